@@ -4,8 +4,8 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The fields of an object that this version does not define, kept so that they survive reading and
-/// writing. Takes one pointer if there are none.
+/// The fields of an object that this version does not define. Keeping them lets them survive
+/// reading and writing. An empty `Extra` occupies one pointer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extra(Option<Box<Map<String, Value>>>);
 

@@ -1,7 +1,7 @@
-//! JSON as checked text, for documents of clients.
+//! JSON documents of clients, stored as checked text.
 //!
-//! A tree of values takes up to a hundred times the bytes of its text. [`JsonText`] keeps the text
-//! instead, and [`View`] reads values in place without allocating.
+//! A tree of [`Value`]s needs up to a hundred times the memory of its text. [`JsonText`] stores the
+//! text instead, and [`View`] reads values in place without allocating.
 
 mod compact;
 mod view;
@@ -20,15 +20,15 @@ pub use write::{ObjectWriter, push_list, push_text};
 /// Well-formed JSON without whitespace, nested at most 127 levels deep.
 ///
 /// Numbers and strings have the form that `serde_json` writes, so equal documents have equal texts.
-/// Serialized inside another document it is a string that holds the text.
+/// Inside another document, a `JsonText` is serialized as a string that contains the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonText(String);
 
 impl JsonText {
-    /// Checks JSON and removes its whitespace. Takes as much memory as the text.
+    /// Checks JSON and removes its whitespace. Needs as much memory as the text.
     ///
     /// # Errors
-    /// The bytes are not JSON, or are nested too deeply.
+    /// The bytes are not JSON, or the JSON is nested more than 127 levels deep.
     pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         let mut text = Vec::with_capacity(bytes.len());
         let mut reader = serde_json::Deserializer::from_slice(bytes);
@@ -37,13 +37,13 @@ impl JsonText {
         Ok(Self::of_compact(text))
     }
 
-    /// Serializes `value` to JSON text.
+    /// Converts a tree of values to its text.
     #[must_use]
     pub fn of_value(value: &Value) -> Self {
         Self(value.to_string())
     }
 
-    /// The text as which a value serializes. Takes as much memory as the text, not as a tree.
+    /// Serializes `value` to JSON text without building a tree of values.
     ///
     /// # Errors
     /// The value cannot be written as JSON, such as a map whose keys are not strings.
@@ -69,8 +69,8 @@ impl JsonText {
         self.0
     }
 
-    /// The same object with a string as the value of one field, which is appended if it does not
-    /// exist. A value that is not an object is returned unchanged.
+    /// Returns the object with the field `name` set to the string `value`. A missing field is
+    /// appended. A value that is not an object is returned unchanged.
     #[must_use]
     pub fn with_text(&self, name: &str, value: &str) -> Self {
         let root = self.view();
@@ -99,7 +99,7 @@ impl JsonText {
         Self(String::from_utf8(text).expect("JSON is written as UTF-8"))
     }
 
-    /// Text that this crate assembled from checked parts.
+    /// Wraps text that this crate assembled from checked parts.
     pub(crate) fn of_written(text: String) -> Self {
         Self(text)
     }
@@ -117,12 +117,12 @@ impl Serialize for JsonText {
     }
 }
 
-/// Reads the string that [`Serialize`] writes; any other value is read as JSON.
+/// Reads the string that [`Serialize`] writes. An object or a list is read as JSON itself.
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
+        struct StringOrJson;
 
-        impl<'de> Visitor<'de> for Either {
+        impl<'de> Visitor<'de> for StringOrJson {
             type Value = JsonText;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for JsonText {
             }
         }
 
-        deserializer.deserialize_any(Either)
+        deserializer.deserialize_any(StringOrJson)
     }
 }
 

@@ -1,16 +1,16 @@
-//! The Songfoundry file and wire contract.
+//! The format of Songfoundry projects, in files and in HTTP requests.
 //!
 //! `json/project.schema.json` is the definition of a project. This crate contains
 //!
-//! - [`json`]: documents as checked text, which takes no more memory than its bytes;
-//! - [`project`]: the same model as Rust types, which keep unknown fields;
-//! - [`read`]: reads the text into these types;
+//! - [`json`]: documents as checked text, which needs much less memory than a tree of values;
+//! - [`project`]: the Rust types of a project, which keep unknown fields;
+//! - [`read`]: reads checked text into the types of [`project`];
 //! - [`upgrade`]: upgrades documents of older versions;
 //! - [`validate`]: validates a document against the schema and against rules that a JSON Schema
 //!   cannot express;
 //! - [`session`]: compiles a project for the engine.
 //!
-//! The TypeScript types in `typescript/project.ts` are generated from the same file.
+//! The TypeScript types in `typescript/project.ts` are generated from `json/project.schema.json`.
 
 mod extra;
 pub mod json;

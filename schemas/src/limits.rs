@@ -1,17 +1,17 @@
-//! Limits of the totals of a project, in addition to the limits in the JSON Schema.
+//! Limits on whole projects, such as the number of all notes. The JSON Schema cannot express them.
 
-/// Bytes of a note in [`MAX_EVENT_BYTES`]: about its size in a stored document.
+/// Bytes that a note counts towards [`MAX_EVENT_BYTES`]: about its size in a stored document.
 pub const NOTE_BYTES: usize = 80;
 
-/// Bytes of a control in [`MAX_EVENT_BYTES`].
+/// Bytes that a control counts towards [`MAX_EVENT_BYTES`]: about its size in a stored document.
 pub const CONTROL_BYTES: usize = 60;
 
-/// Maximum bytes of the notes and controls of a project, all tracks together. They fit into the 32
-/// MiB that a service accepts by default: 250,000 notes with 150,000 controls, or 483,333 controls
-/// alone.
+/// Maximum number of bytes of all notes and controls of a project. It allows 250,000 notes with
+/// 150,000 controls, or 483,333 controls alone. Such a project fits into the 32 MiB that a service
+/// accepts by default.
 pub const MAX_EVENT_BYTES: usize = 29_000_000;
 
-/// Bytes of these notes and controls in [`MAX_EVENT_BYTES`].
+/// Bytes that so many notes and controls count towards [`MAX_EVENT_BYTES`].
 pub const fn event_bytes(notes: usize, controls: usize) -> usize {
     notes.saturating_mul(NOTE_BYTES).saturating_add(controls.saturating_mul(CONTROL_BYTES))
 }
@@ -19,9 +19,10 @@ pub const fn event_bytes(notes: usize, controls: usize) -> usize {
 /// Largest position or length in ticks, as in the schema's `Tick`.
 pub const MAX_TICK: u32 = 1_000_000_000;
 
-/// Maximum number of effects in a project, all tracks and the master together: twenty on each of
-/// fifty tracks. The schema allows at most 64 on a track.
+/// Maximum number of effects in a project, on all tracks and the master together. It allows twenty
+/// effects on each of fifty tracks. The schema allows at most 64 effects on one track.
 pub const MAX_EFFECTS: usize = 1_000;
 
-/// Maximum number of effect parameter values in a project; plugins have up to a few thousand each.
+/// Maximum number of effect parameter values in a project. One plugin can have a few thousand
+/// parameters.
 pub const MAX_PARAMS: usize = 100_000;

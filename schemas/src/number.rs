@@ -47,7 +47,7 @@ impl<T: TryFrom<i128>> Visitor<'_> for Whole<T> {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<T, E> {
-        // Up to 2^53 a double holds every whole number.
+        // A double represents every whole number up to 2^53 exactly.
         if value.trunc() == value && value.abs() <= 9_007_199_254_740_992.0 {
             Self::convert(value as i128)
         } else {

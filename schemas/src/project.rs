@@ -54,7 +54,7 @@ pub struct Project {
     /// Settings of the engine that change the sound.
     #[serde(default)]
     pub settings: Settings,
-    /// View state of the page; opaque.
+    /// View state of the web page, which the service does not interpret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Value>,
     /// Unknown fields.
@@ -63,7 +63,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// An empty project: 48 kHz, 120 bpm, 4/4, no tracks.
+    /// Returns an empty project at 48 kHz, 120 bpm and 4/4, without tracks.
     pub fn new(project_id: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
@@ -82,7 +82,7 @@ impl Project {
     }
 }
 
-/// From `tick` on the tempo is `bpm` quarter notes a minute.
+/// A tempo change: from `tick` on, the tempo is `bpm` quarter notes per minute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TempoPoint {
     /// Start of the tempo, in ticks.
@@ -95,7 +95,7 @@ pub struct TempoPoint {
     pub extra: Extra,
 }
 
-/// From `tick` on bars have `numerator` beats of a `denominator`-th note.
+/// A time signature: from `tick` on, a bar has `numerator` beats of 1/`denominator` notes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimeSignature {
     /// Start of the signature, in ticks.
@@ -104,7 +104,7 @@ pub struct TimeSignature {
     /// Beats in a bar, 1 to 255.
     #[serde(deserialize_with = "whole")]
     pub numerator: u8,
-    /// The note that is a beat: a power of two up to 128.
+    /// Note value of a beat: 4 is a quarter note. A power of two up to 128.
     #[serde(deserialize_with = "whole")]
     pub denominator: u8,
     /// Unknown fields.
@@ -134,7 +134,7 @@ pub struct Master {
     /// Effects in processing order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
-    /// Automation of `volume_db`, or of `effect_id/parameter_id`.
+    /// Automation. Its targets are `volume_db` or `effect_id/parameter_id`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub automation: Vec<AutomationLane>,
     /// Unknown fields.

@@ -4,15 +4,15 @@ use crate::json::{JsonText, Kind, ObjectWriter, View, push_list};
 use crate::project::Project;
 use crate::schema::{Rule, Schema};
 
-/// Reads a project without the fields that the schema does not define. Memory grows with the music,
-/// not with unknown fields.
+/// Reads a project without the fields that the schema does not define. Unknown fields therefore
+/// need no memory in the result.
 ///
 /// # Errors
 /// The document does not follow the schema.
 pub fn project(document: &JsonText) -> Result<Project, serde_json::Error> {
     let mut text = String::with_capacity(document.as_str().len());
     let schema = Schema::project();
-    Pruning { schema, remaining_unknown_bytes: 0, leaves_out: false }.value(
+    Pruning { schema, remaining_unknown_bytes: 0, has_left_out: false }.value(
         &mut text,
         document.view(),
         schema.root(),
@@ -20,17 +20,17 @@ pub fn project(document: &JsonText) -> Result<Project, serde_json::Error> {
     serde_json::from_str(&text)
 }
 
-/// A track of a project with at most `unknown_max_bytes` bytes of unknown fields. The flag says
-/// whether unknown fields were left out.
+/// Copies a track of a project with at most `unknown_max_bytes` bytes of unknown fields. Also
+/// returns whether unknown fields were left out.
 #[must_use]
 pub fn bounded_track(track: View<'_>, unknown_max_bytes: usize) -> (JsonText, bool) {
     let mut text = String::with_capacity(track.as_json().len());
     let schema = Schema::project();
     let tracks = schema.root().property("tracks").map(|(_, index)| schema.rule(index));
     let rule = tracks.and_then(|tracks| tracks.items).map(|index| schema.rule(index));
-    let mut pruning = Pruning { schema, remaining_unknown_bytes: unknown_max_bytes, leaves_out: false };
+    let mut pruning = Pruning { schema, remaining_unknown_bytes: unknown_max_bytes, has_left_out: false };
     pruning.value(&mut text, track, rule.expect("a project has tracks"));
-    (JsonText::of_written(text), pruning.leaves_out)
+    (JsonText::of_written(text), pruning.has_left_out)
 }
 
 struct Pruning {
@@ -38,7 +38,7 @@ struct Pruning {
     /// Remaining bytes for unknown fields.
     remaining_unknown_bytes: usize,
     /// Whether an unknown field was left out.
-    leaves_out: bool,
+    has_left_out: bool,
 }
 
 impl Pruning {
@@ -60,7 +60,7 @@ impl Pruning {
 
     fn object(&mut self, out: &mut String, view: View<'_>, rule: &Rule) {
         let mut writer = ObjectWriter::new(out);
-        // Written first, so that a reader knows the form of the object early.
+        // `type` is written first because it tells a reader how to read the other fields.
         let is_typed = rule.property("type").is_some();
         if let Some(kind) = view.get("type").filter(|_| is_typed) {
             writer.json("type", kind.as_json());
@@ -76,7 +76,7 @@ impl Pruning {
                             self.remaining_unknown_bytes = remaining_bytes;
                             writer.copy(key, field);
                         }
-                        None => self.leaves_out = true,
+                        None => self.has_left_out = true,
                     }
                 }
             }
@@ -113,15 +113,18 @@ mod tests {
     }
 
     #[test]
-    fn a_track_keeps_unknown_fields_up_to_a_number_of_bytes() {
+    fn a_track_keeps_unknown_fields_up_to_a_limit_in_bytes() {
         let track = json!({"id": "t", "kind": "bus", "a": [1, 2], "sends": [{"to": "u", "b": "x"}], "c": 3});
         let text = JsonText::of_value(&track);
         assert_eq!(bounded_track(text.view(), 6 + 4 + 2), (text.clone(), false));
-        let (bounded, leaves_out) = bounded_track(text.view(), 6 + 2);
-        assert!(leaves_out);
+        let (bounded, has_left_out) = bounded_track(text.view(), 6 + 2);
+        assert!(has_left_out);
         let expected = json!({"id": "t", "kind": "bus", "a": [1, 2], "sends": [{"to": "u"}], "c": 3});
         assert_eq!(bounded.view().to_value(), expected);
-        let (bounded, leaves_out) = bounded_track(text.view(), 0);
-        assert_eq!((bounded.as_str(), leaves_out), (r#"{"id":"t","kind":"bus","sends":[{"to":"u"}]}"#, true));
+        let (bounded, has_left_out) = bounded_track(text.view(), 0);
+        assert_eq!(
+            (bounded.as_str(), has_left_out),
+            (r#"{"id":"t","kind":"bus","sends":[{"to":"u"}]}"#, true)
+        );
     }
 }

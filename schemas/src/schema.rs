@@ -1,7 +1,7 @@
 //! The project's JSON Schema as rules for checking text.
 //!
-//! Only the keywords of `json/project.schema.json` are supported; any other keyword panics in every
-//! test.
+//! Only the keywords of `json/project.schema.json` are supported. Any other keyword panics when the
+//! schema is read, which every test of a project does.
 
 use std::sync::OnceLock;
 
@@ -15,17 +15,17 @@ const ANNOTATIONS: [&str; 6] = ["$schema", "$id", "$defs", "title", "description
 /// Index of a rule in [`Schema`].
 pub(crate) type RuleIndex = usize;
 
-/// All rules; the first is the document's.
+/// The rules of a schema. The first one is the rule of the whole document.
 #[derive(Debug)]
 pub(crate) struct Schema {
     rules: Vec<Rule>,
 }
 
-/// Constraints on a value; absent ones allow everything.
+/// Constraints on a value. An absent constraint allows every value.
 #[derive(Debug, Default)]
 pub(crate) struct Rule {
     pub(crate) types: Vec<&'static str>,
-    /// Values of `const` and `enum`, and whether it is `const`.
+    /// Allowed values, and whether they are from the keyword `const` instead of `enum`.
     pub(crate) choices: Option<(Vec<Value>, bool)>,
     pub(crate) minimum: Option<serde_json::Number>,
     pub(crate) maximum: Option<serde_json::Number>,
@@ -45,7 +45,7 @@ pub(crate) struct Rule {
     pub(crate) reference: Option<RuleIndex>,
 }
 
-/// A class of ASCII letters and their number.
+/// A regular expression of the schema, with a function that matches the same texts.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub(crate) text: &'static str,
@@ -70,7 +70,7 @@ const PATTERNS: [Pattern; 2] = [
 ];
 
 impl Schema {
-    /// The project's schema.
+    /// Returns the schema of a project, which is read once.
     pub(crate) fn project() -> &'static Self {
         static SCHEMA: OnceLock<Schema> = OnceLock::new();
         SCHEMA.get_or_init(|| {
@@ -96,7 +96,7 @@ impl Schema {
         &self.rules[0]
     }
 
-    /// A rule, after following its reference.
+    /// Returns a rule, or the rule that it refers to.
     pub(crate) fn rule(&self, index: RuleIndex) -> &Rule {
         let rule = &self.rules[index];
         match rule.reference {
@@ -108,8 +108,8 @@ impl Schema {
     /// The form of an object that its field `type` selects.
     pub(crate) fn form(&self, rule: &Rule, kind: View<'_>) -> Option<&Rule> {
         rule.one_of.iter().map(|&form| self.rule(form)).find(|form| {
-            let of_type = form.properties.iter().find(|(name, _)| name == "type");
-            let choices = of_type.and_then(|(_, index)| self.rule(*index).choices.as_ref());
+            let type_field = form.properties.iter().find(|(name, _)| name == "type");
+            let choices = type_field.and_then(|(_, index)| self.rule(*index).choices.as_ref());
             choices.is_some_and(|(choices, _)| choices.iter().any(|choice| equals(kind, choice)))
         })
     }
@@ -123,7 +123,7 @@ impl Rule {
     }
 }
 
-/// Whether a value equals one of the schema's; numbers are compared by value.
+/// Whether a value of a document equals a value of the schema. Numbers are compared by value.
 pub(crate) fn equals(view: View<'_>, value: &Value) -> bool {
     match value {
         Value::String(text) => view.is_text(text),
@@ -173,7 +173,7 @@ impl Reader<'_> {
                     let single = core::slice::from_ref(value);
                     rule.types =
                         value.as_array().map_or(single, Vec::as_slice).iter().map(type_name).collect();
-                    // The order of the names in messages.
+                    // Messages list the names in this order.
                     rule.types.sort_unstable();
                 }
                 "const" => rule.choices = Some((vec![value.clone()], true)),

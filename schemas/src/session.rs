@@ -1,5 +1,5 @@
 //! Compiles a project to a session: ticks become frames, decibels become gains, and notes and
-//! controls become one list of events for each track.
+//! controls become a list of events for each track.
 //!
 //! A session has the project's tracks in the project's order. Plugins and unknown fields are left
 //! out; [`compile`] reports what was left out.
@@ -26,14 +26,16 @@ use crate::project::{
     ReverbSettings, Send, SynthEngine, TempoPoint, Track, TrackKind, VelocityToCutoff,
 };
 
-/// Data entry, most and least significant byte.
+/// Controller numbers of data entry, most and least significant byte (MIDI 1.0).
 const DATA_ENTRY: [u8; 2] = [6, 38];
-/// Registered parameter number, most and least significant byte.
+/// Controller numbers that select a registered parameter, most and least significant byte (MIDI
+/// 1.0).
 const RPN: [u8; 2] = [101, 100];
-/// Non-registered parameter number, most and least significant byte.
+/// Controller numbers that select a non-registered parameter, most and least significant byte (MIDI
+/// 1.0).
 const NRPN: [u8; 2] = [99, 98];
 
-/// Error of a project without a session.
+/// The reason why a project cannot be compiled to a session.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SessionError {
     /// The tempo map is out of order or out of range.
@@ -41,7 +43,7 @@ pub enum SessionError {
     Tempo(#[from] TempoError),
 }
 
-/// The tempo map of a project, which converts ticks to frames.
+/// Returns the tempo map of a project, which converts ticks to frames.
 ///
 /// # Errors
 /// The tempo map does not begin at tick 0, does not ascend, or has a tempo outside its range.
@@ -216,7 +218,7 @@ fn chorus(settings: &ChorusSettings) -> session::ChorusSettings {
     const MS_PER_SEC: f64 = 1_000.0;
     session::ChorusSettings {
         delay_secs: settings.delay_ms / MS_PER_SEC,
-        // The delay cannot become negative.
+        // A depth above the mean delay would make the delay negative.
         depth_secs: settings.depth_ms.min(settings.delay_ms) / MS_PER_SEC,
         rate_hz: settings.rate_hz,
         level: gain::from_db(settings.level_db),
@@ -250,7 +252,7 @@ fn track_preset(track: &Track) -> Option<Preset> {
     }
 }
 
-/// The preset of an item, if it has one.
+/// The preset of an item, if it differs from the track's preset by a bank or program of its own.
 fn item_preset(item: &MidiItem, track: Preset) -> Option<Preset> {
     (item.soundfont_bank.is_some() || item.soundfont_program.is_some()).then(|| Preset {
         bank: item.soundfont_bank.unwrap_or(track.bank),
@@ -267,51 +269,52 @@ fn instrument(track: &Track, media: &mut dyn MediaResolver) -> Option<Instrument
     Some(Instrument { bank_slot, bank: preset.bank.into(), program: preset.program })
 }
 
-/// Order of the events of a frame.
+/// Order of events at the same frame.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventOrder {
     EndOfEarlierNote,
     Control,
-    Start,
+    NoteStart,
     EndOfEmptyNote,
 }
 
 fn events(track: &Track, clock: &Clock) -> Vec<TrackEvent> {
-    let mut list = Vec::new();
-    presets(track, clock, &mut list);
+    let mut events = Vec::new();
+    presets(track, clock, &mut events);
     for item in track.midi_items() {
-        controls(item, clock, &mut list);
-        notes(item, clock, &mut list);
+        controls(item, clock, &mut events);
+        notes(item, clock, &mut events);
     }
     // The sort is stable: events with the same order stay in the order of the project.
-    list.sort_by_key(|(order, event): &(EventOrder, TrackEvent)| (event.frame, *order));
-    list.into_iter().map(|(_, event)| event).collect()
+    events.sort_by_key(|(order, event): &(EventOrder, TrackEvent)| (event.frame, *order));
+    events.into_iter().map(|(_, event)| event).collect()
 }
 
-/// Presets of items; an item without one that follows returns to the track's preset.
-fn presets(track: &Track, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)>) {
+/// Adds a preset change at the start of each item with a preset. The next item without a preset
+/// returns to that of the track.
+fn presets(track: &Track, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
     let Some(track_preset) = track_preset(track) else {
         return;
     };
-    let mut overridden = false;
+    let mut is_overridden = false;
     for item in track.midi_items() {
         let preset_of_item = item_preset(item, track_preset);
-        if preset_of_item.is_some() || overridden {
+        if preset_of_item.is_some() || is_overridden {
             let Preset { bank, program } = preset_of_item.unwrap_or(track_preset);
             let frame = clock.frame_at(u64::from(item.start_tick));
-            list.push((
+            events.push((
                 EventOrder::Control,
                 TrackEvent { frame, event: Event::Preset { bank: bank.into(), program } },
             ));
         }
-        overridden = preset_of_item.is_some();
+        is_overridden = preset_of_item.is_some();
     }
 }
 
-fn controls(item: &MidiItem, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)>) {
+fn controls(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
     for control in item.controls.iter().filter(|control| control.tick() <= item.length_ticks) {
         let frame = clock.frame_at(u64::from(item.start_tick) + u64::from(control.tick()));
-        let mut push = |event| list.push((EventOrder::Control, TrackEvent { frame, event }));
+        let mut push = |event| events.push((EventOrder::Control, TrackEvent { frame, event }));
         match control {
             Control::Cc(cc) => push(Event::Controller { controller: cc.controller, value: cc.value }),
             Control::Bend(bend) => push(Event::PitchBend { value: bend.value }),
@@ -345,8 +348,8 @@ fn parameter_events(number: [u8; 2], parameter: &ParameterControl) -> [Event; 4]
     ]
 }
 
-/// Starts and ends of notes, clipped to the item.
-fn notes(item: &MidiItem, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)>) {
+/// Adds the starts and ends of notes, clipped to the item.
+fn notes(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
     let item_start = u64::from(item.start_tick);
     let item_end = item_start + u64::from(item.length_ticks);
     for note in &item.notes {
@@ -358,8 +361,8 @@ fn notes(item: &MidiItem, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)
         let (start, end) = (clock.frame_at(start), clock.frame_at(end));
         let on = Event::NoteOn { key: note.pitch, velocity: note.midi_velocity() };
         let end_order = if end > start { EventOrder::EndOfEarlierNote } else { EventOrder::EndOfEmptyNote };
-        list.push((EventOrder::Start, TrackEvent { frame: start, event: on }));
-        list.push((end_order, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
+        events.push((EventOrder::NoteStart, TrackEvent { frame: start, event: on }));
+        events.push((end_order, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
     }
 }
 

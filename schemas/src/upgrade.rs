@@ -1,8 +1,8 @@
 //! Upgrades documents of older versions.
 //!
-//! Works on JSON as text, so that unknown fields survive and a document takes no more memory than
-//! its text. Every step is idempotent. The first one also runs on every save, so that clients may
-//! continue to write the historical names.
+//! The upgrade works on JSON as text. Unknown fields therefore survive, and a document needs no
+//! more memory than its text. Every step is idempotent. The first step also runs on every save,
+//! because clients may continue to write the historical names.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use crate::json::{JsonText, Kind, ObjectWriter, View, push_list, push_text};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpgradeError {
     /// The document is not a JSON object.
-    #[error("a project is a JSON object, and this document is {found}")]
+    #[error("a project must be a JSON object, but this document is {found}")]
     NotAnObject {
-        /// Its type instead, with the article.
+        /// The type of the document, with an article.
         found: &'static str,
     },
     /// The document was written by a later version of Songfoundry.
     #[error(
-        "this project has schema_version {found}, and this version of Songfoundry reads up to {supported}: open it with a newer Songfoundry"
+        "this project has schema_version {found}, but this version of Songfoundry reads versions up to {supported}: open it with a newer Songfoundry"
     )]
     Newer {
-        /// The document's version.
+        /// The version of the document.
         found: u64,
         /// The newest version that can be read.
         supported: u32,
@@ -56,7 +56,7 @@ pub fn upgrade(document: &JsonText, new_id: &str) -> Result<JsonText, UpgradeErr
     Ok(JsonText::of_written(text))
 }
 
-/// Version 0, before documents carried their version, to version 1.
+/// Upgrades version 0, which has no field `schema_version`, to version 1.
 fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) {
     let new_version = is_older.then(|| SCHEMA_VERSION.to_string());
     let new_id = is_missing(root.get("project_id")).then(|| format!("temp_legacy_{new_id}"));
@@ -118,10 +118,10 @@ fn upgrade_item(out: &mut String, item: View<'_>) -> bool {
     true
 }
 
-/// Writes a section with its id under the current name; returns `false` if it has none.
+/// Writes a section with its id under the current name; returns `false` if the section has no id.
 fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
     let (current, historical) = (section.get("sectionId"), section.get("section_id"));
-    // Validation refuses values that are not strings, with a pointer.
+    // An id that is not a string is copied: validation refuses it with a pointer.
     let Some(id) = present(current).or(present(historical)).filter(|id| !id.is_text("")) else {
         return false;
     };
@@ -140,7 +140,7 @@ fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
     true
 }
 
-/// Writes an audio item with its file id, also in its source.
+/// Writes an audio item with its file id, both in the item and in its source.
 fn upgrade_audio_item(out: &mut String, item: View<'_>) {
     let source = present(item.get("source"));
     let item_id = file_id(item);
@@ -185,7 +185,7 @@ fn upgrade_audio_item(out: &mut String, item: View<'_>) {
     writer.end();
 }
 
-/// Writes the source of an audio item, with the file id if it has none.
+/// Writes the source of an audio item. A source without a file id gets `id`.
 fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
     if !matches!(source.kind(), Kind::Object | Kind::Null) {
         out.push_str(source.as_json());
@@ -212,7 +212,8 @@ fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
     writer.end();
 }
 
-/// The file id under either of its names; null and the empty string count as missing.
+/// The file id under its current or its historical name. Null and the empty string count as
+/// missing.
 fn file_id(object: View<'_>) -> Option<View<'_>> {
     let id = |name| object.get(name).filter(|id| !is_missing(Some(*id)));
     id("server_file_id").or_else(|| id("serverFileId"))
@@ -238,8 +239,8 @@ fn file_id_in_url(url: &str) -> Option<&str> {
     let last = segments.next()?;
     let id =
         if last == "file" { segments.next()? } else { last.rsplit_once('.').map_or(last, |(stem, _)| stem) };
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    (!id.is_empty() && id.len() <= 128 && id.chars().all(plain)).then_some(id)
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (!id.is_empty() && id.len() <= 128 && id.chars().all(is_plain)).then_some(id)
 }
 
 fn kind_of(value: View<'_>) -> &'static str {
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn later_versions_and_other_documents_are_refused() {
+    fn later_versions_and_documents_that_are_not_objects_are_refused() {
         assert_eq!(
             upgrade(&JsonText::of_value(&json!({"schema_version": 7})), "n"),
             Err(UpgradeError::Newer { found: 7, supported: SCHEMA_VERSION })

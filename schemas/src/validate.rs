@@ -1,6 +1,7 @@
-//! Validates a project document: against the JSON Schema, and rules that a schema cannot express.
+//! Validates a project document against the JSON Schema and against rules that a schema cannot
+//! express.
 //!
-//! Both read the text in place, stop after [`MAX_VIOLATIONS`], and allocate only for ids and
+//! Both checks read the text in place, stop after [`MAX_VIOLATIONS`], and allocate only for ids and
 //! references.
 
 mod effects;
@@ -19,7 +20,7 @@ pub const MAX_VIOLATIONS: usize = 50;
 /// Maximum length of a field name in a pointer, in bytes.
 const NAME_MAX_BYTES: usize = 128;
 
-/// A violation of the contract.
+/// A violation of the project format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// JSON pointer (RFC 6901) to the offending value; empty for the document itself.
@@ -30,18 +31,19 @@ pub struct Violation {
 
 /// Validates a project document of the current version.
 ///
-/// Tempo map, ids and references are checked only in a document that follows the schema.
+/// The tempo map, ids and references are checked only in a document that follows the schema.
 ///
 /// # Errors
 /// At most [`MAX_VIOLATIONS`] violations, in the order of the document.
 pub fn validate(document: &JsonText) -> Result<(), Vec<Violation>> {
-    let mut check = Check { schema: Schema::project(), pointer: String::new(), found: Violations::default() };
+    let mut check =
+        Check { schema: Schema::project(), pointer: String::new(), violations: Violations::default() };
     check.value(document.view(), check.schema.root());
-    let mut found = check.found;
-    if found.is_empty() {
-        semantic::find(document.view(), &mut found);
+    let mut violations = check.violations;
+    if violations.is_empty() {
+        semantic::find(document.view(), &mut violations);
     }
-    if found.is_empty() { Ok(()) } else { Err(found.0) }
+    if violations.is_empty() { Ok(()) } else { Err(violations.0) }
 }
 
 /// The first violations of a document.
@@ -64,17 +66,17 @@ impl Violations {
     }
 }
 
-/// A check of values against the schema.
+/// The state of a check against the schema.
 struct Check {
     schema: &'static Schema,
     /// Pointer to the value that is checked.
     pointer: String,
-    found: Violations,
+    violations: Violations,
 }
 
 impl Check {
     fn value(&mut self, view: View<'_>, rule: &Rule) {
-        if self.found.is_full() {
+        if self.violations.is_full() {
             return;
         }
         if !rule.one_of.is_empty() {
@@ -98,14 +100,14 @@ impl Check {
     }
 
     fn report(&mut self, detail: String) {
-        self.found.push(self.pointer.as_str(), detail);
+        self.violations.push(self.pointer.as_str(), detail);
     }
 
     fn allows(view: View<'_>, rule: &Rule) -> bool {
         Self::violation(view, rule).is_none()
     }
 
-    /// The first violation of a value, without its fields and entries.
+    /// Returns the first violation of the value itself. Its fields and entries are not checked.
     fn violation(view: View<'_>, rule: &Rule) -> Option<String> {
         if !rule.types.is_empty() && !rule.types.iter().any(|name| is_of_type(view, name)) {
             return Some(message::wrong_type(view, &rule.types));
@@ -158,7 +160,7 @@ impl Check {
         if rule.min_items.is_some() || rule.max_items.is_some() {
             let count = view.entries().count();
             if let Some(limit) = rule.min_items.filter(|limit| count < *limit) {
-                self.report(format!("the list has fewer than {limit} entries"));
+                self.report(format!("the list has {count} entries, and the minimum is {limit}"));
             }
             if let Some(limit) = rule.max_items.filter(|limit| count > *limit) {
                 return self.report(format!("the list has {count} entries, and the limit is {limit}"));
@@ -167,7 +169,7 @@ impl Check {
         let Some(items) = rule.items else { return };
         let items = self.schema.rule(items);
         for (index, entry) in view.entries().enumerate() {
-            if self.found.is_full() {
+            if self.violations.is_full() {
                 return;
             }
             self.within(&index.to_string(), |check| check.value(entry, items));
@@ -175,7 +177,7 @@ impl Check {
     }
 
     fn object(&mut self, view: View<'_>, rule: &Rule) {
-        debug_assert!(rule.properties.len() <= 64, "a bit for each field");
+        debug_assert!(rule.properties.len() <= 64, "each field of a rule needs a bit of a u64");
         let (mut present, mut repeated) = (0_u64, 0_u64);
         for (key, _) in view.fields() {
             if let Some((field_index, _)) = rule.property(key.raw_name()) {
@@ -194,7 +196,7 @@ impl Check {
             }
         }
         for (key, field) in view.fields() {
-            if self.found.is_full() {
+            if self.violations.is_full() {
                 return;
             }
             let known = rule.property(key.raw_name()).map(|(_, index)| index);

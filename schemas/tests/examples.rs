@@ -1,4 +1,4 @@
-//! Every example document, judged by the schema and read by the Rust types.
+//! Validates every example document and reads it into the Rust types.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn valid_examples_are_accepted() {
 }
 
 #[test]
-fn invalid_examples_are_refused_where_they_are_wrong() {
+fn invalid_examples_are_refused_at_the_offending_value() {
     for (path, example) in examples("invalid") {
         let pointer = example["pointer"].as_str().expect("the expected pointer");
         let violations =
@@ -48,8 +48,8 @@ fn upgrading_an_example_changes_nothing() {
     }
 }
 
-/// Whether every value of `part` is in `whole`: numbers compared as numbers, null and empty
-/// collections as good as left out.
+/// Whether `whole` contains every value of `part`. Numbers are compared by value. Null and empty
+/// collections count as missing.
 fn contains(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Null, Value::Array(part)) => part.is_empty(),
@@ -58,9 +58,9 @@ fn contains(whole: &Value, part: &Value) -> bool {
             part.iter().all(|(name, value)| contains(whole.get(name).unwrap_or(&Value::Null), value))
         }
         (Value::Array(whole), Value::Array(part)) => {
-            whole.len() == part.len() && whole.iter().zip(part).all(|(own, value)| contains(own, value))
+            whole.len() == part.len() && whole.iter().zip(part).all(|(whole, part)| contains(whole, part))
         }
-        (Value::Number(own), Value::Number(value)) => own.as_f64() == value.as_f64(),
+        (Value::Number(whole), Value::Number(part)) => whole.as_f64() == part.as_f64(),
         _ => whole == part,
     }
 }

@@ -11,11 +11,12 @@ const TYPES = new URL("project.ts", import.meta.url);
 const BANNER = `// Generated from json/project.schema.json by "npm run generate"; never edited.
 `;
 
-/** The TypeScript types of the schema as it is now. */
+/** Returns the TypeScript types of the current schema. */
 export async function generate() {
   const schema = JSON.parse(await readFile(SCHEMA, "utf8"));
   return compile(schema, "Project", {
-    // Documents may hold more than the schema names; code that names it should be told.
+    // A document may have fields that the schema does not define, but code that uses such a field
+    // is a type error.
     additionalProperties: false,
     bannerComment: BANNER,
     ignoreMinAndMaxItems: true,

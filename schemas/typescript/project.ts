@@ -12,7 +12,7 @@ export type Item = MidiItem | AudioItem | SectionItem;
 export type Control =
   CcControl | BendControl | PressureControl | KeyPressureControl | ProgramControl | ParameterControl;
 /**
- * The instrument of a track; left out when there is none.
+ * The instrument of a track. A track without an instrument has no such field.
  */
 export type SynthEngine = SoundFontEngine | PluginEngine;
 
@@ -37,14 +37,14 @@ export interface Project {
    */
   sample_rate_hz?: 44100 | 48000 | 96000;
   /**
-   * Tempo changes by ascending tick, the first at tick 0. Left out: 120 bpm throughout.
+   * Tempo changes by ascending tick, the first at tick 0. Without this field, the tempo is 120 bpm.
    *
    * @minItems 1
    * @maxItems 100000
    */
   tempo_map?: TempoPoint[];
   /**
-   * Time signatures by ascending tick, the first at tick 0. Left out: 4/4 throughout.
+   * Time signatures by ascending tick, the first at tick 0. Without this field, the time signature is 4/4.
    *
    * @minItems 1
    * @maxItems 100000
@@ -91,7 +91,7 @@ export interface Track {
   name?: string;
   kind: "instrument" | "audio" | "bus" | "group";
   /**
-   * Track hue as #rrggbb.
+   * Colour of the track as #rrggbb.
    */
   color?: string;
   /**
@@ -109,7 +109,7 @@ export interface Track {
    */
   bypass?: boolean;
   /**
-   * Id of the bus or group that the track feeds; left out: the master.
+   * Id of the bus or group that the track feeds. Without this field, the track feeds the master.
    */
   output?: string | null;
   /**
@@ -148,7 +148,7 @@ export interface BuiltinEffect {
   params?: EffectParams;
   bypass?: boolean;
   /**
-   * Id of the track whose signal is the side-chain; left out: the effect's input.
+   * Id of the track whose signal is the side-chain. Without this field, the side-chain is the effect's own input.
    */
   side_chain?: string | null;
   /**
@@ -173,13 +173,13 @@ export interface PluginEffect {
   params?: EffectParams;
   bypass?: boolean;
   /**
-   * Opaque plugin state, base64; kept when the plugin is missing.
+   * State of the plugin in base64, which only the plugin interprets. It is kept while the plugin is missing.
    */
   state?: string;
 }
 export interface AutomationLane {
   /**
-   * Target of the automation: `volume_db`, `pan`, `send/` followed by the id of the bus, or `effect_id/parameter_id`; on the master, no pan and no sends.
+   * Target of the automation: `volume_db`, `pan`, `send/` followed by the id of the bus, or `effect_id/parameter_id`; the master has no pan and no sends.
    */
   target: string;
   /**
@@ -243,7 +243,7 @@ export interface BendControl {
   tick: Tick;
   type: "bend";
   /**
-   * -8192 is the bend range down, 0 none, 8191 the range up.
+   * -8192 is the full bend range down, 0 is no bend, 8191 is the full range up.
    */
   value: number;
 }
@@ -263,7 +263,7 @@ export interface ProgramControl {
   type: "program";
   program: number;
   /**
-   * SoundFont bank of the program; left out: the current bank.
+   * SoundFont bank of the program. Without this field, the current bank is used.
    */
   bank?: number;
 }
@@ -286,7 +286,7 @@ export interface AudioItem {
    */
   offset_frames?: number;
   /**
-   * Length of the item in frames of the source; left out: to the end of the source.
+   * Length of the item in frames of the source. Without this field, the item plays to the end of the source.
    */
   length_frames?: number;
   /**
@@ -322,7 +322,7 @@ export interface SectionItem {
 export interface SoundFontEngine {
   type: "soundfont";
   /**
-   * Id of a bank in the catalogue; left out: the service's default bank.
+   * Id of a bank in the catalogue. Without this field, the service's default bank plays.
    */
   soundfont_id?: string;
   /**
@@ -335,7 +335,7 @@ export interface PluginEngine {
   type: "vst2" | "vst3";
   plugin_id: string;
   /**
-   * Opaque plugin state, base64; kept when the plugin is missing.
+   * State of the plugin in base64, which only the plugin interprets. It is kept while the plugin is missing.
    */
   state?: string;
 }
@@ -372,7 +372,7 @@ export interface Settings {
   reverb?: ReverbSettings;
   chorus?: ChorusSettings;
   /**
-   * Seed of all random sequences: dither, and phases of modulation.
+   * Seed of all random sequences, which are dither and the phases of modulation.
    */
   seed?: number;
 }
@@ -381,7 +381,7 @@ export interface Settings {
  */
 export interface ReverbSettings {
   /**
-   * Room size; larger rooms decay longer.
+   * Size of the room. The reverb of a larger room decays more slowly.
    */
   room?: number;
   /**
@@ -393,7 +393,7 @@ export interface ReverbSettings {
    */
   width?: number;
   /**
-   * Level of its output; -144 is silence.
+   * Level of the reverb in the mix; -144 is silence.
    */
   level_db?: number;
 }
@@ -414,7 +414,7 @@ export interface ChorusSettings {
    */
   rate_hz?: number;
   /**
-   * Level of its output; -144 is silence.
+   * Level of the chorus in the mix; -144 is silence.
    */
   level_db?: number;
 }

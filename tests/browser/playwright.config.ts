@@ -1,20 +1,21 @@
 import { defineConfig } from '@playwright/test';
 
 /** Specs that capture or measure what the page plays. */
-const SOUND = /(banks|edit-while-playing|keys|meters|mix-sound|sf3|sound-client|sound-server)\.spec\.ts$/;
+const SOUND_SPECS = /(banks|edit-while-playing|keys|meters|mix-sound|sf3|sound-client|sound-server)\.spec\.ts$/;
 
 export default defineConfig({
   testDir: 'specs',
   outputDir: 'output/results',
   fullyParallel: true,
   workers: 2,
-  // Real-time audio needs a whole core, so these tests run one at a time, beside tests of the page.
+  // Real-time audio needs a whole core. Tests of `sound` therefore run one at a time, beside tests
+  // of `page`.
   projects: [
-    { name: 'sound', testMatch: SOUND, workers: 1 },
-    { name: 'page', testIgnore: SOUND },
+    { name: 'sound', testMatch: SOUND_SPECS, workers: 1 },
+    { name: 'page', testIgnore: SOUND_SPECS },
   ],
   retries: 0,
-  // The tests also run on busy machines, where a request of a dev build may take seconds.
+  // The tests also run on busy machines, where a debug build may need seconds for a request.
   timeout: 120_000,
   expect: { timeout: 20_000 },
   reporter: [['list']],
@@ -32,7 +33,8 @@ export default defineConfig({
         '--disable-component-update',
         '--disable-sync',
         '--autoplay-policy=no-user-gesture-required',
-        // A name that is not local, for the restrictions of insecure pages.
+        // A host name that is not local, because browsers restrict only insecure pages of other
+        // hosts.
         '--host-resolver-rules=MAP studio.example 127.0.0.1',
       ],
     },

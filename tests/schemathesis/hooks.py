@@ -1,4 +1,4 @@
-"""Tells Schemathesis how to send binary bodies, and protects the account of the tests."""
+"""Tells Schemathesis how to send binary bodies, and protects the account that the tests use."""
 
 import os
 
@@ -15,7 +15,7 @@ def as_bytes(_, value):
 
 @schemathesis.hook
 def before_call(_, case, kwargs):
-    """Sends changes of the tests' own account to a spare account. If the own account were disabled or had another
+    """Sends changes of the tests' own account to a spare account. If the own account were disabled or got another
     password, all further requests would fail."""
     if case.path_parameters.get("id") == OWN_ID and case.operation.path.startswith("/api/v1/admin/users/"):
         case.path_parameters["id"] = SPARE_ID

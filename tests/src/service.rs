@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// Prefixes of the variables that describe a package to its build script and its tests.
-const OF_A_PACKAGE: [&str; 6] =
+/// Prefixes of the environment variables with which cargo describes a package to its build script
+/// and tests.
+const PACKAGE_VARIABLE_PREFIXES: [&str; 6] =
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "CARGO_TARGET_TMPDIR", "OUT_DIR"];
 
-/// The path of one of our programs, built from the current sources with the features of the
-/// workspace.
+/// Returns the path of a program of the workspace, built from the current sources with the features
+/// of the workspace.
 ///
 /// # Panics
 ///
@@ -22,17 +23,20 @@ pub fn debug_binary(program: &str) -> PathBuf {
         cargo
             .args(["build", "--quiet", "--workspace", "--bin", program])
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        // Cargo sets variables of the test's package. Build scripts that read them would run again,
-        // and their dependents would be rebuilt.
+        // Cargo sets variables of the test's package. If the build saw them, build scripts that
+        // read such variables would run again, and their dependents would be rebuilt.
         for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(|name| OF_A_PACKAGE.iter().any(|start| name.starts_with(start))) {
+            if name
+                .to_str()
+                .is_some_and(|name| PACKAGE_VARIABLE_PREFIXES.iter().any(|start| name.starts_with(start)))
+            {
                 cargo.env_remove(name);
             }
         }
         let built = cargo.status().expect("cargo runs");
         assert!(built.success(), "{program} does not build");
     });
-    // Tests are in target/debug/deps.
+    // Test programs are in target/debug/deps.
     let test = std::env::current_exe().expect("a path");
     let folder = test.parent().and_then(Path::parent).expect("the target folder");
     folder.join(program)
@@ -49,7 +53,7 @@ impl Service {
     ///
     /// # Panics
     ///
-    /// If it does not print its address.
+    /// If the service does not print its address.
     pub fn start(storage: &Path, settings: &[(&str, &str)]) -> Self {
         let mut child = Command::new(debug_binary("songfoundry"))
             .arg("serve")
@@ -72,12 +76,12 @@ impl Service {
                 Some(line[start..].split_whitespace().next()?.trim_end_matches('/').to_owned())
             })
             .expect("the service prints its address");
-        // Reads further output, so that it does not fill the pipe.
+        // Further output must not fill the pipe, because the service would then wait.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url }
     }
 
-    /// The URL of an operation of the API.
+    /// Returns the URL of an operation of the API.
     pub fn api(&self, path: &str) -> String {
         format!("{}/api/v1{path}", self.url)
     }
@@ -85,7 +89,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // Kills only its own process id; an error means that it has already ended.
+        // An error means that the service has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,5 +1,5 @@
-//! Checks the files in `deploy/`: each setting exists and has a valid value, and copied or mounted
-//! files exist. Images are not built here.
+//! Checks the files in `deploy/`. Each setting exists and has a valid value, and files that are
+//! copied or mounted exist. Images are not built here.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +9,8 @@ use std::process::Command;
 use songfoundry_server::config::{Config, SETTINGS, Source};
 use yaml_rust2::{Yaml, YamlLoader};
 
-/// The value for everything that an installer must fill in.
-const FILLED_IN: &str = "0123456789abcdef0123456789abcdef";
+/// The value for each placeholder that an installer must replace.
+const PLACEHOLDER_VALUE: &str = "0123456789abcdef0123456789abcdef";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -21,25 +21,28 @@ fn read(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Loads the settings like the service.
+/// Checks that the service accepts the settings.
 #[track_caller]
-fn accepted(settings: &BTreeMap<String, String>) {
+fn assert_accepted(settings: &BTreeMap<String, String>) {
     for key in settings.keys() {
         assert!(SETTINGS.iter().any(|row| row.key == key), "{key} is not a setting");
     }
-    let mut all = settings.clone();
-    // As in an image, where the platform has no default folder.
-    all.entry("SF_STORAGE_DIR".to_owned()).or_insert("/data".to_owned());
-    Config::load(&Source::from_pairs(all)).unwrap_or_else(|error| panic!("{error}"));
+    let mut complete_settings = settings.clone();
+    // In an image, the platform has no default storage folder.
+    complete_settings.entry("SF_STORAGE_DIR".to_owned()).or_insert("/data".to_owned());
+    Config::load(&Source::from_pairs(complete_settings)).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Fills in `${NAME:?description}`.
-fn filled_in(text: &str) -> String {
+/// Replaces each placeholder `${NAME:?description}` by a value.
+fn with_placeholders_replaced(text: &str) -> String {
     let mut out = text.to_owned();
     while let Some(start) = out.find("${") {
         let end = start + out[start..].find('}').expect("a closing brace");
-        assert!(out[start..end].contains(":?"), "a value that may be forgotten: {text}");
-        out.replace_range(start..=end, FILLED_IN);
+        assert!(
+            out[start..end].contains(":?"),
+            "a placeholder without `:?`, which an installer can forget: {text}"
+        );
+        out.replace_range(start..=end, PLACEHOLDER_VALUE);
     }
     out
 }
@@ -50,26 +53,26 @@ fn compose() -> Yaml {
     documents.remove(0)
 }
 
-/// The pairs of a mapping, including merged ones.
+/// Returns the pairs of a YAML mapping, including the pairs of merged mappings.
 fn pairs(mapping: &Yaml) -> BTreeMap<String, Yaml> {
-    let mut found = BTreeMap::new();
+    let mut pairs_found = BTreeMap::new();
     for (key, value) in mapping.as_hash().expect("a mapping") {
         match key.as_str().expect("a name") {
-            "<<" => found.extend(pairs(value)),
+            "<<" => pairs_found.extend(pairs(value)),
             key => {
-                found.insert(key.to_owned(), value.clone());
+                pairs_found.insert(key.to_owned(), value.clone());
             }
         }
     }
-    found
+    pairs_found
 }
 
-/// The settings of the image.
+/// Returns the settings of the image.
 fn settings_of_the_image() -> BTreeMap<String, String> {
     let text = read("deploy/Dockerfile").replace("\\\n", " ");
     let lines = text.lines().filter_map(|line| line.strip_prefix("ENV "));
-    let set = lines.flat_map(str::split_whitespace).filter_map(|pair| pair.split_once('='));
-    set.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    let pairs_set = lines.flat_map(str::split_whitespace).filter_map(|pair| pair.split_once('='));
+    pairs_set.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
 
 #[test]
@@ -78,9 +81,12 @@ fn every_service_of_the_compose_file_has_valid_settings() {
     for name in ["server", "worker"] {
         let mut settings = settings_of_the_image();
         for (key, value) in pairs(&pairs(&services[name])["environment"]) {
-            settings.insert(key, filled_in(value.as_str().expect("text; numbers and switches need quotes")));
+            settings.insert(
+                key,
+                with_placeholders_replaced(value.as_str().expect("text; numbers and switches need quotes")),
+            );
         }
-        accepted(&settings);
+        assert_accepted(&settings);
         assert!(
             settings["SF_DATABASE_URL"].starts_with("postgres://")
                 && settings["SF_BLOB_STORE"].starts_with("s3://")
@@ -108,25 +114,28 @@ fn files_that_the_compose_file_refers_to_exist() {
             let image = service["image"].as_str().expect("an image");
             assert!(
                 image.split_once(':').is_some_and(|(_, tag)| tag != "latest"),
-                "{name}: {image} may change"
+                "{name}: the image {image} may change; name a version"
             );
         }
-        for depended in service.get("depends_on").map(pairs).unwrap_or_default().keys() {
-            assert!(services.contains_key(depended), "{name} waits for {depended}");
+        for dependency in service.get("depends_on").map(pairs).unwrap_or_default().keys() {
+            assert!(
+                services.contains_key(dependency),
+                "{name} depends on {dependency}, which is not a service"
+            );
         }
         for volume in service.get("volumes").and_then(Yaml::as_vec).into_iter().flatten() {
             let source = volume.as_str().expect("text").split(':').next().unwrap_or_default();
-            let is_there = match source.strip_prefix("./") {
+            let exists = match source.strip_prefix("./") {
                 Some(file) => root().join("deploy").join(file).is_file(),
                 None => source.starts_with('/') || volumes.contains_key(source),
             };
-            assert!(is_there, "{name} mounts {source}");
+            assert!(exists, "{name} mounts {source}, which does not exist");
         }
     }
     let variables: Vec<String> = read("deploy/compose.yaml")
         .split("${")
         .skip(1)
-        .map(|rest| rest.split([':', '}']).next().unwrap_or_default().to_owned())
+        .map(|text| text.split([':', '}']).next().unwrap_or_default().to_owned())
         .collect();
     let example = read("deploy/example.env");
     for name in variables {
@@ -142,17 +151,19 @@ fn the_image_is_built_from_existing_files_and_runs_unprivileged() {
     let text = read("deploy/Dockerfile").replace("\\\n", " ");
     let mut settings = settings_of_the_image();
     assert!(settings.len() >= 5, "{settings:?}");
-    settings.insert("SF_JWT_SECRET".to_owned(), FILLED_IN.to_owned());
-    accepted(&settings);
-    let after = |word: &str| {
+    settings.insert("SF_JWT_SECRET".to_owned(), PLACEHOLDER_VALUE.to_owned());
+    assert_accepted(&settings);
+    let lines_after = |word: &str| {
         text.lines().filter_map(move |line| line.strip_prefix(word)).map(str::trim).collect::<Vec<_>>()
     };
-    assert_eq!(after("USER "), ["songfoundry"]);
-    assert_eq!(after("ENTRYPOINT "), ["[\"songfoundry\"]"]);
-    assert!(after("HEALTHCHECK ").concat().contains(&format!("127.0.0.1:{}/readyz", settings["SF_PORT"])));
-    assert!(after("RUN ").contains(&"scripts/build /made"));
+    assert_eq!(lines_after("USER "), ["songfoundry"]);
+    assert_eq!(lines_after("ENTRYPOINT "), ["[\"songfoundry\"]"]);
+    assert!(
+        lines_after("HEALTHCHECK ").concat().contains(&format!("127.0.0.1:{}/readyz", settings["SF_PORT"]))
+    );
+    assert!(lines_after("RUN ").contains(&"scripts/build /made"));
     let artifacts = ["bin/songfoundry", "bin/songfoundry-bridge", "web"];
-    let copied = after("COPY --from=build ").concat();
+    let copied = lines_after("COPY --from=build ").concat();
     let script = read("scripts/build");
     for name in artifacts {
         assert!(
@@ -160,8 +171,8 @@ fn the_image_is_built_from_existing_files_and_runs_unprivileged() {
                 && script.contains(name.rsplit('/').next().unwrap_or(name))
         );
     }
-    let version = read("Cargo.toml");
-    let needed = version
+    let manifest = read("Cargo.toml");
+    let needed_version = manifest
         .lines()
         .find_map(|line| line.strip_prefix("rust-version = \""))
         .expect("a version")
@@ -171,8 +182,8 @@ fn the_image_is_built_from_existing_files_and_runs_unprivileged() {
         |text: &str| text.split('.').nth(1).and_then(|part| part.parse::<u32>().ok()).expect("a version");
     let image = text.lines().find_map(|line| line.strip_prefix("FROM rust:")).expect("Rust");
     assert!(
-        minor(image.split('-').next().unwrap_or_default()) >= minor(&needed),
-        "{image} is older than {needed}"
+        minor(image.split('-').next().unwrap_or_default()) >= minor(&needed_version),
+        "the image rust:{image} is older than rust-version {needed_version}"
     );
 }
 
@@ -186,10 +197,10 @@ fn the_unit_has_valid_settings() {
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
     assert!(settings.contains_key("SF_STORAGE_DIR"), "{settings:?}");
-    settings.insert("SF_JWT_SECRET".to_owned(), FILLED_IN.to_owned());
-    accepted(&settings);
+    settings.insert("SF_JWT_SECRET".to_owned(), PLACEHOLDER_VALUE.to_owned());
+    assert_accepted(&settings);
     for line in ["DynamicUser=yes", "ProtectSystem=strict", "NoNewPrivileges=yes", "CapabilityBoundingSet="] {
-        assert!(unit.lines().any(|one| one == line), "{line} is missing");
+        assert!(unit.lines().any(|unit_line| unit_line == line), "{line} is missing");
     }
 }
 
@@ -199,28 +210,28 @@ fn the_manual_names_only_existing_settings() {
         let text = read(file);
         let words = text
             .split(|letter: char| !(letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_'));
-        let named: Vec<&str> = words.filter(|word| word.starts_with("SF_")).collect();
-        assert!(!named.is_empty(), "{file} names none");
-        for word in named {
-            // The unit contains a placeholder line; `SF_S3_` and the like name groups of settings.
+        let named_settings: Vec<&str> = words.filter(|word| word.starts_with("SF_")).collect();
+        assert!(!named_settings.is_empty(), "{file} names no setting");
+        for word in named_settings {
+            // `SF_NAME` is a placeholder in the unit. Names such as `SF_S3_` refer to groups of settings.
             let is_known = SETTINGS
                 .iter()
                 .any(|row| row.key == word || (word.ends_with('_') && row.key.starts_with(word)));
-            assert!(is_known || word == "SF_NAME", "{file} names {word}, which is no setting");
+            assert!(is_known || word == "SF_NAME", "{file} names {word}, which is not a setting");
         }
     }
 }
 
-/// Checks the unit with systemd, if installed.
+/// Checks the unit with systemd, if systemd is installed.
 #[test]
 fn systemd_accepts_the_unit() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
-        eprintln!("NOT CHECKED: there is no systemd-analyze here");
+        eprintln!("NOT CHECKED: systemd-analyze is not installed");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let unit = folder.path().join("songfoundry.service");
-    // The program is not installed here, and systemd requires it.
+    // systemd requires that the program exists, and it is not installed here.
     let text = read("deploy/songfoundry.service").replace("/opt/songfoundry/bin/songfoundry", "/bin/true");
     fs::write(&unit, text).expect("writes");
     let output =

@@ -1,4 +1,4 @@
-//! Real songs, from MIDI file to WAV, through the API and the command line.
+//! Renders real songs from MIDI files to WAV files, through the API and the command line.
 //!
 //! The songs are the 31 of Debian's `openttd-openmsx`, the banks its `timgm6mb-soundfont` and
 //! `fluid-soundfont-gm`. The level at import is also tested with songs of its `freedoom`.
@@ -20,7 +20,7 @@ const WADS: &str = "/usr/share/games/doom";
 const OTHER_SONG_COUNT: usize = 70;
 const SAMPLE_RATE_HZ: f64 = 48_000.0;
 
-/// Longest tail of a render after the end of the file, in seconds, with a margin.
+/// Maximum tail of a render after the end of the MIDI file, in seconds, with a margin.
 const TAIL_SECS: f64 = 5.1;
 
 fn songs() -> Vec<PathBuf> {
@@ -33,7 +33,7 @@ fn songs() -> Vec<PathBuf> {
     songs
 }
 
-/// Length of a MIDI file: the end of its longest track, with its tempo changes.
+/// Returns the length of a MIDI file: the end of its longest track, with all tempo changes.
 fn length_secs(file: &[u8]) -> f64 {
     let smf = Smf::parse(file).expect("a MIDI file");
     let Timing::Metrical(ticks_per_quarter) = smf.header.timing else { panic!("SMPTE timing") };
@@ -49,17 +49,20 @@ fn length_secs(file: &[u8]) -> f64 {
         end = end.max(tick);
     }
     tempos.sort_by_key(|(tick, _)| *tick);
-    let (mut secs, mut since, mut micros) = (0.0, 0, 500_000.0);
+    let (mut secs, mut segment_start, mut micros) = (0.0, 0, 500_000.0);
     let seconds =
         |ticks: u64, micros: f64| ticks as f64 * micros / 1e6 / f64::from(ticks_per_quarter.as_int());
     for (tick, next_micros) in tempos {
-        secs += seconds(tick - since, micros);
-        (since, micros) = (tick, next_micros);
+        secs += seconds(tick - segment_start, micros);
+        (segment_start, micros) = (tick, next_micros);
     }
-    secs + seconds(end - since, micros)
+    secs + seconds(end - segment_start, micros)
 }
 
-fn answer(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, song_name: &str) -> ureq::Body {
+fn response_body(
+    response: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    song_name: &str,
+) -> ureq::Body {
     response.unwrap_or_else(|error| panic!("{song_name}: {error}")).into_body()
 }
 
@@ -71,25 +74,26 @@ fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value
     let import = ureq::post(service.api(&format!("/multitrack/midi/import?soundfont_id={soundfont_id}")))
         .header("content-type", "audio/midi")
         .send(&bytes[..]);
-    let imported: Value = answer(import, &song_name).read_json().expect("JSON");
+    let imported: Value = response_body(import, &song_name).read_json().expect("JSON");
     let request = json!({
         "project": imported["project"], "format": "wav", "bit_depth": "pcm16", "sample_rate_hz": SAMPLE_RATE_HZ as u32,
     });
-    let rendered: Value = answer(ureq::post(service.api("/plugins/render")).send_json(&request), &song_name)
-        .read_json()
-        .expect("JSON");
+    let rendered: Value =
+        response_body(ureq::post(service.api("/plugins/render")).send_json(&request), &song_name)
+            .read_json()
+            .expect("JSON");
     let path = rendered["audio_url"].as_str().expect("audio_url");
     let path = path.strip_prefix("/api/v1").unwrap_or(path);
-    let wav = answer(ureq::get(service.api(path)).call(), &song_name)
+    let wav = response_body(ureq::get(service.api(path)).call(), &song_name)
         .with_config()
         .limit(1 << 30)
         .read_to_vec()
         .expect("the WAV file");
-    answer(ureq::delete(service.api(path.trim_end_matches("/file"))).call(), &song_name);
+    response_body(ureq::delete(service.api(path.trim_end_matches("/file"))).call(), &song_name);
     (rendered, wav)
 }
 
-/// Renders a song on the command line; returns the receipt.
+/// Renders a song on the command line and returns the receipt.
 fn through_the_command_line(song: &Path, bank: &Path, storage: &Path) -> Value {
     let output = Command::new(debug_binary("songfoundry"))
         .arg("render")
@@ -104,35 +108,39 @@ fn through_the_command_line(song: &Path, bank: &Path, storage: &Path) -> Value {
     serde_json::from_slice(&output.stdout).expect("a receipt in JSON")
 }
 
-/// Samples of a 16-bit WAV file with the usual 44-byte header.
+/// Returns the samples of a 16-bit WAV file.
 fn samples(wav: &[u8]) -> Vec<i16> {
     let start = wav.windows(4).position(|id| id == b"data").expect("a data chunk") + 8;
     wav[start..].as_chunks::<2>().0.iter().map(|bytes| i16::from_le_bytes(*bytes)).collect()
 }
 
-/// Number of times that a channel stays at its peak for three frames or more, as clipping does.
+/// Counts how often a channel stays at its peak for three frames, which is a sign of clipping.
 fn flat_tops(samples: &[i16]) -> usize {
     let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
     let at_peak = |frame: &[i16], channel: usize| frame[channel].unsigned_abs() >= peak;
     let frames: Vec<&[i16]> = samples.chunks_exact(2).collect();
-    let flat =
+    let flat_count =
         |channel| frames.windows(3).filter(|run| run.iter().all(|frame| at_peak(frame, channel))).count();
-    flat(0) + flat(1)
+    flat_count(0) + flat_count(1)
 }
 
-/// The song with its reduction, if the limiter took more than 1 dB from it.
+/// Returns the name and the gain reduction of a song if the limiter reduced it by more than 1 dB.
 fn strongly_limited(name: &str, limiter: &Value) -> Option<String> {
     let reduction_db = limiter["largest_reduction_db"].as_f64().expect("decibels");
     (reduction_db > 1.0).then(|| format!("{name} by {reduction_db:.1} dB"))
 }
 
-/// 95 % of the songs lose at most 1 dB.
+/// Checks that the limiter reduces at least 95 % of the songs by at most 1 dB.
 #[track_caller]
 fn check_level_at_import(limited: &[String], song_count: usize) {
-    assert!(limited.len() * 20 <= song_count, "limited by more than 1 dB: {limited:?}");
+    assert!(
+        limited.len() * 20 <= song_count,
+        "more than 5 % of {song_count} songs are limited by more than 1 dB: {limited:?}"
+    );
 }
 
-/// A lump of a WAD file: its directory has the offset, the size and the name of each.
+/// Reads a lump of a WAD file. The directory of the file has the offset, the size and the name of
+/// each lump.
 fn lump(wad: &str, name: &str) -> Vec<u8> {
     let path = Path::new(WADS).join(wad);
     let bytes =
@@ -142,15 +150,15 @@ fn lump(wad: &str, name: &str) -> Vec<u8> {
     let mut padded = [0; 8];
     padded[..name.len()].copy_from_slice(name.as_bytes());
     let mut entries = bytes[start..].as_chunks::<16>().0[..count].iter();
-    let found = entries.find(|entry| entry[8..] == padded);
-    let entry = found.unwrap_or_else(|| panic!("{wad} has no {name}"));
+    let entry_found = entries.find(|entry| entry[8..] == padded);
+    let entry = entry_found.unwrap_or_else(|| panic!("{wad} has no {name}"));
     bytes[number(&entry[..])..][..number(&entry[4..])].to_vec()
 }
 
-/// These songs have the highest peaks of the 70: four with FluidR3 and two with TimGM6mb. Any other
-/// would lose 1 dB only if it were 1.2 dB louder.
+/// The six songs are those of the 70 with the highest peaks: four with FluidR3 and two with
+/// TimGM6mb. The limiter would reduce any other song by 1 dB only if it were 1.2 dB louder.
 #[test]
-fn of_other_songs_too_95_percent_lose_at_most_1_db_to_the_limiter() {
+fn the_limiter_reduces_95_percent_of_other_songs_by_at_most_1_db() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut limited = Vec::new();
     for (bank, wad, names) in [
@@ -187,14 +195,14 @@ fn every_song_renders_identically_by_api_and_command_line(bank: &str, soundfont_
         let samples = samples(&wav);
         let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
         assert!(peak > 1_000, "{name} is nearly silent: peak {peak} of 32768");
-        assert_eq!(flat_tops(&samples), 0, "{name} is flat-topped");
+        assert_eq!(flat_tops(&samples), 0, "{name} is clipped: a channel stays at its peak");
         assert_eq!(rendered["receipt"]["clipped_samples"], 0, "{name}");
 
         let rendered_secs = samples.len() as f64 / 2.0 / SAMPLE_RATE_HZ;
         let file_secs = length_secs(&std::fs::read(&song).expect("the song reads"));
         assert!(
             (file_secs - 0.01..file_secs + TAIL_SECS).contains(&rendered_secs),
-            "{name} lasts {rendered_secs} s and the file says {file_secs} s"
+            "{name} lasts {rendered_secs} s, but the MIDI file lasts {file_secs} s"
         );
         let limiter = &rendered["receipt"]["limiter"];
         println!("{name}: {file_secs:.1} s, rendered {rendered_secs:.1} s, peak {peak}, limiter {limiter}");
@@ -206,11 +214,11 @@ fn every_song_renders_identically_by_api_and_command_line(bank: &str, soundfont_
 }
 
 #[test]
-fn with_timgm6mb() {
+fn songs_with_timgm6mb_render_identically_by_api_and_command_line() {
     every_song_renders_identically_by_api_and_command_line("TimGM6mb.sf2", "timgm6mb");
 }
 
 #[test]
-fn with_fluidr3() {
+fn songs_with_fluidr3_render_identically_by_api_and_command_line() {
     every_song_renders_identically_by_api_and_command_line("FluidR3_GM.sf2", "fluidr3gm");
 }

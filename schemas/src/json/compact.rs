@@ -1,15 +1,15 @@
-//! Converts the output of any JSON reader to text, without a tree.
+//! Converts the output of any JSON reader to text, without building a tree of values.
 
 use core::fmt;
 
 use serde::Serialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Writes the value that it reads.
+/// A visitor that appends the value it reads to a buffer, as JSON without whitespace.
 pub(super) struct Compact<'w>(pub(super) &'w mut Vec<u8>);
 
 impl Compact<'_> {
-    fn leaf<E: de::Error>(self, value: impl Serialize) -> Result<(), E> {
+    fn scalar<E: de::Error>(self, value: impl Serialize) -> Result<(), E> {
         serde_json::to_writer(self.0, &value).map_err(E::custom)
     }
 }
@@ -30,27 +30,27 @@ impl<'de> Visitor<'de> for Compact<'_> {
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        self.leaf(())
+        self.scalar(())
     }
 
     fn visit_bool<E: de::Error>(self, value: bool) -> Result<(), E> {
-        self.leaf(value)
+        self.scalar(value)
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<(), E> {
-        self.leaf(value)
+        self.scalar(value)
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<(), E> {
-        self.leaf(value)
+        self.scalar(value)
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<(), E> {
-        self.leaf(value)
+        self.scalar(value)
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<(), E> {
-        self.leaf(value)
+        self.scalar(value)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
@@ -58,12 +58,12 @@ impl<'de> Visitor<'de> for Compact<'_> {
         out.push(b'[');
         let mut is_first = true;
         loop {
-            let before = out.len();
+            let entry_start = out.len();
             if !is_first {
                 out.push(b',');
             }
             if list.next_element_seed(Compact(out))?.is_none() {
-                out.truncate(before);
+                out.truncate(entry_start);
                 break;
             }
             is_first = false;
@@ -77,12 +77,12 @@ impl<'de> Visitor<'de> for Compact<'_> {
         out.push(b'{');
         let mut is_first = true;
         loop {
-            let before = out.len();
+            let entry_start = out.len();
             if !is_first {
                 out.push(b',');
             }
             if map.next_key_seed(Compact(out))?.is_none() {
-                out.truncate(before);
+                out.truncate(entry_start);
                 break;
             }
             out.push(b':');

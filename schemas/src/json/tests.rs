@@ -34,7 +34,7 @@ fn text_equals_the_text_of_a_tree_of_values() {
 
 #[test]
 fn numbers_are_read_exactly() {
-    // Numbers that a fast reader gets wrong by a bit.
+    // A fast but inexact reader gets these numbers wrong by one bit.
     for text in ["-2.4999999999999998e+219", "0.5137096131872383", "1.2802338022862347e-13", "1e23"] {
         let exact: f64 = text.parse().expect("a number");
         let read = JsonText::read(text.as_bytes()).expect("JSON");
@@ -81,10 +81,10 @@ fn a_field_is_replaced_or_appended() {
     let text = JsonText::read(br#"{"a":1,"b":[2]}"#).unwrap();
     assert_eq!(text.with_text("a", "x\"").as_str(), r#"{"a":"x\"","b":[2]}"#);
     assert_eq!(text.with_text("c", "x").as_str(), r#"{"a":1,"b":[2],"c":"x"}"#);
-    let odd = "é\u{1}\u{8}\u{c}\n\r\t\"\\\u{7f}/end";
-    assert_eq!(text.with_text("a", odd).view().text("a").as_deref(), Some(odd));
-    let expected = json!({"a": odd, "b": [2]});
-    assert_eq!(text.with_text("a", odd).as_str(), expected.to_string());
+    let escaped_text = "é\u{1}\u{8}\u{c}\n\r\t\"\\\u{7f}/end";
+    assert_eq!(text.with_text("a", escaped_text).view().text("a").as_deref(), Some(escaped_text));
+    let expected = json!({"a": escaped_text, "b": [2]});
+    assert_eq!(text.with_text("a", escaped_text).as_str(), expected.to_string());
     let written = serde_json::to_value(&text).unwrap();
     assert_eq!(serde_json::from_value::<JsonText>(written).unwrap(), text);
     assert_eq!(serde_json::from_value::<JsonText>(json!({"a": 1, "b": [2]})).unwrap(), text);

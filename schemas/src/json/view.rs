@@ -54,7 +54,7 @@ impl<'t> Key<'t> {
 }
 
 impl<'t> View<'t> {
-    /// `text` is one value of checked JSON without whitespace.
+    /// A view of `text`, which must be one value of checked JSON without whitespace.
     pub(super) fn of_checked(text: &'t str) -> Self {
         Self(text)
     }
@@ -96,7 +96,7 @@ impl<'t> View<'t> {
         (self.kind() == Kind::Number).then(|| self.0.parse().ok()).flatten()
     }
 
-    /// The fields of an object in their order; none for other types.
+    /// The fields of an object in their order. A value of another type has no fields.
     pub fn fields(self) -> impl Iterator<Item = (Key<'t>, View<'t>)> {
         let mut parts = self.parts(Kind::Object);
         core::iter::from_fn(move || {
@@ -105,18 +105,18 @@ impl<'t> View<'t> {
         })
     }
 
-    /// The entries of a list; none for other types.
+    /// The entries of a list. A value of another type has no entries.
     pub fn entries(self) -> impl Iterator<Item = View<'t>> {
         self.parts(Kind::List).map(View)
     }
 
-    /// The value of a field of an object, the last one if the name occurs several times.
+    /// The value of a field of an object. If the name occurs several times, it is the last value.
     #[must_use]
     pub fn get(self, name: &str) -> Option<View<'t>> {
         self.fields().filter(|(key, _)| key.is(name)).map(|(_, value)| value).last()
     }
 
-    /// The entries of a list in a field; none if the field is not a list.
+    /// The entries of the list in a field. A field of another type has no entries.
     pub fn list(self, name: &str) -> impl Iterator<Item = View<'t>> + use<'t> {
         self.get(name).into_iter().flat_map(View::entries)
     }
@@ -127,7 +127,7 @@ impl<'t> View<'t> {
         self.get(name)?.as_text()
     }
 
-    /// The value as a tree. Only for values that are known to be small.
+    /// The value as a tree. Use it only for values that are known to be small.
     #[must_use]
     pub fn to_value(self) -> Value {
         serde_json::from_str(self.0).unwrap_or_default()
@@ -153,14 +153,14 @@ impl<'t> Iterator for Parts<'t> {
         if matches!(text.as_bytes().first(), None | Some(b']' | b'}')) {
             return None;
         }
-        let (part, remaining) = text.split_at(length(text.as_bytes()));
+        let (part, remaining) = text.split_at(value_length(text.as_bytes()));
         self.text = remaining;
         Some(part)
     }
 }
 
 /// Length in bytes of the value at the start of `bytes`.
-fn length(bytes: &[u8]) -> usize {
+fn value_length(bytes: &[u8]) -> usize {
     match bytes[0] {
         b'"' => string_length(bytes),
         b'{' | b'[' => {
@@ -199,9 +199,9 @@ fn string_length(bytes: &[u8]) -> usize {
 }
 
 fn decoded(quoted: &str) -> Cow<'_, str> {
-    let plain = &quoted[1..quoted.len() - 1];
-    if plain.contains('\\') {
+    let content = &quoted[1..quoted.len() - 1];
+    if content.contains('\\') {
         return Cow::Owned(serde_json::from_str(quoted).unwrap_or_default());
     }
-    Cow::Borrowed(plain)
+    Cow::Borrowed(content)
 }

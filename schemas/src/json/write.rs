@@ -18,7 +18,7 @@ impl<'o> ObjectWriter<'o> {
         Self { out, is_empty: true }
     }
 
-    /// Copies a field.
+    /// Writes a field with its name and value unchanged.
     pub fn copy(&mut self, key: Key<'_>, value: View<'_>) {
         self.begin(key).push_str(value.as_json());
     }
@@ -88,8 +88,8 @@ pub fn push_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Appends a list with the output of `write` for each entry; entries for which it returns `false`
-/// are left out.
+/// Appends a list with the output of `write` for each entry. Entries for which `write` returns
+/// `false` are left out.
 pub fn push_list<'t>(
     out: &mut String,
     entries: impl Iterator<Item = View<'t>>,
@@ -98,14 +98,14 @@ pub fn push_list<'t>(
     out.push('[');
     let mut is_first = true;
     for entry in entries {
-        let before = out.len();
+        let entry_start = out.len();
         if !is_first {
             out.push(',');
         }
         if write(out, entry) {
             is_first = false;
         } else {
-            out.truncate(before);
+            out.truncate(entry_start);
         }
     }
     out.push(']');

@@ -17,7 +17,7 @@ pub enum Control {
     Pressure(PressureControl),
     /// Pressure of one key.
     KeyPressure(KeyPressureControl),
-    /// Another program.
+    /// A program change.
     Program(ProgramControl),
     /// A registered parameter.
     Rpn(ParameterControl),
@@ -48,7 +48,7 @@ pub struct CcControl {
     /// Controller number, 0 to 127.
     #[serde(deserialize_with = "whole")]
     pub controller: u8,
-    /// Its value, 0 to 127.
+    /// Value of the controller, 0 to 127.
     #[serde(deserialize_with = "whole")]
     pub value: u8,
     /// Unknown fields.
@@ -127,7 +127,7 @@ pub struct ParameterControl {
     /// Parameter number, 0 to 16383.
     #[serde(deserialize_with = "whole")]
     pub parameter: u16,
-    /// Its value, 0 to 16383.
+    /// Value of the parameter, 0 to 16383.
     #[serde(deserialize_with = "whole")]
     pub value: u16,
     /// Unknown fields.

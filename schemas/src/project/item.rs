@@ -29,7 +29,7 @@ pub struct MidiItem {
     /// Start of the item, in ticks.
     #[serde(deserialize_with = "whole")]
     pub start_tick: u32,
-    /// Length in ticks; notes end with the item.
+    /// Length in ticks. Notes end at the end of the item at the latest.
     #[serde(deserialize_with = "whole")]
     pub length_ticks: u32,
     /// Notes, relative to the item's start.
@@ -38,10 +38,10 @@ pub struct MidiItem {
     /// Controls, relative to the item's start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controls: Vec<Control>,
-    /// Bank of this item instead of the track's, 0 to 128.
+    /// Bank that this item plays instead of the track's bank, 0 to 128.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub soundfont_bank: Option<u8>,
-    /// Program of this item instead of the track's, 0 to 127.
+    /// Program that this item plays instead of the track's program, 0 to 127.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub soundfont_program: Option<u8>,
     /// Unknown fields.
@@ -86,10 +86,10 @@ pub struct AudioItem {
     /// Start of the item, in ticks.
     #[serde(deserialize_with = "whole")]
     pub start_tick: u32,
-    /// First frame of the source.
+    /// First frame of the source that plays.
     #[serde(default, deserialize_with = "whole")]
     pub offset_frames: u64,
-    /// Number of frames of the source; `None` to its end.
+    /// Length of the item in frames of the source. `None` plays to the end of the source.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub length_frames: Option<u64>,
     /// Level in decibels, -144 to 24.
@@ -98,7 +98,7 @@ pub struct AudioItem {
     /// Fade-in and fade-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fades: Option<Fades>,
-    /// Restarts at its end.
+    /// Whether the source starts over at `offset_frames` when it ends before the item.
     #[serde(default, rename = "loop")]
     pub looped: bool,
     /// Source of the audio.
@@ -128,10 +128,10 @@ pub struct AudioSource {
 /// Fade-in and fade-out of an audio item.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fades {
-    /// Length of the fade-in, in frames.
+    /// Length of the fade-in, in frames of the source.
     #[serde(default, deserialize_with = "whole")]
     pub in_frames: u64,
-    /// Length of the fade-out, in frames.
+    /// Length of the fade-out, in frames of the source.
     #[serde(default, deserialize_with = "whole")]
     pub out_frames: u64,
     /// Unknown fields.

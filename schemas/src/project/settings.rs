@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::Extra;
 use crate::number::whole;
 
-/// Settings of the engine that change the sound; they belong to the project, not to the machine
-/// that renders it.
+/// Settings of the engine that change the sound. They are stored in the project, so every machine
+/// renders it with the same sound.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Maximum number of voices of a track, 8 to 256.
@@ -63,18 +63,18 @@ pub enum Interpolation {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VelocityToCutoff {
-    /// As the zones of the bank state; without a statement velocity does not move it.
+    /// Velocity moves the cutoff only in zones of the bank that have such a modulator.
     #[default]
     AsStated,
-    /// As the zones of the bank state; without a statement the default of the SoundFont
-    /// specification 2.04, section 8.4.2, applies.
+    /// Zones of the bank without such a modulator use the default modulator of the SoundFont
+    /// specification 2.04, section 8.4.2.
     Specification,
 }
 
 /// The reverb that all instruments share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReverbSettings {
-    /// Size of the room, 0 to 1: a larger room decays more slowly.
+    /// Size of the room, 0 to 1. The reverb of a larger room decays more slowly.
     #[serde(default = "default_room")]
     pub room: f64,
     /// Damping of the treble, 0 to 1.
@@ -109,8 +109,8 @@ pub struct ChorusSettings {
     /// Mean delay in milliseconds, 1 to 50.
     #[serde(default = "default_delay_ms")]
     pub delay_ms: f64,
-    /// Modulation depth to either side of the mean delay, in milliseconds, 0 to 20; at most
-    /// `delay_ms` counts.
+    /// Modulation depth to either side of the mean delay, in milliseconds, 0 to 20. Values above
+    /// `delay_ms` count as `delay_ms`.
     #[serde(default = "default_depth_ms")]
     pub depth_ms: f64,
     /// Modulation rate in hertz, 0.05 to 10.

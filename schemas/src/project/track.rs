@@ -12,14 +12,14 @@ use crate::number::whole;
 /// A track of the arrangement and of the mixer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Track {
-    /// Unique within the project.
+    /// Id of the track, unique within the project.
     pub id: String,
     /// Name shown to people.
     #[serde(default)]
     pub name: String,
     /// Kind of the track.
     pub kind: TrackKind,
-    /// Hue as `#rrggbb`.
+    /// Colour of the track as `#rrggbb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
     /// Fader in decibels, -144 to 24.
@@ -28,13 +28,13 @@ pub struct Track {
     /// Pan: -1 is left, 0 the centre, 1 right.
     #[serde(default)]
     pub pan: f64,
-    /// Silences the track.
+    /// Whether the track is muted.
     #[serde(default)]
     pub mute: bool,
-    /// While any track is soloed, other tracks are muted.
+    /// Whether the track is soloed. While any track is soloed, the other tracks are muted.
     #[serde(default)]
     pub solo: bool,
-    /// Bypasses the effects of the track.
+    /// Whether the effects of the track are bypassed.
     #[serde(default)]
     pub bypass: bool,
     /// Id of the bus or group that the track feeds; `None` for the master.
@@ -106,9 +106,9 @@ pub enum TrackKind {
     Instrument,
     /// Recorded audio.
     Audio,
-    /// The sum of sends to it.
+    /// The sum of the sends to this track.
     Bus,
-    /// The sum of the tracks that feed it.
+    /// The sum of the tracks that feed this track.
     Group,
 }
 
@@ -130,7 +130,7 @@ pub struct SoundFontEngine {
     /// Id of the bank in the catalogue; `None` for the service's default bank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soundfont_id: Option<String>,
-    /// SoundFont bank number, 0 to 128; 128 holds drum kits.
+    /// SoundFont bank number, 0 to 128. Bank 128 has the drum kits.
     #[serde(deserialize_with = "whole")]
     pub bank: u8,
     /// Program, 0 to 127.
@@ -146,7 +146,8 @@ pub struct SoundFontEngine {
 pub struct PluginEngine {
     /// Id of the plugin.
     pub plugin_id: String,
-    /// Opaque plugin state, base64; kept when the plugin is missing.
+    /// State of the plugin in base64, which only the plugin interprets. It is kept while the plugin
+    /// is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Unknown fields.
@@ -187,16 +188,17 @@ pub struct Effect {
     /// Parameter values by parameter id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// Id of the track that feeds its side-chain; `None` for its input.
+    /// Id of the track that feeds the side-chain. `None` uses the effect's own input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_chain: Option<String>,
-    /// The service's id of the audio file that is its impulse response, of at most 30 s.
+    /// The service's id of the audio file with the impulse response, which lasts at most 30 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impulse: Option<String>,
-    /// Bypasses the effect.
+    /// Whether the effect is bypassed.
     #[serde(default)]
     pub bypass: bool,
-    /// Opaque plugin state, base64; kept when the plugin is missing.
+    /// State of the plugin in base64, which only the plugin interprets. It is kept while the plugin
+    /// is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Unknown fields.
@@ -208,7 +210,7 @@ pub struct Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EffectType {
-    /// The engine; [`Effect::name`] says which effect.
+    /// An effect of the engine, which [`Effect::name`] identifies.
     Builtin,
     /// A VST 2 plugin.
     Vst2,
@@ -228,7 +230,7 @@ pub struct AutomationLane {
     pub extra: Extra,
 }
 
-/// A control point.
+/// A control point of an automation lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AutomationPoint {
     /// Position in ticks.
@@ -253,7 +255,8 @@ pub enum AutomationCurve {
     Linear,
     /// Constant until the next point.
     Step,
-    /// An arc, -1 to 1; 0 is linear, above it the value moves late, below it early.
+    /// An arc with this curvature, -1 to 1. 0 is linear, a positive curvature changes the value
+    /// late, and a negative one early.
     Curvature(f64),
 }
 

@@ -7,11 +7,11 @@ use super::Builder;
 use super::media::LeftOutReason;
 use crate::project::{AutomationCurve, AutomationLane, AutomationPoint, Send};
 
-/// Range of levels in a project, in decibels: `Decibels` of its schema.
+/// Range of levels in a project, in decibels, as in `Decibels` of `project.schema.json`.
 const LEVEL_RANGE_DB: [f64; 2] = [gain::FADER_FLOOR_DB, 24.0];
 
 impl Builder<'_> {
-    /// The lanes with known targets; `pointer` points to the list.
+    /// Compiles the lanes with known targets. `pointer` is the JSON pointer to `lanes`.
     pub(super) fn automation(
         &mut self,
         lanes: &[AutomationLane],
@@ -38,7 +38,8 @@ impl Builder<'_> {
         compiled
     }
 
-    /// Reports the first point of a lane that is out of range, as there may be thousands.
+    /// Reports only the first point of a lane that is out of range, because a lane may have
+    /// thousands of such points.
     fn report_out_of_range(&mut self, lane: &AutomationLane, range: [f64; 2], pointer: &str) {
         let reason = |point: &AutomationPoint| LeftOutReason::of_range(point.value, range);
         let first = lane.points.iter().enumerate().find_map(|(index, point)| Some((index, reason(point)?)));
@@ -60,7 +61,7 @@ impl Builder<'_> {
     }
 }
 
-/// The range of a lane's target, in its unit.
+/// The range of an automation target, in the target's unit.
 fn range(target: AutomationTarget, effects: &[EffectSettings]) -> [f64; 2] {
     match target {
         AutomationTarget::Volume | AutomationTarget::Send(_) => LEVEL_RANGE_DB,
@@ -83,7 +84,7 @@ fn target(target: &str, sends: &[Send], effects: &[EffectSettings]) -> Option<Au
     if let Some(index) = send {
         return Some(AutomationTarget::Send(index as u32));
     }
-    // Parameter ids have no slash; effect ids may.
+    // Effect ids may contain slashes; parameter ids do not.
     let (effect_id, parameter_id) = target.rsplit_once('/')?;
     let index = effects.iter().position(|effect| effect.id == effect_id)?;
     let kind = dsp_core::effects::effect_kind(&effects[index].kind)?;

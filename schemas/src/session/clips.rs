@@ -14,36 +14,39 @@ use crate::project::{AudioItem, Item, Track};
 struct IndexedItem<'a> {
     index: usize,
     item: &'a AudioItem,
-    /// The audio and the position of the item; `None` if the audio is missing.
-    placed: Option<(ResolvedAudio, ClipPosition)>,
+    /// The audio and the position of the clip; `None` if the audio is missing.
+    placement: Option<(ResolvedAudio, ClipPosition)>,
 }
 
 impl Builder<'_> {
-    /// The clips of a track with available audio; `pointer` points to its items.
+    /// Compiles the audio items of a track. `pointer` is the JSON pointer to the track's items.
     pub(super) fn clips(&mut self, track: &Track, pointer: &str) -> Vec<Clip> {
         let mut clips = Vec::new();
-        for IndexedItem { index, item, placed } in self.indexed_items(track) {
+        for IndexedItem { index, item, placement } in self.indexed_items(track) {
             let pointer = format!("{pointer}/{index}");
-            match placed {
+            match placement {
                 None => {
                     let start = self.clock.frame_at(item.start_tick.into());
                     self.extend_to(start.saturating_add(item.length_frames.unwrap_or(0)));
                     self.leave_out(pointer, LeftOutReason::MissingAudio);
                 }
-                Some((audio, at)) if at.offset_frames >= audio.frames => {
+                Some((audio, clip_position)) if clip_position.offset_frames >= audio.frames => {
                     self.leave_out(pointer, LeftOutReason::StartsAfterAudio);
                 }
-                Some((audio, at)) => {
-                    let to_end = if item.looped { u64::MAX } else { audio.frames - at.offset_frames };
-                    self.extend_to(at.frame.saturating_add(at.length_frames.min(to_end)));
-                    clips.push(self.clip(item, audio, at));
+                Some((audio, clip_position)) => {
+                    let remaining_frames =
+                        if item.looped { u64::MAX } else { audio.frames - clip_position.offset_frames };
+                    self.extend_to(
+                        clip_position.frame.saturating_add(clip_position.length_frames.min(remaining_frames)),
+                    );
+                    clips.push(self.clip(item, audio, clip_position));
                 }
             }
         }
         clips
     }
 
-    /// Extends the session at least to a frame.
+    /// Makes the session end no earlier than `frame`.
     fn extend_to(&mut self, frame: u64) {
         self.length_frames = self.length_frames.max(frame);
     }
@@ -64,7 +67,7 @@ impl Builder<'_> {
                 IndexedItem {
                     index,
                     item,
-                    placed: audio.map(|audio| (audio, item_chains.position(item, audio))),
+                    placement: audio.map(|audio| (audio, item_chains.position(item, audio))),
                 }
             })
             .collect();
@@ -72,13 +75,13 @@ impl Builder<'_> {
         indexed_items
     }
 
-    fn clip(&self, item: &AudioItem, audio: ResolvedAudio, at: ClipPosition) -> Clip {
+    fn clip(&self, item: &AudioItem, audio: ResolvedAudio, clip_position: ClipPosition) -> Clip {
         let frames = |frames: u64| self.clock.frames_of_file(frames, audio.file_rate_hz);
         let fades = item.fades.clone().unwrap_or_default();
         Clip {
-            frame: at.frame,
-            offset_frames: at.offset_frames,
-            length_frames: at.length_frames,
+            frame: clip_position.frame,
+            offset_frames: clip_position.offset_frames,
+            length_frames: clip_position.length_frames,
             gain: gain::from_db(item.gain_db),
             fade_in_frames: frames(fades.in_frames),
             fade_out_frames: frames(fades.out_frames),
@@ -88,12 +91,12 @@ impl Builder<'_> {
     }
 }
 
-/// The file of an item.
+/// The id of an item's audio file.
 pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
     item.source.server_file_id.as_deref().or(item.server_file_id.as_deref())
 }
 
-/// The ids of the audio files of a project's audio items and effects, without duplicates.
+/// Returns the ids of the audio files that audio items and effects use, without duplicates.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
     let (mut used, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {

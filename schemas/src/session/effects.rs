@@ -9,7 +9,7 @@ use super::media::LeftOutReason;
 use crate::project::{Effect, EffectType};
 
 impl Builder<'_> {
-    /// The effects that the engine has; `pointer` points to the list.
+    /// Compiles the effects that the engine has. `pointer` is the JSON pointer to `effects`.
     pub(super) fn effects(&mut self, effects: &[Effect], pointer: &str) -> Vec<EffectSettings> {
         let mut compiled = Vec::with_capacity(effects.len());
         for (index, effect) in effects.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The slot of the impulse response of an effect.
+    /// The audio slot of an effect's impulse response.
     fn impulse(&mut self, file_id: &str, kind: &EffectKind, pointer: &str) -> Option<u32> {
         let audio = self.media.audio(file_id);
         let rate_hz = self.clock.sample_rate_hz;
@@ -99,12 +99,12 @@ fn built_in(effect: &Effect) -> Option<&'static EffectKind> {
     effect_kind(name)
 }
 
-/// The value of a parameter: a number, for switches also true or false, for choices also the name.
-/// Numbers may be out of range.
+/// The number that a parameter is set to. Switches also accept true and false, and choices their
+/// names. The number may be out of range.
 fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
     match (value, parameter.scale) {
         (Value::Number(number), _) => number.as_f64(),
-        (Value::Bool(on), Scale::Switch) => Some(if *on { 1.0 } else { 0.0 }),
+        (Value::Bool(is_on), Scale::Switch) => Some(if *is_on { 1.0 } else { 0.0 }),
         (Value::String(name), Scale::Choice(choices)) => {
             choices.iter().position(|choice| choice == name).map(|index| index as f64)
         }

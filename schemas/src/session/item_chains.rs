@@ -1,8 +1,9 @@
 //! Positions of audio items in the session and in their sources, exact to the frame.
 //!
-//! A project counts the start of an item in ticks, and its source in frames of the file. Items that
-//! are rounded separately would leave gaps. An item that continues another, such as the second half
-//! of a split item, is therefore positioned relative to the first item of the *chain*.
+//! The start of an item is in ticks, and its position in the source is in frames of the file.
+//! Rounding each item separately would leave gaps between them. An item that continues another,
+//! such as the second half of a split item, is therefore positioned relative to the first item of
+//! the *chain*.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +11,9 @@ use super::Clock;
 use super::media::ResolvedAudio;
 use crate::project::AudioItem;
 
-/// Maximum distance between the end of an item and the source of its continuation, in frames of the
-/// file. Rounding after a move of split items causes it.
-const JOINT_FILE_FRAMES: u64 = 1;
+/// Maximum distance between the end of an item and the start of its continuation in the source, in
+/// frames of the file. Moving split items causes such distances by rounding.
+const MAX_FILE_GAP_FRAMES: u64 = 1;
 
 /// The position of an item, in frames at the session's sample rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,25 +22,25 @@ pub(super) struct ClipPosition {
     pub(super) frame: u64,
     /// First frame in the source.
     pub(super) offset_frames: u64,
-    /// Length.
+    /// Length of the clip.
     pub(super) length_frames: u64,
 }
 
 /// The chains of a track. Items are added in the order of their starts.
 pub(super) struct ItemChains<'a> {
     clock: &'a Clock,
-    /// Chains by their end: slot of the source, frame of the session, frame of the file.
+    /// Chains by the end of their last item: audio slot, frame in the session, frame in the file.
     by_end: BTreeMap<(u32, u64, u64), ItemChain>,
 }
 
-/// The first frame of consecutive items, which are positioned relative to it.
+/// The start of a chain of items, which are positioned relative to it.
 #[derive(Debug, Clone, Copy)]
 struct ItemChain {
-    /// In the session.
+    /// First frame in the session.
     frame: u64,
-    /// In the source, at the session's sample rate.
+    /// First frame in the source, at the session's sample rate.
     offset_frames: u64,
-    /// In the source, at the file's sample rate.
+    /// First frame in the source, at the file's sample rate.
     file_frame: u64,
 }
 
@@ -48,7 +49,7 @@ impl<'a> ItemChains<'a> {
         Self { clock, by_end: BTreeMap::new() }
     }
 
-    /// The position of an item that starts no earlier than those before.
+    /// Returns the position of an item, which must not start before the items already added.
     pub(super) fn position(&mut self, item: &AudioItem, audio: ResolvedAudio) -> ClipPosition {
         if item.looped {
             return self.loop_position(item, audio);
@@ -70,7 +71,8 @@ impl<'a> ItemChains<'a> {
         ClipPosition { frame, offset_frames, length_frames: end - frame }
     }
 
-    /// A loop is positioned alone: the length of its rounds must not depend on its position.
+    /// Returns the position of a looped item. It joins no chain, because the length of its
+    /// repetitions must not depend on its position.
     fn loop_position(&self, item: &AudioItem, audio: ResolvedAudio) -> ClipPosition {
         let frames = |frames| self.clock.frames_of_file(frames, audio.file_rate_hz);
         let offset_frames = frames(item.offset_frames);
@@ -82,26 +84,26 @@ impl<'a> ItemChains<'a> {
         }
     }
 
-    /// A chain that starts with an item, and its first frame. The source is aligned with the item's
-    /// tick to half a frame.
+    /// Returns a chain that starts with the item, and the first frame of the item. The source is
+    /// aligned with the item's tick to within half a frame.
     fn new_chain(&self, item: &AudioItem, audio: ResolvedAudio) -> (ItemChain, u64) {
         let frame = self.clock.frame_at(item.start_tick.into());
-        let beyond = self.clock.tempo.frames_beyond(item.start_tick.into(), self.clock.sample_rate_hz);
-        let offset_frames = self.clock.offset_of_file(item.offset_frames, audio.file_rate_hz, beyond);
+        let beyond_frames = self.clock.tempo.frames_beyond(item.start_tick.into(), self.clock.sample_rate_hz);
+        let offset_frames = self.clock.offset_of_file(item.offset_frames, audio.file_rate_hz, beyond_frames);
         (ItemChain { frame, offset_frames, file_frame: item.offset_frames }, frame)
     }
 
-    /// The chain that an item continues, if any, and the end of that chain.
+    /// Returns the chain that an item continues, if any, and the end of that chain.
     fn continued_chain(&self, item: &AudioItem, audio: ResolvedAudio) -> Option<(ItemChain, u64)> {
         let frame = self.clock.frame_at(item.start_tick.into());
-        let tolerance_frames = self.clock.joint_frames(audio.file_rate_hz);
+        let tolerance_frames = self.clock.max_gap_frames(audio.file_rate_hz);
         let from = (audio.slot, frame.saturating_sub(tolerance_frames), 0);
         let to = (audio.slot, frame.saturating_add(tolerance_frames), u64::MAX);
-        let near = self.by_end.range(from..=to).filter_map(|(&(_, end, file_end), &chain)| {
+        let candidates = self.by_end.range(from..=to).filter_map(|(&(_, end, file_end), &chain)| {
             let file_gap = file_end.abs_diff(item.offset_frames);
-            (file_gap <= JOINT_FILE_FRAMES).then_some(((file_gap, end.abs_diff(frame)), chain, end))
+            (file_gap <= MAX_FILE_GAP_FRAMES).then_some(((file_gap, end.abs_diff(frame)), chain, end))
         });
-        near.min_by_key(|&(gap, ..)| gap).map(|(_, chain, end)| (chain, end))
+        candidates.min_by_key(|&(gap, ..)| gap).map(|(_, chain, end)| (chain, end))
     }
 }
 
@@ -113,22 +115,23 @@ impl Clock {
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
-    /// The frame of a source, at the session's sample rate, for the frame nearest to a tick. The
-    /// tick is `beyond` that frame, by -0.5 to 0.5 frames, and `file_frame` plays at the tick
-    /// itself.
-    fn offset_of_file(&self, file_frame: u64, file_rate_hz: u32, beyond: f64) -> u64 {
+    /// Returns the frame of a source, at the session's sample rate, that plays at the session frame
+    /// nearest to a tick. The tick is `beyond_frames` (-0.5 to 0.5) after that session frame.
+    /// `file_frame` plays exactly at the tick.
+    fn offset_of_file(&self, file_frame: u64, file_rate_hz: u32, beyond_frames: f64) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         let scaled = u128::from(file_frame) * rate_hz;
         let fraction = (scaled % file_rate_hz) as f64 / file_rate_hz as f64;
-        // Halves are rounded down, so that a tick half a frame before its frame does not change
-        // whole frames.
-        let up = u64::from(fraction - beyond > 0.5);
-        u64::try_from(scaled / file_rate_hz).unwrap_or(u64::MAX).saturating_add(up)
+        // Exactly half a frame is rounded down. A whole source frame therefore stays the same when
+        // the tick is half a frame before its session frame.
+        let round_up = u64::from(fraction - beyond_frames > 0.5);
+        u64::try_from(scaled / file_rate_hz).unwrap_or(u64::MAX).saturating_add(round_up)
     }
 
-    /// Maximum distance between the end of an item and the start of its continuation, in frames. It
-    /// is the sum of five rounding errors: of two ticks and two starts, and of the length between.
-    fn joint_frames(&self, file_rate_hz: u32) -> u64 {
+    /// Maximum distance between the end of an item and the start of its continuation, in frames of
+    /// the session. It is the sum of five rounding errors: of two ticks, of two source positions,
+    /// and of the length between them.
+    fn max_gap_frames(&self, file_rate_hz: u32) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         ((2 * rate_hz + 3 * file_rate_hz) / (2 * file_rate_hz)) as u64
     }

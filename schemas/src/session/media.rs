@@ -7,21 +7,21 @@ pub struct ResolvedAudio {
     pub slot: u32,
     /// Length in frames at the session's sample rate.
     pub frames: u64,
-    /// Sample rate of the file in hertz, in which items count their frames.
+    /// Sample rate of the file in hertz. Audio items count their frames at this rate.
     pub file_rate_hz: u32,
 }
 
 /// Resolves the banks and audio files of a project to slots.
 pub trait MediaResolver {
-    /// Slot of the bank of a soundfont id (`None` is the default bank). Tracks for which it returns
-    /// `None` play no notes.
+    /// Returns the slot of the bank with a soundfont id (`None` is the default bank). Tracks whose
+    /// bank has no slot play no notes.
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32>;
 
-    /// The audio of a file of the service. Items for which it returns `None` are silent.
+    /// Returns the audio of a file of the service. Items whose file has no audio are silent.
     fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio>;
 }
 
-/// Banks only.
+/// A resolver for banks, which has no audio files.
 pub(super) struct Banks<F>(pub(super) F);
 
 impl<F: FnMut(Option<&str>) -> Option<u32>> MediaResolver for Banks<F> {
@@ -34,7 +34,7 @@ impl<F: FnMut(Option<&str>) -> Option<u32>> MediaResolver for Banks<F> {
     }
 }
 
-/// A part of a project that is missing in its session, or changed.
+/// A part of a project that is missing from its session, or that was changed in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
     /// JSON pointer (RFC 6901) to the part.
@@ -43,10 +43,10 @@ pub struct LeftOut {
     pub reason: LeftOutReason,
 }
 
-/// The reason why a part of a project is missing in its session, or changed.
+/// The reason why a part of a project is missing from its session, or was changed in it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LeftOutReason {
-    /// A plugin, which the engine cannot run.
+    /// A plugin. The engine cannot run plugins.
     #[error("the engine cannot run plugins")]
     Plugin,
     /// A built-in effect that this version does not have.
@@ -71,10 +71,11 @@ pub enum LeftOutReason {
         value: f64,
         /// The clamped value.
         clamped: f64,
-        /// Both ends.
+        /// Minimum and maximum.
         range: [f64; 2],
     },
-    /// An effect with the id of an earlier one; automation could not distinguish them.
+    /// An effect with the id of an earlier effect. Automation could not distinguish the two
+    /// effects.
     #[error("an earlier effect has the same id \"{id}\"; ids must be unique")]
     DuplicateId {
         /// The id.
@@ -93,12 +94,12 @@ pub enum LeftOutReason {
         id: String,
     },
     /// Audio that is missing.
-    #[error("its audio file is missing")]
+    #[error("the audio file is missing")]
     MissingAudio,
     /// An impulse response that is longer than its effect allows.
     #[error("the impulse response lasts {secs:.2} s; the limit is {max_secs} s")]
     LongImpulse {
-        /// Its length in seconds.
+        /// The length of the impulse response in seconds.
         secs: f64,
         /// The maximum length in seconds.
         max_secs: f64,
@@ -109,7 +110,8 @@ pub enum LeftOutReason {
 }
 
 impl LeftOutReason {
-    /// The report for a number that is clamped to a range; `None` inside the range.
+    /// Returns the reason for a number outside `range`, which is clamped; `None` for a number
+    /// inside.
     pub(super) fn of_range(value: f64, range: [f64; 2]) -> Option<Self> {
         let clamped = value.clamp(range[0], range[1]);
         (clamped != value).then_some(Self::OutOfRange { value, clamped, range })

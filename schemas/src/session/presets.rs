@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use dsp_core::session::{Event, Session, Track};
 
-/// Bank select, most and least significant byte.
+/// Controller numbers of bank select, most and least significant byte (MIDI 1.0).
 const BANK_SELECT: [u8; 2] = [0, 32];
-/// Number of the bank that holds drum kits (SF2.04, section 7.2).
+/// Number of the bank with the drum kits (SoundFont 2.04, section 7.2).
 const DRUM_BANK: u16 = 128;
 
-/// Bank and program numbers that the tracks with this slot can request, ascending.
+/// Returns the bank and program numbers that the tracks of a bank slot can request, in ascending
+/// order.
 pub fn presets_used(session: &Session, bank_slot: u32) -> Vec<(u16, u8)> {
     let on_slot =
         |track: &&Track| track.instrument.is_some_and(|instrument| instrument.bank_slot == bank_slot);
@@ -17,9 +18,9 @@ pub fn presets_used(session: &Session, bank_slot: u32) -> Vec<(u16, u8)> {
     used.into_iter().collect()
 }
 
-/// Bank and program numbers that a track can request: those of the track, of its items and of
-/// program changes. The list is never too short: after bank select controllers it contains all
-/// banks that they could select.
+/// Returns the bank and program numbers that a track can request: those of the track, of its items
+/// and of program changes. A bank select controller adds every bank that it could select, so the
+/// result may contain presets that the track never requests.
 pub fn track_presets(track: &Track) -> BTreeSet<(u16, u8)> {
     let Some(instrument) = track.instrument else { return BTreeSet::new() };
     let mut used = BTreeSet::from([(instrument.bank, instrument.program)]);
@@ -78,8 +79,8 @@ mod tests {
         check(2, &[Event::Preset { bank: 1, program: 1 }], &[]);
         check(3, &[Event::Preset { bank: 128, program: 0 }], &[(8, 4), (128, 0)]);
         check(3, &[Event::Program { program: 9 }], &[(8, 4), (8, 9)]);
-        let back = [Event::Preset { bank: 1, program: 2 }, Event::Program { program: 9 }];
-        check(3, &back, &[(1, 2), (1, 9), (8, 4), (8, 9)]);
+        let preset_then_program = [Event::Preset { bank: 1, program: 2 }, Event::Program { program: 9 }];
+        check(3, &preset_then_program, &[(1, 2), (1, 9), (8, 4), (8, 9)]);
     }
 
     #[test]

@@ -25,7 +25,8 @@ fn with_settings(settings: Value) -> Session {
     build(&project, 48_000, |_| None).expect("a session")
 }
 
-/// Ticks to frames at 120 bpm and 48 kHz: 25 frames a tick.
+/// Checks the events of a track. The expected positions are in ticks; at 120 bpm and 48 kHz a tick
+/// has 25 frames.
 fn check_items(engine: Value, items: Value, expected: &[(u64, Event)]) {
     let track = json!({"id": "t", "kind": "instrument", "synth_engine": engine, "items": items});
     let session = session(json!([track]));
@@ -95,7 +96,7 @@ fn notes_are_clipped_to_their_item() {
 }
 
 #[test]
-fn every_control_has_its_event() {
+fn every_kind_of_control_is_compiled_to_events() {
     check(
         item(
             0,
@@ -134,7 +135,7 @@ fn with_preset(start_tick: u32, bank: Option<u8>, program: Option<u8>) -> Value 
 }
 
 #[test]
-fn items_play_their_preset_and_later_items_that_of_the_track() {
+fn an_item_plays_its_preset_and_the_next_item_returns_to_that_of_the_track() {
     let preset = |bank, program| Event::Preset { bank, program };
     check_items(
         json!({"type": "soundfont", "bank": 8, "program": 4}),
@@ -155,7 +156,7 @@ fn items_play_their_preset_and_later_items_that_of_the_track() {
 }
 
 #[test]
-fn instruments_name_their_bank() {
+fn an_instrument_has_the_slot_of_its_bank() {
     let track = |id: &str, kind: &str, engine: Value| json!({"id": id, "kind": kind, "synth_engine": engine});
     let session = session(json!([
         track("1", "instrument", json!({"type": "soundfont", "bank": 0, "program": 1})),

@@ -5,21 +5,21 @@ use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 use super::{Violations, message, pointer_part};
 use crate::json::{Kind, View};
 
-/// Finds violations in a list of effects.
+/// Finds violations in the effects of `owner`, which is a track or the master.
 ///
-/// Unknown effects and parameters and values out of range are allowed, as documents of other
-/// versions have to load.
-pub(super) fn find(owner: View<'_>, pointer: &str, found: &mut Violations) {
+/// Unknown effects, unknown parameters and values out of range are allowed, because documents of
+/// other versions must load.
+pub(super) fn find(owner: View<'_>, pointer: &str, violations: &mut Violations) {
     for (index, effect) in owner.list("effects").enumerate() {
         if !effect.get("type").is_some_and(|kind| kind.is_text("builtin")) {
             continue;
         }
         let Some(kind) = effect.text("name").and_then(|name| effect_kind(&name)) else { continue };
-        parameters(effect, kind, &format!("{pointer}/effects/{index}"), found);
+        parameters(effect, kind, &format!("{pointer}/effects/{index}"), violations);
     }
 }
 
-fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Violations) {
+fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, violations: &mut Violations) {
     let Some(params) = effect.get("params") else { return };
     for (key, value) in params.fields() {
         let Some(parameter_index) = kind.parameter_index(key.raw_name()) else { continue };
@@ -30,12 +30,12 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Vi
                 message::excerpt(value),
                 parameter.id
             );
-            found.push(format!("{pointer}/params/{}", pointer_part(key)), detail);
+            violations.push(format!("{pointer}/params/{}", pointer_part(key)), detail);
         }
     }
 }
 
-/// The type that a parameter requires, if the value has another type.
+/// The type that a parameter requires; `None` if the value has that type.
 fn required_type(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
     match (parameter.scale, value.kind()) {
         (_, Kind::Number) | (Scale::Switch, Kind::Boolean) | (Scale::Choice(_), Kind::Text) => None,

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use crate::json::{Kind, View};
 
-/// Longest excerpt of an offending value in a message, in characters.
+/// Maximum length of an excerpt of an offending value in a message, in characters.
 const EXCERPT_CHARS: usize = 60;
 
 pub(super) fn wrong_type(view: View<'_>, types: &[&str]) -> String {
@@ -41,14 +41,14 @@ pub(super) fn missing(name: &str) -> String {
     format!("the required field \"{name}\" is missing")
 }
 
-/// A value that matches none of the allowed forms.
+/// The message for a value that matches none of the allowed forms.
 pub(super) fn no_such_form(view: View<'_>) -> String {
     format!("{} is not allowed here", excerpt(view))
 }
 
-/// A field `type` that names none of the allowed forms.
+/// The message for a field `type` that names none of the allowed forms.
 pub(super) fn no_such_type(kind: View<'_>) -> String {
-    format!("{} is not a type that is allowed here", excerpt(kind))
+    format!("{} is not one of the types that are allowed here", excerpt(kind))
 }
 
 /// A short description or the start of a value.

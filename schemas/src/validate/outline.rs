@@ -8,7 +8,7 @@ use crate::json::View;
 /// The tracks of a document that follows the schema, in their order.
 pub(super) struct Outline<'t> {
     pub(super) tracks: Vec<TrackOutline<'t>>,
-    /// Index of the last track with an id.
+    /// Index of each track by its id. If tracks share an id, it is the index of the last one.
     pub(super) index_of: HashMap<Cow<'t, str>, usize>,
     pub(super) totals: Totals,
 }
@@ -19,7 +19,8 @@ pub(super) struct TrackOutline<'t> {
     pub(super) kind: Cow<'t, str>,
     pub(super) output: Option<Cow<'t, str>>,
     pub(super) sends: Vec<Cow<'t, str>>,
-    /// Effects with a side-chain: index, and id of the track that feeds it.
+    /// Effects with a side-chain: the index of the effect, and the id of the track that feeds the
+    /// side-chain.
     pub(super) side_chains: Vec<(usize, Cow<'t, str>)>,
 }
 
@@ -71,7 +72,8 @@ impl Totals {
     }
 }
 
-/// The effects of a track or of the master with a side-chain.
+/// Returns the effects with a side-chain of a track or of the master, as in
+/// [`TrackOutline::side_chains`].
 pub(super) fn side_chains<'t>(owner: View<'t>) -> impl Iterator<Item = (usize, Cow<'t, str>)> {
     owner.list("effects").enumerate().filter_map(|(index, effect)| Some((index, effect.text("side_chain")?)))
 }

@@ -1,4 +1,4 @@
-//! Rules that a JSON Schema cannot express: order, unique ids, references, totals.
+//! Rules that a JSON Schema cannot express: the order of ticks, unique ids, references and totals.
 
 use super::outline::{Outline, Totals, TrackOutline, side_chains};
 use super::{Violations, effects};
@@ -6,40 +6,40 @@ use crate::json::View;
 use crate::limits::{CONTROL_BYTES, MAX_EFFECTS, MAX_EVENT_BYTES, MAX_PARAMS, NOTE_BYTES, event_bytes};
 
 /// Finds violations in a document that follows the schema.
-pub(super) fn find(document: View<'_>, found: &mut Violations) {
-    ascending(document, "tempo_map", "tempo", found);
-    ascending(document, "time_signatures", "time signature", found);
+pub(super) fn find(document: View<'_>, violations: &mut Violations) {
+    ascending(document, "tempo_map", "tempo", violations);
+    ascending(document, "time_signatures", "time signature", violations);
     let outline = Outline::of(document);
-    unique_ids(&outline, found);
+    unique_ids(&outline, violations);
     for (index, track) in document.list("tracks").enumerate() {
         let pointer = format!("/tracks/{index}");
         let track_outline = &outline.tracks[index];
-        references(track_outline, &pointer, &outline, found);
+        references(track_outline, &pointer, &outline, violations);
         for (effect, source_id) in &track_outline.side_chains {
             side_chain(
                 source_id,
                 Some(&track_outline.id),
                 &format!("{pointer}/effects/{effect}"),
                 &outline,
-                found,
+                violations,
             );
         }
-        effects::find(track, &pointer, found);
+        effects::find(track, &pointer, violations);
     }
     if let Some(master) = document.get("master") {
         for (effect, source_id) in side_chains(master) {
-            side_chain(&source_id, None, &format!("/master/effects/{effect}"), &outline, found);
+            side_chain(&source_id, None, &format!("/master/effects/{effect}"), &outline, violations);
         }
-        effects::find(master, "/master", found);
+        effects::find(master, "/master", violations);
     }
-    output_cycles(&outline, found);
-    totals(&outline.totals, found);
+    output_cycles(&outline, violations);
+    totals(&outline.totals, violations);
 }
 
-fn ascending(document: View<'_>, field: &str, entry_name: &str, found: &mut Violations) {
+fn ascending(document: View<'_>, field: &str, entry_name: &str, violations: &mut Violations) {
     let mut previous = None;
     for (index, entry) in document.list(field).enumerate() {
-        if found.is_full() {
+        if violations.is_full() {
             return;
         }
         let tick = entry.get("tick").and_then(View::as_number).unwrap_or(0.0);
@@ -53,22 +53,23 @@ fn ascending(document: View<'_>, field: &str, entry_name: &str, found: &mut Viol
             _ => None,
         };
         if let Some(detail) = detail {
-            found.push(format!("/{field}/{index}/tick"), detail);
+            violations.push(format!("/{field}/{index}/tick"), detail);
         }
         previous = Some(tick);
     }
 }
 
-fn unique_ids(outline: &Outline<'_>, found: &mut Violations) {
+fn unique_ids(outline: &Outline<'_>, violations: &mut Violations) {
     let mut seen = std::collections::HashSet::new();
     for (index, TrackOutline { id, .. }) in outline.tracks.iter().enumerate() {
         if !seen.insert(id) {
-            found.push(format!("/tracks/{index}/id"), format!("an earlier track has the same id \"{id}\""));
+            violations
+                .push(format!("/tracks/{index}/id"), format!("an earlier track has the same id \"{id}\""));
         }
     }
 }
 
-fn references(track: &TrackOutline<'_>, pointer: &str, outline: &Outline<'_>, found: &mut Violations) {
+fn references(track: &TrackOutline<'_>, pointer: &str, outline: &Outline<'_>, violations: &mut Violations) {
     let mut check = |target: &str, pointer: String| {
         let detail = match outline.index_of.get(target).map(|&index| outline.tracks[index].kind.as_ref()) {
             None => format!("there is no track \"{target}\""),
@@ -78,7 +79,7 @@ fn references(track: &TrackOutline<'_>, pointer: &str, outline: &Outline<'_>, fo
                 format!("track \"{target}\" is of kind \"{kind}\"; only a bus or a group has inputs")
             }
         };
-        found.push(pointer, detail);
+        violations.push(pointer, detail);
     };
     if let Some(output) = &track.output {
         check(output, format!("{pointer}/output"));
@@ -94,7 +95,7 @@ fn side_chain(
     track_id: Option<&str>,
     pointer: &str,
     outline: &Outline<'_>,
-    found: &mut Violations,
+    violations: &mut Violations,
 ) {
     let detail = if Some(source_id) == track_id {
         format!("track \"{source_id}\" cannot be the side-chain of its own effect")
@@ -103,14 +104,14 @@ fn side_chain(
     } else {
         return;
     };
-    found.push(format!("{pointer}/side_chain"), detail);
+    violations.push(format!("{pointer}/side_chain"), detail);
 }
 
 /// Reports tracks in a cycle of outputs, sends and side-chains.
-fn output_cycles(outline: &Outline<'_>, found: &mut Violations) {
+fn output_cycles(outline: &Outline<'_>, violations: &mut Violations) {
     let tracks = &outline.tracks;
-    // For each track the tracks that it feeds, directly or by a side-chain.
-    let mut fed: Vec<Vec<usize>> = tracks
+    // For each track, the tracks that it feeds through an output, a send or a side-chain.
+    let mut fed_tracks: Vec<Vec<usize>> = tracks
         .iter()
         .map(|track| {
             let targets = track.output.iter().chain(&track.sends);
@@ -120,54 +121,55 @@ fn output_cycles(outline: &Outline<'_>, found: &mut Violations) {
     for (index, track) in tracks.iter().enumerate() {
         for (_, source_id) in &track.side_chains {
             if let Some(&source) = outline.index_of.get(source_id) {
-                fed[source].push(index);
+                fed_tracks[source].push(index);
             }
         }
     }
-    // Removes tracks without remaining inputs; the remaining tracks include all cycles.
-    let mut fed_by = vec![0_usize; tracks.len()];
-    fed.iter().flatten().for_each(|&to| fed_by[to] += 1);
-    let mut ready: Vec<usize> = (0..tracks.len()).filter(|&index| fed_by[index] == 0).collect();
-    while let Some(index) = ready.pop() {
-        for &to in &fed[index] {
-            fed_by[to] -= 1;
-            if fed_by[to] == 0 {
-                ready.push(to);
+    // Repeatedly removes tracks without inputs. The remaining tracks include all cycles.
+    let mut input_counts = vec![0_usize; tracks.len()];
+    fed_tracks.iter().flatten().for_each(|&to| input_counts[to] += 1);
+    let mut without_inputs: Vec<usize> =
+        (0..tracks.len()).filter(|&index| input_counts[index] == 0).collect();
+    while let Some(index) = without_inputs.pop() {
+        for &to in &fed_tracks[index] {
+            input_counts[to] -= 1;
+            if input_counts[to] == 0 {
+                without_inputs.push(to);
             }
         }
     }
-    for index in (0..tracks.len()).filter(|&index| fed_by[index] > 0) {
-        if found.is_full() {
+    for index in (0..tracks.len()).filter(|&index| input_counts[index] > 0) {
+        if violations.is_full() {
             return;
         }
-        if is_in_cycle(index, &fed) {
+        if is_in_cycle(index, &fed_tracks) {
             let detail = "the outputs, sends and side-chains of this track lead back to it";
-            found.push(format!("/tracks/{index}"), detail);
+            violations.push(format!("/tracks/{index}"), detail);
         }
     }
 }
 
-/// Whether another track that `start` feeds, directly or not, feeds `start`. A track that refers to
-/// itself is reported elsewhere.
-fn is_in_cycle(start: usize, fed: &[Vec<usize>]) -> bool {
-    let mut seen = vec![false; fed.len()];
-    let mut next: Vec<usize> = fed[start].iter().copied().filter(|&to| to != start).collect();
+/// Whether the signal of track `start` leads back to it through another track. A track that feeds
+/// itself is reported by [`references`] and [`side_chain`].
+fn is_in_cycle(start: usize, fed_tracks: &[Vec<usize>]) -> bool {
+    let mut seen = vec![false; fed_tracks.len()];
+    let mut next: Vec<usize> = fed_tracks[start].iter().copied().filter(|&to| to != start).collect();
     while let Some(index) = next.pop() {
         if index == start {
             return true;
         }
         if !core::mem::replace(&mut seen[index], true) {
-            next.extend(&fed[index]);
+            next.extend(&fed_tracks[index]);
         }
     }
     false
 }
 
-fn totals(totals: &Totals, found: &mut Violations) {
+fn totals(totals: &Totals, violations: &mut Violations) {
     let Totals { notes, controls, .. } = totals;
     let bytes = event_bytes(*notes, *controls);
     if bytes > MAX_EVENT_BYTES {
-        found.push(
+        violations.push(
             "/tracks",
             format!(
                 "the project has {notes} notes and {controls} controls; at {NOTE_BYTES} and {CONTROL_BYTES} bytes each \
@@ -175,12 +177,12 @@ fn totals(totals: &Totals, found: &mut Violations) {
             ),
         );
     }
-    for (name, total, limit) in [
-        ("effects", totals.effects, MAX_EFFECTS),
-        ("values of effects' parameters", totals.params, MAX_PARAMS),
-    ] {
+    for (name, total, limit) in
+        [("effects", totals.effects, MAX_EFFECTS), ("effect parameter values", totals.params, MAX_PARAMS)]
+    {
         if total > limit {
-            found.push("/tracks", format!("the project has {total} {name} in all, and the limit is {limit}"));
+            violations
+                .push("/tracks", format!("the project has {total} {name} in all, and the limit is {limit}"));
         }
     }
 }

@@ -16,19 +16,20 @@ fn check(change: impl FnOnce(&mut Value), expected: &[(&str, &str)]) {
         ]
     });
     change(&mut document);
-    let found = validate(&JsonText::of_value(&document)).err().unwrap_or_default();
-    let found: Vec<(&str, &str)> = found.iter().map(|v| (v.pointer.as_str(), v.detail.as_str())).collect();
-    assert_eq!(found, expected);
+    let violations = validate(&JsonText::of_value(&document)).err().unwrap_or_default();
+    let violations: Vec<(&str, &str)> =
+        violations.iter().map(|v| (v.pointer.as_str(), v.detail.as_str())).collect();
+    assert_eq!(violations, expected);
 }
 
 #[test]
-fn the_starting_point_is_valid() {
+fn the_unchanged_document_is_valid() {
     check(|_| (), &[]);
     check(|d| d["tracks"][0]["items"][0]["start_tick"] = json!(960.0), &[]);
 }
 
 #[test]
-fn fields_are_named() {
+fn violations_name_the_offending_field() {
     check(|d| d["tracks"] = json!(3), &[("/tracks", "3 is not of type array")]);
     check(
         |d| d["sample_rate_hz"] = json!(22050),
@@ -72,7 +73,7 @@ fn a_choice_is_checked_by_its_type() {
     );
     check(
         |d| d["tracks"][0]["items"][0]["type"] = json!("film"),
-        &[("/tracks/0/items/0/type", "\"film\" is not a type that is allowed here")],
+        &[("/tracks/0/items/0/type", "\"film\" is not one of the types that are allowed here")],
     );
     check(
         |d| d["tracks"][0]["items"][0] = json!({"id": "x"}),
@@ -150,9 +151,10 @@ fn totals_are_limited() {
         json!({"tracks": [{"id": "a", "items": [items[0]]}, {"id": "b", "items": [items[1]]}]})
     };
     let violations = |notes, controls| {
-        let (document, mut found) = (JsonText::of_value(&document(notes, controls)), Violations::default());
-        semantic::find(document.view(), &mut found);
-        found.0
+        let (document, mut violations) =
+            (JsonText::of_value(&document(notes, controls)), Violations::default());
+        semantic::find(document.view(), &mut violations);
+        violations.0
     };
     for (notes, controls) in [(250_000, 150_000), (362_500, 0), (0, 483_333), (1_000, 400_000)] {
         assert_eq!(violations(notes, controls), [], "{notes} and {controls}");
@@ -206,7 +208,7 @@ fn effect_values_are_checked_by_their_parameters() {
             ),
         ],
     );
-    // Values that other versions may know or allow are not violations.
+    // Parameters and values that other versions may know or allow are not violations.
     let params = json!({"gain_db": 1e9, "invert_left": true, "channels": "Quadrophonic", "new": "x"});
     check(
         |document| {
@@ -238,7 +240,7 @@ fn side_chains_refer_to_other_tracks_without_cycles() {
             ("/master/effects/0/side_chain", "there is no track \"gone\""),
         ],
     );
-    let lead_back = "the outputs, sends and side-chains of this track lead back to it";
+    let cycle = "the outputs, sends and side-chains of this track lead back to it";
     check(
         |document| {
             document["tracks"] = json!([
@@ -248,7 +250,7 @@ fn side_chains_refer_to_other_tracks_without_cycles() {
                 {"id": "d", "kind": "bus"},
             ]);
         },
-        &[("/tracks/2", lead_back), ("/tracks/3", lead_back)],
+        &[("/tracks/2", cycle), ("/tracks/3", cycle)],
     );
 }
 
@@ -273,21 +275,18 @@ fn a_project_has_a_thousand_effects_at_most() {
             let plugin = json!({"id": "v", "type": "vst3", "plugin_id": "x", "params": params});
             document["master"] = json!({"effects": [plugin]});
         },
-        &[(
-            "/tracks",
-            "the project has 100001 values of effects' parameters in all, and the limit is 100000",
-        )],
+        &[("/tracks", "the project has 100001 effect parameter values in all, and the limit is 100000")],
     );
 }
 
 #[test]
-fn a_known_field_occurs_once_and_long_names_are_truncated() {
-    let found = |text: &str| validate(&JsonText::read(text.as_bytes()).unwrap()).unwrap_err();
-    let twice = found(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
+fn a_repeated_field_is_refused_and_long_names_are_truncated() {
+    let violations_of = |text: &str| validate(&JsonText::read(text.as_bytes()).unwrap()).unwrap_err();
+    let twice = violations_of(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
     assert_eq!((twice.len(), twice[0].pointer.as_str()), (1, "/tracks"));
     assert_eq!(twice[0].detail, "the field \"tracks\" occurs twice");
     let name = "n".repeat(100_000);
-    let long = found(&format!(
+    let long = violations_of(&format!(
         r#"{{"schema_version":1,"project_id":"p","tracks":[],"master":{{"effects":[
             {{"id":"e","type":"vst3","plugin_id":"x","params":{{"{name}":null}}}}]}}}}"#
     ));
@@ -304,18 +303,26 @@ fn an_independent_validator_agrees() {
     let document: Value = serde_json::from_str(include_str!("../../examples/valid/everything.json")).unwrap();
     let mut pointers = Vec::new();
     list_pointers(&document, String::new(), &mut pointers);
-    let others = [json!(null), json!(-1), json!(7.0), json!("x"), json!([])];
+    let replacements = [json!(null), json!(-1), json!(7.0), json!("x"), json!([])];
     let (mut valid, mut invalid) = (0, 0);
     for pointer in &pointers {
-        for other in &others {
+        for replacement in &replacements {
             let mut changed = document.clone();
-            *changed.pointer_mut(pointer).unwrap() = other.clone();
+            *changed.pointer_mut(pointer).unwrap() = replacement.clone();
             let text = JsonText::of_value(&changed);
-            let mut check =
-                Check { schema: Schema::project(), pointer: String::new(), found: Violations::default() };
+            let mut check = Check {
+                schema: Schema::project(),
+                pointer: String::new(),
+                violations: Violations::default(),
+            };
             check.value(text.view(), check.schema.root());
             let expected = independent.is_valid(&changed);
-            assert_eq!(check.found.is_empty(), expected, "{other} at {pointer}: {:?}", check.found.0);
+            assert_eq!(
+                check.violations.is_empty(),
+                expected,
+                "{replacement} at {pointer}: {:?}",
+                check.violations.0
+            );
             if expected { valid += 1 } else { invalid += 1 }
         }
     }

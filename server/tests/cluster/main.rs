@@ -1,5 +1,6 @@
-//! Several servers and workers on one PostgreSQL and one shared folder or bucket. Whatever is
-//! killed, every task ends once, and all servers have what one stores.
+//! Several servers and workers with one PostgreSQL database and one shared folder or bucket.
+//! Whichever process is killed, every task ends exactly once. Files that one server stores are
+//! available on all servers.
 //!
 //! `scripts/with-postgres` and `scripts/with-s3` start the two services.
 
@@ -7,7 +8,7 @@
 mod database;
 mod s3;
 #[path = "../process/support.rs"]
-#[expect(dead_code, reason = "the tests of single processes use the rest")]
+#[expect(dead_code, reason = "the tests of single processes use the other items")]
 mod support;
 mod worker;
 
@@ -24,15 +25,15 @@ use worker::Worker;
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 const TASKS: usize = 200;
 const KILLS: usize = 8;
-const ENDS_WITHIN: Duration = Duration::from_secs(240);
+const TASKS_END_WITHIN: Duration = Duration::from_secs(240);
 
-/// A machine for each process, with a common database and folder.
+/// Processes on separate machines that share a database and a folder.
 struct Cluster {
     folder: tempfile::TempDir,
     database_url: String,
     /// Additional settings of every process.
     settings: Vec<(&'static str, String)>,
-    machines: usize,
+    machine_count: usize,
 }
 
 impl Cluster {
@@ -44,7 +45,7 @@ impl Cluster {
         let database_url =
             database::of(&folder.path().join("any")).expect("PostgreSQL: run this by scripts/with-postgres");
         let settings = vec![("SF_BLOB_STORE", folder.path().join("shared").to_string_lossy().into_owned())];
-        Self { folder, database_url, settings, machines: 0 }
+        Self { folder, database_url, settings, machine_count: 0 }
     }
 
     fn path(&self, name: &str) -> String {
@@ -53,8 +54,8 @@ impl Cluster {
 
     /// Starts a process with a separate storage folder.
     fn process<P>(&mut self, start: fn(&Path, &[(&str, &str)]) -> P) -> P {
-        self.machines += 1;
-        let storage = PathBuf::from(self.path(&format!("machine-{}", self.machines)));
+        self.machine_count += 1;
+        let storage = PathBuf::from(self.path(&format!("machine-{}", self.machine_count)));
         let sounds = self.path("sounds");
         let mut settings = vec![
             ("SF_DATABASE_URL", self.database_url.as_str()),
@@ -70,7 +71,7 @@ impl Cluster {
     }
 }
 
-/// A song of some seconds, different for each number.
+/// Returns a song of 20 seconds that is different for each number.
 fn song(number: usize) -> Value {
     let note = |beat: usize| json!({"tick": beat * 480, "length_ticks": 480, "pitch": 36 + (number + beat * 7) % 60, "velocity": 0.8});
     json!({
@@ -91,23 +92,23 @@ fn task(server: &Service, id: &str) -> Value {
     server.expect(200, "GET", &format!("/api/v1/tasks/{id}"), &[], &Value::Null)
 }
 
-/// All tasks of the list, by id.
+/// Returns all tasks by their id.
 fn tasks(server: &Service) -> HashMap<String, Value> {
-    let mut found = HashMap::new();
+    let mut tasks_by_id = HashMap::new();
     let mut path = "/api/v1/tasks?limit=100".to_owned();
     loop {
         let page = server.expect(200, "GET", &path, &[], &Value::Null);
         for task in page["items"].as_array().expect("tasks") {
-            found.insert(task["id"].as_str().expect("an id").to_owned(), task.clone());
+            tasks_by_id.insert(task["id"].as_str().expect("an id").to_owned(), task.clone());
         }
         match page["next_cursor"].as_str() {
             Some(cursor) => path = format!("/api/v1/tasks?limit=100&cursor={cursor}"),
-            None => return found,
+            None => return tasks_by_id,
         }
     }
 }
 
-/// The next pseudo-random number, the same sequence in each run.
+/// Returns the next pseudo-random number. The sequence is the same in each run.
 fn pseudo_random(state: &mut u64) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     usize::try_from(*state >> 33).expect("31 bits")
@@ -129,40 +130,47 @@ fn every_task_has_one_result_whichever_process_is_killed() {
     }
 
     // The first observed end of each task must remain its state.
-    let mut ended: HashMap<String, Value> = HashMap::new();
-    let (mut dice, mut kills) = (20_261_121_u64, 0);
+    let mut first_ends: HashMap<String, Value> = HashMap::new();
+    let (mut random_state, mut kills) = (20_261_121_u64, 0);
     let mut next_kill = Instant::now() + Duration::from_secs(1);
-    while ended.len() < TASKS {
+    while first_ends.len() < TASKS {
         assert!(
-            begun.elapsed() < ENDS_WITHIN,
-            "{} of {TASKS} have ended, {kills} workers were killed",
-            ended.len()
+            begun.elapsed() < TASKS_END_WITHIN,
+            "{} of {TASKS} tasks have ended; {kills} workers were killed",
+            first_ends.len()
         );
         for (id, task) in tasks(&servers[kills % 2]) {
             if !matches!(task["state"].as_str(), Some("queued" | "running")) {
-                assert_eq!(*ended.entry(id).or_insert_with(|| task.clone()), task);
+                assert_eq!(*first_ends.entry(id).or_insert_with(|| task.clone()), task);
             }
         }
         if kills < KILLS && Instant::now() > next_kill {
-            workers.swap_remove(pseudo_random(&mut dice) % workers.len()).kill();
+            workers.swap_remove(pseudo_random(&mut random_state) % workers.len()).kill();
             workers.push(cluster.process(Worker::start));
             kills += 1;
-            next_kill =
-                Instant::now() + Duration::from_millis(300 + (pseudo_random(&mut dice) % 1_200) as u64);
+            next_kill = Instant::now()
+                + Duration::from_millis(300 + (pseudo_random(&mut random_state) % 1_200) as u64);
         }
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(kills, KILLS, "the tasks were done before enough workers could be killed");
 
-    let after = tasks(&servers[0]);
-    assert_eq!(after.len(), TASKS);
-    let mut renders = std::collections::HashSet::new();
+    let final_tasks = tasks(&servers[0]);
+    assert_eq!(final_tasks.len(), TASKS);
+    let mut render_ids = std::collections::HashSet::new();
     for id in &ids {
-        assert_eq!((&after[id]["state"], &after[id]), (&json!("succeeded"), &ended[id]), "{}", after[id]);
-        assert!(renders.insert(after[id]["result"]["render_id"].as_str().expect("an id").to_owned()));
+        assert_eq!(
+            (&final_tasks[id]["state"], &final_tasks[id]),
+            (&json!("succeeded"), &first_ends[id]),
+            "{}",
+            final_tasks[id]
+        );
+        assert!(
+            render_ids.insert(final_tasks[id]["result"]["render_id"].as_str().expect("an id").to_owned())
+        );
     }
-    // The newest renders are kept; every server has them, whichever worker rendered them.
-    let mut newest: Vec<&Value> = after.values().collect();
+    // Every server has the newest renders, whichever worker rendered them.
+    let mut newest: Vec<&Value> = final_tasks.values().collect();
     newest.sort_by_key(|task| std::cmp::Reverse(task["finished_at"].as_str().map(str::to_owned)));
     for (number, task) in newest.iter().take(10).enumerate() {
         let path = task["result"]["audio_url"].as_str().expect("an address");
@@ -182,11 +190,11 @@ fn saves_on_one_server_are_visible_on_the_other_at_once() {
         let (writer, reader) = if revision % 2 == 0 { (&first, &second) } else { (&second, &first) };
         let mut changed = song(1);
         changed["name"] = format!("Revision {revision}").into();
-        let tag = format!("\"{revision}\"");
-        writer.expect(200, "PUT", path, &[("If-Match", &tag)], &changed);
+        let etag = format!("\"{revision}\"");
+        writer.expect(200, "PUT", path, &[("If-Match", &etag)], &changed);
         assert_eq!(reader.expect(200, "GET", path, &[], &Value::Null)["name"], changed["name"]);
-        // A client that has not read it yet overwrites nothing.
-        reader.expect(412, "PUT", path, &[("If-Match", &tag)], &song(1));
+        // A save that is based on the previous revision is refused.
+        reader.expect(412, "PUT", path, &[("If-Match", &etag)], &song(1));
     }
 }
 
@@ -198,8 +206,8 @@ fn uploads_to_one_server_are_playable_on_all() {
     soundfonts_are_shared(&first, &second);
 }
 
-/// A SoundFont that is uploaded to one server is played by a worker for a task of the other.
-/// Deleting it removes it from both.
+/// Checks that a worker plays a SoundFont uploaded to one server for a task of the other server.
+/// Deleting the SoundFont removes it from both servers.
 fn soundfonts_are_shared(first: &Service, second: &Service) {
     let bank = std::fs::read(BANK).expect("reads");
     let path = "/api/v1/plugins/soundfonts/upload";
@@ -226,13 +234,13 @@ fn soundfonts_are_shared(first: &Service, second: &Service) {
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    let played = receipt(second);
-    assert_eq!(played["settings"]["soundfonts"], json!(["own"]));
+    let own_receipt = receipt(second);
+    assert_eq!(own_receipt["settings"]["soundfonts"], json!(["own"]));
     second.expect(204, "DELETE", "/api/v1/plugins/soundfonts/own", &[], &Value::Null);
-    // The replacement is the same bank of the system.
-    let without = receipt(first);
-    assert_eq!(without["settings"]["soundfonts"], json!(["timgm6mb"]));
-    assert_eq!(without["pcm_sha256"], played["pcm_sha256"]);
+    // The default bank plays instead. It is a file with the same content.
+    let fallback_receipt = receipt(first);
+    assert_eq!(fallback_receipt["settings"]["soundfonts"], json!(["timgm6mb"]));
+    assert_eq!(fallback_receipt["pcm_sha256"], own_receipt["pcm_sha256"]);
 }
 
 #[test]
@@ -241,9 +249,9 @@ fn a_worker_serves_health_and_metrics_only() {
     let server = cluster.process(Service::start);
     cluster.settings.push(("SF_WORKER_PORT", "0".to_owned()));
     let mut worker = cluster.process(Worker::start);
-    let trusted = worker.next_line();
-    assert!(trusted.contains("administrator without a log-in"), "{trusted}");
-    let address = worker.greeting.split("http://").nth(1).and_then(|rest| rest.split(' ').next());
+    let trust_line = worker.next_line();
+    assert!(trust_line.contains("administrator without a log-in"), "{trust_line}");
+    let address = worker.greeting.split("http://").nth(1).and_then(|text| text.split(' ').next());
     let address: SocketAddr = address.and_then(|text| text.parse().ok()).expect("an address");
     let get = |path: &str, headers: &[(&str, &str)]| {
         request(address, "GET", path, headers, &[]).expect("connects").expect("an answer")
@@ -258,9 +266,9 @@ fn a_worker_serves_health_and_metrics_only() {
         assert!(begun.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(50));
     }
-    let ended = "songfoundry_tasks_ended_total{kind=\"render\",state=\"succeeded\"} 1";
-    let numbers = get("/metrics", &[]);
-    assert!(numbers.status == 200 && numbers.body.contains(ended), "{}", numbers.body);
+    let expected_line = "songfoundry_tasks_ended_total{kind=\"render\",state=\"succeeded\"} 1";
+    let metrics = get("/metrics", &[]);
+    assert!(metrics.status == 200 && metrics.body.contains(expected_line), "{}", metrics.body);
     // Metrics are for administrators only; a worker has neither an API nor a page.
     assert_eq!(get("/metrics", &[("X-Forwarded-For", "192.0.2.1")]).status, 401);
     for path in ["/", "/api/v1/projects", "/api/docs"] {
@@ -268,7 +276,7 @@ fn a_worker_serves_health_and_metrics_only() {
         assert!(answer.status == 404 && answer.body.contains("This is a worker"), "{path}: {}", answer.body);
     }
     assert!(worker.stop().success());
-    assert!(request(address, "GET", "/healthz", &[], &[]).is_err(), "still running");
+    assert!(request(address, "GET", "/healthz", &[], &[]).is_err(), "the worker still answers");
 }
 
 #[test]
@@ -284,7 +292,7 @@ fn a_worker_that_is_stopped_returns_its_task() {
     let body = json!({"project": long});
     let started = server.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
     let id = started["task_id"].as_str().expect("an id");
-    let until = |state: &str| {
+    let wait_for_state = |state: &str| {
         let begun = Instant::now();
         while task(&server, id)["state"] != state {
             assert!(begun.elapsed() < Duration::from_secs(30), "{}", task(&server, id));
@@ -292,12 +300,12 @@ fn a_worker_that_is_stopped_returns_its_task() {
         }
     };
     let worker = cluster.process(Worker::start);
-    until("running");
+    wait_for_state("running");
     assert!(worker.stop().success());
-    until("queued");
-    let another = cluster.process(Worker::start);
-    until("running");
+    wait_for_state("queued");
+    let second_worker = cluster.process(Worker::start);
+    wait_for_state("running");
     server.expect(200, "DELETE", &format!("/api/v1/tasks/{id}"), &[], &Value::Null);
-    until("cancelled");
-    assert!(another.stop().success());
+    wait_for_state("cancelled");
+    assert!(second_worker.stop().success());
 }

@@ -15,7 +15,7 @@ use crate::{BANK, Cluster, database, song, soundfonts_are_shared, task};
 
 const AUDIO: &str = "/api/v1/audio";
 
-/// A cluster with a separate prefix in the bucket and caches of `cache_bytes`.
+/// Returns a cluster with its own prefix in the bucket. Each process has a cache of `cache_bytes`.
 fn cluster(prefix: &str, cache_bytes: u64) -> Cluster {
     let endpoint = std::env::var("SF_TEST_S3_ENDPOINT").expect("an S3 service: run this by scripts/with-s3");
     let mut cluster = Cluster::new();
@@ -29,7 +29,7 @@ fn cluster(prefix: &str, cache_bytes: u64) -> Cluster {
     cluster
 }
 
-/// A WAV file of 16 bit, mono, 44.1 kHz, with a tone of `hz`.
+/// Returns a 16-bit mono WAV file at 44.1 kHz with a sine of `hz`.
 fn wav(hz: f64, frames: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     let spec = hound::WavSpec {
@@ -63,14 +63,15 @@ fn soundfonts_in_a_bucket_are_playable_on_all() {
     soundfonts_are_shared(&first, &second);
 }
 
-/// A proxy before the S3 service that holds up uploads of audio and SoundFonts. Returns its address, a receiver of a
-/// message for each upload that it holds up, and a sender that lets one continue.
-fn proxy_that_holds_up_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<()>) {
+/// Starts a proxy in front of the S3 service that pauses uploads of audio and SoundFonts. Returns
+/// the address of the proxy, a receiver that gets a message for each paused upload, and a sender
+/// whose messages let one upload continue.
+fn proxy_that_pauses_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let target = endpoint.trim_start_matches("http://").to_owned();
-    let ((held, is_held), (go_on, may_go_on)) = (channel(), channel());
-    let may_go_on = Arc::new(Mutex::new(may_go_on));
+    let ((pause_sender, paused_uploads), (resume, resume_receiver)) = (channel(), channel());
+    let resume_receiver = Arc::new(Mutex::new(resume_receiver));
     std::thread::spawn(move || {
         for client in listener.incoming() {
             let (mut client, mut server) =
@@ -81,15 +82,15 @@ fn proxy_that_holds_up_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<
                 let _ = std::io::copy(&mut answers, &mut to_client);
                 let _ = to_client.shutdown(Shutdown::Both);
             });
-            let (held, may_go_on) = (held.clone(), Arc::clone(&may_go_on));
+            let (pause_sender, resume_receiver) = (pause_sender.clone(), Arc::clone(&resume_receiver));
             std::thread::spawn(move || {
                 let mut piece = vec![0; 64 * 1024];
                 while let Ok(count @ 1..) = client.read(&mut piece) {
                     let line = String::from_utf8_lossy(&piece[..count.min(200)]).into_owned();
                     if line.starts_with("PUT ") && (line.contains("/audio/") || line.contains("/soundfonts/"))
                     {
-                        let _ = held.send(());
-                        let _ = may_go_on.lock().expect("not poisoned").recv();
+                        let _ = pause_sender.send(());
+                        let _ = resume_receiver.lock().expect("not poisoned").recv();
                     }
                     if server.write_all(&piece[..count]).is_err() {
                         break;
@@ -99,14 +100,14 @@ fn proxy_that_holds_up_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<
             });
         }
     });
-    (url, is_held, go_on)
+    (url, paused_uploads, resume)
 }
 
 #[test]
 fn a_slow_upload_to_a_bucket_does_not_delay_other_users() {
     let mut cluster = cluster("slow-upload", 1 << 30);
     let direct = cluster.settings.clone();
-    let (url, held, go_on) = proxy_that_holds_up_uploads(&direct[1].1);
+    let (url, paused_uploads, resume) = proxy_that_pauses_uploads(&direct[1].1);
     cluster.settings[1].1 = url;
     let slow = cluster.process(Service::start);
     cluster.settings = direct;
@@ -122,12 +123,12 @@ fn a_slow_upload_to_a_bucket_does_not_delay_other_users() {
         let uploading = scope.spawn(|| upload(&slow, "", &wav(440.0, 20_000)));
         let sending_bank = scope.spawn(|| send_bank(&slow));
         for _ in 0..2 {
-            held.recv().expect("an upload to the bucket");
+            paused_uploads.recv().expect("an upload to the bucket");
         }
         let file = upload(&fast, "", &wav(550.0, 20_000))["files"][0].take();
         let path = format!("{AUDIO}/{}", file["id"].as_str().expect("an id"));
         fast.expect(204, "DELETE", &path, &[], &Value::Null);
-        drop(go_on);
+        drop(resume);
         assert!(matches!(sending_bank.join().expect("uploads"), 200 | 201));
         let file = uploading.join().expect("uploads")["files"][0].take();
         let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
@@ -139,21 +140,21 @@ fn get(server: &Service, path: &str) -> Answer {
     server.send("GET", path, &[], &[]).expect("an answer")
 }
 
-fn ended(server: &Service, id: &str) -> Value {
-    let begun = Instant::now();
+fn wait_for_success(server: &Service, id: &str) -> Value {
+    let started = Instant::now();
     loop {
         let task = task(server, id);
         if !matches!(task["state"].as_str(), Some("queued" | "running")) {
             assert_eq!(task["state"], "succeeded", "{task}");
             return task;
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "{task}");
+        assert!(started.elapsed() < Duration::from_secs(60), "{task}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// Names of the local copies in a cache.
-fn copies(cluster: &Cluster, machine: usize) -> Vec<PathBuf> {
+/// Returns the paths of the files in the cache of a machine.
+fn cached_files(cluster: &Cluster, machine: usize) -> Vec<PathBuf> {
     let root = PathBuf::from(cluster.path(&format!("machine-{machine}/blobs")));
     let folders = std::fs::read_dir(root).into_iter().flatten().flatten();
     let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
@@ -168,18 +169,22 @@ fn files_of_one_server_are_available_on_all() {
     let bytes = wav(440.0, 44_100);
     let file = upload(&first, "", &bytes)["files"][0].take();
     let path = format!("{AUDIO}/{}", file["id"].as_str().expect("an id"));
-    assert_eq!(copies(&cluster, 2), [""; 0].map(Path::new));
-    let (here, there) = (get(&first, &format!("{path}/file")), get(&second, &format!("{path}/file")));
-    assert_eq!((here.status, here.body == there.body, there.body.is_empty()), (200, true, false));
-    assert_eq!(copies(&cluster, 2).len(), 1, "one part was asked for");
-    // One server makes a copy at another rate, and the other reads it.
+    assert_eq!(cached_files(&cluster, 2), [""; 0].map(Path::new));
+    let (first_answer, second_answer) =
+        (get(&first, &format!("{path}/file")), get(&second, &format!("{path}/file")));
+    assert_eq!(
+        (first_answer.status, first_answer.body == second_answer.body, second_answer.body.is_empty()),
+        (200, true, false)
+    );
+    assert_eq!(cached_files(&cluster, 2).len(), 1, "only the requested file is copied");
+    // One server creates a copy at another sample rate, and the other server reads it.
     let rate = format!("{path}/file?format=wav32f&sample_rate_hz=48000");
     assert_eq!(get(&second, &rate).body, get(&first, &rate).body);
     assert_eq!(get(&second, &format!("{path}/peaks")).status, 200);
 
-    // Decoded and rendered by a worker without a local copy.
+    // A worker without local copies decodes and renders the recording.
     let started = upload(&second, "?async=true", &wav(220.0, 44_100));
-    let task = ended(&first, started["task_id"].as_str().expect("an id"));
+    let task = wait_for_success(&first, started["task_id"].as_str().expect("an id"));
     let recording = task["result"]["files"][0]["id"].as_str().expect("an id").to_owned();
     let mut project = song(3);
     project["tracks"].as_array_mut().expect("tracks").push(json!({
@@ -189,11 +194,11 @@ fn files_of_one_server_are_available_on_all() {
     }));
     let body = json!({"project": project, "tail_secs": 1.0});
     let started = first.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
-    let result = ended(&second, started["task_id"].as_str().expect("an id"))["result"].take();
+    let result = wait_for_success(&second, started["task_id"].as_str().expect("an id"))["result"].take();
     assert_eq!(result["receipt"]["left_out"].as_array().map_or(0, Vec::len), 0, "{result}");
     let render = result["audio_url"].as_str().expect("an address");
-    let (here, there) = (get(&first, render), get(&second, render));
-    assert_eq!((here.status, here.body == there.body), (200, true));
+    let (first_answer, second_answer) = (get(&first, render), get(&second, render));
+    assert_eq!((first_answer.status, first_answer.body == second_answer.body), (200, true));
     assert_eq!(result["receipt"], first.expect(200, "POST", "/api/v1/plugins/render", &[], &body)["receipt"]);
 
     second.expect(204, "DELETE", &path, &[], &Value::Null);
@@ -207,37 +212,41 @@ fn a_cache_that_is_too_small_changes_no_answer() {
     for hz in [300.0, 400.0, 500.0] {
         let file = upload(&first, "", &wav(hz, 20_000))["files"][0].take();
         let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
-        let (here, there) = (get(&first, &path), get(&second, &path));
-        assert_eq!((here.status, here.body == there.body), (200, true));
+        let (first_answer, second_answer) = (get(&first, &path), get(&second, &path));
+        assert_eq!((first_answer.status, first_answer.body == second_answer.body), (200, true));
     }
-    // The next copy evicts it.
-    assert!(copies(&cluster, 2).len() <= 1, "{:?}", copies(&cluster, 2));
+    // Each copy is evicted by the next one.
+    assert!(cached_files(&cluster, 2).len() <= 1, "{:?}", cached_files(&cluster, 2));
 }
 
 #[test]
-fn a_resumable_upload_is_decoded_by_another() {
+fn a_resumable_upload_is_decoded_by_a_worker() {
     let mut cluster = cluster("resumable", 1 << 30);
     let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
     let _worker = cluster.process(Worker::start);
     let bytes = wav(330.0, 30_000);
     let length = bytes.len().to_string();
     let version = ("Tus-Resumable", "1.0.0");
-    let begun = first.send("POST", &format!("{AUDIO}/uploads"), &[version, ("Upload-Length", &length)], &[]);
-    assert_eq!(begun.expect("an answer").status, 201);
+    let started =
+        first.send("POST", &format!("{AUDIO}/uploads"), &[version, ("Upload-Length", &length)], &[]);
+    assert_eq!(started.expect("an answer").status, 201);
     let uploads = PathBuf::from(cluster.path("machine-1/blobs-of-this-machine/audio-uploads"));
-    let part = std::fs::read_dir(uploads).expect("lists").next().expect("a part").expect("reads");
-    let path = format!("{AUDIO}/uploads/{}", part.path().file_stem().expect("an id").to_string_lossy());
-    let kind = ("Content-Type", "application/offset+octet-stream");
+    let stored_part = std::fs::read_dir(uploads).expect("lists").next().expect("a part").expect("reads");
+    let path =
+        format!("{AUDIO}/uploads/{}", stored_part.path().file_stem().expect("an id").to_string_lossy());
+    let content_type = ("Content-Type", "application/offset+octet-stream");
     let append = |server: &Service, offset: usize, bytes: &[u8]| {
         let offset = offset.to_string();
-        server.send("PATCH", &path, &[version, kind, ("Upload-Offset", &offset)], bytes).expect("an answer")
+        server
+            .send("PATCH", &path, &[version, content_type, ("Upload-Offset", &offset)], bytes)
+            .expect("an answer")
     };
     assert_eq!(append(&first, 0, &bytes[..20_000]).status, 204);
-    let elsewhere = append(&second, 20_000, &bytes[20_000..]);
-    assert!(elsewhere.status == 409 && elsewhere.body.contains("upload_elsewhere"), "{}", elsewhere.body);
+    let refused = append(&second, 20_000, &bytes[20_000..]);
+    assert!(refused.status == 409 && refused.body.contains("upload_elsewhere"), "{}", refused.body);
     assert_eq!(append(&first, 20_000, &bytes[20_000..]).status, 204);
     let status = second.expect(200, "GET", &path, &[], &Value::Null);
-    ended(&second, status["task_id"].as_str().expect("a task"));
+    wait_for_success(&second, status["task_id"].as_str().expect("a task"));
     let status = second.expect(200, "GET", &path, &[], &Value::Null);
     let file = get(&second, &format!("{AUDIO}/{}/file", status["audio_id"].as_str().expect("a file")));
     assert_eq!(file.status, 200);
@@ -250,7 +259,7 @@ fn files_in_a_bucket_are_backed_up_and_restored() {
     let file = upload(&server, "", &wav(440.0, 44_100))["files"][0].take();
     let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
     let before = get(&server, &path).body;
-    // An upload whose bytes are only on that machine.
+    // The bytes of this unfinished upload are only on the machine of the server.
     let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
     assert_eq!(
         server.send("POST", &format!("{AUDIO}/uploads"), &headers, &[]).expect("an answer").status,
@@ -266,7 +275,7 @@ fn files_in_a_bucket_are_backed_up_and_restored() {
         let printed = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&printed).into_owned())
     };
-    // Run on another machine than the server's, without a storage folder.
+    // The commands run on another machine than the server, without a storage folder.
     let (ok, printed) = admin(&cluster, "machine-9", &["backup", &folder]);
     assert!(ok && printed.contains("Saved 4 files"), "{printed}");
     let (ok, printed) = admin(&cluster, "machine-9", &["check"]);
@@ -274,23 +283,23 @@ fn files_in_a_bucket_are_backed_up_and_restored() {
     let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
     assert!(!ok && printed.contains("SF_DATABASE_URL"), "{printed}");
 
-    // Restores into an empty database, then also into an empty prefix of the bucket.
-    let other = tempfile::tempdir().expect("a folder");
-    let other = database::of(&other.path().join("any")).expect("PostgreSQL");
-    let full = std::mem::replace(&mut cluster.database_url, other.clone());
+    // A restore needs an empty database, and also an empty prefix of the bucket.
+    let database_folder = tempfile::tempdir().expect("a folder");
+    let empty_database_url = database::of(&database_folder.path().join("any")).expect("PostgreSQL");
+    let first_database_url = std::mem::replace(&mut cluster.database_url, empty_database_url.clone());
     let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
     assert!(!ok && printed.contains("SF_BLOB_STORE"), "{printed}");
     cluster.settings[0].1.push_str("-elsewhere");
-    cluster.database_url = full;
+    cluster.database_url = first_database_url;
     let (ok, printed) = admin(&cluster, "machine-9", &["check", "--quick"]);
     assert!(!ok && printed.contains("3 problems"), "{printed}");
-    cluster.database_url = other;
+    cluster.database_url = empty_database_url;
     let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
     assert!(ok, "{printed}");
     let (ok, printed) = admin(&cluster, "machine-9", &["check"]);
     assert!(ok && printed.contains(" 0 problems"), "{printed}");
-    let again = cluster.process(Service::start);
-    assert_eq!(get(&again, &path).body, before);
+    let restored = cluster.process(Service::start);
+    assert_eq!(get(&restored, &path).body, before);
 }
 
 #[test]
@@ -298,28 +307,28 @@ fn a_full_disk_removes_nothing_from_a_bucket() {
     let mut cluster = cluster("deleted", 1 << 30);
     let server = cluster.process(Service::start);
     let bytes = [330.0, 440.0].map(|hz| wav(hz, 30_000));
-    let [one, other] = bytes.each_ref().map(|bytes| {
+    let [first_id, second_id] = bytes.each_ref().map(|bytes| {
         let file = upload(&server, "", bytes)["files"][0].take();
         file["id"].as_str().expect("an id").to_owned()
     });
-    server.expect(204, "DELETE", &format!("{AUDIO}/{one}"), &[], &Value::Null);
+    server.expect(204, "DELETE", &format!("{AUDIO}/{first_id}"), &[], &Value::Null);
     // No disk has that much free space.
     cluster.settings.push(("SF_DISK_RESERVE_BYTES", (1_u64 << 50).to_string()));
-    let full = cluster.process(Service::start);
-    full.expect(204, "DELETE", &format!("{AUDIO}/{other}"), &[], &Value::Null);
+    let full_server = cluster.process(Service::start);
+    full_server.expect(204, "DELETE", &format!("{AUDIO}/{second_id}"), &[], &Value::Null);
     let headers = [("Content-Type", "multipart/form-data; boundary=b")];
     let body = form("b.wav", &wav(550.0, 1_000));
-    let refused = full.send("POST", &format!("{AUDIO}/upload"), &headers, &body).expect("an answer");
+    let refused = full_server.send("POST", &format!("{AUDIO}/upload"), &headers, &body).expect("an answer");
     assert_eq!(refused.status, 507, "{}", refused.body);
 
     let item = |id: &str| json!({ "type": "audio", "id": id, "start_tick": 0, "length_frames": 100, "server_file_id": id });
-    let track = json!({ "id": "t", "kind": "audio", "items": [item(&one), item(&other)] });
+    let track = json!({ "id": "t", "kind": "audio", "items": [item(&first_id), item(&second_id)] });
     let song = json!({ "schema_version": 1, "project_id": "song", "name": "Song", "tracks": [track] });
     let draft = json!({ "client_id": "window", "project": song });
     server.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
-    for (id, bytes) in [one, other].iter().zip(&bytes) {
+    for (id, bytes) in [first_id, second_id].iter().zip(&bytes) {
         let file = get(&server, &format!("{AUDIO}/{id}/file"));
         assert_eq!(file.status, 200);
-        assert!(file.body == String::from_utf8_lossy(bytes), "other bytes came back");
+        assert!(file.body == String::from_utf8_lossy(bytes), "the file has other bytes");
     }
 }

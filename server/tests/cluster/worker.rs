@@ -9,9 +9,9 @@ use crate::support::songfoundry;
 /// A worker process, which is killed when dropped.
 pub(crate) struct Worker {
     child: Child,
-    /// The line that it printed when ready.
+    /// The line that the worker printed when it was ready.
     pub(crate) greeting: String,
-    /// Kept open, so that further output does not fail.
+    /// Stays open so that the worker can write further output.
     stdout: BufReader<ChildStdout>,
 }
 
@@ -28,20 +28,20 @@ impl Worker {
         Self { child, greeting: line, stdout }
     }
 
-    /// The next line of its output.
+    /// Reads the next line of the worker's output.
     pub(crate) fn next_line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("reads");
         line
     }
 
-    /// SIGKILL: no cleanup.
+    /// Sends SIGKILL, which allows no cleanup, and waits until the worker has ended.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("kills");
         self.child.wait().expect("ends");
     }
 
-    /// SIGTERM, then waits for the end.
+    /// Sends SIGTERM and waits until the worker has ended.
     pub(crate) fn stop(mut self) -> ExitStatus {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
@@ -51,7 +51,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // In most cases it has already ended.
+        // In most tests the worker has already ended, and this fails.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -21,15 +21,16 @@ fn admin(storage: &Path, args: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn done(storage: &Path, args: &[&str]) -> String {
+fn run_admin(storage: &Path, args: &[&str]) -> String {
     let output = admin(storage, args);
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{args:?}: {said}{errors}");
-    said.into_owned()
+    let (printed, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{args:?}: {printed}{errors}");
+    printed.into_owned()
 }
 
 #[track_caller]
-fn refused(storage: &Path, args: &[&str], expected: &str) -> String {
+fn assert_refused(storage: &Path, args: &[&str], expected: &str) -> String {
     let output = admin(storage, args);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && errors.contains(expected), "{args:?}: {errors}");
@@ -65,8 +66,8 @@ impl Installation {
         self.folder.path().join(name)
     }
 
-    fn save(&self) {
-        done(&self.storage(), &["backup", path_text(&self.path("backup"))]);
+    fn back_up(&self) {
+        run_admin(&self.storage(), &["backup", path_text(&self.path("backup"))]);
     }
 
     /// Deletes the storage and the database.
@@ -84,7 +85,7 @@ impl Installation {
 
     fn restore(&self) {
         // An empty database is created on first use.
-        done(&self.storage(), &["restore", path_text(&self.path("backup"))]);
+        run_admin(&self.storage(), &["restore", path_text(&self.path("backup"))]);
     }
 }
 
@@ -92,26 +93,26 @@ fn song(name: &str) -> Value {
     json!({ "schema_version": 1, "project_id": "song", "name": name, "tracks": [], "client": name.repeat(2000) })
 }
 
-fn uploaded(service: &Service, frames: u32) -> String {
+fn upload_recording(service: &Service, frames: u32) -> String {
     let answer = upload(service, "", &wav(frames, 7)).expect("an answer");
     assert_eq!(answer.status, 201, "{}", answer.body);
     let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
     answer["files"][0]["id"].as_str().expect("an id").to_owned()
 }
 
-fn sound(service: &Service, id: &str, query: &str) -> String {
+fn download(service: &Service, id: &str, query: &str) -> String {
     let answer =
         service.send("GET", &format!("/api/v1/audio/{id}/file{query}"), &[], &[]).expect("an answer");
     assert_eq!(answer.status, 200, "{}", answer.body);
     answer.body
 }
 
-/// The catalogue entries with a source; there must be some.
-fn of_source(soundfonts: &Value, source: &str) -> Vec<Value> {
-    let list = soundfonts.as_array().expect("a list").iter();
-    let found: Vec<Value> = list.filter(|one| one["source"] == source).cloned().collect();
-    assert!(!found.is_empty(), "{soundfonts}");
-    found
+/// Returns the catalogue entries of `source`. There must be at least one.
+fn entries_of_source(soundfonts: &Value, source: &str) -> Vec<Value> {
+    let entries = soundfonts.as_array().expect("a list").iter();
+    let entries_found: Vec<Value> = entries.filter(|entry| entry["source"] == source).cloned().collect();
+    assert!(!entries_found.is_empty(), "{soundfonts}");
+    entries_found
 }
 
 #[test]
@@ -122,11 +123,11 @@ fn a_backup_of_a_running_service_is_complete_after_a_total_loss() {
     fs::write(installation.storage().join("soundfonts/mine/bank.sf2"), "a bank").expect("writes");
     let token = service.expect(200, "POST", "/api/v1/auth/local", &[], &Value::Null);
     service.expect(201, "POST", "/api/v1/projects", &[], &song("first"));
-    let ids: Vec<String> = (1..=5).map(|number| uploaded(&service, 4_800 * number)).collect();
-    // A copy at another rate is a separate file.
+    let ids: Vec<String> = (1..=5).map(|number| upload_recording(&service, 4_800 * number)).collect();
+    // A copy at another sample rate is a separate file.
     let query = "?format=wav32f&sample_rate_hz=44100";
     let before: Vec<String> =
-        ids.iter().flat_map(|id| [sound(&service, id, ""), sound(&service, id, query)]).collect();
+        ids.iter().flat_map(|id| [download(&service, id, ""), download(&service, id, query)]).collect();
     let bank = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let answer =
         upload_to(&service, "/api/v1/plugins/soundfonts/upload", "Own.sf2", &bank).expect("an answer");
@@ -135,47 +136,48 @@ fn a_backup_of_a_running_service_is_complete_after_a_total_loss() {
     let project = json!({ "project": song("rendered") });
     let render = service.expect(200, "POST", "/api/v1/plugins/render", &[], &project);
 
-    // Other clients keep working during the backup.
+    // Another client saves and uploads during the backup.
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for revision in 1.. {
-                let tag = format!("\"{revision}\"");
-                service.expect(200, "PUT", SONG, &[("If-Match", &tag)], &song(&format!("name {revision}")));
-                let id = uploaded(&service, 9_000 + revision);
+                let etag = format!("\"{revision}\"");
+                service.expect(200, "PUT", SONG, &[("If-Match", &etag)], &song(&format!("name {revision}")));
+                let id = upload_recording(&service, 9_000 + revision);
                 service.expect(204, "DELETE", &format!("/api/v1/audio/{id}"), &[], &Value::Null);
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
             }
         });
-        installation.save();
+        installation.back_up();
         is_over.store(true, Ordering::Relaxed);
     });
     service.kill();
     installation.wipe();
     installation.restore();
-    assert!(done(&installation.storage(), &["check"]).contains(" 0 problems"));
+    assert!(run_admin(&installation.storage(), &["check"]).contains(" 0 problems"));
 
-    let again = Service::start(&installation.storage(), &[]);
-    let stored = again.expect(200, "GET", SONG, &[], &Value::Null);
+    let restarted = Service::start(&installation.storage(), &[]);
+    let stored = restarted.expect(200, "GET", SONG, &[], &Value::Null);
     let name = stored["name"].as_str().expect("a name");
-    assert_eq!(stored, song(name), "an incomplete revision");
+    assert_eq!(stored, song(name), "the restored revision is incomplete");
     let after: Vec<String> =
-        ids.iter().flat_map(|id| [sound(&again, id, ""), sound(&again, id, query)]).collect();
+        ids.iter().flat_map(|id| [download(&restarted, id, ""), download(&restarted, id, query)]).collect();
     assert_eq!(after, before);
-    let file =
-        again.send("GET", render["audio_url"].as_str().expect("an address"), &[], &[]).expect("an answer");
+    let file = restarted
+        .send("GET", render["audio_url"].as_str().expect("an address"), &[], &[])
+        .expect("an answer");
     assert_eq!(file.status, 200);
-    let soundfonts = again.expect(200, "GET", CATALOG, &[], &Value::Null)["soundfonts"].take();
-    assert_eq!(of_source(&soundfonts, "upload"), of_source(&catalog, "upload"));
+    let soundfonts = restarted.expect(200, "GET", CATALOG, &[], &Value::Null)["soundfonts"].take();
+    assert_eq!(entries_of_source(&soundfonts, "upload"), entries_of_source(&catalog, "upload"));
     let soundfont =
-        again.send("GET", "/api/v1/plugins/soundfonts/download/own", &[], &[]).expect("an answer");
-    assert!(soundfont.body == String::from_utf8_lossy(&bank), "the SoundFont as it was uploaded");
+        restarted.send("GET", "/api/v1/plugins/soundfonts/download/own", &[], &[]).expect("an answer");
+    assert!(soundfont.body == String::from_utf8_lossy(&bank), "the SoundFont differs from the uploaded one");
     // Existing log-ins remain valid.
     let bearer = format!("Bearer {}", token["access_token"].as_str().expect("a token"));
     let headers = [("Authorization", bearer.as_str()), ("X-Forwarded-For", "192.0.2.1")];
-    again.expect(200, "GET", SONG, &headers, &Value::Null);
+    restarted.expect(200, "GET", SONG, &headers, &Value::Null);
     assert_eq!(fs::read(installation.storage().join("soundfonts/mine/bank.sf2")).expect("reads"), b"a bank");
     use std::os::unix::fs::PermissionsExt as _;
     for path in [installation.path("backup"), installation.storage().join("token-signing.key")] {
@@ -188,13 +190,17 @@ fn a_backup_of_a_running_service_is_complete_after_a_total_loss() {
 fn a_restore_replaces_nothing_without_permission() {
     let installation = Installation::new();
     let service = Service::start(&installation.storage(), &[]);
-    uploaded(&service, 4_800);
-    installation.save();
+    upload_recording(&service, 4_800);
+    installation.back_up();
     let (storage, backup) = (installation.storage(), installation.path("backup"));
-    refused(&storage, &["restore", path_text(&backup)], "another Songfoundry is using the storage folder");
-    let second = uploaded(&service, 9_600);
+    assert_refused(
+        &storage,
+        &["restore", path_text(&backup)],
+        "another Songfoundry is using the storage folder",
+    );
+    let second = upload_recording(&service, 9_600);
     service.kill();
-    refused(&storage, &["restore", path_text(&backup)], "is not empty; nothing was changed");
+    assert_refused(&storage, &["restore", path_text(&backup)], "is not empty; nothing was changed");
     // A damaged backup is refused before any change, even with permission to replace.
     let blobs = fs::read_dir(backup.join("blobs/audio")).expect("a folder");
     let original = blobs
@@ -203,53 +209,54 @@ fn a_restore_replaces_nothing_without_permission() {
     let original = original.expect("an original");
     let bytes = fs::read(&original).expect("reads");
     fs::write(&original, vec![0; bytes.len()]).expect("writes");
-    refused(&storage, &["restore", "--replace", path_text(&backup)], "the backup is damaged");
-    let again = Service::start(&storage, &[]);
-    sound(&again, &second, "");
-    again.kill();
+    assert_refused(&storage, &["restore", "--replace", path_text(&backup)], "the backup is damaged");
+    let restarted = Service::start(&storage, &[]);
+    download(&restarted, &second, "");
+    restarted.kill();
 
     fs::write(&original, bytes).expect("writes");
     if database::of(&storage).is_some() {
         let restore = ["restore", "--replace", path_text(&backup)];
-        refused(&storage, &restore, "is not empty; nothing was changed. Use an empty database");
-        sound(&Service::start(&storage, &[]), &second, "");
+        assert_refused(&storage, &restore, "is not empty; nothing was changed. Use an empty database");
+        download(&Service::start(&storage, &[]), &second, "");
         return;
     }
-    let said = done(&storage, &["restore", "--replace", path_text(&backup)]);
-    assert!(said.contains("The replaced files are in"), "{said}");
-    let aside = fs::read_dir(&storage).expect("reads").map(|entry| entry.expect("reads").path());
-    let aside = aside.into_iter().find(|path| path_text(path).contains("replaced-")).expect("kept");
-    assert!(aside.join("blobs/audio").is_dir());
-    assert!(aside.join("songfoundry.db").is_file());
-    let again = Service::start(&storage, &[]);
-    let list = again.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
-    assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+    let printed = run_admin(&storage, &["restore", "--replace", path_text(&backup)]);
+    assert!(printed.contains("The replaced files are in"), "{printed}");
+    let moved_aside = fs::read_dir(&storage).expect("reads").map(|entry| entry.expect("reads").path());
+    let moved_aside =
+        moved_aside.into_iter().find(|path| path_text(path).contains("replaced-")).expect("kept");
+    assert!(moved_aside.join("blobs/audio").is_dir());
+    assert!(moved_aside.join("songfoundry.db").is_file());
+    let restarted = Service::start(&storage, &[]);
+    let audio_files = restarted.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+    assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
-fn only_a_database_of_postgresql_needs_its_programs() {
+fn a_backup_needs_the_programs_of_postgresql_only_for_its_database() {
     let installation = Installation::new();
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
-    uploaded(&service, 4_800);
+    upload_recording(&service, 4_800);
     let backup = |folder: &str, flags: &[&str]| {
         let folder = installation.path(folder);
         let args = ["admin", "backup", path_text(&folder)];
         songfoundry(&storage).env("PATH", "").args(args).args(flags).output().expect("runs")
     };
-    let said = backup("whole", &[]);
+    let output = backup("whole", &[]);
     if database::of(&storage).is_some() {
-        let errors = String::from_utf8_lossy(&said.stderr);
+        let errors = String::from_utf8_lossy(&output.stderr);
         assert!(
             errors.contains("pg_dump is not installed, or not in PATH: install PostgreSQL's client programs"),
             "{errors}"
         );
         assert!(!installation.path("whole").join("backup.json").exists());
     } else {
-        assert!(said.status.success());
+        assert!(output.status.success());
     }
-    let said = backup("files", &["--without-database"]);
-    assert!(String::from_utf8_lossy(&said.stdout).contains("The database was not saved."));
+    let output = backup("files", &["--without-database"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("The database was not saved."));
     assert!(installation.path("files").join("backup.json").exists());
 }
 
@@ -258,7 +265,7 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
     let installation = Installation::new();
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
-    uploaded(&service, 4_800);
+    upload_recording(&service, 4_800);
     let audio = storage.join("blobs/audio");
     let file = |kind: &str| {
         let files = fs::read_dir(&audio).expect("reads").map(|entry| entry.expect("reads").path());
@@ -267,8 +274,8 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
             .find(|path| path.extension().is_some_and(|extension| extension == kind))
             .expect("a file")
     };
-    assert!(done(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
-    refused(&storage, &["check", "--repair"], "another Songfoundry is using the storage folder");
+    assert!(run_admin(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
+    assert_refused(&storage, &["check", "--repair"], "another Songfoundry is using the storage folder");
     service.kill();
 
     let left_over = audio.join(format!("{}.wav", "a".repeat(64)));
@@ -277,29 +284,33 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
     let bytes = fs::read(&original).expect("reads");
     fs::write(&original, vec![1; bytes.len()]).expect("writes");
     fs::remove_file(file("peaks")).expect("removes");
-    let said = refused(&storage, &["check"], "the storage has 2 problems");
-    assert!(said.contains(".peaks is missing") && said.contains(".original is damaged"), "{said}");
-    let said = refused(&storage, &["check", "--quick", "--json"], "the storage has 1 problems");
-    let report: Value = serde_json::from_str(&said).expect("JSON");
+    let printed = assert_refused(&storage, &["check"], "the storage has 2 problems");
+    assert!(printed.contains(".peaks is missing") && printed.contains(".original is damaged"), "{printed}");
+    let printed = assert_refused(&storage, &["check", "--quick", "--json"], "the storage has 1 problems");
+    let report: Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(report["files"], 3);
 
-    // The database must have recorded for a while that the file is unneeded.
+    // A file is quarantined only after the database has recorded for a while that it is unneeded.
     for args in [&["check", "--repair"][..], &["check", "--repair", "--age-secs", "3600"]] {
-        let said = refused(&storage, args, "the storage has 2 problems");
-        assert!(said.contains("stored files (9 bytes)") && said.contains("SF_ORPHAN_AGE_SECS"), "{said}");
+        let printed = assert_refused(&storage, args, "the storage has 2 problems");
+        assert!(
+            printed.contains("stored files (9 bytes)") && printed.contains("SF_ORPHAN_AGE_SECS"),
+            "{printed}"
+        );
         assert!(left_over.exists());
     }
-    let said = refused(&storage, &["check", "--repair", "--age-secs", "0"], "the storage has 2 problems");
-    assert!(said.contains("stored files (9 bytes)") && said.contains("1 of them are in"), "{said}");
+    let printed =
+        assert_refused(&storage, &["check", "--repair", "--age-secs", "0"], "the storage has 2 problems");
+    assert!(printed.contains("stored files (9 bytes)") && printed.contains("1 of them are in"), "{printed}");
     assert!(!left_over.exists());
     let quarantined =
         fs::read_dir(storage.join("quarantine")).expect("reads").next().expect("one").expect("reads");
-    let kept = quarantined.path().join("audio").join(left_over.file_name().expect("a name"));
-    assert_eq!(fs::read(kept).expect("reads"), b"left over");
+    let quarantined_file = quarantined.path().join("audio").join(left_over.file_name().expect("a name"));
+    assert_eq!(fs::read(quarantined_file).expect("reads"), b"left over");
     if database::of(&storage).is_none() {
-        // A file that is not a database.
+        // The database file is replaced by a file that is not a database.
         fs::write(storage.join("songfoundry.db"), "garbage".repeat(1000)).expect("writes");
-        refused(&storage, &["check"], "SF_DATABASE_URL");
+        assert_refused(&storage, &["check"], "SF_DATABASE_URL");
     }
 }
 
@@ -311,7 +322,7 @@ fn flip(path: &Path) {
     fs::write(path, bytes).expect("writes");
 }
 
-/// The stored file of a folder whose name ends with `end`.
+/// Returns the stored file in `folder` whose name ends with `end`.
 fn stored(storage: &Path, folder: &str, end: &str) -> PathBuf {
     let files = fs::read_dir(storage.join("blobs").join(folder)).expect("reads");
     let mut files = files.map(|entry| entry.expect("reads").path());
@@ -342,9 +353,9 @@ fn a_check_finds_flipped_bits_and_recreates_derived_files() {
     let installation = Installation::new();
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
-    let id = uploaded(&service, 48_000);
+    let id = upload_recording(&service, 48_000);
     let query = "?format=wav32f&sample_rate_hz=44100";
-    let before = [sound(&service, &id, "?format=wav32f"), sound(&service, &id, query)];
+    let before = [download(&service, &id, "?format=wav32f"), download(&service, &id, query)];
     let peaks = |service: &Service| {
         let path = format!("/api/v1/audio/{id}/peaks?samples_per_pixel=256");
         let answer = service.send("GET", &path, &[], &[]).expect("an answer");
@@ -356,28 +367,29 @@ fn a_check_finds_flipped_bits_and_recreates_derived_files() {
     service.expect(200, "POST", "/api/v1/plugins/render", &[], &project);
     export_stems(&service, &id);
     assert!(service.stop().0.success());
-    assert!(done(&storage, &["check"]).contains(" 0 problems"));
+    assert!(run_admin(&storage, &["check"]).contains(" 0 problems"));
 
     let samples = stored(&storage, "audio", ".original").with_extension("wav");
-    let parts = [samples, stored(&storage, "audio", ".peaks"), stored(&storage, "audio", "_44100.wav")];
-    parts.iter().for_each(|path| flip(path));
+    let derived_files =
+        [samples, stored(&storage, "audio", ".peaks"), stored(&storage, "audio", "_44100.wav")];
+    derived_files.iter().for_each(|path| flip(path));
     let (render, stems) = (stored(&storage, "renders", ".wav"), stored(&storage, "stems", ".zip"));
     flip(&render);
     flip(&stems);
-    let said = refused(&storage, &["check"], "the storage has 5 problems");
-    for path in parts.iter().chain([&render, &stems]) {
+    let printed = assert_refused(&storage, &["check"], "the storage has 5 problems");
+    for path in derived_files.iter().chain([&render, &stems]) {
         let name = path_text(path.file_name().map(Path::new).expect("a name"));
-        assert!(said.contains(&format!("{name} is damaged")), "{name}: {said}");
+        assert!(printed.contains(&format!("{name} is damaged")), "{name}: {printed}");
     }
-    // Renders and stems cannot be recreated without their song; all other files are.
-    let said = refused(&storage, &["check", "--repair"], "the storage has 2 problems");
-    assert!(said.contains("3 files were recreated"), "{said}");
-    let again = Service::start(&storage, &[]);
-    assert_eq!([sound(&again, &id, "?format=wav32f"), sound(&again, &id, query)], before);
-    assert_eq!(peaks(&again), waveform);
-    assert!(again.stop().0.success());
-    let said = refused(&storage, &["check"], "the storage has 2 problems");
-    assert!(said.contains("renders/") && said.contains("stems/"), "{said}");
+    // A check recreates derived files, but not renders and stems, which need their song.
+    let printed = assert_refused(&storage, &["check", "--repair"], "the storage has 2 problems");
+    assert!(printed.contains("3 files were recreated"), "{printed}");
+    let restarted = Service::start(&storage, &[]);
+    assert_eq!([download(&restarted, &id, "?format=wav32f"), download(&restarted, &id, query)], before);
+    assert_eq!(peaks(&restarted), waveform);
+    assert!(restarted.stop().0.success());
+    let printed = assert_refused(&storage, &["check"], "the storage has 2 problems");
+    assert!(printed.contains("renders/") && printed.contains("stems/"), "{printed}");
 }
 
 #[test]
@@ -385,14 +397,14 @@ fn uploading_a_file_again_restores_its_missing_copies() {
     let installation = Installation::new();
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
-    let id = uploaded(&service, 4_800);
-    let before = [sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")];
+    let id = upload_recording(&service, 4_800);
+    let before = [download(&service, &id, ""), download(&service, &id, "?format=wav32f")];
     for end in [".original", ".wav", ".peaks"] {
         fs::remove_file(stored(&storage, "audio", end)).expect("removes");
     }
-    assert_eq!(uploaded(&service, 4_800), id);
-    assert_eq!([sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")], before);
-    assert!(done(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
+    assert_eq!(upload_recording(&service, 4_800), id);
+    assert_eq!([download(&service, &id, ""), download(&service, &id, "?format=wav32f")], before);
+    assert!(run_admin(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
 }
 
 #[test]
@@ -400,18 +412,18 @@ fn a_damaged_original_is_replaced_by_another_upload() {
     let installation = Installation::new();
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
-    let id = uploaded(&service, 4_800);
-    let before = [sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")];
+    let id = upload_recording(&service, 4_800);
+    let before = [download(&service, &id, ""), download(&service, &id, "?format=wav32f")];
     assert!(service.stop().0.success());
     let original = stored(&storage, "audio", ".original");
     flip(&original);
     flip(&original.with_extension("wav"));
-    refused(&storage, &["check", "--repair"], "the storage has 2 problems");
-    let again = Service::start(&storage, &[]);
-    assert_eq!(uploaded(&again, 4_800), id);
-    assert_eq!([sound(&again, &id, ""), sound(&again, &id, "?format=wav32f")], before);
-    assert!(again.stop().0.success());
-    assert!(done(&storage, &["check", "--repair"]).contains("Checked 3 files; found 0 problems"));
+    assert_refused(&storage, &["check", "--repair"], "the storage has 2 problems");
+    let restarted = Service::start(&storage, &[]);
+    assert_eq!(upload_recording(&restarted, 4_800), id);
+    assert_eq!([download(&restarted, &id, ""), download(&restarted, &id, "?format=wav32f")], before);
+    assert!(restarted.stop().0.success());
+    assert!(run_admin(&storage, &["check", "--repair"]).contains("Checked 3 files; found 0 problems"));
 }
 
 #[test]
@@ -419,25 +431,25 @@ fn files_of_an_older_version_get_their_hashes() {
     let installation = Installation::new();
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
-    let [whole, damaged] = [4_800, 9_600].map(|frames| uploaded(&service, frames));
-    let of = |service: &Service, id: &str| sound(service, id, "?format=wav32f");
-    let before = [of(&service, &whole), of(&service, &damaged)];
-    sound(&service, &whole, "?format=wav32f&sample_rate_hz=44100");
-    let about = service.expect(200, "GET", &format!("/api/v1/audio/{damaged}"), &[], &Value::Null);
-    let samples = format!("{}.wav", about["sha256"].as_str().expect("a hash"));
+    let [whole, damaged] = [4_800, 9_600].map(|frames| upload_recording(&service, frames));
+    let samples_of = |service: &Service, id: &str| download(service, id, "?format=wav32f");
+    let before = [samples_of(&service, &whole), samples_of(&service, &damaged)];
+    download(&service, &whole, "?format=wav32f&sample_rate_hz=44100");
+    let metadata = service.expect(200, "GET", &format!("/api/v1/audio/{damaged}"), &[], &Value::Null);
+    let samples = format!("{}.wav", metadata["sha256"].as_str().expect("a hash"));
     let samples = stored(&storage, "audio", &samples);
     assert!(service.stop().0.success());
     database::change(&storage, "UPDATE audio_contents SET samples_sha256 = '', peaks_sha256 = ''");
     database::change(&storage, "UPDATE audio_renditions SET file_sha256 = ''");
     flip(&samples);
-    assert!(done(&storage, &["check"]).contains("5 files have no hash"));
-    let said = done(&storage, &["check", "--repair"]);
-    assert!(said.contains("2 files were recreated") && !said.contains("no hash"), "{said}");
-    let again = Service::start(&storage, &[]);
-    assert_eq!([of(&again, &whole), of(&again, &damaged)], before);
-    assert!(again.stop().0.success());
+    assert!(run_admin(&storage, &["check"]).contains("5 files have no hash"));
+    let printed = run_admin(&storage, &["check", "--repair"]);
+    assert!(printed.contains("2 files were recreated") && !printed.contains("no hash"), "{printed}");
+    let restarted = Service::start(&storage, &[]);
+    assert_eq!([samples_of(&restarted, &whole), samples_of(&restarted, &damaged)], before);
+    assert!(restarted.stop().0.success());
     flip(&samples);
-    refused(&storage, &["check"], "the storage has 1 problems");
+    assert_refused(&storage, &["check"], "the storage has 1 problems");
 }
 
 #[test]
@@ -445,32 +457,32 @@ fn the_quarantine_is_listed_and_restored() {
     let installation = Installation::new();
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
-    let id = uploaded(&service, 4_800);
-    let before = sound(&service, &id, "");
+    let id = upload_recording(&service, 4_800);
+    let before = download(&service, &id, "");
     assert!(service.stop().0.success());
-    let strange = storage.join("blobs/audio").join(format!("{}.wav", "a".repeat(64)));
-    fs::write(&strange, "left over").expect("writes");
-    done(&storage, &["check", "--repair", "--age-secs", "0"]);
-    assert!(!strange.exists());
-    let listed = done(&storage, &["quarantine", "list"]);
+    let unknown_file = storage.join("blobs/audio").join(format!("{}.wav", "a".repeat(64)));
+    fs::write(&unknown_file, "left over").expect("writes");
+    run_admin(&storage, &["check", "--repair", "--age-secs", "0"]);
+    assert!(!unknown_file.exists());
+    let listed = run_admin(&storage, &["quarantine", "list"]);
     let name = format!("audio/{}.wav", "a".repeat(64));
     assert!(listed.contains(&name) && listed.contains("9 bytes"), "{listed}");
-    let listed = done(&storage, &["quarantine", "list", "--json"]);
+    let listed = run_admin(&storage, &["quarantine", "list", "--json"]);
     let listed: Value = serde_json::from_str(listed.lines().next().expect("a line")).expect("JSON");
     assert_eq!((&listed["name"], &listed["reason"]), (&json!(name), &json!("unneeded")));
-    refused(&storage, &["quarantine", "restore", "audio/b.wav"], "is not in the quarantine");
-    done(&storage, &["quarantine", "restore", &name]);
-    assert_eq!(fs::read(&strange).expect("is back"), b"left over");
+    assert_refused(&storage, &["quarantine", "restore", "audio/b.wav"], "is not in the quarantine");
+    run_admin(&storage, &["quarantine", "restore", &name]);
+    assert_eq!(fs::read(&unknown_file).expect("is back"), b"left over");
 
-    // A file that a row needs is restored when it is read, and by a check.
+    // A check reports a quarantined file that the database needs. Reading the file restores it.
     let batch = storage.join("quarantine/20260101000000/audio");
     fs::create_dir_all(&batch).expect("makes");
     let original = stored(&storage, "audio", ".original");
-    let aside = batch.join(original.file_name().expect("a name"));
-    fs::rename(&original, &aside).expect("moves");
-    let said = refused(&storage, &["check"], "the storage has 1 problems");
-    assert!(said.contains("is in the quarantine"), "{said}");
-    let again = Service::start(&storage, &[]);
-    assert_eq!(sound(&again, &id, ""), before);
-    assert!(original.is_file() && !aside.exists());
+    let moved_aside = batch.join(original.file_name().expect("a name"));
+    fs::rename(&original, &moved_aside).expect("moves");
+    let printed = assert_refused(&storage, &["check"], "the storage has 1 problems");
+    assert!(printed.contains("is in the quarantine"), "{printed}");
+    let restarted = Service::start(&storage, &[]);
+    assert_eq!(download(&restarted, &id, ""), before);
+    assert!(original.is_file() && !moved_aside.exists());
 }

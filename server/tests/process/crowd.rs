@@ -1,4 +1,4 @@
-//! Two hundred concurrent clients: all are served, and the memory of the service is bounded.
+//! Two hundred concurrent clients are served, and the memory of the service is bounded.
 
 use std::sync::Barrier;
 use std::thread;
@@ -12,8 +12,8 @@ const CLIENTS: usize = 200;
 /// Number of rounds in which each client saves, lists and reads its recording.
 const TURNS: usize = 3;
 
-/// Maximum memory of the service, in KiB: SQLite's connections, request bodies in progress, and its
-/// code.
+/// Maximum memory of the service, in KiB. It contains the connections of SQLite, the request bodies
+/// in progress, and the code of the program.
 const RESIDENT_MAX_KIB: u64 = 200 * 1024;
 
 /// Length of the recording of each client, in seconds.
@@ -52,8 +52,9 @@ fn upload(service: &Service, client: usize) -> String {
             .into_bytes();
     body.extend(recording(client));
     body.extend(b"\r\n--b--\r\n");
-    let kind = [("Content-Type", "multipart/form-data; boundary=b")];
-    let started = service.send("POST", "/api/v1/audio/upload?async=true", &kind, &body).expect("an answer");
+    let content_type = [("Content-Type", "multipart/form-data; boundary=b")];
+    let started =
+        service.send("POST", "/api/v1/audio/upload?async=true", &content_type, &body).expect("an answer");
     assert_eq!(started.status, 202, "{}", started.body);
     let started: Value = serde_json::from_str(&started.body).expect("JSON");
     let task = started["task_id"].as_str().expect("a task");
@@ -67,16 +68,16 @@ fn upload(service: &Service, client: usize) -> String {
     task["result"]["files"][0]["id"].as_str().expect("a file").to_owned()
 }
 
-fn work(service: &Service, client: usize) {
+fn run_client(service: &Service, client: usize) {
     service.expect(201, "POST", "/api/v1/projects", &[], &song(client, 1));
     let audio = upload(service, client);
     for turn in 2..2 + TURNS {
-        let tag = format!("\"{}\"", turn - 1);
+        let etag = format!("\"{}\"", turn - 1);
         service.expect(
             200,
             "PUT",
             &format!("/api/v1/projects/song-{client}"),
-            &[("If-Match", &tag)],
+            &[("If-Match", &etag)],
             &song(client, turn),
         );
         let listed = service.expect(200, "GET", "/api/v1/projects?limit=10", &[], &Value::Null);
@@ -91,23 +92,26 @@ fn work(service: &Service, client: usize) {
 fn two_hundred_clients_at_once_are_served_and_memory_is_bounded() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
-    let begin = Barrier::new(CLIENTS);
+    let start_barrier = Barrier::new(CLIENTS);
     thread::scope(|scope| {
         for client in 0..CLIENTS {
-            let (service, begin) = (&service, &begin);
+            let (service, start_barrier) = (&service, &start_barrier);
             scope.spawn(move || {
-                begin.wait();
-                work(service, client);
+                start_barrier.wait();
+                run_client(service, client);
             });
         }
     });
     let listed = service.expect(200, "GET", "/api/v1/projects?limit=200", &[], &Value::Null);
     let songs =
         listed["items"].as_array().expect("items").iter().filter(|song| song["revision"] == 1 + TURNS as i64);
-    assert!(songs.count() >= CLIENTS - 1, "not every song has all its saves: {listed}");
+    assert!(songs.count() >= CLIENTS - 1, "some songs lack a save: {listed}");
     let sounds = service.expect(200, "GET", "/api/v1/audio?limit=200", &[], &Value::Null);
     assert_eq!(sounds["items"].as_array().map(Vec::len), Some(CLIENTS));
     let peak_kib = peak_kib(service.id());
-    println!("the service held at most {} MiB", peak_kib / 1024);
-    assert!(peak_kib < RESIDENT_MAX_KIB, "the service held {peak_kib} KiB, and may hold {RESIDENT_MAX_KIB}");
+    println!("the service used at most {} MiB of memory", peak_kib / 1024);
+    assert!(
+        peak_kib < RESIDENT_MAX_KIB,
+        "the service used {peak_kib} KiB of memory; the limit is {RESIDENT_MAX_KIB} KiB"
+    );
 }

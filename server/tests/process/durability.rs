@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const SONG: &str = "/api/v1/projects/song";
 
 fn song(name: &str) -> Value {
-    // Large enough that a save spans many pages of the database.
+    // The document is so large that a save spans many pages of the database.
     json!({ "schema_version": 1, "project_id": "song", "name": name, "tracks": [], "client": name.repeat(3000) })
 }
 
@@ -35,7 +35,7 @@ fn a_second_start_has_all_data() {
     let revisions = second.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
     assert_eq!(revisions["items"].as_array().map(Vec::len), Some(2));
     assert_eq!(second.expect(200, "GET", "/api/v1/projects/temp/revision", &[], &Value::Null), autosave);
-    // The signing key is unchanged, so the log-in remains valid; remote clients would need it.
+    // The signing key is unchanged, so the token remains valid. A remote client needs a token.
     let headers = [("Authorization", bearer.as_str()), ("X-Forwarded-For", "192.0.2.1")];
     second.expect(200, "GET", SONG, &headers, &Value::Null);
     // The deleted demo song is not created again.
@@ -55,21 +55,21 @@ struct Written {
     /// Revision and name of the last acknowledged save; the name is empty if there was none.
     acknowledged: (i64, String),
     /// Name of the last attempted save.
-    tried: String,
+    attempted: String,
 }
 
 /// Saves repeatedly until the service is gone; counts acknowledged saves.
 fn save_until_killed(service: &Service, from: i64, round: usize, count: &AtomicUsize) -> Written {
-    let mut written = Written { acknowledged: (from, String::new()), tried: String::new() };
+    let mut written = Written { acknowledged: (from, String::new()), attempted: String::new() };
     loop {
         let revision = written.acknowledged.0;
-        written.tried = format!("round {round} after {revision}");
-        let tag = format!("\"{revision}\"");
-        match service.call("PUT", SONG, &[("If-Match", &tag)], &song(&written.tried).to_string()) {
+        written.attempted = format!("round {round} after {revision}");
+        let etag = format!("\"{revision}\"");
+        match service.call("PUT", SONG, &[("If-Match", &etag)], &song(&written.attempted).to_string()) {
             Some(answer) if answer.status == 200 => {
                 let body: Value = serde_json::from_str(&answer.body).expect("JSON");
                 written.acknowledged =
-                    (body["revision"].as_i64().expect("a revision"), written.tried.clone());
+                    (body["revision"].as_i64().expect("a revision"), written.attempted.clone());
                 count.fetch_add(1, Ordering::Relaxed);
             }
             Some(answer) => panic!("a save was refused: {answer:?}"),
@@ -92,24 +92,28 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
             let writer = scope.spawn(|| save_until_killed(&service, revision, round, &count));
             let begun = Instant::now();
             while count.load(Ordering::Relaxed) <= round % 4 {
-                assert!(begun.elapsed() < Duration::from_secs(60), "round {round}: nothing is acknowledged");
+                assert!(
+                    begun.elapsed() < Duration::from_secs(60),
+                    "round {round}: the service acknowledges no save"
+                );
                 std::thread::yield_now();
             }
-            // A different moment of a save in each round.
+            // Each round kills the service at a different moment of a save.
             std::thread::sleep(Duration::from_micros((round as u64 * 1709) % 12_000));
             service.signal_kill();
             writer.join().expect("the writer")
         });
         service.kill();
         service = Service::start(&storage, &[]);
-        let found = service.expect(200, "GET", SONG, &[], &Value::Null);
+        let stored_song = service.expect(200, "GET", SONG, &[], &Value::Null);
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         let current = revisions["items"][0]["revision"].as_i64().expect("a revision");
         let (last, last_name) = written.acknowledged;
-        // The newest revision is the last acknowledged save, or the one in flight.
-        let (expected, name) = if current == last { (last, last_name) } else { (last + 1, written.tried) };
+        // The newest revision is the last acknowledged save, or the save in flight.
+        let (expected, name) =
+            if current == last { (last, last_name) } else { (last + 1, written.attempted) };
         assert_eq!(current, expected, "round {round}");
-        assert_eq!(found, song(&name), "round {round}: not the document that was saved");
+        assert_eq!(stored_song, song(&name), "round {round}: the stored document differs from the saved one");
         revision = current;
     }
 }

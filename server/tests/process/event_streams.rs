@@ -10,22 +10,23 @@ use serde_json::{Value, json};
 use crate::nginx::{Nginx, plain};
 use crate::support::Service;
 
-/// A language model service that sends one event, and another for each message of the channel.
+/// Starts a language model service that sends one event, and another one for each message to the
+/// returned channel. Also returns the address of the service.
 fn language_models() -> (String, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    let (sender, wanted) = channel();
+    let (sender, event_requests) = channel();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a question");
-        let mut question = Vec::new();
-        while !question.ends_with(b"}") {
+        let mut request = Vec::new();
+        while !request.ends_with(b"}") {
             let mut piece = [0; 4096];
             let count = stream.read(&mut piece).expect("reads");
-            question.extend_from_slice(&piece[..count]);
+            request.extend_from_slice(&piece[..count]);
         }
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: first\n\n";
         stream.write_all(head.as_bytes()).expect("writes");
-        while wanted.recv().is_ok() {
+        while event_requests.recv().is_ok() {
             stream.write_all(b"data: next\n\n").expect("writes");
         }
     });
@@ -44,13 +45,13 @@ fn events_pass_nginx_before_their_stream_ends() {
     let nginx = Nginx::start(&storage, &plain(&service, ""));
     let mut stream = TcpStream::connect(nginx.address).expect("connects");
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("sets");
-    let question = json!({ "model": "m", "messages": [], "stream": true }).to_string();
+    let request = json!({ "model": "m", "messages": [], "stream": true }).to_string();
     let head = format!(
         "POST /api/v1/ai_proxy/v1/chat/completions HTTP/1.1\r\nHost: studio.example\r\nAuthorization: Bearer {token}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        question.len()
+        request.len()
     );
-    stream.write_all(format!("{head}{question}").as_bytes()).expect("writes");
+    stream.write_all(format!("{head}{request}").as_bytes()).expect("writes");
     let mut lines = BufReader::new(stream).lines().map(|line| line.expect("the event, within 10 s"));
     assert_eq!(lines.next().expect("a status"), "HTTP/1.1 200 OK");
     assert!(lines.any(|line| line == "data: first"), "the stream ended");

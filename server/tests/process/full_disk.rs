@@ -1,5 +1,5 @@
-//! A full disk: no stored data is lost, clients get an error, and the service works again when
-//! there is space.
+//! A full disk loses no stored data. Clients get an error, and the service works again when there
+//! is free space.
 
 use std::process::Stdio;
 
@@ -10,38 +10,38 @@ use crate::database;
 use crate::small_disk::SmallDisk;
 use crate::support::{Answer, Service, form};
 
-const MEGABYTES: u32 = 48;
+const DISK_MEGABYTES: u32 = 48;
 const SONG: &str = "/api/v1/projects/song";
 const AUTOSAVE: &str = "/api/v1/projects/temp";
 const UPLOADS: &str = "/api/v1/audio/uploads";
 
 fn song(name: &str) -> Value {
-    // Larger than the free space of a database or a file system.
+    // The document is larger than the free space that remains in a database or a file system.
     json!({ "schema_version": 1, "project_id": "song", "name": name, "tracks": [], "client": "x".repeat(500_000) })
 }
 
 fn start(disk: &SmallDisk) -> Service {
     let storage = disk.folder.join("storage");
     let mut command = disk.songfoundry(&storage);
-    // Without a reserve the disk itself refuses writes, at any point.
+    // Without a reserve, writes fail on the disk itself, at any point of a request.
     command.arg("serve").env("SF_DISK_RESERVE_BYTES", "0").stderr(Stdio::null());
     Service::spawn(&mut command)
 }
 
 #[track_caller]
-fn refused(answer: Option<Answer>) {
+fn assert_storage_full(answer: Option<Answer>) {
     let answer = answer.expect("an answer");
     let problem: Value = serde_json::from_str(&answer.body).unwrap_or_default();
     assert_eq!((answer.status, &problem["code"]), (507, &json!("storage_full")), "{}", answer.body);
 }
 
-/// Begins a resumable upload; returns its path.
+/// Begins a resumable upload and returns its path; `None` if the upload was refused.
 fn begin_upload(service: &Service) -> Option<String> {
     let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "400000")];
     let answer = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
     (answer.status == 201).then(|| {
         let location = answer.head.lines().find_map(|line| line.strip_prefix("location: "));
-        location.expect("where it is").trim().to_owned()
+        location.expect("a location").trim().to_owned()
     })
 }
 
@@ -66,49 +66,49 @@ fn render(service: &Service) -> Option<Answer> {
 #[test]
 fn a_full_disk_loses_nothing_and_the_service_recovers() {
     let folder = tempfile::tempdir().expect("a folder");
-    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let disk = SmallDisk::mount(folder.path(), DISK_MEGABYTES);
     let service = start(&disk);
     service.expect(201, "POST", "/api/v1/projects", &[], &song("first"));
-    let kept = upload(&service, "", &wav(48_000, 1)).expect("an answer");
-    assert_eq!(kept.status, 201, "{}", kept.body);
-    let kept: Value = serde_json::from_str(&kept.body).expect("JSON");
-    let file = kept["files"][0]["file_url"].as_str().expect("an address").to_owned();
+    let upload_answer = upload(&service, "", &wav(48_000, 1)).expect("an answer");
+    assert_eq!(upload_answer.status, 201, "{}", upload_answer.body);
+    let upload_answer: Value = serde_json::from_str(&upload_answer.body).expect("JSON");
+    let file = upload_answer["files"][0]["file_url"].as_str().expect("an address").to_owned();
     let before = service.send("GET", &file, &[], &[]).expect("an answer").body;
     assert_eq!(render(&service).expect("an answer").status, 200);
-    let begun = begin_upload(&service).expect("begins");
+    let upload_path = begin_upload(&service).expect("begins");
 
     disk.fill();
-    refused(upload(&service, "", &wav(480_000, 2)));
-    refused(continue_upload(&service, &begun));
-    refused(render(&service));
-    let on_the_disk = database::of(&disk.folder.join("storage")).is_none();
-    if on_the_disk {
-        let tag = [("If-Match", "\"1\"")];
-        refused(service.call("PUT", SONG, &tag, &song("second").to_string()));
-        refused(service.call(
+    assert_storage_full(upload(&service, "", &wav(480_000, 2)));
+    assert_storage_full(continue_upload(&service, &upload_path));
+    assert_storage_full(render(&service));
+    let is_database_on_disk = database::of(&disk.folder.join("storage")).is_none();
+    if is_database_on_disk {
+        let if_match = [("If-Match", "\"1\"")];
+        assert_storage_full(service.call("PUT", SONG, &if_match, &song("second").to_string()));
+        assert_storage_full(service.call(
             "POST",
             "/api/v1/projects",
             &[],
             &song("other").to_string().replace("\"song\"", "\"other\""),
         ));
         let draft = json!({ "client_id": "window", "project": song("draft") }).to_string();
-        refused(service.call("PUT", AUTOSAVE, &[], &draft));
+        assert_storage_full(service.call("PUT", AUTOSAVE, &[], &draft));
         assert!(begin_upload(&service).is_none());
     }
-    let untouched = |service: &Service| {
+    let assert_unchanged = |service: &Service| {
         assert_eq!(service.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         assert_eq!(revisions["items"].as_array().map(Vec::len), Some(1));
         assert_eq!(service.send("GET", &file, &[], &[]).expect("an answer").body, before);
-        let list = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
-        assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+        let audio_files = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+        assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(1));
     };
-    untouched(&service);
+    assert_unchanged(&service);
     service.expect(200, "GET", "/readyz", &[], &Value::Null);
 
     // With free space the same service works again.
     disk.empty();
-    let continued = continue_upload(&service, &begun).expect("an answer");
+    let continued = continue_upload(&service, &upload_path).expect("an answer");
     assert_eq!(continued.status, 204, "{}", continued.body);
     assert_eq!(render(&service).expect("an answer").status, 200);
     let second = upload(&service, "", &wav(480_000, 2)).expect("an answer");
@@ -119,31 +119,31 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
 
     // The disk is full again, and the power fails.
     disk.fill();
-    if on_the_disk {
-        refused(service.call("PUT", SONG, &[("If-Match", "\"1\"")], &song("third").to_string()));
+    if is_database_on_disk {
+        assert_storage_full(service.call("PUT", SONG, &[("If-Match", "\"1\"")], &song("third").to_string()));
     }
     service.kill();
     disk.empty();
-    let again = start(&disk);
-    assert_eq!(again.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
-    assert_eq!(again.send("GET", &file, &[], &[]).expect("an answer").body, before);
-    again.expect(200, "PUT", SONG, &[("If-Match", "\"1\"")], &song("fourth"));
-    drop(again);
+    let restarted = start(&disk);
+    assert_eq!(restarted.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
+    assert_eq!(restarted.send("GET", &file, &[], &[]).expect("an answer").body, before);
+    restarted.expect(200, "PUT", SONG, &[("If-Match", "\"1\"")], &song("fourth"));
+    drop(restarted);
     let checked =
         disk.songfoundry(&disk.folder.join("storage")).args(["admin", "check"]).output().expect("runs");
-    let said = String::from_utf8_lossy(&checked.stdout);
-    assert!(checked.status.success() && said.contains(" 0 problems"), "{said}");
+    let printed = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success() && printed.contains(" 0 problems"), "{printed}");
 }
 
-/// The task, after it has ended.
-fn ended(service: &Service, id: &str) -> Value {
-    let begun = std::time::Instant::now();
+/// Waits until a task has ended, and returns it.
+fn wait_for_task(service: &Service, id: &str) -> Value {
+    let started = std::time::Instant::now();
     loop {
         let task = service.expect(200, "GET", &format!("/api/v1/tasks/{id}"), &[], &Value::Null);
         if !matches!(task["state"].as_str(), Some("queued" | "running")) {
             return task;
         }
-        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{task}");
+        assert!(started.elapsed() < std::time::Duration::from_secs(60), "{task}");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
@@ -156,17 +156,17 @@ fn task_of(answer: &Answer) -> String {
 #[test]
 fn an_upload_stopped_by_a_full_disk_continues_at_its_offset() {
     let folder = tempfile::tempdir().expect("a folder");
-    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let disk = SmallDisk::mount(folder.path(), DISK_MEGABYTES);
     let service = start(&disk);
-    let begun = begin_upload(&service).expect("begins");
-    // Enough for the file, not for its decoded copy.
+    let upload_path = begin_upload(&service).expect("begins");
+    // The free space is enough for the file, but not for its decoded copy.
     disk.fill();
-    disk.leave(1_000_000);
-    let sent = continue_upload(&service, &begun).expect("an answer");
+    disk.free_up(1_000_000);
+    let sent = continue_upload(&service, &upload_path).expect("an answer");
     assert_eq!(sent.status, 204, "{}", sent.body);
-    let task = ended(&service, &task_of(&sent));
+    let task = wait_for_task(&service, &task_of(&sent));
     assert_eq!(task["error"]["code"], "storage_full", "{task}");
-    let upload = service.expect(200, "GET", &begun, &[], &Value::Null);
+    let upload = service.expect(200, "GET", &upload_path, &[], &Value::Null);
     assert_eq!((&upload["state"], &upload["offset_bytes"]), (&json!("receiving"), &json!(400_000)));
 
     disk.empty();
@@ -175,23 +175,23 @@ fn an_upload_stopped_by_a_full_disk_continues_at_its_offset() {
         ("Upload-Offset", "400000"),
         ("Content-Type", "application/offset+octet-stream"),
     ];
-    let again = service.send("PATCH", &begun, &headers, &[]).expect("an answer");
-    assert_eq!(again.status, 204, "{}", again.body);
-    let task = ended(&service, &task_of(&again));
+    let continued = service.send("PATCH", &upload_path, &headers, &[]).expect("an answer");
+    assert_eq!(continued.status, 204, "{}", continued.body);
+    let task = wait_for_task(&service, &task_of(&continued));
     assert_eq!(task["state"], "succeeded", "{task}");
     assert_eq!(task["result"]["frames"], 199_978);
 }
 
 #[test]
-fn a_full_disk_can_be_emptied() {
+fn users_can_free_space_on_a_full_disk() {
     let folder = tempfile::tempdir().expect("a folder");
-    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let disk = SmallDisk::mount(folder.path(), DISK_MEGABYTES);
     let service = start(&disk);
     service.expect(201, "POST", "/api/v1/projects", &[], &song("first"));
-    let kept = upload(&service, "", &wav(480_000, 1)).expect("an answer");
-    assert_eq!(kept.status, 201, "{}", kept.body);
-    let kept: Value = serde_json::from_str(&kept.body).expect("JSON");
-    let begun = begin_upload(&service).expect("begins");
+    let upload_answer = upload(&service, "", &wav(480_000, 1)).expect("an answer");
+    assert_eq!(upload_answer.status, 201, "{}", upload_answer.body);
+    let upload_answer: Value = serde_json::from_str(&upload_answer.body).expect("JSON");
+    let upload_path = begin_upload(&service).expect("begins");
     let bank = std::fs::read("/usr/share/sounds/sf2/TimGM6mb.sf2").expect("timgm6mb-soundfont is installed");
     let soundfonts = "/api/v1/plugins/soundfonts";
     let sent = upload_to(&service, &format!("{soundfonts}/upload"), "Own.sf2", &bank).expect("an answer");
@@ -200,42 +200,43 @@ fn a_full_disk_can_be_emptied() {
     let mixdown =
         service.expect(202, "POST", "/api/v1/multitrack/mixdown", &[], &json!({ "project": song("m") }));
     let task = format!("/api/v1/tasks/{}", mixdown["task_id"].as_str().expect("a task"));
-    ended(&service, mixdown["task_id"].as_str().expect("a task"));
+    wait_for_task(&service, mixdown["task_id"].as_str().expect("a task"));
     disk.fill();
-    let tag = [("If-Match", "\"1\"")];
+    let if_match = [("If-Match", "\"1\"")];
     let draft = json!({ "client_id": "window", "project": song("draft") }).to_string();
     let autosave = || service.call("PUT", AUTOSAVE, &[], &draft).expect("an answer").status;
     // With PostgreSQL, projects are on another disk.
-    let on_the_disk = database::of(&disk.folder.join("storage")).is_none();
-    if on_the_disk {
-        // The free pages of the database's log are used up first.
-        let mut used = 0;
+    let is_database_on_disk = database::of(&disk.folder.join("storage")).is_none();
+    if is_database_on_disk {
+        // The first autosaves use up the free pages of the database's log.
+        let mut saves = 0;
         while autosave() == 200 {
-            used += 1;
-            assert!(used < 1_000, "the disk is not full");
+            saves += 1;
+            assert!(saves < 1_000, "the disk is not full");
         }
-        refused(service.call("PUT", SONG, &tag, &song("second").to_string()));
+        assert_storage_full(service.call("PUT", SONG, &if_match, &song("second").to_string()));
     }
-    let file = format!("/api/v1/audio/{}", kept["files"][0]["id"].as_str().expect("an id"));
+    let file = format!("/api/v1/audio/{}", upload_answer["files"][0]["id"].as_str().expect("an id"));
     service.expect(204, "DELETE", &file, &[], &Value::Null);
     service.expect(404, "GET", &file, &[], &Value::Null);
     let freed = disk.free_bytes();
     assert!(freed > 2_000_000, "{freed} bytes are free after 2.9 MB were deleted");
     // Saving works again at once.
-    service.expect(200, "PUT", SONG, &tag, &song("second"));
+    service.expect(200, "PUT", SONG, &if_match, &song("second"));
 
-    disk.fill_on();
-    let mut used = 0;
-    while autosave() == 200 && on_the_disk {
-        used += 1;
-        assert!(used < 1_000, "the disk is not full");
+    disk.fill_again();
+    let mut saves = 0;
+    while autosave() == 200 && is_database_on_disk {
+        saves += 1;
+        assert!(saves < 1_000, "the disk is not full");
     }
-    let terminated = service.send("DELETE", &begun, &[("Tus-Resumable", "1.0.0")], &[]).expect("an answer");
+    let terminated =
+        service.send("DELETE", &upload_path, &[("Tus-Resumable", "1.0.0")], &[]).expect("an answer");
     assert_eq!(terminated.status, 204, "{}", terminated.body);
     service.expect(200, "DELETE", &format!("{task}?remove=true"), &[], &Value::Null);
     service.expect(404, "GET", &task, &[], &Value::Null);
-    let own = format!("{soundfonts}/{}", sent["soundfont_id"].as_str().expect("an id"));
-    service.expect(204, "DELETE", &own, &[], &Value::Null);
+    let soundfont = format!("{soundfonts}/{}", sent["soundfont_id"].as_str().expect("an id"));
+    service.expect(204, "DELETE", &soundfont, &[], &Value::Null);
     service.expect(204, "DELETE", AUTOSAVE, &[], &Value::Null);
     service.expect(204, "DELETE", SONG, &[], &Value::Null);
     service.expect(404, "GET", SONG, &[], &Value::Null);
@@ -244,7 +245,7 @@ fn a_full_disk_can_be_emptied() {
 #[test]
 fn users_can_empty_a_full_disk_after_a_log_in_or_with_a_key() {
     let folder = tempfile::tempdir().expect("a folder");
-    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let disk = SmallDisk::mount(folder.path(), DISK_MEGABYTES);
     let mut command = disk.songfoundry(&disk.folder.join("storage"));
     command.arg("serve").env("SF_DISK_RESERVE_BYTES", "0").env("SF_TRUST_LOCAL", "off").stderr(Stdio::null());
     let service = Service::spawn(&mut command);
@@ -261,8 +262,8 @@ fn users_can_empty_a_full_disk_after_a_log_in_or_with_a_key() {
     let changed = service.expect(200, "POST", "/api/v1/auth/password", &[("Authorization", &token)], &body);
     let token = bearer(&changed, "access_token");
     let by_token = [("Authorization", token.as_str())];
-    let named = json!({ "name": "nightly" });
-    let key = bearer(&service.expect(201, "POST", "/api/v1/auth/api-keys", &by_token, &named), "key");
+    let key_name = json!({ "name": "nightly" });
+    let key = bearer(&service.expect(201, "POST", "/api/v1/auth/api-keys", &by_token, &key_name), "key");
     let by_key = [("Authorization", key.as_str())];
     let uploaded = |value: u8| {
         let headers =
@@ -270,65 +271,65 @@ fn users_can_empty_a_full_disk_after_a_log_in_or_with_a_key() {
         let body = form("Sound.wav", &wav(48_000, value));
         let answer = service.send("POST", "/api/v1/audio/upload", &headers, &body).expect("an answer");
         assert_eq!(answer.status, 201, "{}", answer.body);
-        let kept: Value = serde_json::from_str(&answer.body).expect("JSON");
-        format!("/api/v1/audio/{}", kept["files"][0]["id"].as_str().expect("an id"))
+        let upload_answer: Value = serde_json::from_str(&answer.body).expect("JSON");
+        format!("/api/v1/audio/{}", upload_answer["files"][0]["id"].as_str().expect("an id"))
     };
-    let (one, other) = (uploaded(1), uploaded(2));
+    let (first_file, second_file) = (uploaded(1), uploaded(2));
     service.expect(201, "POST", "/api/v1/projects", &by_token, &song("first"));
 
     disk.fill();
     let draft = json!({ "client_id": "window", "project": song("draft") }).to_string();
-    let mut used = 0;
+    let mut saves = 0;
     while service.call("PUT", AUTOSAVE, &by_token, &draft).expect("an answer").status == 200 {
-        used += 1;
+        saves += 1;
         // With PostgreSQL, projects are on another disk.
-        if used >= 1_000 && database::of(&disk.folder.join("storage")).is_some() {
+        if saves >= 1_000 && database::of(&disk.folder.join("storage")).is_some() {
             break;
         }
-        assert!(used < 1_000, "the disk is not full");
+        assert!(saves < 1_000, "the disk is not full");
     }
-    // The key was not used yet, so its first use is recorded.
+    // The key was not used yet, so the service must record its first use.
     service.expect(200, "GET", SONG, &by_key, &Value::Null);
-    let again = log_in(password);
-    service.expect(200, "GET", SONG, &[("Authorization", &again)], &Value::Null);
-    let ended = log_in(password);
-    service.expect(204, "POST", "/api/v1/auth/logout", &[("Authorization", &ended)], &Value::Null);
-    service.expect(401, "GET", SONG, &[("Authorization", &ended)], &Value::Null);
-    service.expect(204, "DELETE", &one, &by_key, &Value::Null);
-    service.expect(204, "DELETE", &other, &[("Authorization", &again)], &Value::Null);
+    let second_token = log_in(password);
+    service.expect(200, "GET", SONG, &[("Authorization", &second_token)], &Value::Null);
+    let third_token = log_in(password);
+    service.expect(204, "POST", "/api/v1/auth/logout", &[("Authorization", &third_token)], &Value::Null);
+    service.expect(401, "GET", SONG, &[("Authorization", &third_token)], &Value::Null);
+    service.expect(204, "DELETE", &first_file, &by_key, &Value::Null);
+    service.expect(204, "DELETE", &second_file, &[("Authorization", &second_token)], &Value::Null);
     let freed = disk.free_bytes();
     assert!(freed > 200_000, "{freed} bytes are free");
 }
 
 /// Uploads a recording of 2.9 MB with its decoded copy, and deletes it.
 fn upload_and_delete(service: &Service, value: u8) {
-    let kept = upload(service, "", &wav(480_000, value)).expect("an answer");
-    assert_eq!(kept.status, 201, "{}", kept.body);
-    let kept: Value = serde_json::from_str(&kept.body).expect("JSON");
-    let file = format!("/api/v1/audio/{}", kept["files"][0]["id"].as_str().expect("an id"));
+    let upload_answer = upload(service, "", &wav(480_000, value)).expect("an answer");
+    assert_eq!(upload_answer.status, 201, "{}", upload_answer.body);
+    let upload_answer: Value = serde_json::from_str(&upload_answer.body).expect("JSON");
+    let file = format!("/api/v1/audio/{}", upload_answer["files"][0]["id"].as_str().expect("an id"));
     service.expect(204, "DELETE", &file, &[], &Value::Null);
 }
 
 #[test]
-fn deleted_files_are_removed_for_uploads() {
+fn deleted_files_are_removed_to_make_space_for_uploads() {
     let folder = tempfile::tempdir().expect("a folder");
-    let disk = SmallDisk::mount(folder.path(), MEGABYTES);
+    let disk = SmallDisk::mount(folder.path(), DISK_MEGABYTES);
     let service = start(&disk);
     upload_and_delete(&service, 1);
     disk.fill();
-    disk.leave(1_000_000);
+    disk.free_up(1_000_000);
     let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "2000000")];
-    let begun = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
-    assert_eq!(begun.status, 201, "{}", begun.body);
+    let created = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
+    assert_eq!(created.status, 201, "{}", created.body);
 
-    // Enough for the file, not for its decoded copy.
+    // The free space is enough for the file, but not for its decoded copy.
     disk.empty();
     upload_and_delete(&service, 2);
-    let begun = begin_upload(&service).expect("begins");
+    let upload_path = begin_upload(&service).expect("begins");
     disk.fill();
-    disk.leave(1_000_000);
-    let sent = continue_upload(&service, &begun).expect("an answer");
+    disk.free_up(1_000_000);
+    let sent = continue_upload(&service, &upload_path).expect("an answer");
     assert_eq!(sent.status, 204, "{}", sent.body);
-    let task = ended(&service, &task_of(&sent));
+    let task = wait_for_task(&service, &task_of(&sent));
     assert_eq!(task["state"], "succeeded", "{task}");
 }

@@ -1,5 +1,5 @@
-//! Small requests that take much time or memory: the work ends with its caller, and its memory is
-//! bounded.
+//! Small requests that need much time or memory. The work ends when its caller disconnects, and its
+//! memory is bounded.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -11,28 +11,28 @@ use crate::audio::upload_to;
 use crate::made_banks::{Tables, sf3, silent};
 use crate::support::{Answer, Service, form};
 
-/// Threads of a service in addition to those of the work: of the runtime and of the database.
+/// Number of threads for the runtime and the database, in addition to the threads for the work.
 const OTHER_THREADS: u64 = 24;
 
-/// Uploads may pause for the duration of the tests.
-const PATIENT: (&str, &str) = ("SF_BODY_PAUSE_SECS", "3600");
+/// A setting that lets uploads pause for longer than a test lasts.
+const LONG_PAUSES: (&str, &str) = ("SF_BODY_PAUSE_SECS", "3600");
 
-/// A service whose SoundFont folder contains these banks.
+/// Starts a service whose SoundFont folder contains `banks`.
 fn service(folder: &Path, banks: &[(&str, Vec<u8>)], settings: &[(&str, &str)]) -> Service {
     let sounds = folder.join("sounds");
     std::fs::create_dir(&sounds).expect("a folder");
     for (name, bytes) in banks {
         std::fs::write(sounds.join(name), bytes).expect("writes");
     }
-    let mut all = vec![("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
-    all.extend(settings);
-    let service = Service::start(&folder.join("storage"), &all);
+    let mut all_settings = vec![("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
+    all_settings.extend(settings);
+    let service = Service::start(&folder.join("storage"), &all_settings);
     let listed = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     assert_eq!(listed["soundfonts"].as_array().map(Vec::len), Some(banks.len()), "{listed}");
     service
 }
 
-/// A value in the status of a process, such as `Threads:`.
+/// Reads a number from the status of a process, such as the one after `Threads:`.
 pub(crate) fn status_field(process: u32, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("the system counts it");
@@ -50,25 +50,25 @@ fn cpu_secs(process: u32) -> f64 {
 /// Number of child processes of a service, started by any of its threads.
 fn children(process: u32) -> usize {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
-    let of_thread = |thread: std::fs::DirEntry| {
+    let child_count = |thread: std::fs::DirEntry| {
         let text = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
         text.split_whitespace().count()
     };
-    threads.flatten().map(of_thread).sum()
+    threads.flatten().map(child_count).sum()
 }
 
-/// Sends a request and closes the connection before the answer, after the service has had time to
-/// read it.
-fn hang_up(service: &Service, path: &str, kind: &str, body: &[u8]) {
+/// Sends a request, waits until the service has read it, and closes the connection before the
+/// answer.
+fn hang_up(service: &Service, path: &str, content_type: &str, body: &[u8]) {
     let mut stream = TcpStream::connect(service.address).expect("connects");
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
         service.address,
         body.len()
     );
     stream.write_all(head.as_bytes()).expect("sends");
     stream.write_all(body).expect("sends");
-    // These requests are answered after the one above was read.
+    // The service answers these requests after it has read the one above.
     for _ in 0..4 {
         service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     }
@@ -93,7 +93,7 @@ fn processors() -> u64 {
 #[test]
 fn renders_end_when_their_callers_hang_up() {
     let folder = tempfile::tempdir().expect("a folder");
-    // 384 MiB of silence in 400 KB.
+    // The bank has 384 MiB of silence in 400 KB.
     let slow = sf3(&vec![silent(1 << 24, &[]); 12], 1);
     let small = sf3(&[silent(4_096, &[])], 1);
     let service = service(folder.path(), &[("slow.sf3", slow), ("small.sf3", small)], &[]);
@@ -102,7 +102,7 @@ fn renders_end_when_their_callers_hang_up() {
     for round in 0..60 {
         hang_up(&service, "/api/v1/plugins/soundfont-render", "application/json", body.as_bytes());
         let threads = status_field(service.id(), "Threads:");
-        assert!(threads <= limit, "{threads} threads after {round} abandoned renders");
+        assert!(threads <= limit, "{threads} threads after {round} abandoned renders; the limit is {limit}");
     }
     let answer = render(&service, "small");
     assert_eq!(answer.status, 200, "{}", answer.body);
@@ -113,7 +113,8 @@ fn decoders_end_when_their_callers_hang_up() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[]);
     for round in 0..8 {
-        // 5 minutes of silence; each length is different, so that no file is known.
+        // Each file has 5 minutes of silence. The lengths differ, so the service knows none of the
+        // files.
         let sound = form("silence.ogg", &silent((1 << 24) - (round << 13), &[]));
         hang_up(&service, "/api/v1/audio/upload", "multipart/form-data; boundary=b", &sound);
         let decoders = children(service.id());
@@ -122,9 +123,9 @@ fn decoders_end_when_their_callers_hang_up() {
 }
 
 #[test]
-fn slow_uploads_hold_no_threads() {
+fn slow_uploads_occupy_no_threads() {
     let folder = tempfile::tempdir().expect("a folder");
-    let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[PATIENT]);
+    let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[LONG_PAUSES]);
     let limit = status_field(service.id(), "Threads:") + OTHER_THREADS;
     let mut half_sent = Vec::new();
     let sound = form("silence.ogg", &silent(1 << 20, &[]));
@@ -144,8 +145,8 @@ fn slow_uploads_hold_no_threads() {
     wait_for_threads(&service, limit);
 }
 
-/// Waits until at most `limit` threads run. Idle threads end after ten seconds; threads that
-/// uploads hold would run as long as the uploads.
+/// Waits until at most `limit` threads run. Idle threads end after ten seconds. A thread that waits
+/// for an upload would run as long as the upload.
 fn wait_for_threads(service: &Service, limit: u64) {
     let begun = std::time::Instant::now();
     loop {
@@ -153,21 +154,24 @@ fn wait_for_threads(service: &Service, limit: u64) {
         if threads <= limit {
             return;
         }
-        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{threads} threads for slow uploads");
+        assert!(
+            begun.elapsed() < std::time::Duration::from_secs(60),
+            "{threads} threads for slow uploads; the limit is {limit}"
+        );
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
 
 #[test]
-fn slow_parts_of_resumable_uploads_hold_no_threads() {
+fn slow_parts_of_resumable_uploads_occupy_no_threads() {
     let folder = tempfile::tempdir().expect("a folder");
-    let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[PATIENT]);
+    let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[LONG_PAUSES]);
     let limit = status_field(service.id(), "Threads:") + OTHER_THREADS;
     let mut half_sent = Vec::new();
     for _ in 0..60 {
         let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000000")];
-        let begun = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
-        let path = begun.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("where it is");
+        let created = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
+        let path = created.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location");
         let mut stream = TcpStream::connect(service.address).expect("connects");
         let head = format!(
             "PATCH {} HTTP/1.1\r\nHost: {}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\n\
@@ -179,7 +183,7 @@ fn slow_parts_of_resumable_uploads_hold_no_threads() {
         half_sent.push((stream, path.trim().to_owned()));
     }
     wait_for_threads(&service, limit);
-    // Received bytes of an interrupted part count.
+    // The service keeps the received bytes of an interrupted part.
     let (stream, path) = half_sent.remove(0);
     drop(stream);
     let begun = std::time::Instant::now();
@@ -195,8 +199,8 @@ fn slow_parts_of_resumable_uploads_hold_no_threads() {
 #[test]
 fn a_song_whose_banks_exceed_the_memory_is_refused_with_their_names() {
     let folder = tempfile::tempdir().expect("a folder");
-    // 40 MiB of silence each.
-    let banks = [0, 4_096].map(|less| sf3(&[silent((20 << 20) - less, &[])], 1));
+    // Each bank has 40 MiB of silence.
+    let banks = [0, 4_096].map(|fewer_frames| sf3(&[silent((20 << 20) - fewer_frames, &[])], 1));
     let [one, other] = banks;
     let limit = [("SF_BANK_CACHE_BYTES", "67108864")];
     let service = service(folder.path(), &[("one.sf3", one), ("other.sf3", other)], &limit);
@@ -219,16 +223,16 @@ fn a_song_whose_banks_exceed_the_memory_is_refused_with_their_names() {
 #[test]
 fn headers_of_the_same_stream_share_its_decoded_samples() {
     let folder = tempfile::tempdir().expect("a folder");
-    // 8 MiB of silence, played by 60 headers.
+    // The bank has 8 MiB of silence, which 60 sample headers share.
     let shared = sf3(&[silent(1 << 22, &[])], 60);
     let service = service(folder.path(), &[("shared.sf3", shared)], &[]);
     let answer = render(&service, "shared");
     assert_eq!(answer.status, 200, "{}", answer.body);
     let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
-    assert!(peak_mib < 250, "the service held {peak_mib} MiB for 8 MiB of sound");
+    assert!(peak_mib < 250, "the service used {peak_mib} MiB of memory for 8 MiB of sound");
 }
 
-/// The authorization header of a new user, with open registration.
+/// Registers a user and returns the user's `Authorization` header. Registration must be open.
 fn bearer(service: &Service, name: &str) -> String {
     let body = json!({"username": name, "password": "a long road through tall grass"});
     let answer = service.expect(201, "POST", "/api/v1/auth/register", &[], &body);
@@ -236,14 +240,14 @@ fn bearer(service: &Service, name: &str) -> String {
 }
 
 #[test]
-fn a_small_render_does_not_wait_for_long_ones_of_many_users() {
+fn a_small_render_does_not_wait_for_long_renders_of_other_users() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = sf3(&[silent(4_096, &[])], 1);
     let service = service(folder.path(), &[("small.sf3", small)], &[("SF_REGISTRATION", "open")]);
     let chord: Vec<Value> = (0..64)
         .map(|key| json!({"tick": 0, "length_ticks": 960 * 3_600, "pitch": key, "velocity": 1}))
         .collect();
-    // An hour with 640 voices.
+    // The song lasts an hour and has 640 voices.
     let tracks: Vec<Value> = (0..10)
         .map(|track| {
             json!({"id": format!("t{track}"), "kind": "instrument",
@@ -270,22 +274,22 @@ fn a_small_render_does_not_wait_for_long_ones_of_many_users() {
             stream
         })
         .collect();
-    // These requests are answered after the ones above were read.
+    // The service answers these requests after it has read the ones above.
     for _ in 0..4 {
         service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     }
     assert_eq!(render(&service, "small").status, 200);
     for stream in long {
         stream.set_nonblocking(true).expect("sets");
-        let waits = stream.peek(&mut [0]).expect_err("a long render has ended");
-        assert_eq!(waits.kind(), std::io::ErrorKind::WouldBlock);
+        let read_error = stream.peek(&mut [0]).expect_err("a long render has ended");
+        assert_eq!(read_error.kind(), std::io::ErrorKind::WouldBlock);
     }
 }
 
 #[test]
 fn concurrent_renders_prepare_a_bank_once() {
     let folder = tempfile::tempdir().expect("a folder");
-    // 96 MiB of silence each.
+    // Each bank has 96 MiB of silence.
     let bank = sf3(&vec![silent(1 << 24, &[]); 3], 1);
     let banks = [("alone.sf3", bank.clone()), ("together.sf3", bank)];
     let service = service(folder.path(), &banks, &[("SF_REGISTRATION", "open")]);
@@ -295,9 +299,9 @@ fn concurrent_renders_prepare_a_bank_once() {
         work();
         cpu_secs(service.id()) - before
     };
-    let alone = cpu_secs_of(&|| assert_eq!(render(&service, "alone").status, 200));
+    let alone_secs = cpu_secs_of(&|| assert_eq!(render(&service, "alone").status, 200));
     let body = notes("together").to_string();
-    let together = cpu_secs_of(&|| {
+    let together_secs = cpu_secs_of(&|| {
         std::thread::scope(|scope| {
             for bearer in &bearers {
                 let (service, body, headers) = (&service, &body, [("Authorization", bearer.as_str())]);
@@ -308,19 +312,22 @@ fn concurrent_renders_prepare_a_bank_once() {
             }
         });
     });
-    assert!(together < 1.6 * alone, "{alone} s alone, {together} s for four users together");
+    assert!(
+        together_secs < 1.6 * alone_secs,
+        "{alone_secs} s for one user, {together_secs} s for four users at once"
+    );
 }
 
 #[test]
 fn codebooks_that_are_slow_to_build_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let slow = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
-    assert!(slow.len() < 20_000, "{} bytes", slow.len());
+    assert!(slow.len() < 20_000, "the bank has {} bytes", slow.len());
     let service = service(folder.path(), &[("slow.sf3", slow)], &[]);
     let before = cpu_secs(service.id());
     assert_eq!(render(&service, "slow").status, 200);
-    let used = cpu_secs(service.id()) - before;
-    assert!(used < 4.0, "a render used {used} s of processor time for a bank of 20 KB");
+    let used_secs = cpu_secs(service.id()) - before;
+    assert!(used_secs < 4.0, "a render used {used_secs} s of processor time for a bank of 20 KB");
 }
 
 #[test]
@@ -337,11 +344,11 @@ fn a_bank_that_needs_too_much_memory_is_refused_with_its_name() {
     }
     assert_eq!(render(&service, "small").status, 200);
     let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
-    assert!(peak_mib < 200, "the service held {peak_mib} MiB");
+    assert!(peak_mib < 200, "the service used {peak_mib} MiB of memory");
 }
 
 #[test]
-fn banks_in_memory_are_evicted_for_others() {
+fn banks_in_memory_are_evicted_for_other_banks() {
     let folder = tempfile::tempdir().expect("a folder");
     let names = ["a", "b", "c", "d", "e", "f"];
     let banks: Vec<(String, Vec<u8>)> =
@@ -351,16 +358,19 @@ fn banks_in_memory_are_evicted_for_others() {
     let settings = [("SF_BANK_CACHE_BYTES", "125829120"), ("SF_BANK_DECODED_MAX_BYTES", "67108864")];
     let service = service(folder.path(), &banks, &settings);
     for name in names {
-        // 48 MiB each, with a limit of 120.
+        // Each bank needs 48 MiB, and the limit for all banks is 120 MiB.
         let answer = render(&service, name);
         assert_eq!(answer.status, 200, "{name}: {}", answer.body);
     }
     let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
-    assert!(peak_mib < 250, "the service held {peak_mib} MiB for banks of which 120 MiB may be kept");
+    assert!(
+        peak_mib < 250,
+        "the service used {peak_mib} MiB of memory, and at most 120 MiB of banks may stay in memory"
+    );
 }
 
 #[test]
-fn a_bank_whose_instruments_share_their_zones_takes_little_memory() {
+fn a_bank_whose_instruments_share_their_zones_needs_little_memory() {
     const ZONES: u16 = 65_000;
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[0; 480], 0..480);
@@ -370,17 +380,17 @@ fn a_bank_whose_instruments_share_their_zones_takes_little_memory() {
     }
     tables.add_preset(0, 0);
     tables.add_preset_zone((&[], &[]), Some(instrument));
-    // Every second instrument has all zones: 100 times 65,000 of about 150 bytes each.
+    // Every second instrument has all zones: 100 times 65,000 zones of about 150 bytes each.
     tables.instruments = (0..200).map(|number| if number % 2 == 0 { 0 } else { ZONES }).collect();
     let bank = tables.bytes();
-    assert!(bank.len() < 600_000, "{} bytes", bank.len());
+    assert!(bank.len() < 600_000, "the bank has {} bytes", bank.len());
 
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let path = "/api/v1/plugins/soundfonts/upload";
     let answer = upload_to(&service, path, "Shared.sf2", &bank).expect("an answer");
     let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
-    assert!(peak_mib < 250, "the service held {peak_mib} MiB for a bank of 540 KB");
+    assert!(peak_mib < 250, "the service used {peak_mib} MiB of memory for a bank of 540 KB");
     assert_eq!(answer.status, 201, "{}", answer.body);
     assert!(answer.body.contains("zones are too many"), "{}", answer.body);
 }

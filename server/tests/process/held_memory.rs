@@ -1,4 +1,4 @@
-//! Memory that clients hold: unread answers and unfinished bodies.
+//! Memory that clients occupy with unread answers and unfinished request bodies.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use crate::support::{Service, status_kib};
 
 const MIB: usize = 1024 * 1024;
 
-/// Sends a request up to the end of `body`.
+/// Sends a request head and `body`, which may be shorter than the announced length.
 fn send(service: &Service, head: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(service.address).expect("connects");
     stream.set_read_timeout(Some(Duration::from_secs(120))).expect("sets");
@@ -21,7 +21,7 @@ fn send(service: &Service, head: &str, body: &[u8]) -> TcpStream {
     stream
 }
 
-/// The status of an answer that has begun.
+/// Reads the status code of an answer.
 fn status(stream: &mut TcpStream) -> String {
     let mut start = [0; 12];
     stream.read_exact(&mut start).expect("an answer begins");
@@ -29,7 +29,7 @@ fn status(stream: &mut TcpStream) -> String {
 }
 
 #[test]
-fn unread_answers_hold_no_memory() {
+fn unread_answers_occupy_no_memory() {
     const PROJECT_BYTES: usize = 8 * MIB;
     const ALLOWED_KIB: u64 = 64 * 1024;
     let folder = tempfile::tempdir().expect("a folder");
@@ -49,18 +49,18 @@ fn unread_answers_hold_no_memory() {
                 stream
             })
             .collect();
-        let held_kib = status_kib(&service, "VmRSS").saturating_sub(before_kib);
-        println!("{path}: {} unread answers hold {held_kib} KiB", unread.len());
-        assert!(held_kib <= ALLOWED_KIB, "{path}: {held_kib} KiB");
+        let used_kib = status_kib(&service, "VmRSS").saturating_sub(before_kib);
+        println!("{path}: {} unread answers occupy {used_kib} KiB", unread.len());
+        assert!(used_kib <= ALLOWED_KIB, "{path}: {used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
     }
     let read = service.send("GET", "/api/v1/projects/large/raw", &[], b"").expect("a whole answer");
     assert!(read.body.contains(&text[..100]) && read.body.len() > PROJECT_BYTES);
 }
 
 #[test]
-fn concurrent_requests_of_large_projects_wait_without_memory() {
+fn concurrent_requests_for_large_projects_wait_without_using_memory() {
     const PROJECT_BYTES: usize = 24 * MIB;
-    // Memory of the work on one of them, and answers that are written to the disk.
+    // Memory for the work on one request, and for answers that are written to the disk.
     const ALLOWED_KIB: u64 = 10 * 24 * 1024;
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
@@ -84,27 +84,31 @@ fn concurrent_requests_of_large_projects_wait_without_memory() {
         ("POST /api/v1/projects/large/duplicate", "", "201"),
     ];
     let request = |(line, body, expected): (&str, &'static str, &'static str)| {
-        let kind = "Content-Type: application/json\r\nContent-Length:";
-        let head = format!("{line} HTTP/1.1\r\n{kind} {}\r\n", body.len());
+        let header_start = "Content-Type: application/json\r\nContent-Length:";
+        let head = format!("{line} HTTP/1.1\r\n{header_start} {}\r\n", body.len());
         (send(&service, &head, body.as_bytes()), line.to_owned(), expected)
     };
-    let mut asked: Vec<_> =
+    let mut connections: Vec<_> =
         requests.iter().cycle().take(3 * requests.len()).map(|one| request(*one)).collect();
-    for (stream, line, expected) in &mut asked {
+    for (stream, line, expected) in &mut connections {
         assert_eq!(status(stream), *expected, "{line}");
     }
-    let taken_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
-    println!("{} questions about {} MiB take {taken_kib} KiB", asked.len(), PROJECT_BYTES / MIB);
-    assert!(taken_kib <= ALLOWED_KIB, "{taken_kib} KiB");
+    let used_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    println!(
+        "{} requests for a project of {} MiB use {used_kib} KiB",
+        connections.len(),
+        PROJECT_BYTES / MIB
+    );
+    assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
 }
 
 #[test]
-fn unfinished_bodies_hold_a_bounded_amount_of_memory() {
+fn unfinished_bodies_occupy_a_bounded_amount_of_memory() {
     const SENT_BYTES: usize = 24 * MIB;
     const BODIES: usize = 16;
     const ALLOWED_KIB: u64 = 160 * 1024;
-    // A generous time for a busy machine.
-    const ROOM_WITHIN: Duration = Duration::from_secs(60);
+    // A busy machine needs much time.
+    const MEMORY_FREE_WITHIN: Duration = Duration::from_secs(60);
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let before_kib = status_kib(&service, "VmRSS");
@@ -120,10 +124,10 @@ fn unfinished_bodies_hold_a_bounded_amount_of_memory() {
     last.read_to_string(&mut refusal).expect("reads");
     assert!(refusal.to_ascii_lowercase().contains("retry-after: "), "{refusal}");
     assert!(refusal.contains(r#""code":"busy""#) && refusal.contains("SF_BODIES_MEMORY_BYTES"), "{refusal}");
-    let held_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
-    println!("{BODIES} bodies hold {held_kib} KiB");
-    assert!(held_kib <= ALLOWED_KIB, "{held_kib} KiB");
-    // Small requests are served, and large ones when memory is free.
+    let used_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    println!("{BODIES} bodies occupy {used_kib} KiB");
+    assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
+    // Small requests are served at once, and large requests when memory is free.
     let small = r#"{"schema_version":1,"project_id":"small","name":"n","tracks":[]}"#;
     assert_eq!(service.call("POST", "/api/v1/projects", &[], small).expect("an answer").status, 201);
     drop(open);
@@ -134,28 +138,29 @@ fn unfinished_bodies_hold_a_bounded_amount_of_memory() {
     let begun = Instant::now();
     // The service detects the closed connections a little later.
     while service.call("POST", "/api/v1/projects", &[], &large).is_none_or(|answer| answer.status != 201) {
-        assert!(begun.elapsed() < ROOM_WITHIN, "no memory becomes free");
+        assert!(begun.elapsed() < MEMORY_FREE_WITHIN, "no memory becomes free");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// A language model service that begins an answer to each of some questions and never ends it. Returns
-/// its address, and a function that waits for all questions.
-fn language_models(questions: usize, begun_answer: Vec<u8>) -> (String, impl FnOnce() -> Vec<TcpStream>) {
+/// Starts a language model service that begins `request_count` answers and never ends them. Returns
+/// the address of the service, and a function that waits for all requests and returns their
+/// connections.
+fn language_models(request_count: usize, begun_answer: Vec<u8>) -> (String, impl FnOnce() -> Vec<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    let (sender, asked) = channel();
+    let (sender, received) = channel();
     let begun_answer: Arc<[u8]> = begun_answer.into();
     std::thread::spawn(move || {
-        for stream in listener.incoming().take(questions) {
-            let (mut stream, sender) = (stream.expect("a question"), sender.clone());
+        for stream in listener.incoming().take(request_count) {
+            let (mut stream, sender) = (stream.expect("a request"), sender.clone());
             let begun_answer = Arc::clone(&begun_answer);
             std::thread::spawn(move || {
-                let mut question = Vec::new();
-                while !question.ends_with(b"}") {
-                    let mut piece = [0; 4096];
-                    let count = stream.read(&mut piece).expect("reads");
-                    question.extend_from_slice(&piece[..count]);
+                let mut request_text = Vec::new();
+                while !request_text.ends_with(b"}") {
+                    let mut chunk = [0; 4096];
+                    let count = stream.read(&mut chunk).expect("reads");
+                    request_text.extend_from_slice(&chunk[..count]);
                 }
                 // The service may close the connection, and the test may have failed already.
                 let _ = stream.write_all(&begun_answer);
@@ -163,10 +168,10 @@ fn language_models(questions: usize, begun_answer: Vec<u8>) -> (String, impl FnO
             });
         }
     });
-    (url, move || asked.iter().take(questions).collect())
+    (url, move || received.iter().take(request_count).collect())
 }
 
-/// Asks language models.
+/// Sends a request for the language model through the service.
 fn ask(service: &Service, body: &str) -> TcpStream {
     let head = format!(
         "POST /api/v1/ai_proxy/v1/chat/completions HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
@@ -176,45 +181,46 @@ fn ask(service: &Service, body: &str) -> TcpStream {
 }
 
 #[test]
-fn questions_to_language_models_hold_no_more_than_their_text() {
-    const QUESTIONS: usize = 40;
+fn requests_to_language_models_occupy_no_more_memory_than_their_text() {
+    const REQUESTS: usize = 40;
     const ALLOWED_KIB: u64 = 48 * 1024;
     let folder = tempfile::tempdir().expect("a folder");
-    let (url, all_asked) = language_models(QUESTIONS, Vec::new());
+    let (url, wait_for_all_requests) = language_models(REQUESTS, Vec::new());
     let settings = [("SF_AI_UPSTREAM_URL", url.as_str()), ("SF_AI_UPSTREAM_KEY", "a key")];
     let service = Service::start(&folder.path().join("storage"), &settings);
     let lists = vec![format!("{}{}", "[".repeat(100), "]".repeat(100)); 190].join(",");
     let body = format!(r#"{{"model":"m","messages":[{lists}]}}"#);
     let before_kib = status_kib(&service, "VmRSS");
-    let unanswered: Vec<TcpStream> = (0..QUESTIONS).map(|_| ask(&service, &body)).collect();
-    let held = all_asked();
-    let taken_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
-    println!("{} questions of {} KB hold {taken_kib} KiB", held.len(), body.len() / 1000);
-    assert_eq!(held.len(), unanswered.len());
-    assert!(taken_kib <= ALLOWED_KIB, "{taken_kib} KiB");
+    let unanswered: Vec<TcpStream> = (0..REQUESTS).map(|_| ask(&service, &body)).collect();
+    let received_connections = wait_for_all_requests();
+    let used_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    println!("{} requests of {} KB occupy {used_kib} KiB", received_connections.len(), body.len() / 1000);
+    assert_eq!(received_connections.len(), unanswered.len());
+    assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
 }
 
 #[test]
-fn unfinished_answers_of_language_models_hold_a_bounded_amount_of_memory() {
-    const QUESTIONS: usize = 40;
+fn unfinished_answers_of_language_models_occupy_a_bounded_amount_of_memory() {
+    const REQUESTS: usize = 40;
     const REFUSED: usize = 20;
     const ANSWER_BYTES: usize = 12 * MIB;
-    // Half of the memory for answers belongs to one account; and the work of the service.
+    // One account may use 128 MiB, half of the memory for answers. The service itself needs the
+    // rest.
     const ALLOWED_KIB: u64 = (128 + 64) * 1024;
     let folder = tempfile::tempdir().expect("a folder");
     let mut begun =
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 16000000\r\n\r\n".to_vec();
     begun.resize(begun.len() + ANSWER_BYTES, b' ');
-    let (url, _all_asked) = language_models(QUESTIONS, begun);
+    let (url, _wait_for_all_requests) = language_models(REQUESTS, begun);
     let settings = [("SF_AI_UPSTREAM_URL", url.as_str()), ("SF_AI_UPSTREAM_KEY", "a key")];
     let service = Service::start(&folder.path().join("storage"), &settings);
     let before_kib = status_kib(&service, "VmRSS");
     let (sender, statuses) = channel();
-    for _ in 0..QUESTIONS {
+    for _ in 0..REQUESTS {
         let (mut stream, sender) = (ask(&service, r#"{"model":"m","messages":[]}"#), sender.clone());
         std::thread::spawn(move || {
             let mut start = [0; 12];
-            // Some answers never come.
+            // Some requests are never answered.
             if stream.read_exact(&mut start).is_ok() {
                 let _ = sender.send(String::from_utf8_lossy(&start[9..]).into_owned());
             }
@@ -222,7 +228,7 @@ fn unfinished_answers_of_language_models_hold_a_bounded_amount_of_memory() {
     }
     let refused: Vec<String> = statuses.iter().take(REFUSED).collect();
     assert!(refused.iter().all(|status| status == "503"), "{refused:?}");
-    let held_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
-    println!("{QUESTIONS} unfinished answers hold {held_kib} KiB");
-    assert!(held_kib <= ALLOWED_KIB, "{held_kib} KiB");
+    let used_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    println!("{REQUESTS} unfinished answers occupy {used_kib} KiB");
+    assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
 }

@@ -1,4 +1,4 @@
-//! HTTPS: invalid configurations, the served page, and replacement of the certificate.
+//! HTTPS: invalid configurations, served answers, and replacement of the certificate.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -25,10 +25,10 @@ impl Installation {
     fn new() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let this =
+        let installation =
             Self { folder: tempfile::tempdir().expect("a folder"), runtime: runtime.expect("a runtime") };
-        this.make_certificate();
-        this
+        installation.make_certificate();
+        installation
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -49,10 +49,10 @@ impl Installation {
             .map(|(key, name)| (key, self.path(name).to_string_lossy().into_owned()))
     }
 
-    fn start(&self, more: &[(&str, &str)]) -> Service {
+    fn start(&self, additional: &[(&str, &str)]) -> Service {
         let files = self.settings();
         let mut settings: Vec<(&str, &str)> = files.iter().map(|(key, path)| (*key, path.as_str())).collect();
-        settings.extend(more);
+        settings.extend(additional);
         Service::start(&self.path("storage"), &settings)
     }
 
@@ -89,15 +89,17 @@ fn a_browser_gets_http2_and_a_secure_page() {
         let value = answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
         assert!(value.contains(part), "{name}: {value}");
     }
-    let said: Value = serde_json::from_slice(&installation.runtime.block_on(answer.bytes()).expect("a body"))
-        .expect("JSON");
-    assert_eq!(said["secure"], true);
+    let capabilities: Value =
+        serde_json::from_slice(&installation.runtime.block_on(answer.bytes()).expect("a body"))
+            .expect("JSON");
+    assert_eq!(capabilities["secure"], true);
     // Local trust applies to HTTPS from the same origin.
-    let list = installation.get(&installation.client(), &service, "/api/v1/projects").expect("an answer");
-    assert_eq!(list.status(), 200);
+    let projects = installation.get(&installation.client(), &service, "/api/v1/projects").expect("an answer");
+    assert_eq!(projects.status(), 200);
 
-    let old = Client::builder().http1_only().tls_danger_accept_invalid_certs(true).build().expect("a client");
-    let answer = installation.get(&old, &service, "/healthz").expect("an answer");
+    let http1_client =
+        Client::builder().http1_only().tls_danger_accept_invalid_certs(true).build().expect("a client");
+    let answer = installation.get(&http1_client, &service, "/healthz").expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_11));
 }
 
@@ -111,14 +113,14 @@ fn a_stalled_http2_download_is_closed() {
     let client = installation.client();
     let answer = installation.get(&client, &service, &url).expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
-    // The answer is kept and not read, so HTTP/2 flow control stops it. Its connection is the only
-    // one.
+    // The client does not read the answer, so HTTP/2 flow control stops it. The service has no
+    // other connection.
     wait_until_closed(&service, client_port_to(service.address.port()));
     drop((answer, client));
 }
 
 #[test]
-fn unread_http2_answers_share_the_description() {
+fn unread_http2_answers_share_the_memory_of_the_openapi_document() {
     const CONNECTIONS: usize = 16;
     const ANSWERS: usize = 60;
     let installation = Installation::new();
@@ -135,12 +137,16 @@ fn unread_http2_answers_share_the_description() {
             unread.push((client.clone(), answer));
         }
     }
-    let taken_kib = status_kib(service.id(), "VmHWM:") - before_kib;
-    assert!(taken_kib < 128 * 1024, "{taken_kib} KiB for {} answers", unread.len());
+    let used_kib = status_kib(service.id(), "VmHWM:") - before_kib;
+    assert!(
+        used_kib < 128 * 1024,
+        "{used_kib} KiB of memory for {} answers; the limit is 128 MiB",
+        unread.len()
+    );
 }
 
 #[test]
-fn log_ins_whose_bodies_do_not_arrive_by_http2_hold_little_memory() {
+fn log_ins_whose_bodies_do_not_arrive_by_http2_occupy_little_memory() {
     const CONNECTIONS: usize = 20;
     const REQUESTS: usize = 60;
     let installation = Installation::new();
@@ -148,40 +154,40 @@ fn log_ins_whose_bodies_do_not_arrive_by_http2_hold_little_memory() {
     installation.get(&installation.client(), &service, "/readyz").expect("an answer");
     let before_kib = status_kib(service.id(), "VmRSS:");
     let url = format!("https://127.0.0.1:{}/api/v1/auth/login", service.address.port());
-    let (send, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut answers) = tokio::sync::mpsc::unbounded_channel();
     for _ in 0..CONNECTIONS {
         let client = installation.client();
-        // Opens the connection: each of several requests at once would open one.
+        // Opens the connection. Otherwise each of several concurrent requests would open one.
         installation.get(&client, &service, "/healthz").expect("an answer");
         for _ in 0..REQUESTS {
             let start = stream::once(async { Ok::<_, std::io::Error>(vec![b' '; 15_990]) });
             let body = reqwest::Body::wrap_stream(start.chain(stream::pending()));
             let request = client.post(&url).header("content-type", "application/json").body(body).send();
-            let send = send.clone();
+            let sender = sender.clone();
             installation.runtime.spawn(async move {
                 let status = request.await.map(|answer| answer.status().as_u16());
-                // Nobody waits for the answers after the last that is counted.
-                let _ = send.send(status);
+                // The test may have ended, because it does not wait for all answers.
+                let _ = sender.send(status);
             });
         }
     }
-    // All but those that the address may have are refused at once, or give way to others.
+    // One address may have 64 unfinished log-ins. All others are refused or replaced by newer ones.
     for _ in 0..CONNECTIONS * REQUESTS - 64 {
         let status = installation.runtime.block_on(answers.recv()).expect("a request").expect("an answer");
         assert_eq!(status, 503);
     }
-    let taken_kib = status_kib(service.id(), "VmHWM:") - before_kib;
-    assert!(taken_kib < 32 * 1024, "{taken_kib} KiB");
+    let used_kib = status_kib(service.id(), "VmHWM:") - before_kib;
+    assert!(used_kib < 32 * 1024, "{used_kib} KiB of memory; the limit is 32 MiB");
 }
 
-/// The port of the one connection to `port` (proc(5), `/proc/net/tcp`).
+/// Returns the client's port of the only connection to `port` (proc(5), `/proc/net/tcp`).
 fn client_port_to(port: u16) -> u16 {
-    let list = fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
+    let connections = fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
     let to = format!(":{port:04X}");
-    let connection = list.lines().skip(1).find_map(|line| {
+    let connection = connections.lines().skip(1).find_map(|line| {
         let mut fields = line.split_whitespace().skip(1);
-        let (from, is_ours) = (fields.next()?, fields.next()?.ends_with(&to));
-        is_ours.then(|| from.rsplit(':').next()).flatten()
+        let (from, is_to_port) = (fields.next()?, fields.next()?.ends_with(&to));
+        is_to_port.then(|| from.rsplit(':').next()).flatten()
     });
     u16::from_str_radix(connection.expect("a connection"), 16).expect("a port")
 }
@@ -203,12 +209,12 @@ fn a_certificate_is_replaced_while_it_serves() {
     let installation = Installation::new();
     let service = installation.start(&[]);
     installation.get(&installation.client(), &service, "/healthz").expect("trusted");
-    // With a signal, and by polling.
-    for is_told in [true, false] {
+    // The service reads the new certificate after a signal, or when it next checks the files.
+    for has_signal in [true, false] {
         installation.make_certificate();
         let client = installation.client();
-        if is_told {
-            installation.get(&client, &service, "/healthz").expect_err("still the old one");
+        if has_signal {
+            installation.get(&client, &service, "/healthz").expect_err("the old certificate is still used");
             service.signal("HUP");
         }
         let begun = Instant::now();
@@ -217,34 +223,34 @@ fn a_certificate_is_replaced_while_it_serves() {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
-    // A key without its certificate changes nothing.
+    // A key that does not belong to the certificate changes nothing.
     let client = installation.client();
     fs::write(installation.path("key.pem"), "nothing").expect("writes");
     service.signal("HUP");
     std::thread::sleep(Duration::from_millis(300));
-    installation.get(&client, &service, "/healthz").expect("the old one is still used");
+    installation.get(&client, &service, "/healthz").expect("the old certificate is still used");
 }
 
 #[test]
-fn it_ends_in_time_with_encrypted_connections_open() {
+fn the_service_ends_in_time_with_encrypted_connections_open() {
     let installation = Installation::new();
     let service = installation.start(&[]);
     let client = installation.client();
     installation.get(&client, &service, "/healthz").expect("an answer");
     // A connection without a TLS handshake.
-    let silent = TcpStream::connect(service.address).expect("connects");
+    let without_handshake = TcpStream::connect(service.address).expect("connects");
     let (status, took) = service.stop();
     assert!(status.success() && took < Duration::from_secs(4), "{status} {took:?}");
-    drop((client, silent));
+    drop((client, without_handshake));
 }
 
 #[track_caller]
-fn refused(storage: &Path, settings: &[(&str, String)], expected: &str) {
+fn assert_start_is_refused(storage: &Path, settings: &[(&str, String)], expected: &str) {
     let mut command = songfoundry(storage);
     command.arg("serve").envs(settings.iter().map(|(key, value)| (*key, value.as_str())));
     let output = command.output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains(expected), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed.contains(expected), "{printed}");
 }
 
 #[test]
@@ -255,9 +261,9 @@ fn a_wrong_certificate_stops_the_start_with_a_reason() {
     let key = fs::read(installation.path("key.pem")).expect("reads");
     installation.make_certificate();
     fs::write(installation.path("key.pem"), key).expect("writes");
-    refused(&storage, &settings, "does not belong to the certificate");
+    assert_start_is_refused(&storage, &settings, "does not belong to the certificate");
     fs::remove_file(installation.path("cert.pem")).expect("removes");
-    refused(&storage, &settings, "cert.pem (SF_TLS_CERT)");
-    refused(&storage, &settings[..1], "SF_TLS_KEY is not set");
-    assert!(!storage.exists(), "made the storage folder before the certificate was checked");
+    assert_start_is_refused(&storage, &settings, "cert.pem (SF_TLS_CERT)");
+    assert_start_is_refused(&storage, &settings[..1], "SF_TLS_KEY is not set");
+    assert!(!storage.exists(), "created the storage folder before the certificate was checked");
 }

@@ -1,4 +1,4 @@
-//! Hostile JSON takes at most ten times its size in memory.
+//! Hostile JSON needs at most ten times its size in memory.
 
 use std::io::{Cursor, Write as _};
 
@@ -8,23 +8,24 @@ use zip::write::SimpleFileOptions;
 
 use crate::support::{Service, status_kib};
 
-/// Allowed memory of a request for each byte of JSON.
-const TIMES: u64 = 10;
+/// Maximum memory of a request in bytes, for each byte of its JSON.
+const MEMORY_FACTOR: u64 = 10;
 
-/// Memory of connections, threads and the database, in KiB.
-const BESIDE_KIB: u64 = 16 * 1024;
+/// Additional memory for connections, threads and the database, in KiB.
+const BASE_KIB: u64 = 16 * 1024;
 
 /// Resets the peak memory of the process and returns its current memory, in KiB.
 fn reset_peak_kib(service: &Service) -> u64 {
     const FORGET_PEAK: &str = "5";
-    std::fs::write(format!("/proc/{}/clear_refs", service.id()), FORGET_PEAK).expect("one's own process");
+    std::fs::write(format!("/proc/{}/clear_refs", service.id()), FORGET_PEAK)
+        .expect("a process of this user");
     status_kib(service, "VmRSS")
 }
 
-/// Free memory that the process may keep after its requests, in KiB.
+/// Maximum memory that the process may keep after its requests, in KiB.
 const KEPT_KIB: u64 = 48 * 1024;
 
-/// JSON of about `bytes` bytes: repeats `unit` between two ends.
+/// Returns JSON of about `bytes` bytes, which repeats `unit` between `start` and `end`.
 fn repeated(start: &str, unit: &str, end: &str, bytes: usize) -> String {
     let count = bytes / unit.len();
     let mut text = String::with_capacity(bytes + start.len() + end.len());
@@ -35,7 +36,7 @@ fn repeated(start: &str, unit: &str, end: &str, bytes: usize) -> String {
     text
 }
 
-/// A project with one MIDI item and additional fields.
+/// The start of a project with one MIDI item, up to the notes or additional fields of the item.
 const ITEM: &str = r#"{"schema_version":1,"project_id":"p","tracks":[{"id":"t","kind":"instrument","items":[{"type":"midi","id":"i","start_tick":0,"length_ticks":9,"#;
 
 const EXPORT: &str = "/api/v1/multitrack/midi/export";
@@ -65,12 +66,12 @@ fn zipped(text: &str) -> Vec<u8> {
     zip.finish().expect("finishes").into_inner()
 }
 
-/// The worst known bodies, the smaller ones first.
+/// Returns the request bodies that are known to need the most memory, the smaller bodies first.
 fn cases() -> Vec<Case> {
     const MEGABYTE: usize = 1_000_000;
     let projects = "/api/v1/projects";
     let notes = |bytes| repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", bytes);
-    let whole = |start: &str, unit: &str, end: &str| {
+    let project_with = |start: &str, unit: &str, end: &str| {
         repeated(
             &format!(r#"{{"schema_version":1,"project_id":"p","tracks":[],{start}"#),
             unit,
@@ -78,10 +79,10 @@ fn cases() -> Vec<Case> {
             3 * MEGABYTE,
         )
     };
-    let deep = format!("{}{},", "[".repeat(100), "]".repeat(100));
+    let nested_list = format!("{}{},", "[".repeat(100), "]".repeat(100));
     let inflated = repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", 2_400_000);
     let archive = zipped(&inflated);
-    assert!(archive.len() < 20_000, "{} bytes", archive.len());
+    assert!(archive.len() < 20_000, "the archive has {} bytes", archive.len());
     vec![
         case(
             "preset",
@@ -157,19 +158,19 @@ fn cases() -> Vec<Case> {
             400,
             repeated(r#"{"schema_version":1,"project_id":"p","tracks":["#, "1,", "]}", 3 * MEGABYTE),
         ),
-        case("what a page remembers", projects, 201, whole("\"client\":[", "{},", "]}")),
-        case("unknown fields", projects, 409, whole("\"x\":[", "0,", "]}")),
-        case("nested lists", projects, 409, whole("\"x\":[", &deep, "]}")),
-        case("one name again and again", projects, 409, whole("", "\"a\":0,", "}")),
+        case("view state of the page", projects, 201, project_with("\"client\":[", "{},", "]}")),
+        case("unknown fields", projects, 409, project_with("\"x\":[", "0,", "]}")),
+        case("nested lists", projects, 409, project_with("\"x\":[", &nested_list, "]}")),
+        case("a repeated field name", projects, 409, project_with("", "\"a\":0,", "}")),
         case(
             "a song to render",
             "/api/v1/plugins/render",
             200,
-            format!(r#"{{"project":{}}}"#, whole("\"x\":[", "0,", "]}")),
+            format!(r#"{{"project":{}}}"#, project_with("\"x\":[", "0,", "]}")),
         ),
-        case("an upgrade", "/api/v1/projects/upgrade", 200, whole("\"x\":[", "{},", "]}")),
+        case("an upgrade", "/api/v1/projects/upgrade", 200, project_with("\"x\":[", "{},", "]}")),
         case("MIDI channels that are lists", EXPORT, 200, {
-            let lists = repeated("[", &deep, "]", 600_000);
+            let lists = repeated("[", &nested_list, "]", 600_000);
             let track =
                 |number: usize| format!(r#"{{"id":"t{number}","kind":"bus","midi_channel":{lists}}}"#);
             let tracks: Vec<String> = (0..5).map(track).collect();
@@ -182,7 +183,7 @@ fn cases() -> Vec<Case> {
             "exclusive messages that are lists",
             EXPORT,
             200,
-            format!(r#"{{"project":{}}}"#, whole("\"midi_exclusives\":[", &deep, "]}")),
+            format!(r#"{{"project":{}}}"#, project_with("\"midi_exclusives\":[", &nested_list, "]}")),
         ),
         case(
             "notes to export",
@@ -205,33 +206,33 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn hostile_json_takes_ten_times_its_size_at_most() {
+fn hostile_json_needs_at_most_ten_times_its_size() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let at_start_kib = status_kib(&service, "VmRSS");
-    let mut too_much = Vec::new();
+    let mut over_limit = Vec::new();
     for Case { name, path, headers, body, json_bytes, status } in cases() {
         let before_kib = reset_peak_kib(&service);
         let answer = service.send("POST", path, headers, &body).expect("an answer");
-        let taken_kib = status_kib(&service, "VmHWM") - before_kib;
-        let allowed_kib = BESIDE_KIB + TIMES * json_bytes as u64 / 1024;
+        let used_kib = status_kib(&service, "VmHWM") - before_kib;
+        let allowed_kib = BASE_KIB + MEMORY_FACTOR * json_bytes as u64 / 1024;
         println!(
-            "{name}: {} KB, {taken_kib} KiB beyond {before_kib}, {allowed_kib} allowed",
+            "{name}: {} KB, {used_kib} KiB of memory above {before_kib} KiB; the limit is {allowed_kib} KiB",
             json_bytes / 1000
         );
         let start: String = answer.body.chars().take(300).collect();
         assert_eq!(answer.status, status, "{name}: {start}");
-        if taken_kib > allowed_kib {
-            too_much.push(name);
+        if used_kib > allowed_kib {
+            over_limit.push(name);
         }
     }
-    assert!(too_much.is_empty(), "{too_much:?}");
+    assert!(over_limit.is_empty(), "requests that need too much memory: {over_limit:?}");
     let kept_kib = status_kib(&service, "VmRSS") - at_start_kib;
-    assert!(kept_kib <= KEPT_KIB, "{kept_kib} KiB are kept after the requests");
+    assert!(kept_kib <= KEPT_KIB, "{kept_kib} KiB are kept after the requests; the limit is {KEPT_KIB} KiB");
 }
 
 #[test]
-fn eight_concurrent_hostile_projects_take_no_more_each() {
+fn eight_concurrent_hostile_projects_need_no_more_memory_each() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let before_kib = status_kib(&service, "VmRSS");
@@ -245,26 +246,26 @@ fn eight_concurrent_hostile_projects_take_no_more_each() {
             });
         }
     });
-    let taken_kib = status_kib(&service, "VmHWM") - before_kib;
-    let allowed_kib = BESIDE_KIB + 8 * TIMES * body.len() as u64 / 1024;
-    println!("{taken_kib} KiB, {allowed_kib} allowed");
-    assert!(taken_kib <= allowed_kib, "{taken_kib} KiB");
+    let used_kib = status_kib(&service, "VmHWM") - before_kib;
+    let allowed_kib = BASE_KIB + 8 * MEMORY_FACTOR * body.len() as u64 / 1024;
+    println!("{used_kib} KiB of memory; the limit is {allowed_kib} KiB");
+    assert!(used_kib <= allowed_kib, "{used_kib} KiB of memory; the limit is {allowed_kib} KiB");
 }
 
 #[test]
-fn a_frozen_track_takes_ten_times_its_size_at_most() {
+fn a_frozen_track_needs_at_most_ten_times_its_size() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
-    let deep = format!("{}{},", "[".repeat(100), "]".repeat(100));
+    let nested_list = format!("{}{},", "[".repeat(100), "]".repeat(100));
     let start = r#"{"track_id":"t","tail_secs":0.1,"project":{"schema_version":1,"project_id":"p","tracks":[
         {"id":"t","kind":"audio","volume_db":-3,"items":[{"type":"section","sectionId":"s","start_tick":0,"length_ticks":9},
          {"type":"audio","id":"a","start_tick":0,"source":{"server_file_id":"none"}}],"#;
     let points = r#"{"tick":0,"value":0},"#;
     for (name, field, unit, end, expects_warning) in [
-        ("unknown fields", "\"x\":[", deep.as_str(), "]}]}}", true),
+        ("unknown fields", "\"x\":[", nested_list.as_str(), "]}]}}", true),
         ("automation", "\"automation\":[{\"target\":\"pan\",\"points\":[", points, "]}]}]}}", false),
     ] {
-        // A lane has 100,000 points at most.
+        // An automation lane may have at most 100,000 points.
         let bytes = if expects_warning { 3_000_000 } else { 2_000_000 };
         let body = repeated(&format!("{start}{field}"), unit, end, bytes);
         let before_kib = reset_peak_kib(&service);
@@ -272,23 +273,23 @@ fn a_frozen_track_takes_ten_times_its_size_at_most() {
         assert_eq!(started.status, 202, "{name}: {}", started.body);
         let started: serde_json::Value = serde_json::from_str(&started.body).expect("JSON");
         let task = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"));
-        // The stream ends with the task.
+        // The stream ends when the task ends.
         let events = service.call("GET", &format!("{task}/events"), &[], "").expect("events");
         assert!(events.body.contains(r#""state":"succeeded""#), "{name}: {:.1000}", events.body);
-        let found = service.call("GET", &task, &[], "").expect("an answer");
+        let task_answer = service.call("GET", &task, &[], "").expect("an answer");
         assert_eq!(service.call("GET", "/api/v1/tasks", &[], "").expect("an answer").status, 200);
-        let taken_kib = status_kib(&service, "VmHWM") - before_kib;
-        let allowed_kib = BESIDE_KIB + TIMES * body.len() as u64 / 1024;
+        let used_kib = status_kib(&service, "VmHWM") - before_kib;
+        let allowed_kib = BASE_KIB + MEMORY_FACTOR * body.len() as u64 / 1024;
         println!(
-            "{name}: {} KB, {taken_kib} KiB beyond {before_kib}, {allowed_kib} allowed",
+            "{name}: {} KB, {used_kib} KiB of memory above {before_kib} KiB; the limit is {allowed_kib} KiB",
             body.len() / 1000
         );
-        assert!(taken_kib <= allowed_kib, "{name}: {taken_kib} KiB");
-        let found: serde_json::Value = serde_json::from_str(&found.body).expect("JSON");
-        let (track, warnings) = (&found["result"]["track"], &found["result"]["warnings"]);
+        assert!(used_kib <= allowed_kib, "{name}: {used_kib} KiB of memory; the limit is {allowed_kib} KiB");
+        let task_answer: serde_json::Value = serde_json::from_str(&task_answer.body).expect("JSON");
+        let (track, warnings) = (&task_answer["result"]["track"], &task_answer["result"]["warnings"]);
         assert_eq!((&track["kind"], &track["volume_db"]), (&json!("audio"), &json!(-3)));
         assert_eq!(track["items"][1]["sectionId"], "s");
-        assert_eq!(track["items"][0]["server_file_id"], found["result"]["file"]["id"]);
+        assert_eq!(track["items"][0]["server_file_id"], task_answer["result"]["file"]["id"]);
         let has_warning = warnings.to_string().contains("does not know");
         assert_eq!((has_warning, track.get("x").is_none()), (expects_warning, true), "{warnings}");
     }
@@ -305,18 +306,18 @@ fn a_template_of_gigabytes_is_refused_before_it_is_rendered() {
     let before_kib = reset_peak_kib(&service);
     let body = json!({"variables": {"a": "x".repeat(VALUE_BYTES)}});
     assert_eq!(service.expect(413, "POST", &path, &[], &body)["code"], "too_large");
-    let took_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
-    let allowed_kib = TIMES * VALUE_BYTES as u64 / 1024 + BESIDE_KIB;
-    assert!(took_kib <= allowed_kib, "{took_kib} KiB, not {allowed_kib} KiB at most");
+    let used_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    let allowed_kib = MEMORY_FACTOR * VALUE_BYTES as u64 / 1024 + BASE_KIB;
+    assert!(used_kib <= allowed_kib, "the request used {used_kib} KiB; the limit is {allowed_kib} KiB");
 }
 
 #[test]
-fn concurrent_midi_imports_take_a_bounded_amount() {
+fn concurrent_midi_imports_need_a_bounded_amount_of_memory() {
     const FILES: usize = 4;
     const FILE_BYTES: usize = 2_100_000;
-    /// One takes some 55 MiB, and two are imported at a time.
+    /// One import needs about 55 MiB, and two imports run at a time.
     const ALLOWED_KIB: u64 = 176 * 1024;
-    // Notes of no length on one channel in running status: three bytes each.
+    // The notes have no length and use running status, so an event has three bytes.
     let mut track = vec![0, 0x90];
     track.extend(std::iter::repeat_n([60, 100, 0, 60, 0, 0], FILE_BYTES / 6).flatten());
     track.extend([60, 0, 0, 0xff, 0x2f, 0]);
@@ -329,13 +330,13 @@ fn concurrent_midi_imports_take_a_bounded_amount() {
     std::thread::scope(|scope| {
         for _ in 0..FILES {
             scope.spawn(|| {
-                let kind = [("Content-Type", "audio/midi")];
-                let answer = service.send("POST", "/api/v1/multitrack/midi/import", &kind, &file);
+                let content_type = [("Content-Type", "audio/midi")];
+                let answer = service.send("POST", "/api/v1/multitrack/midi/import", &content_type, &file);
                 assert_eq!(answer.expect("an answer").status, 200);
             });
         }
     });
-    let taken_kib = status_kib(&service, "VmHWM") - before_kib;
-    println!("{taken_kib} KiB for {FILES} MIDI files of {} KB", file.len() / 1000);
-    assert!(taken_kib <= ALLOWED_KIB, "{taken_kib} KiB");
+    let used_kib = status_kib(&service, "VmHWM") - before_kib;
+    println!("{used_kib} KiB for {FILES} MIDI files of {} KB", file.len() / 1000);
+    assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
 }

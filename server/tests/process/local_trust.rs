@@ -1,4 +1,4 @@
-//! Access without a log-in, its announcement at the start, and first access where nobody is
+//! Access without a log-in, its announcement at the start, and the first log-in where nobody is
 //! trusted.
 
 use serde_json::{Value, json};
@@ -14,14 +14,14 @@ fn the_start_prints_who_is_trusted() {
         // With PostgreSQL, storages in the same folder share a database.
         let folder = tempfile::tempdir().expect("a folder");
         let mut service = Service::start(&folder.path().join(name), settings);
-        // Ends the output, so that a missing line is an empty one.
+        // The signal ends the output, so a missing line is read as an empty one.
         service.signal("TERM");
         (service.greeting.clone(), service.next_line())
     };
     let (greeting, line) = started("desktop", &[]);
     assert!(greeting.is_empty(), "{greeting:?}");
     assert!(line.contains("administrator without a log-in") && line.contains("SF_TRUST_LOCAL=on"), "{line}");
-    // Such a proxy is indistinguishable from a local caller.
+    // The line warns of proxies that the service cannot distinguish from local callers.
     assert!(line.contains("HTTP/1.1") && line.contains("SF_TRUST_LOCAL=off"), "{line}");
     let (_, line) = started("server", &CONTAINER);
     assert!(line.contains("Everybody must log in") && line.contains("SF_TRUST_LOCAL=off"), "{line}");
@@ -65,8 +65,8 @@ fn a_server_without_local_trust_has_an_administrator_password() {
     let body = json!({ "username": "admin", "password": password });
     server.expect(200, "POST", "/api/v1/auth/login", &[], &body);
     server.kill();
-    // It is shown only once, and remains valid.
-    let again = Service::start(&storage, &distrusting);
-    assert!(again.greeting.is_empty(), "{:?}", again.greeting);
-    again.expect(200, "POST", "/api/v1/auth/login", &[], &body);
+    // The password is printed only once, and remains valid.
+    let restarted = Service::start(&storage, &distrusting);
+    assert!(restarted.greeting.is_empty(), "{:?}", restarted.greeting);
+    restarted.expect(200, "POST", "/api/v1/auth/login", &[], &body);
 }

@@ -1,6 +1,6 @@
-//! Generated banks: small playable ones, and tiny ones that take much time or memory.
+//! Generated SoundFont banks: small playable banks, and tiny banks that need much time or memory.
 
-#[expect(unused_imports, reason = "other tests make other banks with it")]
+#[expect(unused_imports, reason = "the tests of dsp-core use the other items")]
 #[path = "../../../dsp-core/tests/maker/mod.rs"]
 mod maker;
 #[path = "../../../dsp-core/tests/maker/sf3.rs"]

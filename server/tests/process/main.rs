@@ -1,4 +1,4 @@
-//! The program as a process: started, queried, killed, restarted.
+//! Tests of the program as a process, which they start, query, kill and restart.
 
 mod admin;
 mod audio;

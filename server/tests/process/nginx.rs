@@ -13,15 +13,15 @@ const NGINX: &str = "/usr/sbin/nginx";
 /// A running nginx, which is killed when dropped.
 pub(crate) struct Nginx {
     child: Child,
-    /// Its address.
+    /// The address on which nginx listens.
     pub(crate) address: SocketAddr,
 }
 
 impl Nginx {
-    /// Starts nginx in `folder` with this server block, in which `LISTEN` is replaced by its
-    /// address.
+    /// Starts nginx in `folder` with the server block `server`. `LISTEN` in the block is replaced
+    /// by the address of nginx.
     pub(crate) fn start(folder: &Path, server: &str) -> Self {
-        // A separate loopback address, so that no other program uses the port.
+        // No other program uses the port on this loopback address.
         static STARTED: AtomicU8 = AtomicU8::new(100);
         let [.., high, low] = std::process::id().to_be_bytes();
         let ip = Ipv4Addr::new(127, STARTED.fetch_add(1, Ordering::Relaxed), high, low.clamp(1, 254));
@@ -43,8 +43,8 @@ impl Nginx {
         let begun = Instant::now();
         while std::net::TcpStream::connect(address).is_err() {
             let ended = child.try_wait().expect("waits");
-            let said = std::fs::read_to_string(folder.join("error.log")).unwrap_or_default();
-            assert!(ended.is_none() && begun.elapsed() < Duration::from_secs(30), "{ended:?}: {said}");
+            let printed = std::fs::read_to_string(folder.join("error.log")).unwrap_or_default();
+            assert!(ended.is_none() && begun.elapsed() < Duration::from_secs(30), "{ended:?}: {printed}");
             std::thread::sleep(Duration::from_millis(10));
         }
         Self { child, address }
@@ -58,14 +58,15 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // Already ended only if the test has failed.
+        // Nginx has already ended only if the test has failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A server block that forwards everything with nginx's defaults: HTTP/1.0 before nginx 1.29.7 and
-/// HTTP/1.1 since, a rewritten `Host`, no proxy headers.
+/// Returns a server block that forwards everything with nginx's defaults and the directives in
+/// `more`. By default, nginx rewrites `Host` and adds no proxy headers. It uses HTTP/1.0 before
+/// version 1.29.7 and HTTP/1.1 since.
 pub(crate) fn plain(service: &Service, more: &str) -> String {
     let upstream = service.address;
     format!("server {{ listen LISTEN; location / {{ proxy_pass http://{upstream}; {more} }} }}")

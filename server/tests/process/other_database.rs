@@ -1,5 +1,5 @@
-//! Starts with a database that does not belong to the stored files: nothing is lost, and the start
-//! is refused with a reason.
+//! A start with a database that does not belong to the stored files is refused with a reason, and
+//! loses nothing.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -28,21 +28,22 @@ fn installation(storage: &Path, frames: u32) -> String {
     answer["files"][0]["file_url"].as_str().expect("an address").to_owned()
 }
 
-/// The stored files of audio and SoundFonts.
+/// Returns the paths of the stored files of audio and SoundFonts.
 fn stored(storage: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for folder in ["audio", "soundfonts"] {
         for entry in fs::read_dir(storage.join("blobs").join(folder)).into_iter().flatten() {
-            found.push(entry.expect("reads").path());
+            paths.push(entry.expect("reads").path());
         }
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
-/// Starts with the database at `url`, which must be refused. Returns the output.
+/// Starts the service with the database at `url`, checks that the start is refused, and returns the
+/// standard error.
 #[track_caller]
-fn refused(storage: &Path, url: &str) -> String {
+fn assert_start_is_refused(storage: &Path, url: &str) -> String {
     let mut command = songfoundry(storage);
     command.arg("serve").env("SF_DATABASE_URL", url).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("starts");
@@ -53,18 +54,19 @@ fn refused(storage: &Path, url: &str) -> String {
         child.kill().expect("kills");
     }
     let output = child.wait_with_output().expect("ends");
-    assert!(greeting.is_empty(), "started with a database that does not belong there: {greeting}");
+    assert!(greeting.is_empty(), "started with a database that does not belong to the files: {greeting}");
     assert!(!output.status.success());
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[track_caller]
-fn has_the_recording(storage: &Path, file: &str) {
+fn assert_has_the_recording(storage: &Path, file: &str) {
     let service = Service::start(storage, &[]);
     assert_eq!(service.send("GET", file, &[], &[]).expect("an answer").status, 200);
-    let rows = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
-    assert!(rows.to_string().contains("\"own\""), "{rows}");
-    // Its log must not be applied to another database at the same path.
+    let catalog = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
+    assert!(catalog.to_string().contains("\"own\""), "{catalog}");
+    // A clean stop removes the database's log, which must not apply to another database at this
+    // path.
     assert!(service.stop().0.success());
 }
 
@@ -75,29 +77,30 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
     let file = installation(&storage, 4_800);
     let before = stored(&storage);
     assert_eq!(before.len(), 4);
-    let other = tempfile::tempdir().expect("a folder");
-    let url = database::address(&other.path().join("storage"));
-    let printed = refused(&storage, &url);
-    let shown = url.split(['?', '@']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    let other_folder = tempfile::tempdir().expect("a folder");
+    let url = database::address(&other_folder.path().join("storage"));
+    let printed = assert_start_is_refused(&storage, &url);
+    let database_name =
+        url.split(['?', '@']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
     let folder = storage.join("blobs");
-    for part in ["--adopt", "SF_DATABASE_URL", shown, folder.to_str().expect("Unicode")] {
+    for part in ["--adopt", "SF_DATABASE_URL", database_name, folder.to_str().expect("Unicode")] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     assert_eq!(stored(&storage), before);
 
-    // With permission it starts, and still deletes nothing: files must be unneeded for a while
-    // first.
+    // With `--adopt` the service starts. It still deletes nothing, because a file must be unneeded
+    // for a while first.
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).env("SF_DATABASE_URL", &url).stderr(Stdio::null());
     assert!(Service::spawn(&mut command).stop().0.success());
     assert_eq!(stored(&storage), before);
-    // Back to the first database, which now belongs to another installation.
-    let printed = refused(&storage, &database::address(&storage));
+    // The first database now belongs to another installation than the files.
+    let printed = assert_start_is_refused(&storage, &database::address(&storage));
     assert!(printed.contains("different installations"), "{printed}");
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).stderr(Stdio::null());
     assert!(Service::spawn(&mut command).stop().0.success());
-    has_the_recording(&storage, &file);
+    assert_has_the_recording(&storage, &file);
 }
 
 #[test]
@@ -105,16 +108,16 @@ fn a_start_without_the_stored_files_warns_and_keeps_the_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let file = installation(&storage, 4_800);
-    let (blobs, kept) = (storage.join("blobs"), folder.path().join("kept"));
-    fs::rename(&blobs, &kept).expect("moves");
+    let (blobs, backup_path) = (storage.join("blobs"), folder.path().join("kept"));
+    fs::rename(&blobs, &backup_path).expect("moves");
     let mut service = Service::spawn(songfoundry(&storage).arg("serve").stderr(Stdio::piped()));
     let log = service.take_stderr();
     assert!(service.stop().0.success());
     let printed = std::io::read_to_string(log).expect("reads");
     assert!(printed.contains("stored files, but there are none in"), "{printed}");
     fs::remove_dir_all(&blobs).expect("removes");
-    fs::rename(&kept, &blobs).expect("moves");
-    has_the_recording(&storage, &file);
+    fs::rename(&backup_path, &blobs).expect("moves");
+    assert_has_the_recording(&storage, &file);
 }
 
 #[test]
@@ -128,38 +131,38 @@ fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
     let file = installation(&storage, 4_800);
     let before = stored(&storage);
     let database = storage.join("songfoundry.db");
-    let kept = folder.path().join("kept.db");
-    fs::rename(&database, &kept).expect("moves");
+    let backup_path = folder.path().join("kept.db");
+    fs::rename(&database, &backup_path).expect("moves");
     for leftover in ["songfoundry.db-wal", "songfoundry.db-shm"] {
         let _ = fs::remove_file(storage.join(leftover));
     }
-    let printed = refused(&storage, &database::address(&storage));
+    let printed = assert_start_is_refused(&storage, &database::address(&storage));
     assert!(printed.contains("songfoundry.db") && printed.contains("--adopt"), "{printed}");
-    assert!(!database.exists(), "an empty database is in the way of the right one");
+    assert!(!database.exists(), "an empty database was created in place of the lost one");
     let output = songfoundry(&storage).args(["admin", "create-user", "ada"]).output().expect("runs");
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(
         !output.status.success() && printed.contains("songfoundry.db") && printed.contains("--adopt"),
         "{printed}"
     );
-    assert!(!database.exists(), "an empty database is in the way of the right one");
+    assert!(!database.exists(), "an empty database was created in place of the lost one");
     assert_eq!(stored(&storage), before);
-    fs::rename(&kept, &database).expect("moves");
-    has_the_recording(&storage, &file);
+    fs::rename(&backup_path, &database).expect("moves");
+    assert_has_the_recording(&storage, &file);
 }
 
 #[test]
 fn a_database_of_another_installation_is_refused() {
     let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
-    let [first, second] = [0, 1].map(|one: usize| folders[one].path().join("storage"));
-    // The SoundFont is in both, so the files alone do not distinguish them.
+    let [first, second] = [0, 1].map(|index: usize| folders[index].path().join("storage"));
+    // Both installations have the same SoundFont, so the files alone do not distinguish them.
     installation(&first, 4_800);
     let file = installation(&second, 9_600);
     let before = stored(&second);
-    let printed = refused(&second, &database::address(&first));
+    let printed = assert_start_is_refused(&second, &database::address(&first));
     assert!(printed.contains("different installations"), "{printed}");
     assert_eq!(stored(&second), before);
-    has_the_recording(&second, &file);
+    assert_has_the_recording(&second, &file);
 }
 
 #[test]
@@ -167,24 +170,23 @@ fn an_older_database_deletes_nothing_at_its_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     if database::of(&storage).is_some() {
-        // The start is the same; only SQLite's file is easy to copy.
+        // The start with PostgreSQL is the same, but only SQLite's file is easy to copy.
         return;
     }
     let file = installation(&storage, 4_800);
     let (database, older) = (storage.join("songfoundry.db"), folder.path().join("older.db"));
     let service = Service::start(&storage, &[]);
-    let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
-    let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let begun =
-        begun.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location").to_owned();
-    let begun = begun.trim();
+    let create_headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
+    let created = service.send("POST", "/api/v1/audio/uploads", &create_headers, &[]).expect("an answer");
+    let location = created.head.lines().find_map(|line| line.strip_prefix("location: "));
+    let upload_path = location.expect("a location").trim();
     assert!(service.stop().0.success());
     fs::copy(&database, &older).expect("copies");
     let service = Service::start(&storage, &[]);
     let send = |service: &Service, offset: &str| {
-        let kind = ("Content-Type", "application/offset+octet-stream");
-        let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), kind];
-        service.send("PATCH", begun, &headers, &[7; 400]).expect("an answer").status
+        let content_type = ("Content-Type", "application/offset+octet-stream");
+        let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), content_type];
+        service.send("PATCH", upload_path, &headers, &[7; 400]).expect("an answer").status
     };
     assert_eq!(send(&service, "0"), 204);
     assert_eq!(upload(&service, "", &wav(9_600, 3)).expect("an answer").status, 201);
@@ -195,18 +197,18 @@ fn an_older_database_deletes_nothing_at_its_start() {
     fs::rename(&older, &database).expect("moves");
     // The restored database has the upload in its old state.
     database::change(&storage, "UPDATE audio_uploads SET expires_secs = 1");
-    has_the_recording(&storage, &file);
+    assert_has_the_recording(&storage, &file);
     assert_eq!(stored(&storage), before);
-    // A repair deletes nothing either, as this database has only just recorded that they are
-    // unneeded.
+    // A repair deletes nothing either, because this database has only just recorded that the files
+    // are unneeded.
     let repair = songfoundry(&storage).args(["admin", "check", "--repair"]).output().expect("runs");
     assert!(repair.status.success(), "{}", String::from_utf8_lossy(&repair.stdout));
     assert_eq!(stored(&storage), before);
     fs::rename(&newer, &database).expect("moves");
     let service = Service::start(&storage, &[]);
     assert_eq!(send(&service, "400"), 204);
-    let list = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
-    assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
+    let audio_files = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+    assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(2));
 }
 
 #[test]
@@ -221,20 +223,20 @@ fn a_moved_database_refuses_saves_and_is_complete_when_restored() {
     let song = |name: &str| serde_json::json!({"schema_version": 1, "project_id": "song", "name": name, "tracks": []});
     let path = "/api/v1/projects/song";
     service.expect(201, "POST", "/api/v1/projects", &[], &song("kept"));
-    let (here, away) = (storage.join("songfoundry.db"), storage.join("away.db"));
-    fs::rename(&here, &away).expect("moves");
-    let tag = [("If-Match", "\"1\"")];
+    let (database, moved_database) = (storage.join("songfoundry.db"), storage.join("away.db"));
+    fs::rename(&database, &moved_database).expect("moves");
+    let if_match = [("If-Match", "\"1\"")];
     for _ in 0..20 {
-        let problem = service.expect(503, "PUT", path, &tag, &song("lost"));
+        let problem = service.expect(503, "PUT", path, &if_match, &song("lost"));
         assert_eq!(problem["code"], "database_unreachable", "{problem}");
     }
     service.expect(503, "GET", "/readyz", &[], &Value::Null);
-    assert!(!here.exists(), "no other database is made");
-    fs::rename(&away, &here).expect("moves");
+    assert!(!database.exists(), "another database was created");
+    fs::rename(&moved_database, &database).expect("moves");
     service.expect(200, "GET", "/readyz", &[], &Value::Null);
     assert_eq!(service.expect(200, "GET", path, &[], &Value::Null), song("kept"));
-    service.expect(200, "PUT", path, &tag, &song("again"));
+    service.expect(200, "PUT", path, &if_match, &song("again"));
     assert!(service.stop().0.success());
-    let again = Service::start(&storage, &[]);
-    assert_eq!(again.expect(200, "GET", path, &[], &Value::Null), song("again"));
+    let restarted = Service::start(&storage, &[]);
+    assert_eq!(restarted.expect(200, "GET", path, &[], &Value::Null), song("again"));
 }

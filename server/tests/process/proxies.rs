@@ -15,8 +15,9 @@ const CONTAINER: [(&str, &str); 2] =
     [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
 const TRUSTING: (&str, &str) = ("SF_TRUST_LOCAL", "on");
 
+/// Checks that requests through nginx have no access without a log-in.
 #[track_caller]
-fn is_a_visitor(nginx: &Nginx, headers: &[(&str, &str)]) {
+fn assert_is_a_visitor(nginx: &Nginx, headers: &[(&str, &str)]) {
     for (method, path, status) in [
         ("GET", "/api/v1/auth/me", 401),
         ("GET", "/api/v1/admin/users", 401),
@@ -39,13 +40,13 @@ fn visitors_through_a_plain_proxy_are_not_administrators() {
         (service, nginx)
     };
     let (_service, nginx) = start("container", &CONTAINER);
-    is_a_visitor(&nginx, &[]);
+    assert_is_a_visitor(&nginx, &[]);
     let proxies = ("SF_TRUSTED_PROXIES", "127.0.0.1");
     let (_service, nginx) = start("named", &[CONTAINER[0], CONTAINER[1], proxies]);
-    is_a_visitor(&nginx, &[]);
+    assert_is_a_visitor(&nginx, &[]);
     let (_service, nginx) = start("trusting", &[CONTAINER[0], CONTAINER[1], proxies, TRUSTING]);
-    is_a_visitor(&nginx, &[]);
-    // nginx from 1.29.7 on: HTTP/1.1, a rewritten `Host`, no header.
+    assert_is_a_visitor(&nginx, &[]);
+    // Since version 1.29.7, nginx uses HTTP/1.1. It rewrites `Host` and adds no proxy header.
     let newer = |name: &str, settings: &[(&str, &str)]| {
         let storage = folder.path().join(name);
         let service = Service::start(&storage, settings);
@@ -53,34 +54,34 @@ fn visitors_through_a_plain_proxy_are_not_administrators() {
         (service, nginx)
     };
     let (_service, nginx) = newer("newer", &[proxies]);
-    is_a_visitor(&nginx, &[]);
+    assert_is_a_visitor(&nginx, &[]);
     // The proxy connects from 127.0.0.1, which is not the address in the setting.
     let (_service, nginx) = newer("other-address", &[("SF_TRUSTED_PROXIES", "::1"), TRUSTING]);
-    is_a_visitor(&nginx, &[]);
+    assert_is_a_visitor(&nginx, &[]);
     let (_service, nginx) = newer("distrusting", &[("SF_TRUST_LOCAL", "off")]);
-    is_a_visitor(&nginx, &[]);
+    assert_is_a_visitor(&nginx, &[]);
     // HTTP/1.0 is sufficient evidence of a proxy where local callers are trusted.
     let storage = folder.path().join("desktop");
     let service = Service::start(&storage, &[]);
     let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.0;"));
-    is_a_visitor(&nginx, &[]);
+    assert_is_a_visitor(&nginx, &[]);
     service.expect(200, "GET", "/api/v1/auth/me", &[], &Value::Null);
 }
 
 #[test]
-fn headers_of_another_proxy_in_front_pass_through_a_plain_one() {
+fn a_plain_proxy_passes_on_the_headers_of_a_proxy_in_front_of_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let service = Service::start(&storage, &[TRUSTING]);
     let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.1;"));
     for name in ["Client-IP", "X-Client-IP", "CF-Connecting-IP", "x-forwarded-for", "True-Client-IP"] {
-        is_a_visitor(&nginx, &[(name, "198.51.100.7")]);
+        assert_is_a_visitor(&nginx, &[(name, "198.51.100.7")]);
     }
 }
 
-/// The nginx block of `docs/operations.md`, without a certificate and at another address.
+/// Returns the nginx block of `docs/operations.md`, without a certificate and with other addresses.
 fn documented(service: &Service) -> String {
-    let block = OPERATIONS.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next());
+    let block = OPERATIONS.split("```nginx\n").nth(1).and_then(|text| text.split("```").next());
     let block = block.expect("a block for nginx");
     let lines = block.lines().filter(|line| !line.trim_start().starts_with("ssl_certificate"));
     let block = lines.collect::<Vec<_>>().join("\n");
@@ -121,7 +122,7 @@ fn the_documented_proxy_passes_client_addresses_to_log_and_audit() {
         text
     });
     let nginx = Nginx::start(&storage, &documented(&service));
-    is_a_visitor(&nginx, &[]);
+    assert_is_a_visitor(&nginx, &[]);
 
     let password = service.greeting.concat().split('`').nth(3).expect("a password").to_owned();
     let credentials = json!({ "username": "admin", "password": password }).to_string();
@@ -136,7 +137,7 @@ fn the_documented_proxy_passes_client_addresses_to_log_and_audit() {
     );
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let body = json!({ "current_password": password, "new_password": "vermilion-otter-413-quay" });
-    let token = answer.split("\"access_token\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    let token = answer.split("\"access_token\":\"").nth(1).and_then(|text| text.split('"').next());
     let bearer = format!("Bearer {}", token.expect("a token"));
     let headers = [("Authorization", bearer.as_str())];
     let changed = service.expect(200, "POST", "/api/v1/auth/password", &headers, &body);
@@ -146,9 +147,9 @@ fn the_documented_proxy_passes_client_addresses_to_log_and_audit() {
     assert_eq!(log["items"][0]["address"], "127.0.0.9");
     service.stop();
     let lines = reader.join().expect("reads");
-    let of_log_in =
+    let log_in_lines =
         lines.lines().filter(|line| line.contains("/api/v1/auth/login") && line.contains("answered"));
-    let spans: Vec<Value> = of_log_in.map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let spans: Vec<Value> = log_in_lines.map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(spans.len(), 1, "{spans:?}");
     assert_eq!(spans[0]["span"]["client"], "127.0.0.9", "{}", spans[0]);
 }

@@ -1,4 +1,4 @@
-//! `songfoundry render` and the service: the same song and bank give the same samples.
+//! `songfoundry render` and the service render the same song with the same bank to the same samples.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -25,7 +25,7 @@ fn rendered(folder: &Path, args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("a receipt as JSON")
 }
 
-/// Sends a MIDI file and returns the project.
+/// Imports a MIDI file through the service and returns the project.
 fn import(address: SocketAddr, file: &Path) -> Value {
     let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut stream = TcpStream::connect(address).expect("connects");
@@ -45,7 +45,7 @@ fn import(address: SocketAddr, file: &Path) -> Value {
 }
 
 #[test]
-fn the_command_and_the_service_give_the_same_samples() {
+fn the_command_and_the_service_render_the_same_samples() {
     let folder = tempfile::tempdir().expect("a folder");
     let sounds = folder.path().join("sounds");
     std::fs::create_dir(&sounds).expect("a folder");
@@ -53,7 +53,8 @@ fn the_command_and_the_service_give_the_same_samples() {
     std::os::unix::fs::symlink(BANK, sounds.join("TimGM6mb.sf2")).expect("links");
     let settings = [("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
     let service = Service::start(&folder.path().join("storage"), &settings);
-    // Songs with a tempo change and an endless note, with a pitch bend, and a short one.
+    // The first song has a tempo change and an endless note, the second a pitch bend; the third is
+    // short.
     for (song, rate, depth) in [
         ("chuggachugga.mid", 48_000, "pcm16"),
         ("coconut_run2.mid", 44_100, "float32"),
@@ -78,17 +79,17 @@ fn the_command_and_the_service_give_the_same_samples() {
         let request =
             json!({"project": import(service.address, &path), "sample_rate_hz": rate, "bit_depth": depth});
         let answer = service.expect(200, "POST", "/api/v1/plugins/render", &[], &request);
-        let facts = |one: &Value| {
-            let receipt = &one["receipt"];
+        let compared_values = |answer_json: &Value| {
+            let receipt = &answer_json["receipt"];
             json!([
                 receipt["pcm_sha256"],
                 receipt["frames"],
                 receipt["peak"],
-                one["lufs"],
-                one["true_peak_db"]
+                answer_json["lufs"],
+                answer_json["true_peak_db"]
             ])
         };
-        assert_eq!(facts(&command), facts(&answer), "{song}");
+        assert_eq!(compared_values(&command), compared_values(&answer), "{song}");
         assert_eq!(command["receipt"]["silent_tracks"], json!([]), "{song}");
         assert!(command["receipt"]["peak"].as_f64().expect("a number") > 0.05, "{song}: {command}");
         let frames = command["receipt"]["frames"].as_u64().expect("a number");
@@ -99,7 +100,7 @@ fn the_command_and_the_service_give_the_same_samples() {
 }
 
 #[test]
-fn a_project_is_rendered_and_progress_and_receipt_are_printed() {
+fn the_command_renders_a_project_and_prints_progress_and_receipt() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo-song.json");
     let output = render(folder.path(), &[demo, "--soundfont", BANK, "-o", "demo.wav"]);
@@ -113,13 +114,18 @@ fn a_project_is_rendered_and_progress_and_receipt_are_printed() {
     );
     let wav = std::fs::read(folder.path().join("demo.wav")).expect("the file");
     assert!(wav.starts_with(b"RIFF") && wav.len() > 60 * 48_000 * 4);
-    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1, "nothing else is left");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("the folder").count(),
+        1,
+        "the render left other files"
+    );
 }
 
 #[test]
 fn a_song_of_two_hundred_thousand_controllers_is_rendered() {
     let folder = tempfile::tempdir().expect("a folder");
-    // 16,384 ticks to a quarter note: a note of six seconds that fades in and out.
+    // The song has 16,384 ticks to a quarter note, and one note of six seconds that fades in and
+    // out.
     let mut track = vec![0, 0x90, 60, 100];
     track.extend((0..200_000_u32).flat_map(|n| [1, 0xb0, 11, (n / 64 % 128) as u8]));
     track.extend([0, 0x80, 60, 0, 0, 0xff, 0x2f, 0]);
@@ -134,7 +140,7 @@ fn a_song_of_two_hundred_thousand_controllers_is_rendered() {
 }
 
 #[test]
-fn a_song_is_rendered_softer_before_the_limiter() {
+fn the_gain_applies_before_the_limiter() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo-song.json");
     let receipt = |gain: &[&str]| {
@@ -146,7 +152,7 @@ fn a_song_is_rendered_softer_before_the_limiter() {
     assert!(number(&loud["limiter"]["largest_reduction_db"]) > 3.0, "{loud}");
     assert!(number(&loud["limiter"]["reduced_secs"]) > 1.0, "{loud}");
     assert_eq!(soft["limiter"], json!({"largest_reduction_db": 0.0, "reduced_secs": 0.0}));
-    // The peaks before the limiter: 30.5 dB apart.
+    // The peaks before the limiter differ by 30.5 dB.
     let loud_peak_db = number(&loud["limiter"]["largest_reduction_db"]) - 3.0;
     let soft_peak_db = 20.0 * number(&soft["peak"]).log10();
     assert!((loud_peak_db - soft_peak_db - 30.5).abs() < 0.02, "{loud_peak_db} and {soft_peak_db} dBFS");
@@ -156,10 +162,10 @@ fn a_song_is_rendered_softer_before_the_limiter() {
 }
 
 #[track_caller]
-fn check_refused(folder: &Path, args: &[&str], named: &str) {
+fn check_refused(folder: &Path, args: &[&str], expected_text: &str) {
     let output = render(folder, args);
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && text.contains(named), "{args:?}: {text}");
+    assert!(!output.status.success() && text.contains(expected_text), "{args:?}: {text}");
     assert!(!folder.join("x.wav").exists(), "{args:?}");
 }
 
@@ -224,7 +230,7 @@ fn a_file_name_of_another_format_is_refused() {
 }
 
 #[test]
-fn a_silent_render_is_a_warning_or_on_request_an_error() {
+fn a_silent_render_is_a_warning_and_with_strict_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     write_song(folder, "silent.json", true);
@@ -243,8 +249,8 @@ fn a_missing_soundfont_or_preset_is_reported() {
     write_song(folder.path(), "song.json", false);
     let output = render(folder.path(), &["song.json", "--soundfont", BANK, "-o", "x.wav", "--json"]);
     let receipt: Value = serde_json::from_slice(&output.stdout).expect("a receipt as JSON");
-    let said = String::from_utf8_lossy(&output.stderr);
-    for text in [&receipt["warnings"].to_string(), &*said] {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    for text in [&receipt["warnings"].to_string(), &*printed] {
         assert!(text.contains("`grand` is missing; `timgm6mb` played instead"), "{text}");
         assert!(text.contains("no preset 5:3") && text.contains("0:3"), "{text}");
     }
@@ -256,7 +262,7 @@ fn a_missing_soundfont_or_preset_is_reported() {
 }
 
 #[test]
-fn only_a_file_is_replaced() {
+fn only_a_plain_file_is_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     std::fs::write(folder.join("good.json"), b"{\"schema_version\": 1, \"tracks\": []}").expect("writes");
@@ -268,7 +274,7 @@ fn only_a_file_is_replaced() {
         assert!(!kind.is_file(), "{output}");
     }
 
-    // A link stays a link, and its target is written.
+    // A symbolic link stays a link, and the render is written to its target.
     std::fs::write(folder.join("target.wav"), b"old").expect("writes");
     std::os::unix::fs::symlink("target.wav", folder.join("link.wav")).expect("links");
     let output = render(folder, &["good.json", "--soundfont", BANK, "-o", "link.wav"]);
@@ -278,15 +284,15 @@ fn only_a_file_is_replaced() {
 }
 
 #[test]
-fn an_interrupted_render_leaves_nothing() {
+fn an_interrupted_render_leaves_no_file_and_keeps_the_previous_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let note = json!({"tick": 0, "length_ticks": 20_000_000, "pitch": 60, "velocity": 1});
     let item =
         json!({"type": "midi", "id": "i", "start_tick": 0, "length_ticks": 20_000_000, "notes": [note]});
     let engine = json!({"type": "soundfont", "bank": 0, "program": 19});
     let track = json!({"id": "t", "kind": "instrument", "synth_engine": engine, "items": [item]});
-    let hours = json!({"schema_version": 1, "tracks": [track]});
-    std::fs::write(folder.path().join("hours.json"), hours.to_string()).expect("writes");
+    let song = json!({"schema_version": 1, "tracks": [track]});
+    std::fs::write(folder.path().join("hours.json"), song.to_string()).expect("writes");
     std::fs::write(folder.path().join("x.wav"), b"before").expect("writes");
     for signal in ["-INT", "-TERM"] {
         let mut command = songfoundry(&folder.path().join("storage"));
@@ -294,7 +300,7 @@ fn an_interrupted_render_leaves_nothing() {
         let child = command.stderr(std::process::Stdio::piped()).spawn().expect("starts");
         let begun = std::time::Instant::now();
         while std::fs::read_dir(folder.path()).expect("the folder").count() < 3 {
-            assert!(begun.elapsed().as_secs() < 30, "no file is begun");
+            assert!(begun.elapsed().as_secs() < 30, "the render creates no file");
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         let sent = std::process::Command::new("kill")
@@ -311,7 +317,7 @@ fn an_interrupted_render_leaves_nothing() {
 }
 
 #[test]
-fn the_command_refuses_a_song_that_needs_more_memory_than_it_may_take() {
+fn the_command_refuses_a_song_that_needs_more_memory_than_the_limit() {
     let folder = tempfile::tempdir().expect("a folder");
     let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
     let effects: Vec<Value> = (0..50).map(effect).collect();
@@ -319,9 +325,9 @@ fn the_command_refuses_a_song_that_needs_more_memory_than_it_may_take() {
     std::fs::write(folder.path().join("song.json"), song.to_string()).expect("writes");
     let args = ["song.json", "--soundfont", BANK, "-o", "song.wav", "--memory-bytes", "67108864"];
     let refused = render(folder.path(), &args);
-    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success(), "{words}");
-    assert!(words.contains("50 delay effects need 101 MiB"), "{words}");
+    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success(), "{printed}");
+    assert!(printed.contains("50 delay effects need 101 MiB"), "{printed}");
     assert!(!folder.path().join("song.wav").exists());
     rendered(folder.path(), &["song.json", "--soundfont", BANK, "-o", "song.wav", "--json"]);
 }
@@ -342,15 +348,15 @@ fn the_memory_setting_of_the_service_applies_to_renders() {
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     for value in [&b"\xff"[..], b"much", b"1"] {
-        let (is_rendered, words) = with_memory(value, &[]);
-        assert!(!is_rendered && words.contains("SF_RENDER_MEMORY_BYTES"), "{value:?}: {words}");
+        let (is_rendered, printed) = with_memory(value, &[]);
+        assert!(!is_rendered && printed.contains("SF_RENDER_MEMORY_BYTES"), "{value:?}: {printed}");
     }
     for value in [&b""[..], b"471859200"] {
-        let (is_rendered, words) = with_memory(value, &[]);
-        assert!(is_rendered, "{value:?}: {words}");
+        let (is_rendered, printed) = with_memory(value, &[]);
+        assert!(is_rendered, "{value:?}: {printed}");
     }
-    let (is_rendered, words) = with_memory(b"much", &["--memory-bytes", "471859200"]);
-    assert!(is_rendered, "{words}");
+    let (is_rendered, printed) = with_memory(b"much", &["--memory-bytes", "471859200"]);
+    assert!(is_rendered, "{printed}");
 }
 
 #[test]
@@ -362,30 +368,30 @@ fn a_tail_of_more_than_a_minute_is_refused() {
         ["song.json", "--soundfont", BANK, "-o", "song.wav", "--tail-secs", secs, "--json"]
     };
     let refused = render(folder.path(), &args("60.5"));
-    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && words.contains("60.5 is outside 0 to 60 seconds"), "{words}");
+    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && printed.contains("60.5 is outside 0 to 60 seconds"), "{printed}");
     rendered(folder.path(), &args("60"));
     let started =
         songfoundry(&folder.path().join("storage")).arg("serve").env("SF_TAIL_MAX_SECS", "61").output();
     let started = started.expect("runs");
-    let words = String::from_utf8_lossy(&started.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&started.stderr).into_owned();
     assert!(
-        !started.status.success() && words.contains("SF_TAIL_MAX_SECS") && words.contains("60"),
-        "{words}"
+        !started.status.success() && printed.contains("SF_TAIL_MAX_SECS") && printed.contains("60"),
+        "{printed}"
     );
 }
 
-/// Generators of a zone (SoundFont 2.04, section 8.1.2).
+/// Numbers of the generators of a zone (SoundFont 2.04, section 8.1.2).
 const INITIAL_FILTER_FC: u16 = 8;
 const ATTACK_VOL_ENV: u16 = 34;
 const INITIAL_ATTENUATION: u16 = 48;
 const SAMPLE_MODES: u16 = 54;
 
-/// Ticks of a second in [`midi`].
-const SECOND: u16 = 960;
+/// Number of ticks in a second of a file from [`midi`].
+const SECOND_TICKS: u16 = 960;
 
-/// A MIDI file of one track with 480 ticks to a quarter note, at 120 beats a minute. Each event has
-/// a delta time in ticks.
+/// Returns a MIDI file with one track and 480 ticks to a quarter note, at 120 beats per minute.
+/// Each event has a delta time in ticks.
 fn midi(events: &[(u16, [u8; 3])]) -> Vec<u8> {
     let mut track = Vec::new();
     for (ticks, bytes) in events {
@@ -400,14 +406,14 @@ fn midi(events: &[(u16, [u8; 3])]) -> Vec<u8> {
     [&b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk"[..], &length, &track].concat()
 }
 
-/// Renders one-second notes on key 60, a second apart, with a bank whose 1 kHz sine has these
-/// generators and modulators. Each note has a velocity, and controllers before it. Returns the
-/// levels of the notes in decibels.
+/// Renders notes of one second on key 60, a second apart. The bank has a 1 kHz sine with these
+/// generators and modulators. Each note has the controllers that come before it and a velocity.
+/// Returns the levels of the notes in decibels.
 fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8, u8)], u8)]) -> Vec<f64> {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
-    let turn = |frame: i32| f64::from(frame) * std::f64::consts::TAU / 48.0;
-    let sine: Vec<i16> = (0..1_920).map(|frame| (16_000.0 * turn(frame).sin()) as i16).collect();
+    let phase = |frame: i32| f64::from(frame) * std::f64::consts::TAU / 48.0;
+    let sine: Vec<i16> = (0..1_920).map(|frame| (16_000.0 * phase(frame).sin()) as i16).collect();
     let mut tables = Tables::new();
     let sample = tables.add_sample(&sine, 480..1_440);
     let instrument = tables.add_instrument();
@@ -417,13 +423,13 @@ fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8
     tables.add_preset_zone((&[], &[]), Some(instrument));
     std::fs::write(folder.join("bank.sf2"), tables.bytes()).expect("writes");
 
-    // Without reverb and chorus.
+    // Controllers 91 and 93 turn the reverb and the chorus off.
     let mut events = vec![(0, [0xb0, 91, 0]), (0, [0xb0, 93, 0])];
     for (number, (controllers, velocity)) in notes.iter().enumerate() {
-        let since_note = if number == 0 { 0 } else { SECOND };
+        let since_note = if number == 0 { 0 } else { SECOND_TICKS };
         events.push((since_note, [0xb0, 7, 100]));
         events.extend(controllers.iter().map(|&(controller, value)| (0, [0xb0, controller, value])));
-        events.extend([(0, [0x90, 60, *velocity]), (SECOND, [0x80, 60, 0])]);
+        events.extend([(0, [0x90, 60, *velocity]), (SECOND_TICKS, [0x80, 60, 0])]);
     }
     std::fs::write(folder.join("song.mid"), midi(&events)).expect("writes");
     let args = ["song.mid", "--soundfont", "bank.sf2", "--sample-rate", "48000", "--bit-depth", "float32"];
@@ -432,7 +438,7 @@ fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8
     let wav = std::fs::read(folder.join("a.wav")).expect("the file");
     let start = wav.windows(4).position(|id| id == b"data").expect("a data chunk") + 8;
     let samples = wav[start..].as_chunks::<4>().0;
-    // The left channel, from 0.3 s to 0.9 s of each note.
+    // The level is that of the left channel from 0.3 s to 0.9 s of each note.
     let level = |number: usize| {
         let frames = (0..28_800).map(|frame| 96_000 * number + 14_400 + frame);
         let power = frames.map(|frame| f64::from(f32::from_le_bytes(samples[2 * frame])).powi(2));
@@ -441,8 +447,8 @@ fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8
     (0..notes.len()).map(level).collect()
 }
 
-/// Loss of a second-order filter at 1 kHz, in decibels.
-fn loss_db(cutoff_hz: f64) -> f64 {
+/// Attenuation of a second-order low-pass filter at 1 kHz, in decibels.
+fn filter_attenuation_db(cutoff_hz: f64) -> f64 {
     10.0 * (1.0 + (1_000.0 / cutoff_hz).powi(4)).log10()
 }
 
@@ -454,20 +460,27 @@ fn awe32_nrpns_move_the_cutoff_of_an_imported_song() {
     let levels = levels_db(&[], &[], &notes);
     assert!(levels[0] > -50.0, "{levels:?}");
     for (level, cutoff_hz, tolerance_db) in [(levels[1], 910.0, 0.3), (levels[2], 100.0, 1.0)] {
-        let (lost, expected) = (levels[0] - level, loss_db(cutoff_hz));
-        assert!((lost - expected).abs() < tolerance_db, "{cutoff_hz} Hz: {lost} dB, not {expected}");
+        let (attenuation_db, expected_db) = (levels[0] - level, filter_attenuation_db(cutoff_hz));
+        assert!(
+            (attenuation_db - expected_db).abs() < tolerance_db,
+            "{cutoff_hz} Hz: {attenuation_db} dB, not {expected_db}"
+        );
     }
 }
 
 #[test]
-fn velocity_sweeps_the_cutoff_of_a_bank_that_states_both_forms() {
-    // 4 kHz, lowered to 104 Hz at a velocity of 15; the level does not follow the velocity.
+fn velocity_moves_the_cutoff_of_a_bank_with_both_forms_of_the_modulator() {
+    // The cutoff is 4 kHz, and 104 Hz at a velocity of 15. The level does not follow the velocity.
     let modulators = [
         [0x0502, INITIAL_ATTENUATION, 0, 0, 0],
         [0x0102, INITIAL_FILTER_FC, (-7_200_i16).cast_unsigned(), 0, 0],
         [0x0102, INITIAL_FILTER_FC, 0, 0x0d02, 0],
     ];
     let levels = levels_db(&[(INITIAL_FILTER_FC, 10_721)], &modulators, &[(&[], 127), (&[], 15)]);
-    let (lost, expected) = (levels[0] - levels[1], loss_db(104.0) - loss_db(4_000.0));
-    assert!(levels[0] > -50.0 && (lost - expected).abs() < 1.0, "{lost} dB, not {expected}: {levels:?}");
+    let (attenuation_db, expected_db) =
+        (levels[0] - levels[1], filter_attenuation_db(104.0) - filter_attenuation_db(4_000.0));
+    assert!(
+        levels[0] > -50.0 && (attenuation_db - expected_db).abs() < 1.0,
+        "{attenuation_db} dB, not {expected_db}: {levels:?}"
+    );
 }

@@ -16,7 +16,7 @@ fn connect(service: &Service) -> TcpStream {
     stream
 }
 
-/// Waits until the service closes the connection; returns the time that it took.
+/// Waits until the service closes the connection, and returns the time until then.
 fn time_to_end(mut stream: TcpStream) -> Duration {
     let begun = Instant::now();
     match stream.read_to_end(&mut Vec::new()) {
@@ -31,16 +31,16 @@ fn time_to_end(mut stream: TcpStream) -> Duration {
 fn silent_and_partial_requests_time_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[IDLE]);
-    for begun in [
+    for partial_request in [
         "",
         "GET /healthz HT",
         "GET /healthz HTTP/1.1\r\nHost: a\r\n",
         "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
     ] {
         let mut stream = connect(&service);
-        stream.write_all(begun.as_bytes()).expect("writes");
+        stream.write_all(partial_request.as_bytes()).expect("writes");
         let took = time_to_end(stream);
-        assert!((Duration::from_millis(900)..ENDS_WITHIN).contains(&took), "{begun:?}: {took:?}");
+        assert!((Duration::from_millis(900)..ENDS_WITHIN).contains(&took), "{partial_request:?}: {took:?}");
     }
     service.expect(200, "GET", "/healthz", &[], &serde_json::Value::Null);
 }
@@ -53,7 +53,7 @@ fn a_slow_head_times_out() {
     stream.write_all(b"GET /healthz HTTP/1.1\r\n").expect("writes");
     let begun = Instant::now();
     while stream.write_all(b"x: y\r\n").is_ok() {
-        assert!(begun.elapsed() < ENDS_WITHIN, "the service still listens");
+        assert!(begun.elapsed() < ENDS_WITHIN, "the service still reads the head");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -92,7 +92,7 @@ fn first_line(mut stream: TcpStream) -> String {
     match stream.read_to_end(&mut answer) {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
-        Err(error) => panic!("no end of the answer: {error}"),
+        Err(error) => panic!("the answer does not end: {error}"),
     }
     String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
 }
@@ -117,12 +117,12 @@ fn a_log_in_of_a_mebibyte_is_refused() {
     assert_eq!(first_line(stream), "HTTP/1.1 413 Payload Too Large");
 }
 
-/// A connection with a log-in whose body does not arrive.
+/// Opens a connection with a log-in whose body does not arrive.
 fn unfinished_log_in(service: &Service) -> TcpStream {
     let mut stream = connect(service);
     let head = log_in_head(service, 16).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
     stream.write_all(head.as_bytes()).expect("writes");
-    // The service waits for the body.
+    // The service answers this when it waits for the body.
     read_exactly(&mut stream, "HTTP/1.1 100 Continue\r\n\r\n");
     stream
 }
@@ -134,7 +134,7 @@ fn read_exactly(stream: &mut TcpStream, expected: &str) {
 }
 
 #[test]
-fn one_address_has_a_limited_number_of_connections_and_idle_ones_give_way() {
+fn one_address_has_a_limited_number_of_connections_and_idle_ones_are_closed_first() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[("SF_CONNECTIONS_PER_ADDRESS", "3")]);
     let mut open = vec![unfinished_log_in(&service), unfinished_log_in(&service)];
@@ -142,8 +142,8 @@ fn one_address_has_a_limited_number_of_connections_and_idle_ones_give_way() {
     idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").expect("writes");
     read_exactly(&mut idle, "HTTP/1.1 200 OK");
     open.push(unfinished_log_in(&service));
-    assert!(time_to_end(idle) < ENDS_WITHIN, "it gave way");
-    assert!(time_to_end(connect(&service)) < ENDS_WITHIN, "the fourth");
+    assert!(time_to_end(idle) < ENDS_WITHIN, "the idle connection stays open");
+    assert!(time_to_end(connect(&service)) < ENDS_WITHIN, "the fourth connection stays open");
     drop(open);
     let begun = Instant::now();
     while service.call("GET", "/healthz", &[], "").is_none() {
@@ -151,34 +151,36 @@ fn one_address_has_a_limited_number_of_connections_and_idle_ones_give_way() {
     }
 }
 
-/// hyper does not detect that they are gone, as bytes of another request came first.
+/// hyper does not detect that these clients have disconnected, because bytes of another request are
+/// unread.
 #[test]
 fn clients_that_disconnect_after_pipelined_requests_leave_the_queue() {
-    const LEAVING: usize = 24;
-    for further in ["GET / HTTP/1.1\r\n".to_owned(), "x".repeat(150_000)] {
+    const DISCONNECTING: usize = 24;
+    for next_request in ["GET / HTTP/1.1\r\n".to_owned(), "x".repeat(150_000)] {
         let folder = tempfile::tempdir().expect("a folder");
         let service = Service::start(&folder.path().join("storage"), &[]);
-        let wrong = br#"{"username": "admin", "password": "wrong"}"#;
-        let log_in = format!("{}{}", log_in_head(&service, wrong.len()), String::from_utf8_lossy(wrong));
-        // More log-ins are checked one after the other, two a second.
+        let credentials = br#"{"username": "admin", "password": "wrong"}"#;
+        let log_in =
+            format!("{}{}", log_in_head(&service, credentials.len()), String::from_utf8_lossy(credentials));
+        // After five failures, log-ins are checked one after the other, two per second.
         for _ in 0..5 {
             let mut stream = connect(&service);
             stream.write_all(log_in.as_bytes()).expect("writes");
             assert!(first_line(stream).starts_with("HTTP/1.1 401 "));
         }
-        for _ in 0..LEAVING {
+        for _ in 0..DISCONNECTING {
             let mut stream = connect(&service);
             stream.set_nonblocking(true).expect("sets");
             stream.write_all(log_in.as_bytes()).expect("writes");
-            // As many bytes as the system buffers.
-            let _ = stream.write(further.as_bytes());
+            // Writes as many bytes as the system buffers.
+            let _ = stream.write(next_request.as_bytes());
         }
         let mut last = connect(&service);
         last.write_all(log_in.as_bytes()).expect("writes");
         assert!(first_line(last).starts_with("HTTP/1.1 429 "));
         let throttled = service.expect(200, "GET", "/api/v1/admin/throttled", &[], &serde_json::Value::Null);
         let failures = throttled["items"][0]["failures"].as_u64().expect("a number");
-        assert!(failures < 5 + LEAVING as u64 / 2, "{failures} log-ins were checked: {throttled}");
+        assert!(failures < 5 + DISCONNECTING as u64 / 2, "{failures} log-ins were checked: {throttled}");
     }
 }
 
@@ -214,22 +216,22 @@ fn slow_readers_of_a_page_file_share_its_memory() {
     for client in &mut clients {
         client.read_exact(&mut [0; 1]).expect("the answer has begun");
     }
-    let taken_kib = status_kib(service.id(), "VmHWM:") - before_kib;
-    assert!(taken_kib < 150 * 1024, "{taken_kib} KiB for {CLIENTS} clients");
+    let used_kib = status_kib(service.id(), "VmHWM:") - before_kib;
+    assert!(used_kib < 150 * 1024, "{used_kib} KiB of memory for {CLIENTS} clients; the limit is 150 MiB");
 }
 
-/// Uploads a recording that exceeds the buffers of a socket; returns its URL.
+/// Uploads a recording that is larger than the buffers of a socket, and returns its URL.
 pub(crate) fn upload_large_sound(service: &Service) -> String {
     let sound = wav_of_noise(24 * 1024 * 1024);
-    let kind = [("Content-Type", "multipart/form-data; boundary=b")];
-    let answer = service.send("POST", "/api/v1/audio/upload", &kind, &form("long.wav", &sound));
+    let content_type = [("Content-Type", "multipart/form-data; boundary=b")];
+    let answer = service.send("POST", "/api/v1/audio/upload", &content_type, &form("long.wav", &sound));
     let answer = answer.expect("an answer");
     assert_eq!(answer.status, 201, "{}", answer.body);
-    let said: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
-    said["files"][0]["file_url"].as_str().expect("an address").to_owned()
+    let uploaded: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+    uploaded["files"][0]["file_url"].as_str().expect("an address").to_owned()
 }
 
-/// A 16-bit WAV file, mono at 48 kHz, with `data_bytes` bytes of samples.
+/// Returns a 16-bit mono WAV file at 48 kHz with `data_bytes` bytes of noise.
 fn wav_of_noise(data_bytes: u32) -> Vec<u8> {
     let mut file = Vec::from(*b"RIFF");
     file.extend((36 + data_bytes).to_le_bytes());
@@ -238,6 +240,6 @@ fn wav_of_noise(data_bytes: u32) -> Vec<u8> {
     file.extend(96_000_u32.to_le_bytes());
     file.extend(b"\x02\0\x10\0data");
     file.extend(data_bytes.to_le_bytes());
-    file.extend((0..data_bytes).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8));
+    file.extend((0..data_bytes).map(|index| (index.wrapping_mul(2_654_435_761) >> 24) as u8));
     file
 }

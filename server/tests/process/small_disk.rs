@@ -1,5 +1,5 @@
 //! A disk of a few megabytes that only the service and the test see: a `tmpfs` in a separate mount
-//! namespace. It is removed with the process that holds the namespace, however the test ends.
+//! namespace. The disk disappears with the process that holds the namespace, however the test ends.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -8,10 +8,10 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::songfoundry;
 
-/// The disk, which is removed when dropped.
+/// A mounted disk, which disappears when dropped.
 pub(crate) struct SmallDisk {
     holder: Child,
-    /// Its folder, as the service sees it.
+    /// The folder of the disk, as the service sees it.
     pub(crate) folder: PathBuf,
     is_root: bool,
 }
@@ -22,7 +22,7 @@ impl SmallDisk {
         let id = Command::new("id").arg("-u").output().expect("id runs").stdout;
         let is_root = String::from_utf8_lossy(&id).trim() == "0";
         let mut command = Command::new("unshare");
-        // Other users than root get a user namespace in which they are root.
+        // A user other than root gets a user namespace in which that user is root.
         command.args(if is_root { &["--mount"][..] } else { &["--map-root-user", "--mount"] });
         let script = format!(
             "mount -t tmpfs -o size={megabytes}m,mode=700 none '{}' && echo mounted && exec sleep 600",
@@ -33,20 +33,24 @@ impl SmallDisk {
         let mut line = String::new();
         let output = holder.stdout.take().expect("piped");
         BufReader::new(output).read_line(&mut line).expect("reads");
-        assert_eq!(line.trim(), "mounted", "this test mounts a disk of its own: as root, or where users may");
+        assert_eq!(
+            line.trim(),
+            "mounted",
+            "cannot mount a disk: run this test as root, or allow user namespaces"
+        );
         Self { holder, folder: folder.to_owned(), is_root }
     }
 
-    /// The command `songfoundry`, run so that it sees the disk.
+    /// Returns the command `songfoundry`, which runs in the namespace of the disk.
     pub(crate) fn songfoundry(&self, storage: &Path) -> Command {
-        let plain = songfoundry(storage);
+        let program_command = songfoundry(storage);
         let mut command = Command::new("nsenter");
         command.arg(format!("--target={}", self.holder.id()));
         if !self.is_root {
             command.args(["--user", "--preserve-credentials"]);
         }
-        command.arg("--mount").arg("--").arg(plain.get_program());
-        for (key, value) in plain.get_envs() {
+        command.arg("--mount").arg("--").arg(program_command.get_program());
+        for (key, value) in program_command.get_envs() {
             match value {
                 Some(value) => command.env(key, value),
                 None => command.env_remove(key),
@@ -55,28 +59,28 @@ impl SmallDisk {
         command
     }
 
-    /// The path of a file of the disk for this process.
+    /// Returns the path through which this process reaches a file of the disk.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
-        root.join(self.folder.strip_prefix("/").expect("a whole path")).join(name)
+        root.join(self.folder.strip_prefix("/").expect("an absolute path")).join(name)
     }
 
     /// Fills the disk to the last byte.
     pub(crate) fn fill(&self) {
         let mut file = File::create(self.path("ballast")).expect("makes a file");
-        let piece = [0; 4096];
-        while file.write_all(&piece).is_ok() {}
+        let zeros = [0; 4096];
+        while file.write_all(&zeros).is_ok() {}
     }
 
     /// Fills the disk again to the last byte, after a file was removed.
-    pub(crate) fn fill_on(&self) {
+    pub(crate) fn fill_again(&self) {
         let mut file = File::options().append(true).open(self.path("ballast")).expect("opens");
-        let piece = [0; 4096];
-        while file.write_all(&piece).is_ok() {}
+        let zeros = [0; 4096];
+        while file.write_all(&zeros).is_ok() {}
     }
 
     /// Frees `bytes` bytes of a full disk.
-    pub(crate) fn leave(&self, bytes: u64) {
+    pub(crate) fn free_up(&self, bytes: u64) {
         let file = File::options().write(true).open(self.path("ballast")).expect("opens");
         let size_bytes = file.metadata().expect("reads").len();
         file.set_len(size_bytes - bytes).expect("shortens");
@@ -93,7 +97,7 @@ impl SmallDisk {
         text.split_whitespace().map(|number| number.parse::<u64>().expect("a number")).product()
     }
 
-    /// Frees the space again.
+    /// Deletes the file that fills the disk.
     pub(crate) fn empty(&self) {
         fs::remove_file(self.path("ballast")).expect("removes");
     }
@@ -101,7 +105,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // The disk ends with the last process of its namespace.
+        // The disk disappears with the last process of its namespace.
         let _ = self.holder.kill();
         let _ = self.holder.wait();
     }

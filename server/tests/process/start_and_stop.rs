@@ -1,4 +1,4 @@
-//! The program's start, refusals, logs and end.
+//! How the program starts, refuses wrong settings, logs and ends.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn run(storage: &Path, args: &[&str], settings: &[(&str, &str)]) -> Output {
 }
 
 #[track_caller]
-fn refused(storage: &Path, settings: &[(&str, &str)], expected: &str) {
+fn assert_start_is_refused(storage: &Path, settings: &[(&str, &str)], expected: &str) {
     let output = run(storage, &["serve"], settings);
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && printed.contains(expected), "{:?}: {printed}", output.status);
@@ -26,27 +26,31 @@ fn refused(storage: &Path, settings: &[(&str, &str)], expected: &str) {
 fn a_wrong_setting_stops_the_start_with_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
-    refused(&storage, &[("SF_PORT", "x")], "SF_PORT is `x`");
-    refused(&storage, &[("SF_ENVIRONMENT", "container")], "SF_JWT_SECRET is not set");
-    refused(&storage, &[("SF_CONFIG", "/nowhere/songfoundry.toml")], "/nowhere/songfoundry.toml");
+    assert_start_is_refused(&storage, &[("SF_PORT", "x")], "SF_PORT is `x`");
+    assert_start_is_refused(&storage, &[("SF_ENVIRONMENT", "container")], "SF_JWT_SECRET is not set");
+    assert_start_is_refused(
+        &storage,
+        &[("SF_CONFIG", "/nowhere/songfoundry.toml")],
+        "/nowhere/songfoundry.toml",
+    );
     std::fs::write(folder.path().join("songfoundry.toml"), "log_format = \"xml\"").expect("writes");
-    refused(&storage, &[], "SF_LOG_FORMAT is `xml`");
+    assert_start_is_refused(&storage, &[], "SF_LOG_FORMAT is `xml`");
     assert!(!storage.exists(), "created the storage folder before checking the settings");
     std::fs::write(folder.path().join("songfoundry.toml"), "").expect("writes");
     let file = folder.path().join("file");
     std::fs::write(&file, "").expect("writes");
-    refused(&file, &[], "SF_STORAGE_DIR");
+    assert_start_is_refused(&file, &[], "SF_STORAGE_DIR");
 }
 
 #[test]
-fn only_the_variables_of_the_service_must_be_text() {
+fn only_the_variables_of_the_service_must_be_valid_utf8() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
-    let no_text = OsStr::from_bytes(b"caf\xe9");
+    let invalid_utf8 = OsStr::from_bytes(b"caf\xe9");
     for command in ["config", "serve", "worker"] {
-        let output = songfoundry(&storage).arg(command).env("SF_LOG", no_text).output().expect("runs");
+        let output = songfoundry(&storage).arg(command).env("SF_LOG", invalid_utf8).output().expect("runs");
         let printed = String::from_utf8_lossy(&output.stderr);
         assert!(
             !output.status.success() && printed.contains("SF_LOG is not valid UTF-8"),
@@ -54,19 +58,19 @@ fn only_the_variables_of_the_service_must_be_text() {
         );
         assert!(!printed.contains("panicked"), "{command}: {printed}");
     }
-    let mut others = songfoundry(&storage);
-    others.env("CITY", no_text).env(OsStr::from_bytes(b"CAF\xc9"), "open").arg("config");
-    let output = others.output().expect("runs");
+    let mut config_command = songfoundry(&storage);
+    config_command.env("CITY", invalid_utf8).env(OsStr::from_bytes(b"CAF\xc9"), "open").arg("config");
+    let output = config_command.output().expect("runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
-fn a_port_that_needs_rights_is_refused_as_such() {
+fn a_privileged_port_is_refused_with_the_reason() {
     use std::os::unix::fs::MetadataExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let program = env!("CARGO_BIN_EXE_songfoundry");
     let plain = songfoundry(&folder.path().join("storage"));
-    // Root drops the right to use low ports; other users do not have it.
+    // Root drops the right to use ports below 1024. Other users do not have this right.
     let mut command = match std::fs::metadata("/proc/self").expect("this process").uid() == 0 {
         true => {
             let mut setpriv = std::process::Command::new("setpriv");
@@ -86,8 +90,12 @@ fn a_port_that_needs_rights_is_refused_as_such() {
             command
         }
     };
-    let first_free = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start").expect("reads");
-    assert!(first_free.trim().parse::<u16>().expect("a port") > 79, "every process may use port 79 here");
+    let first_unprivileged_port =
+        std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start").expect("reads");
+    assert!(
+        first_unprivileged_port.trim().parse::<u16>().expect("a port") > 79,
+        "every process may use port 79 here"
+    );
     let output = command.env("SF_PORT", "79").output().expect("setpriv of util-linux runs");
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{printed}");
@@ -127,7 +135,7 @@ fn settings_with_missing_targets_are_reported_at_the_start() {
     while !expected.is_empty() {
         let line = log.recv_timeout(Duration::from_secs(20));
         let line = line.unwrap_or_else(|_| panic!("not printed: {expected:?}"));
-        expected.retain(|one| !line.contains(one));
+        expected.retain(|expected_text| !line.contains(expected_text));
     }
 }
 
@@ -138,7 +146,7 @@ fn a_worker_reports_soundfont_folders_that_it_cannot_read() {
     std::fs::write(&file, "no folder").expect("writes");
     let dirs = format!("/nowhere/sounds:{}", file.display());
     let mut command = songfoundry(&folder.path().join("storage"));
-    // It is printed before the database is opened, which is unreachable.
+    // The worker prints the report before it opens the database, which is unreachable.
     command
         .arg("worker")
         .env("SF_SOUNDFONT_DIRS", &dirs)
@@ -152,33 +160,37 @@ fn a_worker_reports_soundfont_folders_that_it_cannot_read() {
 }
 
 #[test]
-fn one_storage_folder_serves_one_process() {
+fn a_storage_folder_can_be_used_by_only_one_process() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let first = Service::start(&storage, &[]);
-    refused(&storage, &[], "SF_STORAGE_DIR");
+    assert_start_is_refused(&storage, &[], "SF_STORAGE_DIR");
     let port = first.address.port().to_string();
-    refused(&folder.path().join("other"), &[("SF_PORT", &port)], "SF_PORT");
+    assert_start_is_refused(&folder.path().join("other"), &[("SF_PORT", &port)], "SF_PORT");
     first.expect(200, "GET", "/readyz", &[], &Value::Null);
 }
 
 #[test]
-fn a_deleted_lock_file_lets_no_second_process_in() {
+fn a_second_process_is_refused_after_the_lock_file_was_deleted() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let first = Service::start(&storage, &[]);
     std::fs::remove_file(storage.join("songfoundry.lock")).expect("removes");
-    refused(&storage, &[], "another Songfoundry is using the storage folder");
+    assert_start_is_refused(&storage, &[], "another Songfoundry is using the storage folder");
     first.expect(200, "GET", "/readyz", &[], &Value::Null);
 }
 
 #[test]
-fn a_second_service_with_a_folder_of_its_own_leaves_the_database_alone() {
+fn a_second_service_with_another_folder_cannot_use_the_same_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = format!("sqlite:{}", folder.path().join("songs.db").display());
     let settings = [("SF_DATABASE_URL", database.as_str())];
     let first = Service::start(&folder.path().join("storage"), &settings);
-    refused(&folder.path().join("other"), &settings, "another Songfoundry is using the database");
+    assert_start_is_refused(
+        &folder.path().join("other"),
+        &settings,
+        "another Songfoundry is using the database",
+    );
     first.expect(200, "GET", "/readyz", &[], &Value::Null);
 }
 
@@ -214,14 +226,14 @@ fn a_container_prints_its_first_password_once() {
 }
 
 #[test]
-fn it_ends_in_time_with_connections_open() {
+fn the_service_ends_in_time_with_connections_open() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
-    // Connections that sent nothing or a partial request.
+    // One connection has sent nothing, and the other a partial request.
     let idle = TcpStream::connect(service.address).expect("connects");
-    let mut half = TcpStream::connect(service.address).expect("connects");
+    let mut partial = TcpStream::connect(service.address).expect("connects");
     write!(
-        half,
+        partial,
         "POST /api/v1/projects HTTP/1.1\r\nHost: {}\r\nContent-Length: 10\r\n\r\n{{",
         service.address
     )
@@ -230,14 +242,14 @@ fn it_ends_in_time_with_connections_open() {
     let (status, took) = service.stop();
     assert!(status.success(), "{status}");
     assert!(took < Duration::from_secs(10), "{took:?}");
-    drop((idle, half));
+    drop((idle, partial));
 }
 
 #[test]
-fn logs_are_json_on_request_and_never_hold_a_token() {
+fn logs_are_json_on_request_and_never_contain_a_token() {
     let (folder, empty) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let mut command = songfoundry(&folder.path().join("storage"));
-    // One warning is counted below; a missing SoundFont folder would be another.
+    // The test counts one warning below. A missing SoundFont folder would cause another one.
     command.arg("serve").env("SF_LOG", "debug,sqlx=info").env("SF_LOG_FORMAT", "json").stderr(Stdio::piped());
     command.env("SF_SOUNDFONT_DIRS", empty.path());
     let mut service = Service::spawn(&mut command);
@@ -254,8 +266,8 @@ fn logs_are_json_on_request_and_never_hold_a_token() {
     service.expect(401, "POST", "/api/v1/auth/login", &[], &body);
     let tail = service.expect(200, "GET", "/api/v1/system/log?limit=1000", &[], &Value::Null).to_string();
     assert!(tail.contains("failed log-in") && !tail.contains("hidden-in"), "{tail}");
-    let graver = service.expect(200, "GET", "/api/v1/system/log?level=warn", &[], &Value::Null);
-    assert_eq!(graver["lines"].as_array().map(Vec::len), Some(1), "{graver}");
+    let warnings = service.expect(200, "GET", "/api/v1/system/log?level=warn", &[], &Value::Null);
+    assert_eq!(warnings["lines"].as_array().map(Vec::len), Some(1), "{warnings}");
     service.stop();
     let text = reader.join().expect("reads");
     assert!(text.contains("/api/v1/tasks") && text.contains("failed log-in"), "{text}");
@@ -288,7 +300,7 @@ fn the_command_line_explains_itself() {
 }
 
 #[test]
-fn a_body_over_the_limit_is_answered_and_not_cut_off() {
+fn a_body_over_the_limit_gets_an_answer_instead_of_a_reset() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[("SF_PROJECT_MAX_BYTES", "100000")]);
     let body = json!({ "name": "x".repeat(30_000_000) });

@@ -13,15 +13,15 @@ use crate::database;
 /// A running service, which is killed when dropped.
 pub(crate) struct Service {
     child: Child,
-    /// The address that it printed.
+    /// The address that the service printed.
     pub(crate) address: SocketAddr,
-    /// The lines that it printed before its address.
+    /// The lines that the service printed before its address.
     pub(crate) greeting: Vec<String>,
-    /// Kept open, so that further output does not fail.
+    /// Stays open so that the service can write further output.
     stdout: BufReader<ChildStdout>,
 }
 
-/// The command `songfoundry` with a clean environment.
+/// Returns the command `songfoundry` with settings for a test and no others.
 pub(crate) fn songfoundry(storage: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_songfoundry"));
     for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("SF_")) {
@@ -34,7 +34,7 @@ pub(crate) fn songfoundry(storage: &Path) -> Command {
     if let Some(url) = database::of(storage) {
         command.env("SF_DATABASE_URL", url);
     }
-    // Ignores a settings file in the working directory of the test.
+    // The working directory of the test may contain a settings file.
     command.current_dir(storage.parent().expect("a folder above"));
     command
 }
@@ -53,11 +53,11 @@ impl Service {
         if let Some(address) = address {
             Self { child, address, greeting, stdout }
         } else {
-            panic!("ended before it printed its address: {:?} {greeting:?}", child.wait());
+            panic!("the service ended before it printed its address: {:?} {greeting:?}", child.wait());
         }
     }
 
-    /// The next line that it prints after its address.
+    /// Reads the next line that the service prints after its address.
     pub(crate) fn next_line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("reads");
@@ -75,18 +75,19 @@ impl Service {
         assert!(sent.expect("kill runs").success());
     }
 
-    /// SIGKILL while other clients are connected.
+    /// Sends SIGKILL while other threads still use the service.
     pub(crate) fn signal_kill(&self) {
         self.signal("KILL");
     }
 
-    /// SIGKILL: no cleanup.
+    /// Sends SIGKILL, which allows no cleanup, and waits until the service has ended.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("kills");
         self.child.wait().expect("ends");
     }
 
-    /// SIGTERM, then waits for the end. Returns the status and the time that it took.
+    /// Sends SIGTERM and waits until the service has ended. Returns the exit status and the
+    /// duration.
     pub(crate) fn stop(mut self) -> (ExitStatus, Duration) {
         let begun = Instant::now();
         self.signal("TERM");
@@ -96,10 +97,10 @@ impl Service {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("does not end after SIGTERM");
+        panic!("the service does not end within 20 s after SIGTERM");
     }
 
-    /// Takes standard error, if it was piped.
+    /// Returns the standard error of the service, which must be piped.
     pub(crate) fn take_stderr(&mut self) -> impl std::io::Read + use<> {
         self.child.stderr.take().expect("piped")
     }
@@ -116,7 +117,7 @@ impl Service {
     }
 
     /// Like [`Self::call`], with any bytes as the body. The content type is JSON unless the headers
-    /// name another.
+    /// contain another one.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -144,7 +145,7 @@ impl Service {
     }
 }
 
-/// Reads up to the line with the address; returns the address and the lines before it.
+/// Reads up to the line with the address. Returns the address and the lines before that line.
 fn read_greeting(stdout: &mut impl BufRead) -> (Option<SocketAddr>, Vec<String>) {
     let mut greeting = Vec::new();
     loop {
@@ -162,13 +163,13 @@ fn read_greeting(stdout: &mut impl BufRead) -> (Option<SocketAddr>, Vec<String>)
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // Already ended in most tests.
+        // In most tests the service has already ended, and this fails.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// An answer.
+/// An HTTP answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -177,7 +178,7 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// A form with one file and the boundary `b`.
+/// Returns a multipart form with one file and the boundary `b`.
 pub(crate) fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
     let mut body =
         format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n")
@@ -201,8 +202,8 @@ pub(crate) fn request(
         "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n",
         body.len()
     );
-    let kind_is_given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    if !body.is_empty() && !kind_is_given {
+    let has_content_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if !body.is_empty() && !has_content_type {
         head.push_str("Content-Type: application/json\r\n");
     }
     for (name, value) in headers {
@@ -226,7 +227,8 @@ pub(crate) fn request(
     Ok(Some(Answer { status, head: head.to_owned(), body: body.to_owned() }))
 }
 
-/// A value in the process's status, in KiB: `VmHWM` is the peak memory, `VmRSS` the current memory.
+/// Reads a number in KiB from the process's status: `VmHWM` is the peak memory, `VmRSS` the current
+/// memory.
 pub(crate) fn status_kib(service: &Service, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the system counts it");
@@ -249,8 +251,8 @@ pub(crate) fn wait_until_closed(service: &Service, client_port: u16) {
 /// `/proc/net/tcp`).
 fn is_established(port: u16, client_port: u16) -> bool {
     const ESTABLISHED: &str = "01";
-    let list = std::fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
-    list.lines().skip(1).any(|line| {
+    let connections = std::fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
+    connections.lines().skip(1).any(|line| {
         let mut fields = line.split_whitespace().skip(1);
         let ports = [port, client_port].map(|port| format!(":{port:04X}"));
         let is_between = ports.iter().all(|port| fields.next().is_some_and(|end| end.ends_with(port)));

@@ -9,7 +9,7 @@ use crate::support::Service;
 /// A song that is saved repeatedly.
 #[derive(Debug, Clone)]
 pub(crate) struct Song {
-    /// Its project's id.
+    /// Id of the project.
     pub(crate) id: String,
     /// The last acknowledged revision; 0 before the first.
     pub(crate) revision: i64,
@@ -22,18 +22,18 @@ pub(crate) struct Song {
 /// An uploaded audio file.
 #[derive(Debug, Clone)]
 pub(crate) struct Sound {
-    /// Its id.
+    /// Id of the file.
     pub(crate) id: String,
-    /// Number that its content is generated from.
+    /// Number from which the content is generated.
     pub(crate) number: usize,
 }
 
 /// A resumable upload in progress.
 #[derive(Debug, Clone)]
-pub(crate) struct Begun {
-    /// Its path.
+pub(crate) struct PartialUpload {
+    /// URL path of the upload.
     pub(crate) path: String,
-    /// Number that its content is generated from.
+    /// Number from which the content is generated.
     pub(crate) number: usize,
     /// Acknowledged bytes.
     pub(crate) offset_bytes: usize,
@@ -45,14 +45,14 @@ pub(crate) struct Ledger {
     pub(crate) songs: Vec<Song>,
     pub(crate) sounds: Vec<Sound>,
     /// The resumable upload in progress when the service ended.
-    pub(crate) begun: Option<Begun>,
+    pub(crate) partial_upload: Option<PartialUpload>,
     /// Number of resumable uploads that continued after the service had ended.
     pub(crate) resumed: usize,
     pub(crate) saves: usize,
     /// Number of recordings that were checked.
     checked: usize,
     /// Number of saves in flight that were stored.
-    made_it: usize,
+    stored_in_flight: usize,
 }
 
 impl Default for Ledger {
@@ -62,23 +62,23 @@ impl Default for Ledger {
         Self {
             songs: (0..2).map(song).collect(),
             sounds: Vec::new(),
-            begun: None,
+            partial_upload: None,
             resumed: 0,
             saves: 0,
             checked: 0,
-            made_it: 0,
+            stored_in_flight: 0,
         }
     }
 }
 
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { saves, sounds, made_it, resumed, .. } = self;
+        let Self { saves, sounds, stored_in_flight, resumed, .. } = self;
         let sounds = sounds.len();
         write!(
             f,
-            "{saves} acknowledged saves and {sounds} acknowledged uploads are there and whole; \
-             {made_it} saves that were under way are, too; uploads in parts went on {resumed} times"
+            "all {saves} acknowledged saves and {sounds} acknowledged uploads are stored completely; \
+             {stored_in_flight} unacknowledged saves are stored, too; resumable uploads continued {resumed} times"
         )
     }
 }
@@ -107,18 +107,18 @@ pub(crate) fn wav(number: usize) -> String {
 pub(crate) const PART_BYTES: usize = 700;
 
 impl Ledger {
-    /// Checks all songs, and uploads since the last check.
+    /// Checks all songs, and the uploads since the last check.
     pub(crate) fn check_newest(&mut self, service: &Service) {
         for song in &mut self.songs {
-            self.made_it += usize::from(check_song(service, song));
+            self.stored_in_flight += usize::from(check_song(service, song));
         }
         for sound in &self.sounds[self.checked..] {
             check_sound(service, sound);
         }
         self.checked = self.sounds.len();
-        if let Some(begun) = &mut self.begun {
+        if let Some(partial_upload) = &mut self.partial_upload {
             self.resumed += 1;
-            check_begun(service, begun);
+            check_partial_upload(service, partial_upload);
         }
     }
 
@@ -135,45 +135,55 @@ impl Ledger {
     }
 }
 
-/// Whether the save in flight was stored. The stored song is the reference from now on.
+/// Checks a song and returns whether its save in flight was stored. Later checks expect the song as
+/// it is stored now.
 fn check_song(service: &Service, song: &mut Song) -> bool {
     let path = format!("/api/v1/projects/{}", song.id);
-    let there = service.call("GET", &path, &[], "").expect("an answer");
-    if there.status == 404 {
+    let answer = service.call("GET", &path, &[], "").expect("an answer");
+    if answer.status == 404 {
         assert_eq!(song.revision, 0, "{} is lost", song.id);
         song.in_flight = None;
         return false;
     }
-    let found: Value = serde_json::from_str(&there.body).expect("a whole document");
+    let stored: Value = serde_json::from_str(&answer.body).expect("a whole document");
     let revisions = service.expect(200, "GET", &format!("{path}/revisions"), &[], &Value::Null);
     let current = revisions["items"][0]["revision"].as_i64().expect("a revision");
     let in_flight = song.in_flight.take();
-    let made_it = current != song.revision;
-    if made_it {
+    let stored_in_flight = current != song.revision;
+    if stored_in_flight {
         assert_eq!(current, song.revision + 1, "{}: an acknowledged save is lost", song.id);
         song.revision = current;
         song.name = in_flight.expect("nobody else saves");
     }
-    assert!(found == document(&song.id, &song.name), "{} is not as it was saved as `{}`", song.id, song.name);
-    made_it
+    assert!(
+        stored == document(&song.id, &song.name),
+        "{} differs from the document that was saved as `{}`",
+        song.id,
+        song.name
+    );
+    stored_in_flight
 }
 
-/// No acknowledged byte is lost; the part in flight may be stored completely, partly or not. The
-/// upload continues from the stored offset.
-fn check_begun(service: &Service, begun: &mut Begun) {
-    let about = service.expect(200, "GET", &begun.path, &[], &Value::Null);
-    let found = about["offset_bytes"].as_u64().expect("an offset") as usize;
-    let possible = begun.offset_bytes..=begun.offset_bytes + PART_BYTES;
-    assert!(possible.contains(&found), "{about} after {} acknowledged bytes", begun.offset_bytes);
-    begun.offset_bytes = found;
+/// Checks that no acknowledged byte is lost. The part in flight may be stored completely, partly or
+/// not at all. The upload continues from the stored offset.
+fn check_partial_upload(service: &Service, partial_upload: &mut PartialUpload) {
+    let metadata = service.expect(200, "GET", &partial_upload.path, &[], &Value::Null);
+    let stored = metadata["offset_bytes"].as_u64().expect("an offset") as usize;
+    let possible = partial_upload.offset_bytes..=partial_upload.offset_bytes + PART_BYTES;
+    assert!(
+        possible.contains(&stored),
+        "{metadata} after {} acknowledged bytes",
+        partial_upload.offset_bytes
+    );
+    partial_upload.offset_bytes = stored;
 }
 
 fn check_sound(service: &Service, sound: &Sound) {
     let path = format!("/api/v1/audio/{}", sound.id);
-    let about = service.expect(200, "GET", &path, &[], &Value::Null);
-    assert_eq!(about["frames"], 0x1000, "{about}");
+    let metadata = service.expect(200, "GET", &path, &[], &Value::Null);
+    assert_eq!(metadata["frames"], 0x1000, "{metadata}");
     let file = service.call("GET", &format!("{path}/file"), &[], "").expect("an answer");
-    assert!(file.status == 200 && file.body == wav(sound.number), "sound {} is not whole", sound.number);
+    assert!(file.status == 200 && file.body == wav(sound.number), "sound {} is incomplete", sound.number);
     let samples = service.call("GET", &format!("{path}/file?format=wav32f"), &[], "").expect("an answer");
     assert_eq!(samples.status, 200, "the samples of sound {}: {}", sound.number, samples.body);
     let peaks = service.expect(200, "GET", &format!("{path}/peaks?format=json&bits=8"), &[], &Value::Null);

@@ -2,7 +2,7 @@
 //!
 //! `scripts/soak` runs 1,000 kills and 100 power cuts while songs are saved and recordings
 //! uploaded. `SOAK_PERCENT` selects a percentage of them. A power cut is a kill after which the
-//! folder holds only synced data (`tests/power-cut`).
+//! folder contains only synced data (`tests/power-cut`).
 
 #[path = "../process/database.rs"]
 mod database;
@@ -23,7 +23,7 @@ use support::{Service, songfoundry};
 const KILLS: usize = 1_000;
 const POWER_CUTS: usize = 100;
 
-/// The number of rounds that `SOAK_PERCENT` selects, at least one.
+/// Returns the number of rounds that `SOAK_PERCENT` selects, at least one.
 fn selected_rounds(rounds: usize) -> usize {
     let percent =
         std::env::var("SOAK_PERCENT").map_or(100, |text| text.parse().expect("SOAK_PERCENT is a number"));
@@ -35,10 +35,10 @@ fn kill_delay(round: usize) -> Duration {
     Duration::from_micros((round as u64 * 7_919) % 60_000)
 }
 
-/// Whether there is another round: a busy machine may need more rounds until something is
-/// acknowledged.
-fn continues(rounds: usize, wanted: usize, ledger: &Ledger) -> bool {
-    rounds < wanted || (!ledger.has_acknowledged() && rounds < 20 * wanted)
+/// Whether there is another round. A busy machine may need more than `min_rounds` until a save and
+/// an upload are acknowledged.
+fn continues(rounds: usize, min_rounds: usize, ledger: &Ledger) -> bool {
+    rounds < min_rounds || (!ledger.has_acknowledged() && rounds < 20 * min_rounds)
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn kills_lose_no_acknowledged_data() {
     println!("{rounds} kills: {ledger}");
 }
 
-/// A service of whose files only synced data survives.
+/// Starts a service on a simulated disk, which keeps only synced data.
 fn start_on(disk: &Path, storage: &Path) -> Service {
     // Cargo builds the library beside this program.
     let library = std::env::current_exe().expect("a program").with_file_name("libsongfoundry_power_cut.so");
@@ -71,7 +71,7 @@ fn start_on(disk: &Path, storage: &Path) -> Service {
 #[test]
 fn power_cuts_lose_no_acknowledged_data() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = |what: &str, round: usize| folder.path().join(format!("{what}-{round}"));
+    let path = |kind: &str, round: usize| folder.path().join(format!("{kind}-{round}"));
     std::fs::create_dir(path("storage", 0)).expect("a folder");
     let (mut ledger, mut rounds) = (Ledger::default(), 0);
     while continues(rounds, selected_rounds(POWER_CUTS), &ledger) {

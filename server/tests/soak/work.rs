@@ -6,20 +6,21 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::ledger::{Begun, Ledger, PART_BYTES, Song, Sound, document, wav};
+use crate::ledger::{Ledger, PART_BYTES, PartialUpload, Song, Sound, document, wav};
 use crate::support::Service;
 
 /// Number of threads that upload.
 const UPLOADERS: usize = 2;
 
-/// First number of recordings for resumable uploads, above all others.
-const IN_PARTS: usize = 5_000_000;
+/// First number of recordings for resumable uploads, above the numbers of all other recordings.
+const FIRST_RESUMABLE_NUMBER: usize = 5_000_000;
 
 /// Maximum time until the first acknowledgement.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// Works on `service` and kills it `after` the round's first acknowledgements.
-pub(crate) fn until_ended(service: &Service, ledger: &mut Ledger, round: usize, after: Duration) {
+/// Saves and uploads until it kills `service`, `kill_delay` after the first acknowledgements of the
+/// round.
+pub(crate) fn until_ended(service: &Service, ledger: &mut Ledger, round: usize, kill_delay: Duration) {
     let acknowledged = AtomicUsize::new(0);
     thread::scope(|scope| {
         let count = &acknowledged;
@@ -27,16 +28,18 @@ pub(crate) fn until_ended(service: &Service, ledger: &mut Ledger, round: usize, 
         let savers: Vec<_> =
             songs.map(|song| scope.spawn(move || save(service, song, round, count))).collect();
         let uploaders: Vec<_> = (0..UPLOADERS)
-            .map(|one| scope.spawn(move || upload(service, round * UPLOADERS + one, count)))
+            .map(|index| scope.spawn(move || upload(service, round * UPLOADERS + index, count)))
             .collect();
-        let begun = ledger.begun.take();
-        let in_parts = scope.spawn(move || upload_in_parts(service, begun, IN_PARTS + round * 1_000, count));
+        let partial_upload = ledger.partial_upload.take();
+        let in_parts = scope.spawn(move || {
+            upload_in_parts(service, partial_upload, FIRST_RESUMABLE_NUMBER + round * 1_000, count)
+        });
         let started = Instant::now();
         while acknowledged.load(Ordering::Relaxed) <= round % 5 {
-            assert!(started.elapsed() < PATIENCE, "round {round}: nothing is acknowledged");
+            assert!(started.elapsed() < MAX_WAIT, "round {round}: the service acknowledges nothing");
             thread::sleep(Duration::from_millis(1));
         }
-        thread::sleep(after);
+        thread::sleep(kill_delay);
         service.signal_kill();
         for saver in savers {
             ledger.saves += saver.join().expect("saves");
@@ -44,8 +47,8 @@ pub(crate) fn until_ended(service: &Service, ledger: &mut Ledger, round: usize, 
         for uploader in uploaders {
             ledger.sounds.extend(uploader.join().expect("uploads"));
         }
-        let (begun, sounds) = in_parts.join().expect("uploads in parts");
-        ledger.begun = begun;
+        let (partial_upload, sounds) = in_parts.join().expect("uploads in parts");
+        ledger.partial_upload = partial_upload;
         ledger.sounds.extend(sounds);
     });
 }
@@ -70,21 +73,23 @@ fn save(service: &Service, song: &mut Song, round: usize, count: &AtomicUsize) -
         song.name = name;
         count.fetch_add(1, Ordering::Relaxed);
     }
-    unreachable!("no service lasts so long")
+    unreachable!("the service is killed before the numbers end")
 }
 
 /// Uploads until the service is gone; returns the acknowledged recordings.
 fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Sound> {
     let mut sounds = Vec::new();
     loop {
-        // Up to a thousand in a round.
+        // Each uploader has a thousand numbers for a round.
         let number = uploader * 1_000 + sounds.len();
         let body = format!(
             "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{number}.wav\"\r\n\r\n{}\r\n--b--\r\n",
             wav(number)
         );
-        let kind = [("Content-Type", "multipart/form-data; boundary=b")];
-        let Some(answer) = service.call("POST", "/api/v1/audio/upload", &kind, &body) else { return sounds };
+        let content_type = [("Content-Type", "multipart/form-data; boundary=b")];
+        let Some(answer) = service.call("POST", "/api/v1/audio/upload", &content_type, &body) else {
+            return sounds;
+        };
         assert_eq!(answer.status, 201, "an upload was refused: {}", answer.body);
         let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
         let id = answer["files"][0]["id"].as_str().expect("an id").to_owned();
@@ -94,16 +99,18 @@ fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Sound>
 }
 
 /// Uploads by the tus protocol until the service is gone, starting with the upload in progress.
-/// Returns the upload in progress at the end and the completed ones.
+/// Returns the upload in progress at the end, and the completed uploads.
 fn upload_in_parts(
     service: &Service,
-    mut begun: Option<Begun>,
+    mut partial_upload: Option<PartialUpload>,
     first_number: usize,
     count: &AtomicUsize,
-) -> (Option<Begun>, Vec<Sound>) {
+) -> (Option<PartialUpload>, Vec<Sound>) {
     let mut sounds = Vec::new();
     for number in first_number.. {
-        let Some(mut upload) = begun.take().or_else(|| begin(service, number)) else { return (None, sounds) };
+        let Some(mut upload) = partial_upload.take().or_else(|| begin(service, number)) else {
+            return (None, sounds);
+        };
         while send_part(service, &mut upload) {
             count.fetch_add(1, Ordering::Relaxed);
         }
@@ -112,22 +119,22 @@ fn upload_in_parts(
             None => return (Some(upload), sounds),
         }
     }
-    unreachable!("no service lasts so long")
+    unreachable!("the service is killed before the numbers end")
 }
 
 const TUS: (&str, &str) = ("Tus-Resumable", "1.0.0");
 
-fn begin(service: &Service, number: usize) -> Option<Begun> {
+fn begin(service: &Service, number: usize) -> Option<PartialUpload> {
     let length = wav(number).len().to_string();
     let answer = service.call("POST", "/api/v1/audio/uploads", &[TUS, ("Upload-Length", &length)], "")?;
     assert_eq!(answer.status, 201, "an upload was refused: {}", answer.body);
     let mut lines = answer.head.lines().filter_map(|line| line.split_once(": "));
     let location = lines.find(|(name, _)| name.eq_ignore_ascii_case("location"));
-    Some(Begun { path: location.expect("a location").1.to_owned(), number, offset_bytes: 0 })
+    Some(PartialUpload { path: location.expect("a location").1.to_owned(), number, offset_bytes: 0 })
 }
 
-/// Sends the next part; returns false if there is none or the service is gone.
-fn send_part(service: &Service, upload: &mut Begun) -> bool {
+/// Sends the next part. Returns `false` if there is no further part or the service is gone.
+fn send_part(service: &Service, upload: &mut PartialUpload) -> bool {
     let (whole, from) = (wav(upload.number), upload.offset_bytes);
     let part = &whole[from..whole.len().min(from + PART_BYTES)];
     if part.is_empty() {
@@ -142,8 +149,8 @@ fn send_part(service: &Service, upload: &mut Begun) -> bool {
     true
 }
 
-/// The id of the uploaded file, or `None` if the service ended before.
-fn wait_for_file(service: &Service, upload: &Begun) -> Option<String> {
+/// Waits for the id of the uploaded file. `None` if bytes are missing or the service has ended.
+fn wait_for_file(service: &Service, upload: &PartialUpload) -> Option<String> {
     if upload.offset_bytes < wav(upload.number).len() {
         return None;
     }
@@ -151,12 +158,12 @@ fn wait_for_file(service: &Service, upload: &Begun) -> Option<String> {
     loop {
         let answer = service.call("GET", &upload.path, &[], "")?;
         assert_eq!(answer.status, 200, "an upload is lost: {}", answer.body);
-        let about: Value = serde_json::from_str(&answer.body).expect("JSON");
-        if let Some(id) = about["audio_id"].as_str() {
+        let metadata: Value = serde_json::from_str(&answer.body).expect("JSON");
+        if let Some(id) = metadata["audio_id"].as_str() {
             return Some(id.to_owned());
         }
-        assert_ne!(about["state"], "refused", "{about}");
-        assert!(begun.elapsed() < PATIENCE, "{about} does not end");
+        assert_ne!(metadata["state"], "refused", "{metadata}");
+        assert!(begun.elapsed() < MAX_WAIT, "the decoding does not end: {metadata}");
         thread::sleep(Duration::from_millis(2));
     }
 }

@@ -6,10 +6,10 @@ test.use({ settings: { SF_REGISTRATION: 'invite' } });
 
 const PASSWORD = 'harbour-lantern-quartet-41';
 
-/** The page's address for a remote visitor, who is not the local administrator. */
-const elsewhere = (service: Service, path = '/'): string => `http://studio.example:${service.port}${path}`;
+/** Returns the page's address for a remote visitor, who is not the local administrator. */
+const remoteAddress = (service: Service, path = '/'): string => `http://studio.example:${service.port}${path}`;
 
-/** Makes a user as the local administrator, and returns the first password. */
+/** Creates a user as the local administrator, and returns the first password. */
 async function addUser(request: APIRequestContext, service: Service, username: string): Promise<string> {
   const response = await request.post(`${service.url}/api/v1/admin/users`, { data: { username } });
   expect(response.status(), await response.text()).toBe(201);
@@ -27,7 +27,7 @@ async function openAccount(page: Page, entry: string): Promise<void> {
   await page.getByRole('menuitem', { name: entry, exact: true }).click();
 }
 
-async function shoot(page: Page, name: string): Promise<void> {
+async function takeScreenshots(page: Page, name: string): Promise<void> {
   for (const size of [
     { width: 1440, height: 900 },
     { width: 1024, height: 768 },
@@ -38,16 +38,16 @@ async function shoot(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
-test('a first log-in demands a new password, and API keys can be made', async ({ page, service }) => {
-  const first = await addUser(page.request, service, 'ada');
-  await page.goto(elsewhere(service));
-  await logIn(page, 'ada', first);
+test('a first log-in demands a new password, and API keys can be created and deleted', async ({ page, service }) => {
+  const firstPassword = await addUser(page.request, service, 'ada');
+  await page.goto(remoteAddress(service));
+  await logIn(page, 'ada', firstPassword);
   await expect(page.getByText('Choose a new password to continue')).toBeVisible();
-  await page.getByLabel('Current password').fill(first);
+  await page.getByLabel('Current password').fill(firstPassword);
   await page.getByLabel('New password', { exact: true }).fill('password');
   await page.getByLabel('New password again').fill('password');
   await expect(page.getByText(/choose a stronger one/)).toBeVisible();
-  await shoot(page, 'accounts-must-change');
+  await takeScreenshots(page, 'accounts-must-change');
   await page.getByRole('button', { name: 'Set the password' }).click();
   await expect(page.getByRole('alert')).toContainText('too easy to guess');
   await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
@@ -59,16 +59,16 @@ test('a first log-in demands a new password, and API keys can be made', async ({
 
   await page.getByRole('button', { name: 'Account of ada' }).click();
   await expect(page.getByRole('menuitem', { name: 'Administration' })).toHaveCount(0);
-  await shoot(page, 'accounts-menu');
+  await takeScreenshots(page, 'accounts-menu');
   await page.keyboard.press('Escape');
   await openAccount(page, 'API keys…');
   await page.getByLabel('Name of the new key').fill('nightly export');
   await page.getByRole('button', { name: 'Make a key' }).click();
   const key = await page.getByRole('group', { name: /nightly export/ }).locator('code').innerText();
   const asKey = { headers: { Authorization: `Bearer ${key}` } };
-  const me = await page.request.get(elsewhere(service, '/api/v1/auth/me').replace('studio.example', '127.0.0.1'), asKey);
+  const me = await page.request.get(remoteAddress(service, '/api/v1/auth/me').replace('studio.example', '127.0.0.1'), asKey);
   expect(((await me.json()) as { username: string }).username).toBe('ada');
-  await shoot(page, 'accounts-keys');
+  await takeScreenshots(page, 'accounts-keys');
   await page.getByRole('button', { name: 'Delete the key nightly export' }).click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page.getByText('There are no keys yet.')).toBeVisible();
@@ -83,19 +83,19 @@ test('a first log-in demands a new password, and API keys can be made', async ({
 });
 
 test('a password is changed from the menu, and other log-ins end', async ({ page, browser, service }) => {
-  const first = await addUser(page.request, service, 'eve');
-  await page.goto(elsewhere(service));
-  await logIn(page, 'eve', first);
-  await page.getByLabel('Current password').fill(first);
+  const firstPassword = await addUser(page.request, service, 'eve');
+  await page.goto(remoteAddress(service));
+  await logIn(page, 'eve', firstPassword);
+  await page.getByLabel('Current password').fill(firstPassword);
   await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
   await page.getByLabel('New password again').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set the password' }).click();
   await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
 
-  const other = await (await browser.newContext()).newPage();
-  await other.goto(elsewhere(service));
-  await logIn(other, 'eve', PASSWORD);
-  await expect(other.getByRole('list', { name: 'Tracks' })).toBeVisible();
+  const secondPage = await (await browser.newContext()).newPage();
+  await secondPage.goto(remoteAddress(service));
+  await logIn(secondPage, 'eve', PASSWORD);
+  await expect(secondPage.getByRole('list', { name: 'Tracks' })).toBeVisible();
 
   await openAccount(page, 'Change password…');
   await page.getByLabel('Current password').fill('not it');
@@ -103,16 +103,16 @@ test('a password is changed from the menu, and other log-ins end', async ({ page
   await page.getByLabel('New password again').fill('vermilion-otter-413-quay');
   await page.getByRole('button', { name: 'Set the password' }).click();
   await expect(page.getByRole('dialog').getByRole('alert')).toContainText('current password is wrong');
-  await shoot(page, 'accounts-password');
+  await takeScreenshots(page, 'accounts-password');
   await page.getByLabel('Current password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set the password' }).click();
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
 
-  await other.reload();
-  await expect(other.getByRole('button', { name: 'Log in' })).toBeVisible();
-  await other.context().close();
+  await secondPage.reload();
+  await expect(secondPage.getByRole('button', { name: 'Log in' })).toBeVisible();
+  await secondPage.context().close();
 });
 
 test('an administrator adds, invites and manages users', async ({ page, browser, service }) => {
@@ -123,68 +123,68 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   await expect(page.getByRole('menuitem', { name: 'Log out', exact: true })).toHaveCount(0);
   await page.getByRole('menuitem', { name: 'Administration…' }).click();
 
-  const room = page.getByRole('dialog', { name: 'Administration' });
-  await room.getByLabel('Name of a new user').fill('bob');
-  await room.getByRole('button', { name: 'Add user' }).click();
-  await expect(room.getByRole('group', { name: 'First password of bob' })).toBeVisible();
-  const row = room.getByRole('row', { name: /bob/ });
-  await expect(row).toContainText('Must change password');
-  await shoot(page, 'administration-users');
-  await room.getByLabel('Name of a new user').fill('bob');
-  await room.getByRole('button', { name: 'Add user' }).click();
-  await expect(room.getByRole('alert')).toContainText('`bob` already');
+  const administration = page.getByRole('dialog', { name: 'Administration' });
+  await administration.getByLabel('Name of a new user').fill('bob');
+  await administration.getByRole('button', { name: 'Add user' }).click();
+  await expect(administration.getByRole('group', { name: 'First password of bob' })).toBeVisible();
+  const bobRow = administration.getByRole('row', { name: /bob/ });
+  await expect(bobRow).toContainText('Must change password');
+  await takeScreenshots(page, 'administration-users');
+  await administration.getByLabel('Name of a new user').fill('bob');
+  await administration.getByRole('button', { name: 'Add user' }).click();
+  await expect(administration.getByRole('alert')).toContainText('`bob` already');
 
-  await row.getByRole('button', { name: 'Actions for bob' }).click();
+  await bobRow.getByRole('button', { name: 'Actions for bob' }).click();
   await page.getByRole('menuitem', { name: 'Set quota…' }).click();
-  await room.getByLabel('bob may store').fill('5');
-  await room.getByRole('button', { name: 'Set', exact: true }).click();
-  await expect(row).toContainText('5.0 GB');
-  await row.getByRole('button', { name: 'Actions for bob' }).click();
+  await administration.getByLabel('bob may store').fill('5');
+  await administration.getByRole('button', { name: 'Set', exact: true }).click();
+  await expect(bobRow).toContainText('5.0 GB');
+  await bobRow.getByRole('button', { name: 'Actions for bob' }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();
-  await expect(row).toContainText('Disabled');
-  const adminRow = room.getByRole('row', { name: /^admin/ });
+  await expect(bobRow).toContainText('Disabled');
+  const adminRow = administration.getByRole('row', { name: /^admin/ });
   await adminRow.getByRole('button', { name: 'Actions for admin' }).click();
   await page.getByRole('menuitem', { name: 'Change role to user' }).click();
-  await expect(room.getByRole('alert')).toContainText('last administrator');
+  await expect(administration.getByRole('alert')).toContainText('last administrator');
 
-  await room.getByRole('tab', { name: 'Invitations' }).click();
-  await room.getByLabel('Note').fill('Cyd, from the choir');
-  await room.getByRole('button', { name: 'Invite', exact: true }).click();
-  const link = await room.getByRole('group', { name: /Link of the invitation/ }).locator('code').innerText();
-  await shoot(page, 'administration-invites');
+  await administration.getByRole('tab', { name: 'Invitations' }).click();
+  await administration.getByLabel('Note').fill('Cyd, from the choir');
+  await administration.getByRole('button', { name: 'Invite', exact: true }).click();
+  const link = await administration.getByRole('group', { name: /Link of the invitation/ }).locator('code').innerText();
+  await takeScreenshots(page, 'administration-invites');
 
   const guest = await (await browser.newContext()).newPage();
   const { pathname, hash } = new URL(link);
-  await guest.goto(elsewhere(service, pathname + hash));
+  await guest.goto(remoteAddress(service, pathname + hash));
   await guest.getByLabel('Name', { exact: true }).fill('cyd');
   await guest.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await guest.getByLabel('Password again').fill(PASSWORD);
-  await shoot(guest, 'accounts-register');
+  await takeScreenshots(guest, 'accounts-register');
   await guest.getByRole('button', { name: 'Make the account' }).click();
   await expect(guest.getByRole('button', { name: 'Account of cyd' })).toBeVisible();
   expect(new URL(guest.url()).hash).toBe('');
   await guest.context().close();
 
-  for (let guess = 0; guess < 5; guess += 1) {
+  for (let attempt = 0; attempt < 5; attempt += 1) {
     const data = { username: 'cyd', password: 'not it' };
     expect((await page.request.post(`${service.url}/api/v1/auth/login`, { data })).status()).toBe(401);
   }
-  await room.getByRole('tab', { name: 'Throttled log-ins' }).click();
-  const throttledRow = room.getByRole('row', { name: /cyd/ });
+  await administration.getByRole('tab', { name: 'Throttled log-ins' }).click();
+  const throttledRow = administration.getByRole('row', { name: /cyd/ });
   await expect(throttledRow).toContainText('127.0.0.1');
-  await shoot(page, 'administration-throttled');
+  await takeScreenshots(page, 'administration-throttled');
   await throttledRow.getByRole('button', { name: 'End the wait' }).click();
-  await expect(room.getByText('No account or address has to wait.')).toBeVisible();
+  await expect(administration.getByText('No account or address has to wait.')).toBeVisible();
 
-  await room.getByRole('tab', { name: 'Storage' }).click();
-  await expect(room.getByRole('row', { name: /^admin/ })).toContainText('kB');
-  await shoot(page, 'administration-storage');
-  await room.getByRole('tab', { name: 'Invitations' }).click();
-  await expect(room.getByRole('row', { name: /Cyd, from the choir/ })).toContainText('Used by cyd');
-  await room.getByRole('tab', { name: 'Activity' }).click();
-  await expect(room.getByRole('row', { name: /cyd Registered/ })).toBeVisible();
-  await shoot(page, 'administration-activity');
-  await room.getByLabel('Show only this action').selectOption({ label: 'Changed a quota' });
-  await expect(room.getByRole('row', { name: /bob: 5000000000 bytes/ })).toBeVisible();
-  await expect(room.getByRole('row')).toHaveCount(2);
+  await administration.getByRole('tab', { name: 'Storage' }).click();
+  await expect(administration.getByRole('row', { name: /^admin/ })).toContainText('kB');
+  await takeScreenshots(page, 'administration-storage');
+  await administration.getByRole('tab', { name: 'Invitations' }).click();
+  await expect(administration.getByRole('row', { name: /Cyd, from the choir/ })).toContainText('Used by cyd');
+  await administration.getByRole('tab', { name: 'Activity' }).click();
+  await expect(administration.getByRole('row', { name: /cyd Registered/ })).toBeVisible();
+  await takeScreenshots(page, 'administration-activity');
+  await administration.getByLabel('Show only this action').selectOption({ label: 'Changed a quota' });
+  await expect(administration.getByRole('row', { name: /bob: 5000000000 bytes/ })).toBeVisible();
+  await expect(administration.getByRole('row')).toHaveCount(2);
 });

@@ -7,12 +7,12 @@ import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
 import { toneWav } from '../support/tone';
 
-// A separate service, since these tests store songs.
+// These tests store songs. Other settings than the default give them a service of their own.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 const RATE_HZ = 44_100;
 const FRAMES = 10 * RATE_HZ;
-/** Frames of a quarter note of the demo song, at 100 bpm. */
+/** Length of a quarter note of the demo song at 100 bpm, in frames. */
 const QUARTER = RATE_HZ * 0.6;
 
 type Clip = {
@@ -31,14 +31,14 @@ const knob = (page: Page, name: string): Locator => page.getByRole('group', { na
 
 const dropTone = (page: Page, x: number, y: number): Promise<void> => dropFiles(page, { 'Tone.wav': toneWav(RATE_HZ, FRAMES) }, x, y);
 
-/** Drops files on the lanes. */
+/** Drops files on the lanes, at a position in pixels from their top left corner. */
 async function dropFiles(page: Page, files: Record<string, Buffer>, x: number, y: number): Promise<void> {
   const box = await lanes(page).boundingBox();
   if (!box) throw new Error('the lanes are not shown');
   const dataTransfer = await page.evaluateHandle(
-    (named) => {
+    (encodedFiles) => {
       const transfer = new DataTransfer();
-      for (const [name, encoded] of named) {
+      for (const [name, encoded] of encodedFiles) {
         const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
         transfer.items.add(new File([bytes], name));
       }
@@ -49,7 +49,7 @@ async function dropFiles(page: Page, files: Record<string, Buffer>, x: number, y
   await lanes(page).dispatchEvent('drop', { dataTransfer, clientX: box.x + x, clientY: box.y + y });
 }
 
-/** Middle of the lane of the audio track, from the top of the lanes. */
+/** Returns the middle of the lane of the audio track, in pixels from the top of the lanes. */
 async function laneY(page: Page): Promise<number> {
   const header = await page.getByRole('listitem', { name: 'Track Tone' }).boundingBox();
   const box = await lanes(page).boundingBox();
@@ -57,7 +57,7 @@ async function laneY(page: Page): Promise<number> {
   return header.y + header.height / 2 - box.y;
 }
 
-test('a dropped file becomes a track with a clip, which is edited in all ways', async ({ page, service }) => {
+test('a dropped file becomes a track with a clip, which can be set, copied, moved, looped and split', async ({ page, service }) => {
   test.setTimeout(120_000);
   await openDemo(page, service);
   await dropTone(page, 100, 20);
@@ -86,7 +86,8 @@ test('a dropped file becomes a track with a clip, which is edited in all ways', 
   await page.keyboard.press('Delete');
   await expect.poll(async () => clipsOf(await saveAndRead(page, service)).length).toBe(1);
 
-  // The clip begins near 100 px, on the beat; it is selected by its body and moved with the keyboard.
+  // The clip begins at the beat nearest to 100 px. A click on its body selects it, and a key moves
+  // it.
   await lanes(page).click({ position: { x: 130, y } });
   await page.keyboard.press('ArrowRight');
   stored = await saveAndRead(page, service);
@@ -98,7 +99,7 @@ test('a dropped file becomes a track with a clip, which is edited in all ways', 
   expect(clipsOf(stored)[0]?.loop).toBe(true);
   await page.keyboard.press('Control+z');
 
-  // Split a quarter note in.
+  // The clip is split a quarter note after its start.
   const position = page.getByRole('button', { name: /^Position in bars/ });
   const beats = (first?.start_tick ?? 0) / 960 + 1;
   await position.click();
@@ -107,12 +108,12 @@ test('a dropped file becomes a track with a clip, which is edited in all ways', 
   await lanes(page).click({ position: { x: 130, y } });
   await page.keyboard.press('Control+k');
   stored = await saveAndRead(page, service);
-  const parts = clipsOf(stored);
-  expect(parts.map((part) => [part.offset_frames, part.length_frames])).toEqual([
+  const halves = clipsOf(stored);
+  expect(halves.map((half) => [half.offset_frames, half.length_frames])).toEqual([
     [0, QUARTER],
     [QUARTER, FRAMES - QUARTER],
   ]);
-  expect(parts[1]?.start_tick).toBe((first?.start_tick ?? 0) + 960);
+  expect(halves[1]?.start_tick).toBe((first?.start_tick ?? 0) + 960);
 });
 
 test('clips are trimmed and faded by their edges, and stay on audio tracks', async ({ page, service }) => {
@@ -124,15 +125,15 @@ test('clips are trimmed and faded by their edges, and stay on audio tracks', asy
   const y = await laneY(page);
   const box = await lanes(page).boundingBox();
   if (!box) throw new Error('the lanes are not shown');
-  const facts = page.getByRole('region', { name: 'Editor' });
-  // The whole song is the clip, and the view has 3 % more.
+  const editor = page.getByRole('region', { name: 'Editor' });
+  // The clip is the whole song, and the view is 3 % longer than the song.
   const width = box.width / 1.03;
-  const at = (share: number, top: number): [number, number] => [(width * share) / box.width, top / box.height];
+  const positionOf = (share: number, top: number): [number, number] => [(width * share) / box.width, top / box.height];
   await dragFrom(page, lanes(page), [(width - 3) / box.width, y / box.height], [-width / 2, 0]);
-  await expect(facts, 'half of the clip remains').toContainText('00:05.000 long');
+  await expect(editor, 'half of the clip remains').toContainText('00:05.000 long');
   await dragFrom(page, lanes(page), [5 / box.width, y / box.height], [width / 4, 0]);
-  await expect(facts).toContainText('from 00:02.500 00:02.500 long');
-  await dragFrom(page, lanes(page), at(0.25 + 7 / width, y - 27), [width / 10, 0]);
+  await expect(editor).toContainText('from 00:02.500 00:02.500 long');
+  await dragFrom(page, lanes(page), positionOf(0.25 + 7 / width, y - 27), [width / 10, 0]);
   await expect(knob(page, 'Clip fade in')).toHaveAttribute('aria-valuetext', /^(9\d\d ms|1\.0\d s)$/);
   await page.keyboard.press('Control+z');
   await expect(knob(page, 'Clip fade in')).toHaveAttribute('aria-valuetext', '0.00 ms');
@@ -153,7 +154,7 @@ test('a clip is audible from its first frame, at the sample rate of the song', a
   expect(second.length).toBe(48_000);
   expect(peak(second)).toBeGreaterThan(0.45);
   expect(peak(second)).toBeLessThan(0.55);
-  // The tone has 0.06 radians a frame of its file, at 44.1 kHz.
+  // The tone advances by 0.06 radians in each frame of its file, at 44.1 kHz.
   const crossings = second.reduce((count, value, frame) => count + (frame > 0 && value >= 0 && (second[frame - 1] ?? 0) < 0 ? 1 : 0), 0);
   expect(Math.abs(crossings - (0.06 * RATE_HZ) / (2 * Math.PI))).toBeLessThan(2);
 });
@@ -161,23 +162,23 @@ test('a clip is audible from its first frame, at the sample rate of the song', a
 test('a recording that arrives during a change of the sample rate is audible', async ({ page, service }) => {
   await openDemo(page, service);
   await newSong(page);
-  let arrive: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (arrive = resolve));
-  let begun: () => void = () => undefined;
-  const samplesAsked = new Promise<void>((resolve) => (begun = resolve));
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let reportRequest: () => void = () => undefined;
+  const samplesRequested = new Promise<void>((resolve) => (reportRequest = resolve));
   await page.route(/\/audio\/[^/]+\/file\?.*sample_rate_hz=48000/, async (route) => {
     if (!route.request().headers()['range']?.startsWith('bytes=0-')) {
-      begun();
-      await held;
+      reportRequest();
+      await released;
     }
     await route.continue().catch(() => undefined);
   });
   await dropTone(page, 0, 20);
-  await samplesAsked;
+  await samplesRequested;
   await page.getByRole('button', { name: 'Project menu' }).click();
   await page.getByRole('menuitemradio', { name: '44.1 kHz' }).click();
   await expect.poll(() => page.evaluate(() => window.songfoundry.engine?.context.sampleRate)).toBe(RATE_HZ);
-  arrive();
+  release();
   await startRecording(page);
   await page.getByRole('button', { name: 'Play' }).click();
   await recordSound(page, 0.45);
@@ -186,19 +187,19 @@ test('a recording that arrives during a change of the sample rate is audible', a
   await expect(page.getByRole('alert')).toHaveCount(0);
 });
 
-test('files of other formats are refused in one sentence, and add nothing', async ({ page, service }) => {
+test('files of other formats are refused in one sentence and add no track', async ({ page, service }) => {
   await openDemo(page, service);
   const tracks = await page.getByRole('listitem', { name: /^Track / }).count();
-  const refusal = (text: string): Promise<void> =>
+  const expectRefusal = (text: string): Promise<void> =>
     expect(page.getByRole('alert').filter({ hasText: text })).toBeVisible();
   await dropFiles(page, { 'empty.wav': Buffer.alloc(0) }, 100, 20);
-  await refusal('empty.wav cannot be used: the file is empty.');
+  await expectRefusal('empty.wav cannot be used: the file is empty.');
   await dropFiles(page, { 'letter.wav': Buffer.from('Dear Sir or Madam, '.repeat(20)) }, 100, 20);
-  await refusal('letter.wav cannot be used: it is not a supported kind of audio file.');
+  await expectRefusal('letter.wav cannot be used: it is not a supported kind of audio file.');
   await dropFiles(page, { 'cut.wav': toneWav(RATE_HZ, 100).subarray(0, 30) }, 100, 20);
-  await refusal('cut.wav cannot be used: it ends in the middle of its header.');
+  await expectRefusal('cut.wav cannot be used: it ends in the middle of its header.');
   await expect(page.getByText('`')).toHaveCount(0);
   await dropFiles(page, { 'picture.png': Buffer.from('PNG'), 'other.wav': Buffer.alloc(0) }, 100, 20);
-  await refusal('picture.png is neither a MIDI nor an audio file');
+  await expectRefusal('picture.png is neither a MIDI nor an audio file');
   await expect(page.getByRole('listitem', { name: /^Track / })).toHaveCount(tracks);
 });

@@ -4,7 +4,7 @@ import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
 
-// A separate service, since these tests store songs.
+// These tests store songs. Other settings than the default give them a service of their own.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 type Point = { tick: number; value: number; curve?: string | number };
@@ -18,7 +18,7 @@ async function addLane(page: Page, name: string): Promise<void> {
   await page.getByRole('menuitem', { name, exact: true }).click();
 }
 
-test('points are added, moved, bent, typed and deleted', async ({ page, service }) => {
+test('points are added, moved, curved, typed and deleted', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('tab', { name: 'Automation' }).click();
   await addLane(page, 'Volume');
@@ -39,7 +39,7 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   expect(points[1]?.tick).toBeGreaterThan(tick);
   await page.keyboard.press('Control+z');
   points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
-  expect(points[1]?.tick, 'a drag is one step').toBe(tick);
+  expect(points[1]?.tick, 'a drag is one undo step').toBe(tick);
 
   await page.keyboard.down('Alt');
   await dragFrom(page, volume, [0.25, 0.5], [0, -30]);
@@ -87,8 +87,8 @@ test('effects and sends have lanes, which are removed with them', async ({ page,
   await addLane(page, 'Channels');
   await addLane(page, 'Bus 1');
   const stored = await saveAndRead(page, service);
-  const flute = trackOf(stored, 'Strings');
-  const [effect] = flute.effects as { id: string }[];
+  const strings = trackOf(stored, 'Strings');
+  const [effect] = strings.effects as { id: string }[];
   const bus = trackOf(stored, 'Bus 1').id;
   const targets = (project: StoredProject): string[] => lanesOf(project, 'Strings').map((lane) => lane.target);
   expect(targets(stored)).toEqual([`${effect?.id}/gain_db`, `${effect?.id}/channels`, `send/${bus}`]);
@@ -106,17 +106,17 @@ test('a new lane scrolls into view, and controls are marked as automated', async
   const strip = page.getByRole('group', { name: 'Channel Drums', exact: true });
   await strip.getByRole('button', { name: 'Add an effect to Drums' }).click();
   await page.getByRole('menuitem', { name: 'Filter' }).click();
-  const marks = (of: Locator): Locator => of.getByRole('img', { name: 'Automated' });
+  const automationMarks = (of: Locator): Locator => of.getByRole('img', { name: 'Automated' });
   await page.getByRole('tab', { name: 'Automation' }).click();
   for (const name of ['Volume', 'Pan', 'Type', 'Cut-off', 'Drive']) {
     await addLane(page, name);
     const added = lane(page, `(Channel|Filter) ${name}`);
     await expect(added).toBeInViewport({ ratio: 0.9 });
   }
-  await expect(marks(strip), 'fader and pan').toHaveCount(2);
-  await expect(marks(page.getByRole('listitem', { name: 'Track Drums' }))).toHaveCount(2);
+  await expect(automationMarks(strip), 'fader and pan').toHaveCount(2);
+  await expect(automationMarks(page.getByRole('listitem', { name: 'Track Drums' }))).toHaveCount(2);
   await page.getByRole('tab', { name: 'Effects' }).click();
-  await expect(marks(page.getByRole('region', { name: 'Editor' })), 'type, cut-off and drive').toHaveCount(3);
+  await expect(automationMarks(page.getByRole('region', { name: 'Editor' })), 'type, cut-off and drive').toHaveCount(3);
 });
 
 test('controls show their automated values while the song plays', async ({ page, service }) => {
@@ -129,27 +129,30 @@ test('controls show their automated values while the song plays', async ({ page,
   await addLane(page, 'Volume');
   await addLane(page, 'Drive');
   for (const name of ['Channel Volume', 'Filter Drive']) {
-    const line = lane(page, name);
-    await line.scrollIntoViewIfNeeded();
-    const box = await line.boundingBox();
+    const automationLane = lane(page, name);
+    await automationLane.scrollIntoViewIfNeeded();
+    const box = await automationLane.boundingBox();
     if (!box) throw new Error('the lane is not shown');
     await page.mouse.click(box.x + 60, box.y + box.height * 0.25);
-    await expect(line).toHaveAccessibleName(/point 2 of 2/);
+    await expect(automationLane).toHaveAccessibleName(/point 2 of 2/);
     await page.keyboard.press('ArrowUp');
   }
   await page.getByRole('tab', { name: 'Effects' }).click();
   const fader = strip.getByRole('slider', { name: 'Bass fader' });
   const drive = page.getByRole('slider', { name: 'Filter drive' });
   const faderMark = strip.getByRole('img', { name: 'Automated' }).first();
-  /** The title of the fader's mark, and the positions of the automated values at fader and knob. */
-  const shown = (): Promise<(string | null)[]> =>
+  /**
+   * Returns the title of the fader's mark, and where the fader and the knob show their automated
+   * values.
+   */
+  const automatedValues = (): Promise<(string | null)[]> =>
     Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);
-  const set = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));
-  const [before, stopped] = [await set(), await shown()];
+  const controlValues = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));
+  const [before, stopped] = [await controlValues(), await automatedValues()];
   expect(stopped[0]).toBe('Automated; value now: −1.0 dB');
   await page.keyboard.press('Space');
-  await expect.poll(async () => (await shown()).every((value, control) => value !== stopped[control])).toBe(true);
+  await expect.poll(async () => (await automatedValues()).every((value, control) => value !== stopped[control])).toBe(true);
   await page.keyboard.press('Space');
-  expect((await shown())[0]).toMatch(/^Automated; value now: [+−]?[\d.]+ dB$/);
-  expect(await set(), 'automation does not change the set values').toEqual(before);
+  expect((await automatedValues())[0]).toMatch(/^Automated; value now: [+−]?[\d.]+ dB$/);
+  expect(await controlValues(), 'automation does not change the set values').toEqual(before);
 });

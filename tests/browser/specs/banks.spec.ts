@@ -1,4 +1,4 @@
-/** The page loads only the presets that a song plays, and others when they are chosen. */
+/** The page loads the presets that a song plays, and other presets only when they are chosen. */
 import { peak } from '../support/audio';
 import { recorded, recordMore, startRecording } from '../support/capture';
 import { openDemo, playToBar } from '../support/demo';
@@ -8,10 +8,10 @@ import { expect, test } from '../support/service';
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client' } });
 
 const RATE_HZ = 48_000;
-/** The demo song's bank, TimGM6mb, as a whole file. */
+/** Size of the whole file of the demo song's bank, TimGM6mb. */
 const WHOLE_BYTES = 5_969_788;
 
-/** The longest silence of a recording, in seconds. */
+/** Returns the longest silence of a recording, in seconds. */
 function longestSilence(samples: Float32Array): number {
   let longest = 0;
   let length = 0;
@@ -22,7 +22,7 @@ function longestSilence(samples: Float32Array): number {
   return longest / RATE_HZ;
 }
 
-test('a song loads its presets, and a new one is added while it plays', async ({ page, service }) => {
+test('a song loads only its presets, and a new preset is added while the song plays', async ({ page, service }) => {
   test.setTimeout(90_000);
   const banks = downloads(page);
   await openDemo(page, service);
@@ -47,5 +47,5 @@ test('a song loads its presets, and a new one is added while it plays', async ({
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('button', { name: 'Redo', exact: true })).toBeEnabled();
   await recordMore(page, RATE_HZ);
-  expect(banks.length, 'banks that were loaded before stay').toBeLessThanOrEqual(3);
+  expect(banks.length, 'banks that were loaded before are not loaded again').toBeLessThanOrEqual(3);
 });

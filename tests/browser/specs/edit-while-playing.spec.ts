@@ -7,7 +7,7 @@ import { expect, test } from '../support/service';
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'server' } });
 
 const RATE_HZ = 48_000;
-/** A bar of the demo song: four quarters at 100 bpm. */
+/** Length of a bar of the demo song: four quarter notes at 100 bpm. */
 const BAR_SECS = 2.4;
 
 test('deleting a playing clip silences it within a bar, and undo restores it', async ({ page, service }) => {
@@ -16,7 +16,7 @@ test('deleting a playing clip silences it within a bar, and undo restores it', a
   await openDemo(page, service);
   await expect.poll(trackRenders, { timeout: 60_000 }).toBe(DEMO_TRACKS);
   await page.getByRole('button', { name: 'Solo Flute' }).click();
-  // The verse begins with bar 5; its clip is the one that is selected on opening.
+  // The verse begins at bar 5. Its clip is selected when the page opens.
   const position = page.getByRole('button', { name: /^Position in bars/ });
   await position.click();
   await page.keyboard.type('5');
@@ -35,7 +35,7 @@ test('deleting a playing clip silences it within a bar, and undo restores it', a
   const { left } = await recorded(page);
 
   expect(peak(left.subarray(0, framesBefore))).toBeGreaterThan(0.01);
-  // A bar after the edit, the reverb tail is below a hundredth.
+  // A bar after the edit, the peak of the reverb tail is below 1/1000.
   expect(peak(deleted.subarray(deleted.length - RATE_HZ))).toBeLessThan(1e-3);
   expect(peak(left.subarray(left.length - RATE_HZ))).toBeGreaterThan(0.01);
 });

@@ -5,23 +5,23 @@ import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf } from '../support/stored';
 import { toneWav } from '../support/tone';
 
-// A separate service, since these tests store songs.
+// These tests store songs. Other settings than the default give them a service of their own.
 test.use({ settings: { SF_LOG: 'warn' } });
 
-const chain = (page: Page, of = 'Flute'): Locator =>
-  page.getByRole('region', { name: 'Editor' }).getByRole('list', { name: `Effects of ${of}`, exact: true });
-const panels = (page: Page, of?: string): Locator => chain(page, of).getByRole('listitem', { name: /^Effect \d+:/ });
+const chain = (page: Page, trackName = 'Flute'): Locator =>
+  page.getByRole('region', { name: 'Editor' }).getByRole('list', { name: `Effects of ${trackName}`, exact: true });
+const panels = (page: Page, trackName?: string): Locator => chain(page, trackName).getByRole('listitem', { name: /^Effect \d+:/ });
 const knob = (page: Page, name: string, index = 0): Locator => panels(page).nth(index).getByRole('slider', { name, exact: true });
 
 const knobOf = (page: Page, name: string): Locator => page.getByRole('slider', { name, exact: true });
 
-async function addUtility(page: Page, of = 'Flute'): Promise<void> {
+async function addUtility(page: Page, trackName = 'Flute'): Promise<void> {
   const editor = page.getByRole('region', { name: 'Editor' });
-  await editor.getByRole('button', { name: `Add an effect to ${of}` }).click();
+  await editor.getByRole('button', { name: `Add an effect to ${trackName}` }).click();
   await page.getByRole('menuitem', { name: 'Utility' }).click();
 }
 
-test('an effect is added, set in all ways, bypassed, undone and saved', async ({ page, service }) => {
+test('an effect is added, set by mouse, wheel and keys, bypassed, undone and saved', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('tab', { name: 'Effects' }).click();
   await addUtility(page);
@@ -30,10 +30,10 @@ test('an effect is added, set in all ways, bypassed, undone and saved', async ({
   const gain = knob(page, 'Utility gain');
   await expect(gain).toHaveAttribute('aria-valuetext', '0.0 dB');
   await dragFrom(page, gain, [0.5, 0.5], [0, -16]);
-  // A tenth of the range from -60 dB to 36 dB.
+  // The drag moves the knob by a tenth of its range from -60 dB to 36 dB.
   await expect(gain).toHaveAttribute('aria-valuetext', '+9.6 dB');
   await page.keyboard.press('Control+z');
-  await expect(gain, 'a drag is one step').toHaveAttribute('aria-valuetext', '0.0 dB');
+  await expect(gain, 'a drag is one undo step').toHaveAttribute('aria-valuetext', '0.0 dB');
   await gain.focus();
   await page.keyboard.press('ArrowDown');
   await expect(gain).toHaveAttribute('aria-valuetext', '−0.5 dB');
@@ -99,10 +99,10 @@ test('effects are reordered by mouse and keyboard, copied and removed', async ({
   await page.keyboard.press('Control+z');
   await page.keyboard.press('Control+z');
   await page.keyboard.press('Control+z');
-  expect(await gains(), 'each step is undone separately').toEqual([2, 3, 1]);
+  expect(await gains(), 'each edit is undone separately').toEqual([2, 3, 1]);
 });
 
-test('the master has effects, and strips show them', async ({ page, service }) => {
+test('the master has effects, which its channel strip shows', async ({ page, service }) => {
   await openDemo(page, service);
   const master = page.getByRole('group', { name: 'Channel Master' });
   await master.getByRole('button', { name: 'Add an effect to Master' }).click();
@@ -128,7 +128,7 @@ test('an equalizer is set on its curve, and a compressor shows its gain reductio
   await add('Equalizer');
   const curve = page.getByLabel('Response of the equalizer');
   const width = (await curve.boundingBox())?.width ?? 0;
-  // Bell 2 is at 600 Hz on an axis of three decades from 20 Hz.
+  // Bell 2 is at 600 Hz. The axis has three decades and starts at 20 Hz.
   await dragFrom(page, curve, [Math.log10(30) / 3, 0.5], [width / 3, -30]);
   await add('Compressor');
   await knobOf(page, 'Compressor threshold').press('Home');
@@ -139,7 +139,7 @@ test('an equalizer is set on its curve, and a compressor shows its gain reductio
   expect(equalizer?.params.bell_2_gain_db).toBeGreaterThan(4);
   expect(compressor?.params.threshold_db).toBe(-60);
 
-  /** Turns the wheel over the handle at a frequency. */
+  /** Turns the mouse wheel over the handle at a frequency in hertz. */
   const turn = async (hertz: number): Promise<void> => {
     const box = await curve.boundingBox();
     if (!box) throw new Error('the curve is not shown');
@@ -152,10 +152,10 @@ test('an equalizer is set on its curve, and a compressor shows its gain reductio
   for (const [hertz, band] of [[200, 'bell 1'], [1_800, 'bell 3']] as const) {
     await turn(hertz);
     await expect(qOf(band)).not.toHaveAttribute('aria-valuetext', before ?? '');
-    await expect(curve, 'the gesture of the wheel has ended').not.toHaveAttribute('data-turning');
+    await expect(curve, 'the wheel gesture has ended').not.toHaveAttribute('data-turning');
   }
   await page.keyboard.press('Control+z');
-  await expect(qOf('bell 3'), 'the turns of each band are one undo step').toHaveAttribute('aria-valuetext', before ?? '');
+  await expect(qOf('bell 3'), 'turns over one band are one undo step').toHaveAttribute('aria-valuetext', before ?? '');
   await expect(qOf('bell 1')).not.toHaveAttribute('aria-valuetext', before ?? '');
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByLabel('Gain reduction of Compressor')).toBeVisible();
@@ -190,18 +190,18 @@ test('controls keep the focus, and one gesture is one undo step', async ({ page,
   await gain.hover();
   for (let times = 0; times < 10; times++) await page.mouse.wheel(0, -4);
   await expect(gain, 'small moves on a trackpad add up').toHaveAttribute('aria-valuetext', '−2.5 dB');
-  await expect(gain, 'the gesture of the wheel has ended').not.toHaveAttribute('data-turning');
+  await expect(gain, 'the wheel gesture has ended').not.toHaveAttribute('data-turning');
   await page.mouse.wheel(0, -100);
   await page.mouse.wheel(0, -100);
   await expect(gain).toHaveAttribute('aria-valuetext', '−1.5 dB');
   await page.keyboard.press('Control+z');
-  await expect(gain, 'after a pause the wheel starts another step').toHaveAttribute('aria-valuetext', '−2.5 dB');
+  await expect(gain, 'after a pause, the wheel starts another undo step').toHaveAttribute('aria-valuetext', '−2.5 dB');
 
   await gain.focus();
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Delete');
-  await expect(gain, 'Delete resets the control that the Tab key reached').toHaveAttribute('aria-valuetext', '0.0 dB');
+  await expect(gain, 'Delete resets a control that was focused with the Tab key').toHaveAttribute('aria-valuetext', '0.0 dB');
   await gain.click();
   await page.keyboard.press('Delete');
   await expect(panels(page, 'Electric piano'), 'after a click Delete removes the effect').toHaveCount(0);
@@ -211,10 +211,10 @@ test('controls keep the focus, and one gesture is one undo step', async ({ page,
   await page.keyboard.down('Shift');
   await page.mouse.wheel(-100, 0);
   await page.keyboard.up('Shift');
-  await expect(fader, 'browsers report a wheel with Shift as sideways').toHaveAttribute('aria-valuetext', '−6.4 dB');
+  await expect(fader, 'browsers report a wheel turn with Shift as horizontal').toHaveAttribute('aria-valuetext', '−6.4 dB');
 });
 
-test('panels keep their layout and scroll into view; the buttons of effects do not move', async ({ page, service }) => {
+test('panels keep their layout and scroll into view, and the buttons of effects do not move', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Steel guitar' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -228,7 +228,7 @@ test('panels keep their layout and scroll into view; the buttons of effects do n
     return panel;
   };
   const compressor = await addKind('Compressor');
-  /** The positions of a knob in its panel in all frames of half a second. */
+  /** The different positions of a knob in its panel, in all animation frames of half a second. */
   const positions = compressor.evaluate(
     (panel) =>
       new Promise<number[]>((resolve) => {
@@ -248,16 +248,16 @@ test('panels keep their layout and scroll into view; the buttons of effects do n
   await expect(gate).toBeInViewport({ ratio: 0.99 });
 
   for (const name of ['Limiter', 'Delay', 'Chorus', 'Reverb']) await addKind(name);
-  await expect(add, 'the effects scroll, the add button does not').toBeInViewport({ ratio: 0.99 });
+  await expect(add, 'the effects scroll, but the add button does not').toBeInViewport({ ratio: 0.99 });
   await add.click();
   await page.getByRole('menuitem', { name: 'Equalizer' }).click();
-  await expect(page.getByRole('button', { name: 'Remove Equalizer' }), 'the panel is wider than the view').toBeInViewport({ ratio: 0.99 });
+  await expect(page.getByRole('button', { name: 'Remove Equalizer' }), 'the header stays in view although the panel is wider').toBeInViewport({ ratio: 0.99 });
   await page.getByRole('slider', { name: 'Equalizer output' }).focus();
-  for (const kept of [page.getByRole('switch', { name: 'Use Equalizer' }), page.getByRole('heading').getByText('Equalizer')]) {
-    await expect(kept, 'the panel is wider than the view').toBeInViewport({ ratio: 0.99 });
+  for (const header of [page.getByRole('switch', { name: 'Use Equalizer' }), page.getByRole('heading').getByText('Equalizer')]) {
+    await expect(header, 'the header stays in view although the panel is wider').toBeInViewport({ ratio: 0.99 });
   }
 
-  // A panel that is partly in view does not scroll under the pointer.
+  // A panel that is partly in view does not scroll while it is pressed.
   const remove = page.getByRole('button', { name: 'Remove Gate' });
   await remove.evaluate((button) => button.scrollIntoView({ inline: 'start' }));
   await expect(gate).not.toBeInViewport({ ratio: 0.5 });
@@ -271,7 +271,7 @@ test('panels keep their layout and scroll into view; the buttons of effects do n
   await expect(remove).toHaveCount(0);
 });
 
-test('a convolution has an audio file, which makes no clip', async ({ page, service }) => {
+test('a convolution has an audio file, which adds no clip', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Drums' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -300,7 +300,7 @@ test('a convolution has an audio file, which makes no clip', async ({ page, serv
   expect(stored.tracks.filter((track) => track.kind === 'audio'), 'the file adds no track').toHaveLength(0);
 });
 
-test('bypassed effects look bypassed', async ({ page, service }) => {
+test('bypassed effects are dimmed, and their buttons say so', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('listitem', { name: 'Track Bass' }).click();
   await page.getByRole('tab', { name: 'Effects' }).click();

@@ -1,11 +1,11 @@
-/** A remote visitor at an insecure address, on which browsers disable AudioWorklet. */
+/** A remote visitor at an insecure address, where browsers disable AudioWorklet. */
 import { expect, test } from '../support/service';
 
 const PASSWORD = 'harbour-lantern-quartet-41';
 
 test('an insecure address asks for a log-in and explains why there is no sound', async ({ page, service }) => {
-  const set = await page.request.post(`${service.url}/api/v1/auth/password`, { data: { new_password: PASSWORD } });
-  expect(set.status(), await set.text()).toBe(200);
+  const passwordAnswer = await page.request.post(`${service.url}/api/v1/auth/password`, { data: { new_password: PASSWORD } });
+  expect(passwordAnswer.status(), await passwordAnswer.text()).toBe(200);
 
   // The name is not local, so the visitor is not the local administrator.
   await page.goto(`http://studio.example:${service.port}/`);

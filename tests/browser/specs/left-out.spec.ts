@@ -5,7 +5,7 @@
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
-test('an export names its missing parts and their locations', async ({ page, service }) => {
+test('the export dialog names missing parts of the song and where they are', async ({ page, service }) => {
   test.setTimeout(120_000);
   const address = `${service.url}/api/v1/projects/demo`;
   const stored = await page.request.get(address);
@@ -26,8 +26,8 @@ test('an export names its missing parts and their locations', async ({ page, ser
   await page.getByRole('button', { name: 'Start export' }).click();
   await expect(page.getByLabel('Receipt')).toBeVisible({ timeout: 60_000 });
   await expect(page.getByLabel('Receipt')).toContainText(/Limiter\s*\u2212[1-9]\d*\.\d dB at most, for [1-9]\d*\.\d s/);
-  const named = page.getByRole('status').filter({ hasText: 'Missing from this export' }).getByRole('listitem');
-  await expect(named).toHaveText([
+  const missingParts = page.getByRole('status').filter({ hasText: 'Missing from this export' }).getByRole('listitem');
+  await expect(missingParts).toHaveText([
     'Flute, fuzz: there is no built-in effect "fuzz"',
     'Flute, Compressor, threshold_db: -300.0 is outside the range -60 to 0; -60 is used instead',
   ]);

@@ -1,4 +1,4 @@
-/** Pictures of the page, for people to look at: `output/page-<width>x<height>.png`. */
+/** Screenshots of the page for people to look at, in `output/page-<width>x<height>.png`. */
 import { openDemo, play, playToBar } from '../support/demo';
 import { expect, test } from '../support/service';
 
@@ -6,7 +6,7 @@ for (const size of [
   { width: 1440, height: 900 },
   { width: 1024, height: 768 },
 ]) {
-  test(`the page while it plays, at ${size.width}x${size.height}`, async ({ page, service }) => {
+  test(`the playing page fits its window at ${size.width}x${size.height}`, async ({ page, service }) => {
     await page.setViewportSize(size);
     await openDemo(page, service);
     await play(page);

@@ -7,43 +7,43 @@ type Song = { tempo_map: { tick: number; bpm: number }[] };
 
 const panelOf = (page: Page): Locator => page.getByRole('region', { name: 'Loudness of the master' });
 
-/** A number as the page writes it; minus infinity for silence. */
-function read(text: string | null): number {
+/** Reads a number in the form that the page writes. Silence is minus infinity. */
+function parseNumber(text: string | null): number {
   const plain = (text ?? '').replace('\u2212', '-');
   return plain.includes('\u221e') ? -Infinity : Number.parseFloat(plain);
 }
 
-/** A value of the panel, by its name. */
-async function figure(page: Page, name: string): Promise<number> {
+/** Returns the value of the panel with a name. */
+async function panelValue(page: Page, name: string): Promise<number> {
   const row = panelOf(page).locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
-  return read(await row.locator('dd').textContent());
+  return parseNumber(await row.locator('dd').textContent());
 }
 
 async function integratedLufs(page: Page): Promise<number> {
-  return read(await panelOf(page).getByRole('button', { name: 'LUFS integrated' }).textContent());
+  return parseNumber(await panelOf(page).getByRole('button', { name: 'LUFS integrated' }).textContent());
 }
 
-/** Heights of the columns of the spectrum, as fractions of the drawing. */
+/** Returns the heights of the columns of the spectrum, as fractions of the canvas height. */
 function columns(canvas: HTMLCanvasElement): number[] {
   const context = canvas.getContext('2d');
   const { width, height } = canvas;
   const pixels = context?.getImageData(0, 0, width, height).data ?? new Uint8ClampedArray();
-  // Columns are opaque; the labels below them are excluded.
+  // The columns are opaque. The labels below them are excluded.
   return Array.from({ length: 31 }, (_, band) => {
     const x = Math.floor(((band + 0.4) * width) / 31);
-    const lit = Array.from({ length: height - 16 }, (_row, y) => pixels[4 * (y * width + x) + 3] ?? 0);
-    return lit.filter((alpha) => alpha > 0).length / height;
+    const alphas = Array.from({ length: height - 16 }, (_row, y) => pixels[4 * (y * width + x) + 3] ?? 0);
+    return alphas.filter((alpha) => alpha > 0).length / height;
   });
 }
 
 /**
- * Opens the demo song at a multiple of its tempo, so that a test can play all of it; returns the
- * song.
+ * Lets the page open the demo song at a multiple of its tempo, so that a test can play all of it.
+ * Returns the faster song.
  */
-async function hurry(page: Page, service: Service, times: number): Promise<Song> {
+async function speedUp(page: Page, service: Service, tempoFactor: number): Promise<Song> {
   const url = `${service.url}/api/v1/projects/demo`;
   const song = (await (await page.request.get(url)).json()) as Song;
-  const faster = { ...song, tempo_map: song.tempo_map.map((point) => ({ ...point, bpm: point.bpm * times })) };
+  const faster = { ...song, tempo_map: song.tempo_map.map((point) => ({ ...point, bpm: point.bpm * tempoFactor })) };
   await page.route(url, async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: faster });
@@ -61,17 +61,17 @@ test('the meters show plausible values while the demo song plays', async ({ page
   await playToBar(page, 4);
 
   for (const name of ['Momentary', 'Short-term', 'RMS left', 'RMS right']) {
-    const value = await figure(page, name);
+    const value = await panelValue(page, name);
     expect(value, name).toBeGreaterThan(-45);
     expect(value, name).toBeLessThan(-5);
   }
-  const [peak, truePeak] = [await figure(page, 'Peak'), await figure(page, 'True peak')];
-  expect(peak).toBeGreaterThan(await figure(page, 'RMS left'));
+  const [peak, truePeak] = [await panelValue(page, 'Peak'), await panelValue(page, 'True peak')];
+  expect(peak).toBeGreaterThan(await panelValue(page, 'RMS left'));
   // The limiter of the master limits sample peaks, not true peaks.
   expect(peak).toBeLessThanOrEqual(-3);
   expect(truePeak).toBeGreaterThanOrEqual(peak);
   expect(truePeak).toBeLessThan(0);
-  const correlation = read(await panel.locator('.correlation .number').textContent());
+  const correlation = parseNumber(await panel.locator('.correlation .number').textContent());
   expect(Math.abs(correlation)).toBeLessThanOrEqual(1);
   expect(correlation).not.toBe(0);
   const heights = await panel.locator('canvas').evaluate(columns);
@@ -79,7 +79,7 @@ test('the meters show plausible values while the demo song plays', async ({ page
   await page.screenshot({ path: 'output/meters.png' });
 
   await page.getByRole('button', { name: 'Stop' }).click();
-  await expect.poll(() => figure(page, 'Momentary'), { timeout: 15_000 }).toBeLessThan(-70);
+  await expect.poll(() => panelValue(page, 'Momentary'), { timeout: 15_000 }).toBeLessThan(-70);
   const stopped = await integratedLufs(page);
   expect(stopped).toBeGreaterThan(-40);
   await panel.getByRole('button', { name: 'LUFS integrated' }).click();
@@ -106,12 +106,12 @@ test('the meters fit a small window', async ({ page, service }) => {
 
 test('the measured loudness of a song equals that of its export', async ({ page, service }) => {
   test.setTimeout(120_000);
-  const song = await hurry(page, service, 4);
+  const song = await speedUp(page, service, 4);
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible({ timeout: 60_000 });
-  const played = { lufs: await integratedLufs(page), truePeakDbtp: await figure(page, 'True peak') };
+  const played = { lufs: await integratedLufs(page), truePeakDbtp: await panelValue(page, 'True peak') };
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, {
     data: { project: song, format: 'wav', bit_depth: 'float32' },
   });

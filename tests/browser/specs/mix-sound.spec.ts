@@ -7,14 +7,14 @@ import { recorded, recordMore, startRecording } from '../support/capture';
 import { openDemo, play } from '../support/demo';
 import { expect, test, type Service } from '../support/service';
 
-// A separate service, since these tests store songs.
+// This test stores a song. Other settings than the default give it a service of its own.
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client', SF_LOG: 'warn' } });
 
 /**
- * Level at which both recordings count as started. Oversampled effects ring before the first note;
- * in the page that is before the first frame of an export.
+ * Level above which a recording counts as started. Oversampled effects ring before the first note.
+ * The page records that ringing, but it is before the first frame of an export.
  */
-const ONSET = 1e-3;
+const ONSET_LEVEL = 1e-3;
 
 const RATE_HZ = 48_000;
 
@@ -23,8 +23,8 @@ type Document = { tracks: Json[]; master: Json };
 
 const effect = (id: string, name: string, params: Json = {}): Json => ({ id, type: 'builtin', name, params });
 
-/** The demo song with everything that a mix can have. */
-function mixed(song: Document): Document {
+/** Returns the demo song with effects, sends, a bus, a group, a side-chain and automation. */
+function withMix(song: Document): Document {
   const [flute, piano, guitar, strings, bass, drums] = song.tracks;
   return {
     ...song,
@@ -47,10 +47,10 @@ function mixed(song: Document): Document {
   };
 }
 
-async function store(page: Page, service: Service): Promise<Document> {
+async function storeMix(page: Page, service: Service): Promise<Document> {
   const address = `${service.url}/api/v1/projects/demo`;
   const answer = await page.request.get(address);
-  const project = mixed((await answer.json()) as Document);
+  const project = withMix((await answer.json()) as Document);
   const saved = await page.request.put(address, { data: project, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
   expect(saved.status(), await saved.text()).toBe(200);
   return project;
@@ -58,7 +58,7 @@ async function store(page: Page, service: Service): Promise<Document> {
 
 test('playback of a whole mix equals its export', async ({ page, service }) => {
   test.setTimeout(180_000);
-  const project = await store(page, service);
+  const project = await storeMix(page, service);
   await openDemo(page, service);
   await startRecording(page);
   await play(page);
@@ -69,7 +69,7 @@ test('playback of a whole mix equals its export', async ({ page, service }) => {
   const { audio_url: url } = (await answer.json()) as { audio_url: string };
   const rendered = readFloatWav(await (await page.request.get(new URL(url, service.url).href)).body());
   expect(peak(recording.left)).toBeGreaterThan(0.05);
-  const { difference, frames } = largestDifference(recording, rendered, ONSET);
+  const { difference, frames } = largestDifference(recording, rendered, ONSET_LEVEL);
   console.log(`mix: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan(10 * RATE_HZ);
   expect(difference, 'playback equals the export, to the bit').toBe(0);

@@ -15,7 +15,7 @@ import {
   type RenderRequest,
 } from '../support/parity';
 
-const CALLS = [128, 512, 4096];
+const CALL_FRAMES = [128, 512, 4096];
 
 test('every song has the hash of the native renders', async ({ page }) => {
   test.setTimeout(600_000);
@@ -26,19 +26,19 @@ test('every song has the hash of the native renders', async ({ page }) => {
   try {
     for (const { name, session, reducedBank, wholeBank, songHash, startHash, soughtHash } of cases) {
       const render = async (bank: string, frames: number, calls: number[], startFrame = 0): Promise<string[]> => {
-        // A fresh page for each: a fresh memory for each engine.
+        // A new page gives each engine new memory.
         await page.goto(server.url);
         const request: RenderRequest = {
           session: { file: `/case/songs/${session}` },
           bank,
           sounds: [],
           sampleRateHz,
-          stretches: calls.map((callFrames) => ({ startFrame, frames, callFrames })),
+          ranges: calls.map((callFrames) => ({ startFrame, frames, callFrames })),
         };
         return (await page.evaluate(renderInPage, request)).hashes;
       };
-      const reduced = await render(`/case/songs/${reducedBank}`, songFrames, CALLS);
-      expect(reduced, `${name}: reduced bank, ${CALLS.join(', ')} frames a call`).toEqual(CALLS.map(() => songHash));
+      const reducedHashes = await render(`/case/songs/${reducedBank}`, songFrames, CALL_FRAMES);
+      expect(reducedHashes, `${name}: reduced bank, ${CALL_FRAMES.join(', ')} frames a call`).toEqual(CALL_FRAMES.map(() => songHash));
       expect(await render(`/case/songs/${reducedBank}`, startFrames, [1]), `${name}: one frame a call`).toEqual([startHash]);
       const afterSeek = await render(`/case/songs/${reducedBank}`, songFrames - soughtFrame, [128], soughtFrame);
       expect(afterSeek, `${name}: from frame ${soughtFrame}`).toEqual([soughtHash]);
@@ -65,19 +65,19 @@ test('every project has the session and the hash of the native renders', async (
         bank: bank === null ? null : `/case/projects/${bank}`,
         sounds: sounds[sampleRateHz] ?? [],
         sampleRateHz,
-        stretches: [
+        ranges: [
           { startFrame: 0, frames: startFrames, callFrames: 1 },
-          ...CALLS.map((callFrames) => ({ startFrame: 0, frames, callFrames })),
+          ...CALL_FRAMES.map((callFrames) => ({ startFrame: 0, frames, callFrames })),
         ],
       };
-      const answer: RenderAnswer = {
+      const expectedAnswer: RenderAnswer = {
         latencyFrames,
         sessionHash: expected.sessionHash,
         leftOut: [],
-        hashes: [expected.startHash, ...CALLS.map(() => expected.hash)],
+        hashes: [expected.startHash, ...CALL_FRAMES.map(() => expected.hash)],
         underruns: 0,
       };
-      expect(await page.evaluate(renderInPage, request), `${name}: one frame a call, then ${CALLS.join(', ')}`).toEqual(answer);
+      expect(await page.evaluate(renderInPage, request), `${name}: one frame a call, then ${CALL_FRAMES.join(', ')}`).toEqual(expectedAnswer);
     }
   } finally {
     await server.close();

@@ -4,14 +4,14 @@ import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf } from '../support/stored';
 
-// A separate service, since these tests store songs.
+// These tests store songs. Other settings than the default give them a service of their own.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 const strip = (page: Page, name: string): Locator => page.getByRole('group', { name: `Channel ${name}`, exact: true });
 
-async function addStrip(page: Page, what: string): Promise<void> {
+async function addStrip(page: Page, menuEntry: string): Promise<void> {
   await page.getByRole('button', { name: 'Add a bus or a group' }).click();
-  await page.getByRole('menuitem', { name: what }).click();
+  await page.getByRole('menuitem', { name: menuEntry }).click();
 }
 
 test('tracks are sent to buses and play through groups', async ({ page, service }) => {
@@ -34,8 +34,8 @@ test('tracks are sent to buses and play through groups', async ({ page, service 
   await strip(page, 'Bass').getByRole('combobox', { name: 'Output of Bass' }).selectOption('Group 1');
   await expect(page.getByRole('listitem', { name: 'Track Group 1' })).toContainText('Group, from 1 track');
   await strip(page, 'Bus 1').getByRole('combobox', { name: 'Output of Bus 1' }).selectOption('Group 1');
-  const loops = strip(page, 'Group 1').getByRole('combobox', { name: 'Output of Group 1' });
-  await expect(loops.getByRole('option'), 'a group cannot feed what feeds it').toHaveText(['Master']);
+  const groupOutput = strip(page, 'Group 1').getByRole('combobox', { name: 'Output of Group 1' });
+  await expect(groupOutput.getByRole('option'), 'a group cannot feed a track that feeds it').toHaveText(['Master']);
 
   const stored = await saveAndRead(page, service);
   const { id: bus } = trackOf(stored, 'Bus 1');
@@ -46,14 +46,14 @@ test('tracks are sent to buses and play through groups', async ({ page, service 
 
   await page.getByRole('button', { name: 'More for Group 1' }).click();
   await page.getByRole('menuitem', { name: 'Delete track' }).click();
-  const without = await saveAndRead(page, service);
-  expect(trackOf(without, 'Bass')).not.toHaveProperty('output');
+  const withoutGroup = await saveAndRead(page, service);
+  expect(trackOf(withoutGroup, 'Bass')).not.toHaveProperty('output');
   await page.keyboard.press('Control+z');
   await strip(page, 'Flute').getByRole('button', { name: 'Send of Flute to Bus 1' }).click();
   await page.getByRole('menuitem', { name: 'Remove send' }).click();
-  const last = await saveAndRead(page, service);
-  expect(trackOf(last, 'Bass').output).toBe(group);
-  expect(trackOf(last, 'Flute').sends).toEqual([]);
+  const restored = await saveAndRead(page, service);
+  expect(trackOf(restored, 'Bass').output).toBe(group);
+  expect(trackOf(restored, 'Flute').sends).toEqual([]);
 });
 
 for (const size of [
@@ -68,18 +68,18 @@ for (const size of [
     const strips = mixer.getByRole('group', { name: /^Channel / });
     while ((await strips.count()) < 41) await addStrip(page, 'Add bus');
     const meters = page.getByRole('region', { name: 'Loudness of the master' });
-    const [room, master, panel] = [await mixer.boundingBox(), await strip(page, 'Master').boundingBox(), await meters.boundingBox()];
-    if (!room || !master || !panel) throw new Error('the mixer is not shown');
-    expect(master.x).toBeGreaterThan(room.x + room.width / 3);
-    expect(master.x + master.width).toBeLessThanOrEqual(panel.x);
-    expect(panel.x + panel.width).toBeLessThanOrEqual(room.x + room.width);
+    const [mixerBox, masterBox, metersBox] = [await mixer.boundingBox(), await strip(page, 'Master').boundingBox(), await meters.boundingBox()];
+    if (!mixerBox || !masterBox || !metersBox) throw new Error('the mixer is not shown');
+    expect(masterBox.x).toBeGreaterThan(mixerBox.x + mixerBox.width / 3);
+    expect(masterBox.x + masterBox.width).toBeLessThanOrEqual(metersBox.x);
+    expect(metersBox.x + metersBox.width).toBeLessThanOrEqual(mixerBox.x + mixerBox.width);
     await page.screenshot({ path: `output/mixer-${size.width}x${size.height}.png` });
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     expect(overflow).toBe(0);
   });
 }
 
-test('the strip of a track that another room selects scrolls into view', async ({ page, service }) => {
+test('the channel strip of a selected track scrolls into view', async ({ page, service }) => {
   await openDemo(page, service);
   const strip = page.getByRole('group', { name: 'Channel Drums', exact: true });
   await expect(strip).not.toBeInViewport();

@@ -1,4 +1,4 @@
-/** SF3 banks: the service decodes, the page plays. */
+/** SF3 banks: the service decodes their samples, and the page plays them. */
 import { peak } from '../support/audio';
 import { recorded, recordSound, startRecording } from '../support/capture';
 import { openDemo } from '../support/demo';

@@ -4,6 +4,6 @@ import { test } from '../support/service';
 
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'server' } });
 
-test('the demo song sounds as the service renders it', async ({ page, service }) => {
+test('the page plays the demo song as the service renders it', async ({ page, service }) => {
   await expectDemoAsRendered(page, service, 'server');
 });

@@ -8,17 +8,17 @@ const slider = (page: Page, name: string): Locator => panel(page).getByRole('sli
 
 test('sound settings are changed, undone, saved and restored', async ({ page, service }) => {
   await openDemo(page, service);
-  const opener = page.getByRole('button', { name: 'Sound', exact: true });
-  await opener.click();
-  const room = slider(page, 'Reverb room');
-  await expect(room).toHaveAttribute('aria-valuetext', '50 %');
-  await room.focus();
+  const soundButton = page.getByRole('button', { name: 'Sound', exact: true });
+  await soundButton.click();
+  const roomSlider = slider(page, 'Reverb room');
+  await expect(roomSlider).toHaveAttribute('aria-valuetext', '50 %');
+  await roomSlider.focus();
   await page.keyboard.press('ArrowRight');
-  await expect(room).toHaveAttribute('aria-valuetext', '51 %');
+  await expect(roomSlider).toHaveAttribute('aria-valuetext', '51 %');
   await page.keyboard.press('Control+z');
-  await expect(room).toHaveAttribute('aria-valuetext', '50 %');
+  await expect(roomSlider).toHaveAttribute('aria-valuetext', '50 %');
   await page.keyboard.press('End');
-  await expect(room).toHaveAttribute('aria-valuetext', '100 %');
+  await expect(roomSlider).toHaveAttribute('aria-valuetext', '100 %');
 
   await slider(page, 'Chorus level').focus();
   await page.keyboard.press('Home');
@@ -29,16 +29,16 @@ test('sound settings are changed, undone, saved and restored', async ({ page, se
   await panel(page).getByText('SF 2.04').click();
   await expect(panel(page).getByRole('radio', { name: 'SF 2.04' })).toBeChecked();
 
-  const rate = slider(page, 'Chorus rate');
-  const box = await rate.boundingBox();
+  const rateSlider = slider(page, 'Chorus rate');
+  const box = await rateSlider.boundingBox();
   if (!box) throw new Error('the slider is not shown');
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width, box.y + box.height / 2, { steps: 5 });
   await page.mouse.up();
-  await expect(rate).toHaveAttribute('aria-valuetext', '10.00 Hz');
+  await expect(rateSlider).toHaveAttribute('aria-valuetext', '10.00 Hz');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await expect(rate, 'a drag is one step').toHaveAttribute('aria-valuetext', '0.40 Hz');
+  await expect(rateSlider, 'a drag is one undo step').toHaveAttribute('aria-valuetext', '0.40 Hz');
 
   await page.keyboard.press('Control+s');
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
@@ -50,7 +50,7 @@ test('sound settings are changed, undone, saved and restored', async ({ page, se
     chorus: { level_db: -144 },
   });
 
-  await room.press('Escape');
+  await roomSlider.press('Escape');
   await expect(panel(page)).toHaveCount(0);
   await page.reload();
   await page.getByRole('button', { name: 'Project menu' }).click();

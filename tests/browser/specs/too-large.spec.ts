@@ -1,4 +1,4 @@
-/** A song that needs more memory than a page has. */
+/** A song that needs more memory than a page may use. */
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
@@ -18,7 +18,7 @@ test('a song that needs too much memory is refused with a reason', async ({ page
     await expect(page.getByRole('alert')).toContainText('900 delay effects need');
     await page.screenshot({ path: 'output/too-large.png' });
   } finally {
-    // Other specs open the demo song, too.
+    // Other specs also open the demo song, so the test restores it.
     const restored = await page.request.put(address, { data: song, headers: { 'If-Match': saved.headers()['etag'] ?? '' } });
     expect(restored.status(), await restored.text()).toBe(200);
   }

@@ -1,4 +1,4 @@
-/** The workflow of a musician: importing a MIDI file, editing, saving, exporting a WAV file. */
+/** The workflow of a musician: importing a MIDI file, editing, saving and exporting a WAV file. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
@@ -8,7 +8,7 @@ import { expect, test } from '../support/service';
 const SONG = '/usr/share/games/openttd/baseset/openmsx/city_blues_redfarn.mid';
 const SONG_TRACKS = 5;
 
-/** Drops a file on the page, as from a file manager. */
+/** Drops a file on the page, as a user does from a file manager. */
 async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
   const transfer = await page.evaluateHandle(
     ({ name, encoded }) => {
@@ -26,7 +26,7 @@ async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
 
 const trackHeaders = (page: Page) => page.getByRole('listitem', { name: /^Track / });
 
-test('a MIDI file becomes tracks, is saved, found again, and exported', async ({ page, service }) => {
+test('a MIDI file becomes tracks, and the song is saved, loaded and exported', async ({ page, service }) => {
   test.setTimeout(180_000);
   await openDemo(page, service);
   await newSong(page);
@@ -49,7 +49,7 @@ test('a MIDI file becomes tracks, is saved, found again, and exported', async ({
   await page.getByRole('button', { name: 'Start export' }).click();
   const receipt = page.getByLabel('Receipt');
   await expect(receipt).toBeVisible({ timeout: 120_000 });
-  // The import keeps the level of this song.
+  // The import sets a level at which the limiter does not reduce this song.
   await expect(receipt).not.toContainText('Limiter');
   const hash = /sha256 ([0-9a-f]{64})/.exec(await receipt.innerText())?.[1];
   const downloading = page.waitForEvent('download');
@@ -61,7 +61,7 @@ test('a MIDI file becomes tracks, is saved, found again, and exported', async ({
   expect(createHash('sha256').update(wav.subarray(data)).digest('hex')).toBe(hash);
 });
 
-test('a file of another format is refused in a sentence, and the song stays', async ({ page, service }) => {
+test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {
   await openDemo(page, service);
   const before = await trackHeaders(page).count();
   await drop(page, 'broken.mid', Buffer.from('MThd but not really'));
@@ -69,26 +69,26 @@ test('a file of another format is refused in a sentence, and the song stays', as
   await expect(trackHeaders(page)).toHaveCount(before);
 });
 
-test('edits survive a closed tab by the autosave', async ({ page, service }) => {
+test('the autosave keeps edits when the tab is closed', async ({ page, service }) => {
   await openDemo(page, service);
   const autosaved = page.waitForResponse(
     (answer) => answer.request().method() === 'PUT' && answer.url().endsWith('/projects/temp') && answer.ok(),
   );
   await page.getByRole('button', { name: 'Mute Bass' }).click();
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText('Unsaved');
-  // A song of this size is too large to be sent while the page closes; a pause in editing sends it.
+  // A song of this size is too large to be sent while the page closes. A pause in editing sends it.
   await autosaved;
   await page.reload();
   await expect(page.getByRole('button', { name: 'Mute Bass' })).toHaveAttribute('aria-pressed', 'true', { timeout: 20_000 });
 });
 
-test('a stale save of a second window is detected, and nothing is lost', async ({ page, service, context }) => {
+test('a save that would overwrite the save of another window opens a dialog', async ({ page, service, context }) => {
   await openDemo(page, service);
-  const other = await context.newPage();
-  await openDemo(other, service);
-  await other.getByRole('button', { name: 'Solo Flute' }).click();
-  await other.keyboard.press('Control+s');
-  await expect(other.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
+  const secondPage = await context.newPage();
+  await openDemo(secondPage, service);
+  await secondPage.getByRole('button', { name: 'Solo Flute' }).click();
+  await secondPage.keyboard.press('Control+s');
+  await expect(secondPage.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
   await page.getByRole('button', { name: 'Mute Drums' }).click();
   await page.keyboard.press('Control+s');
   await expect(page.getByRole('dialog')).toBeVisible();

@@ -1,7 +1,7 @@
 /** Reading and comparing audio. */
 import type { Recording } from './capture';
 
-/** The samples of a stereo 32-bit float WAV file. */
+/** Reads the samples of a stereo 32-bit float WAV file. */
 export function readFloatWav(file: Buffer): Recording & { sampleRateHz: number } {
   let sampleRateHz = 0;
   for (let offset = 12; offset + 8 <= file.length; ) {
@@ -19,25 +19,25 @@ export function readFloatWav(file: Buffer): Recording & { sampleRateHz: number }
     }
     offset += 8 + size + (size % 2);
   }
-  throw new Error('no data chunk');
+  throw new Error('the WAV file has no data chunk');
 }
 
 export function peak(values: Float32Array): number {
-  let highest = 0;
-  for (const value of values) highest = Math.max(highest, Math.abs(value));
-  return highest;
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, Math.abs(value));
+  return largest;
 }
 
-/** The first frame whose magnitude is above a level, by default silence. */
+/** Returns the first frame whose magnitude is above a level, which is 0 by default. */
 export function firstSound({ left, right }: Recording, level = 0): number {
   const frame = left.findIndex((value, index) => Math.abs(value) > level || Math.abs(right[index] ?? 0) > level);
-  if (frame < 0) throw new Error('all silent');
+  if (frame < 0) throw new Error(`no sample of the recording is above ${level}`);
   return frame;
 }
 
 /**
- * Largest difference of two recordings over their common frames, aligned at the first frame above a
- * level.
+ * Returns the largest difference of two recordings and the number of compared frames. The recordings
+ * are aligned at their first frames above a level.
  */
 export function largestDifference(a: Recording, b: Recording, level = 0): { difference: number; frames: number } {
   const [startA, startB] = [firstSound(a, level), firstSound(b, level)];

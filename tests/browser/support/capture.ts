@@ -1,4 +1,4 @@
-/** Recording the output of the engine, sample by sample. */
+/** Records the output of the engine, sample by sample. */
 import type { Page } from '@playwright/test';
 
 export type Recording = { left: Float32Array; right: Float32Array };
@@ -29,18 +29,18 @@ registerProcessor('test-recorder', Recorder);
 `;
 
 /** The part of `window.songfoundry` that tests use. */
-type Handle = {
+type SongfoundryHandle = {
   engine: { context: AudioContext; output: AudioNode } | null;
   recording?: [Float32Array, Float32Array][];
 };
 
 declare global {
   interface Window {
-    songfoundry: Handle;
+    songfoundry: SongfoundryHandle;
   }
 }
 
-/** Starts a recording; the engine must be ready. */
+/** Starts a recording. The engine must be ready. */
 export async function startRecording(page: Page): Promise<void> {
   await page.evaluate(async (source) => {
     const { engine } = window.songfoundry;
@@ -55,7 +55,7 @@ export async function startRecording(page: Page): Promise<void> {
   }, RECORDER);
 }
 
-/** The recording so far. */
+/** Returns the recording so far. */
 export async function recorded(page: Page): Promise<Recording> {
   const channels = await page.evaluate(async () => {
     const blocks = window.songfoundry.recording ?? [];
@@ -64,7 +64,7 @@ export async function recorded(page: Page): Promise<Recording> {
       return new Promise((resolve, reject) => {
         const reader = new FileReader();
         reader.onload = () => resolve(String(reader.result).split(',')[1] ?? '');
-        reader.onerror = () => reject(reader.error ?? new Error('unreadable'));
+        reader.onerror = () => reject(reader.error ?? new Error('the recording cannot be read'));
         reader.readAsDataURL(blob);
       });
     };
@@ -77,16 +77,16 @@ export async function recorded(page: Page): Promise<Recording> {
   return { left: floats(channels[0]), right: floats(channels[1]) };
 }
 
-/** Length of the recording so far, in frames. */
+/** Returns the length of the recording so far, in frames. */
 export function recordedFrames(page: Page): Promise<number> {
   return page.evaluate(() => (window.songfoundry.recording ?? []).reduce((frames, [left]) => frames + left.length, 0));
 }
 
-/** Waits until the recording is longer by a number of frames. */
+/** Waits until the recording is longer by `frames` frames. */
 export async function recordMore(page: Page, frames: number): Promise<void> {
   const end = (await recordedFrames(page)) + frames;
   await page.waitForFunction(
-    (wanted) => (window.songfoundry.recording ?? []).reduce((sum, [left]) => sum + left.length, 0) >= wanted,
+    (minFrames) => (window.songfoundry.recording ?? []).reduce((sum, [left]) => sum + left.length, 0) >= minFrames,
     end,
     { timeout: 0 },
   );
@@ -95,12 +95,12 @@ export async function recordMore(page: Page, frames: number): Promise<void> {
 /** Waits until the left channel of the recording exceeds a level, at or after a frame. */
 export async function recordSound(page: Page, level: number, fromFrame = 0): Promise<void> {
   await page.waitForFunction(
-    ({ level: least, fromFrame: first }) => {
+    ({ level: minLevel, fromFrame: minFrame }) => {
       let start = 0;
       return (window.songfoundry.recording ?? []).some(([left]) => {
-        const begin = Math.max(0, first - start);
+        const begin = Math.max(0, minFrame - start);
         start += left.length;
-        return begin < left.length && left.subarray(begin).some((value) => Math.abs(value) > least);
+        return begin < left.length && left.subarray(begin).some((value) => Math.abs(value) > minLevel);
       });
     },
     { level, fromFrame },

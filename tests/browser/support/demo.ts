@@ -1,4 +1,4 @@
-/** The demo song in the browser, compared with the service's render. */
+/** Opens and plays the demo song in the browser, and compares it with the service's render. */
 import type { Page } from '@playwright/test';
 import { largestDifference, peak, readFloatWav } from './audio';
 import { recorded, recordMore, startRecording } from './capture';
@@ -15,13 +15,13 @@ export async function openDemo(page: Page, service: Service): Promise<void> {
   await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null), { timeout: 20_000 }).toBe(true);
 }
 
-/** Starts playback, and waits until it runs. */
+/** Starts playback, and waits until the song plays. */
 export async function play(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible({ timeout: 60_000 });
 }
 
-/** Waits until the playhead reaches a bar; bars count from 1. */
+/** Waits until the playhead reaches a bar. Bars are counted from 1. */
 export async function playToBar(page: Page, bar: number): Promise<void> {
   const position = page.getByRole('button', { name: /^Position in bars/ });
   const barShown = async (): Promise<number> => Number.parseInt((await position.textContent()) ?? '', 10);
@@ -34,14 +34,17 @@ export async function playToBar(page: Page, bar: number): Promise<void> {
 export async function newSong(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Project menu' }).click();
   await page.getByRole('menuitem', { name: 'New song', exact: true }).click();
-  const leave = page.getByRole('button', { name: 'Leave without saving' });
-  const empty = page.getByRole('heading', { name: 'An empty song' });
-  await expect(leave.or(empty)).toBeVisible();
-  if (await leave.isVisible()) await leave.click();
-  await expect(empty).toBeVisible();
+  const leaveButton = page.getByRole('button', { name: 'Leave without saving' });
+  const emptySong = page.getByRole('heading', { name: 'An empty song' });
+  await expect(leaveButton.or(emptySong)).toBeVisible();
+  if (await leaveButton.isVisible()) await leaveButton.click();
+  await expect(emptySong).toBeVisible();
 }
 
-/** Counts the tracks that the service renders for the page after this call. */
+/**
+ * Returns a function that counts the tracks that the service has rendered for the page since this
+ * call.
+ */
 export function countTrackRenders(page: Page): () => number {
   let count = 0;
   page.on('requestfinished', (request) => {
@@ -50,7 +53,7 @@ export function countTrackRenders(page: Page): () => number {
   return () => count;
 }
 
-/** The service's render of the stored demo song, in 32-bit float. */
+/** Returns the service's render of the stored demo song, in 32-bit float. */
 async function demoRender(page: Page, service: Service): Promise<ReturnType<typeof readFloatWav>> {
   const project: unknown = await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json();
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, {

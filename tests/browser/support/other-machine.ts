@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startService, type RunningService } from './service';
 
-/** Needs root, or `sudo` without a password. */
+/** Returns a command that runs as root. Users other than root need `sudo` without a password. */
 function asRoot(...command: string[]): string[] {
   return process.getuid?.() === 0 ? command : ['sudo', '--non-interactive', '--preserve-env', ...command];
 }
@@ -22,7 +22,10 @@ function runAsRoot(...command: string[]): void {
   run(...asRoot(...command));
 }
 
-/** A certificate for an address, valid for a day, and its key. */
+/**
+ * Creates a certificate for an address, which is valid for a day, and its key. Returns the
+ * settings.
+ */
 function makeCertificate(folder: string, address: string): { SF_TLS_CERT: string; SF_TLS_KEY: string } {
   const files = { SF_TLS_CERT: join(folder, 'cert.pem'), SF_TLS_KEY: join(folder, 'key.pem') };
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', files.SF_TLS_KEY];
@@ -31,15 +34,16 @@ function makeCertificate(folder: string, address: string): { SF_TLS_CERT: string
   return files;
 }
 
-/** The machine, and a function that removes it. */
+/** A second machine. */
 export type OtherMachine = {
   address: string;
-  /** Starts a service on it, as for many people. */
+  /** Starts a service on the machine, with settings of a server for many people. */
   serve: (encrypted: boolean) => Promise<RunningService>;
+  /** Removes the machine. */
   unplug: () => void;
 };
 
-/** Sets up the machine. Its name and addresses contain the process id, so that they are unique. */
+/** Creates a machine. Its name and addresses contain the process id, so that they are unique. */
 export function plugIn(): OtherMachine {
   const name = `sf${process.pid}`;
   const subnet = `10.213.${process.pid % 256}`;
@@ -47,13 +51,13 @@ export function plugIn(): OtherMachine {
   const folder = mkdtempSync(join(tmpdir(), 'songfoundry-machine-'));
   runAsRoot('ip', 'netns', 'add', name);
   runAsRoot('ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
-  // No IPv6: its address would appear a second or two later, and the browser aborts loading when
-  // addresses change.
+  // IPv6 is off. An IPv6 address would appear a second or two later, and the browser aborts loading
+  // when addresses change.
   if (existsSync('/proc/sys/net/ipv6')) runAsRoot('ip', 'link', 'set', name, 'addrgenmode', 'none');
   runAsRoot('ip', 'address', 'add', `${subnet}.1/24`, 'dev', name);
   runAsRoot('ip', 'link', 'set', name, 'up');
-  for (const change of [`address add ${address}/24 dev eth0`, 'link set eth0 up', 'link set lo up']) {
-    runAsRoot('ip', '-n', name, ...change.split(' '));
+  for (const ipCommand of [`address add ${address}/24 dev eth0`, 'link set eth0 up', 'link set lo up']) {
+    runAsRoot('ip', '-n', name, ...ipCommand.split(' '));
   }
   const settings = {
     SF_HOST: address,

@@ -1,5 +1,6 @@
 /**
- * The engine of the audio thread in a separate page, with the results of the native parity test.
+ * Runs the engine of the audio thread in a separate page, and reads the results of the native parity
+ * test.
  */
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -13,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
 const FOLDER = join(TARGET, 'parity');
 
-/** A song of the native test; file names are relative to `songs`. */
+/** A song of the native test. File names are relative to `songs`. */
 export type SongCase = {
   name: string;
   session: string;
@@ -33,10 +34,10 @@ export type SongManifest = {
   cases: SongCase[];
 };
 
-/** A project of the native test; file names are relative to `projects`. */
+/** A project of the native test. File names are relative to `projects`. */
 export type ProjectCase = {
   name: string;
-  /** The document. */
+  /** The project document. */
   project: object;
   sampleRateHz: number;
   frames: number;
@@ -49,14 +50,14 @@ export type ProjectCase = {
   startHash: string;
 };
 
-/** Recorded audio: floats of the left channel, then of the right. */
+/** Recorded audio. The file has the floats of the left channel, then those of the right channel. */
 export type Sound = {
   fileId: string;
   file: string;
   frames: number;
   channels: number;
   fileRateHz: number;
-  /** Whether it is streamed. */
+  /** Whether the audio is streamed. */
   isStreamed: boolean;
 };
 
@@ -68,16 +69,16 @@ function manifest(folder: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new Error(`${path} cannot be read; \`cargo test --package songfoundry-tests --test parity\` makes it`, { cause: error });
+    throw new Error(`${path} cannot be read; \`cargo test --package songfoundry-tests --test parity\` creates it`, { cause: error });
   }
 }
 
-/** The results of the native test for songs. */
+/** Reads the results of the native test for songs. */
 export function songManifest(): SongManifest {
   return manifest('songs') as SongManifest;
 }
 
-/** The results of the native test for projects. */
+/** Reads the results of the native test for projects. */
 export function projectManifest(): ProjectManifest {
   return manifest('projects') as ProjectManifest;
 }
@@ -136,10 +137,10 @@ export async function startParityServer(banks: readonly string[]): Promise<{ url
   };
 }
 
-/** A number of frames from a frame of a session, in calls of `callFrames`. */
-export type Stretch = { startFrame: number; frames: number; callFrames: number };
+/** A part of a session to render: `frames` frames from `startFrame`, in calls of `callFrames`. */
+export type RenderRange = { startFrame: number; frames: number; callFrames: number };
 
-/** Renders to make in the page with one engine. */
+/** The renders that the page does with one engine. */
 export type RenderRequest = {
   /** A session's file and the ids of its tracks, or a project. */
   session: { file: string } | { project: object };
@@ -147,22 +148,22 @@ export type RenderRequest = {
   bank: string | null;
   sounds: Sound[];
   sampleRateHz: number;
-  stretches: Stretch[];
+  ranges: RenderRange[];
 };
 
 export type RenderAnswer = {
   latencyFrames: number;
   /** SHA-256 of the session's bytes. */
   sessionHash: string;
-  /** Parts of the project that the session lacks. */
+  /** Parts of the project that are missing from the session. */
   leftOut: string[];
-  /** SHA-256 of the samples of each stretch. */
+  /** SHA-256 of the samples of each range. */
   hashes: string[];
   /** Number of missing audio blocks. */
   underruns: number;
 };
 
-/** Runs in the page: renders a session through the audio thread's engine. */
+/** Renders a session with the audio thread's engine. This function runs in the page. */
 export async function renderInPage(request: RenderRequest): Promise<RenderAnswer> {
   type Host = {
     receive(command: EngineCommand): void;
@@ -181,14 +182,14 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
       audio: object,
     ): { bytes: Uint8Array<ArrayBuffer>; leftOut: string[] };
   };
-  /** Maximum number of frames of a streamed file that the page sends at a time. */
+  /** Maximum number of frames of a streamed file that the page sends in one message. */
   const PIECE_FRAMES = 16_384;
-  /** Frames between two statuses. */
+  /** Number of frames between two status reports. */
   const REPORT_FRAMES = 1536;
   const load = (path: string): Promise<unknown> => import(path);
   const { EngineHost } = (await load('/web-worklet/src/engine-host')) as EngineModule;
   const { WasmEngine, compileSession } = (await load('/web-worklet/pkg/dsp_wasm.js')) as Bindings;
-  const fetched = async (path: string): Promise<ArrayBuffer> => {
+  const fetchBytes = async (path: string): Promise<ArrayBuffer> => {
     const answer = await fetch(path);
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
     return answer.arrayBuffer();
@@ -199,31 +200,31 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
   };
   const channels = await Promise.all(
     request.sounds.map(async ({ file, frames, channels: count }) => {
-      const values = new Float32Array(await fetched(`/case/projects/${file}`));
+      const values = new Float32Array(await fetchBytes(`/case/projects/${file}`));
       return { left: values.subarray(0, frames), right: count === 2 ? values.subarray(frames) : null };
     }),
   );
 
   const failures: string[] = [];
-  let wanted: WantedAudio[] = [];
+  let requestedAudio: WantedAudio[] = [];
   let underruns = 0;
-  const module = await WebAssembly.compile(await fetched('/web-worklet/pkg/dsp_wasm_bg.wasm'));
+  const module = await WebAssembly.compile(await fetchBytes('/web-worklet/pkg/dsp_wasm_bg.wasm'));
   const post = (report: EngineReport): void => {
     if (report.type === 'reply' && report.error !== undefined) failures.push(report.error);
     if (report.type === 'failed') failures.push(report.detail);
-    if (report.type === 'wanted') wanted = report.wanted;
+    if (report.type === 'wanted') requestedAudio = report.wanted;
     if (report.type === 'status') underruns = report.underruns;
   };
-  // A constant clock: only clips can be late.
+  // The clock is constant, so only clips can cause underruns.
   const host = new EngineHost(module, request.sampleRateHz, post, () => 0);
   if (request.bank !== null) {
-    const bank = await fetched(request.bank);
+    const bank = await fetchBytes(request.bank);
     host.receive({ type: 'beginBank', request: 1, slot: 0, sizeBytes: bank.byteLength });
     host.receive({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
     host.receive({ type: 'endBank', request: 2, slot: 0 });
   }
   /**
-   * Sends a whole file of interleaved floats in two pieces; the cut may split a value.
+   * Sends a whole file of interleaved floats in two pieces. The pieces may split a value.
    */
   const loadWhole = (slot: number, { left, right }: (typeof channels)[number]): void => {
     const interleaved = right === null ? left : new Float32Array(2 * left.length);
@@ -240,23 +241,25 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     else if (audio) loadWhole(slot, audio);
   });
 
-  const compiled = async (): Promise<{ bytes: Uint8Array<ArrayBuffer>; leftOut: string[] }> => {
+  const loadSession = async (): Promise<{ bytes: Uint8Array<ArrayBuffer>; leftOut: string[] }> => {
     if ('project' in request.session) {
       const files = request.sounds.map(({ fileId, frames, fileRateHz }, slot) => [fileId, { slot, frames, fileRateHz }]);
       return compileSession(request.session.project, {}, 0, request.sampleRateHz, Object.fromEntries(files));
     }
-    return { bytes: new Uint8Array(await fetched(request.session.file)), leftOut: [] };
+    return { bytes: new Uint8Array(await fetchBytes(request.session.file)), leftOut: [] };
   };
-  const { bytes, leftOut } = await compiled();
+  const { bytes, leftOut } = await loadSession();
   host.receive({ type: 'setSession', request: 4, bytes });
-  const ruler = new WasmEngine(request.sampleRateHz);
-  ruler.setSession(bytes);
-  const { latencyFrames } = ruler;
+  const latencyProbe = new WasmEngine(request.sampleRateHz);
+  latencyProbe.setSession(bytes);
+  const { latencyFrames } = latencyProbe;
 
-  /** Sends the wanted blocks, one for each clip; returns whether there were any. */
-  const sendWantedBlocks = (): boolean => {
-    const pieces = wanted;
-    wanted = [];
+  /**
+   * Sends the blocks that the engine requested, one for each clip. Returns whether there were any.
+   */
+  const sendRequestedBlocks = (): boolean => {
+    const pieces = requestedAudio;
+    requestedAudio = [];
     for (const { slot, sourceFrame, frames } of pieces) {
       const { left, right } = channels[slot] ?? { left: new Float32Array(0), right: null };
       const end = sourceFrame + Math.min(PIECE_FRAMES, frames);
@@ -266,25 +269,26 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     return pieces.length > 0;
   };
   const hashes: string[] = [];
-  for (const { startFrame, frames, callFrames } of request.stretches) {
+  for (const { startFrame, frames, callFrames } of request.ranges) {
     host.receive({ type: 'stop' });
     host.receive({ type: 'seek', frame: startFrame });
-    // As in the page, the engine is stopped before it plays; clips receive their first blocks.
+    // As in the real page, clips receive their first blocks while the engine is stopped, before it
+    // plays.
     const discarded = new Float32Array(REPORT_FRAMES);
     do host.render(discarded, discarded);
-    while (sendWantedBlocks());
+    while (sendRequestedBlocks());
     host.receive({ type: 'play' });
     const total = latencyFrames + frames;
     const [left, right] = [new Float32Array(total), new Float32Array(total)];
     for (let done = 0; done < total; done += callFrames) {
       const end = Math.min(done + callFrames, total);
       host.render(left.subarray(done, end), right.subarray(done, end));
-      sendWantedBlocks();
+      sendRequestedBlocks();
     }
-    const both = new Float32Array(2 * frames);
-    both.set(left.subarray(latencyFrames), 0);
-    both.set(right.subarray(latencyFrames), frames);
-    hashes.push(await hashOf(both));
+    const planarSamples = new Float32Array(2 * frames);
+    planarSamples.set(left.subarray(latencyFrames), 0);
+    planarSamples.set(right.subarray(latencyFrames), frames);
+    hashes.push(await hashOf(planarSamples));
   }
   if (failures.length > 0) throw new Error(failures.join('; '));
   return { latencyFrames, sessionHash: await hashOf(bytes), leftOut, hashes, underruns };

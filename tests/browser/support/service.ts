@@ -1,4 +1,4 @@
-/** A service for tests: the real program on a new storage folder. */
+/** Starts a service for tests: the real program with a new storage folder. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,14 +15,14 @@ export type Service = { url: string; port: number };
 
 /** A service that the caller stops. */
 export type RunningService = Service & {
-  /** Lines that it printed before its address. */
+  /** Lines that the service printed before its address. */
   greeting: string[];
   stop: () => Promise<void>;
 };
 
 async function addressOf(child: ChildProcess): Promise<{ address: URL; greeting: string[] }> {
   if (!child.stdout) throw new Error('the service has no output');
-  const patience = setTimeout(() => child.kill('SIGKILL'), START_SECS * 1000);
+  const startTimeout = setTimeout(() => child.kill('SIGKILL'), START_SECS * 1000);
   const greeting: string[] = [];
   try {
     for await (const line of createInterface(child.stdout)) {
@@ -31,18 +31,18 @@ async function addressOf(child: ChildProcess): Promise<{ address: URL; greeting:
       greeting.push(line);
     }
   } finally {
-    clearTimeout(patience);
+    clearTimeout(startTimeout);
   }
-  throw new Error(`the service ended before it printed its address, within ${START_SECS} s`);
+  throw new Error(`the service ended, or did not print its address within ${START_SECS} s`);
 }
 
 /**
- * Starts a service on a new storage folder. `through` is a command that runs the program, such as
- * one that enters a namespace.
+ * Starts a service with a new storage folder. `wrapperCommand` is a command that runs the program,
+ * such as a command that enters a namespace.
  */
-export async function startService(settings: Record<string, string>, through: string[] = []): Promise<RunningService> {
+export async function startService(settings: Record<string, string>, wrapperCommand: string[] = []): Promise<RunningService> {
   const storage = mkdtempSync(join(tmpdir(), 'songfoundry-browser-'));
-  const [program = '', ...args] = [...through, join(TARGET, 'debug/songfoundry'), 'serve'];
+  const [program = '', ...args] = [...wrapperCommand, join(TARGET, 'debug/songfoundry'), 'serve'];
   const child = spawn(program, args, {
     env: {
       PATH: process.env.PATH,
@@ -65,7 +65,7 @@ export async function startService(settings: Record<string, string>, through: st
   return { url: address.origin, port: Number(address.port), greeting, stop };
 }
 
-/** A test with a service that runs for all tests of one file and worker. */
+/** A test with a service, which all tests of a worker with the same settings share. */
 export const test = base.extend<object, { service: Service; settings: Record<string, string> }>({
   settings: [{}, { scope: 'worker', option: true }],
   service: [

@@ -1,4 +1,4 @@
-/** The stored document of the service, and gestures of several specs. */
+/** Reads the project that the service stores, and drags with the mouse, for several specs. */
 import type { Locator, Page } from '@playwright/test';
 import { expect, type Service } from './service';
 
@@ -13,14 +13,17 @@ export async function saveAndRead(page: Page, service: Service): Promise<StoredP
   return (await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json()) as StoredProject;
 }
 
-/** The track with a name. */
+/** Returns the track with a name. */
 export function trackOf(project: StoredProject, name: string): StoredTrack {
   const track = project.tracks.find((candidate) => candidate.name === name);
-  if (!track) throw new Error(`no track is called ${name}`);
+  if (!track) throw new Error(`the project has no track with the name ${name}`);
   return track;
 }
 
-/** Drags by some pixels from a point of an element, given as fractions of its size. */
+/**
+ * Drags by `byX` and `byY` pixels from a point of an element. The point is in fractions of its
+ * size.
+ */
 export async function dragFrom(
   page: Page,
   element: Locator,

@@ -1,6 +1,9 @@
-/** A generated audio file for tests. */
+/** Generates audio files for tests. */
 
-/** A mono WAV file of 16 bits with a sine of -6 dBFS and a number of frames. */
+/**
+ * Returns a mono 16-bit WAV file with a sine of -6 dBFS, which advances by 0.06 radians in each
+ * frame.
+ */
 export function toneWav(sampleRateHz: number, frames: number): Buffer {
   const header = Buffer.alloc(44);
   const data = Buffer.alloc(frames * 2);

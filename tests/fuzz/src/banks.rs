@@ -1,5 +1,5 @@
-//! SoundFonts: the engine refuses them or plays them with finite output, and a reduced bank gives
-//! the same output.
+//! Fuzz target for SoundFonts. The engine must refuse a bank or play it with finite output, and its
+//! reduced bank must have the same output.
 
 use std::fs;
 
@@ -9,38 +9,45 @@ use dsp_core::soundfont::Bank;
 
 use crate::choices::Choices;
 use crate::maker::{ModulatorRecord, Tables};
-use crate::{Seed, mutate, within};
+use crate::{Seed, mutate, with_memory_limit};
 
 const SF2: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
-/// Maximum bytes of a seed from an installed bank; small seeds are mutated faster.
+/// Maximum bytes of a seed from an installed bank. Small seeds are mutated faster.
 const INSTALLED_MAX_BYTES: usize = 48 << 10;
 
 const BLOCK_FRAMES: usize = 300;
 const BLOCKS: u64 = 4;
 
-/// Maximum number of presets that are played of a bank.
+/// Maximum number of presets of a bank that are played.
 const MAX_PRESETS: usize = 3;
 
-/// Maximum memory of a bank's tables: a multiple of the file, and the tables of an empty bank.
+/// Returns the maximum memory of a bank's tables: a multiple of the file's size, and the memory of
+/// an empty bank.
 fn table_limit_bytes(file: &[u8]) -> usize {
     16 * file.len() + (1 << 20)
 }
 
-/// Maximum bytes of decoded samples, to limit the time; the service has a setting for it.
+/// Maximum bytes of decoded samples, which limits the time of a run. The service has a setting for
+/// this.
 const DECODED_MAX_BYTES: u64 = 32 << 20;
 
-/// Memory of a decoder in addition to the decoded frames: tables of its codebooks.
+/// Memory of a decoder for the tables of its codebooks, in addition to the decoded frames.
 const DECODER_BYTES: usize = 64 << 20;
 
 /// Panics if a bank is played incorrectly.
 pub fn check(file: &[u8]) {
-    let Ok(bank) = within(table_limit_bytes(file), "a bank", || Bank::from_bytes(file)) else { return };
+    let Ok(bank) = with_memory_limit(table_limit_bytes(file), "a bank", || Bank::from_bytes(file)) else {
+        return;
+    };
     for skipped in bank.skipped() {
         assert!(!skipped.to_string().is_empty());
     }
-    let programs =
-        bank.summary().presets.iter().filter_map(|it| Some((it.bank, u8::try_from(it.program).ok()?)));
+    let programs = bank
+        .summary()
+        .presets
+        .iter()
+        .filter_map(|preset| Some((preset.bank, u8::try_from(preset.program).ok()?)));
     let mut presets: Vec<(u16, u8)> =
         programs.filter(|&(_, program)| program < 128).take(MAX_PRESETS).collect();
     presets.push((128, 0));
@@ -49,9 +56,13 @@ pub fn check(file: &[u8]) {
         return;
     }
     let prepare = || bank.prepare(&presets).unwrap_or_else(|error| panic!("{error}"));
-    // The announced frames, and a copy while they are assembled.
-    within(2 * announced_bytes as usize + DECODER_BYTES, "decoding a bank", prepare);
-    assert!(bank.decoded_bytes() <= announced_bytes, "{} of {announced_bytes}", bank.decoded_bytes());
+    // Decoding needs the announced frames twice, because they are copied while they are assembled.
+    with_memory_limit(2 * announced_bytes as usize + DECODER_BYTES, "decoding a bank", prepare);
+    assert!(
+        bank.decoded_bytes() <= announced_bytes,
+        "{} bytes were decoded, and {announced_bytes} announced",
+        bank.decoded_bytes()
+    );
     let file = bank.reduced(&presets).expect("a smaller bank");
     let small = Bank::from_vec(file).expect("a valid bank");
     assert!(small.skipped().is_empty(), "{:?}", small.skipped());
@@ -65,7 +76,7 @@ pub fn check(file: &[u8]) {
     }
 }
 
-/// The bits of a preset's output.
+/// Renders a preset and returns the bits of its output.
 fn render(bank: &Bank, (bank_number, program): (u16, u8)) -> Vec<u32> {
     let track = Track {
         id: String::new(),
@@ -105,13 +116,13 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     mutate::bank::tables(bytes, choices)
 }
 
-/// Generated banks.
+/// Returns generated banks.
 pub fn seeds() -> Vec<Seed> {
     let seed = |name: &str, tables: Tables| (name.to_owned(), tables.bytes());
     vec![seed("looped.sf2", looped()), seed("modulated.sf2", modulated()), seed("empty.sf2", Tables::new())]
 }
 
-/// Each preset of an installed bank that is small enough, as a separate bank.
+/// Returns each small enough preset of an installed bank as a separate bank.
 pub fn installed_seeds() -> Vec<Seed> {
     let whole = Bank::from_vec(fs::read(SF2).expect(SF2)).expect(SF2);
     let programs = whole.summary().presets.iter().map(|preset| (preset.bank, preset.program as u8));
@@ -125,7 +136,7 @@ pub(crate) fn ramp() -> Vec<i16> {
     (0..200).map(|n| (n % 50 - 25) * 1_000).collect()
 }
 
-/// Two presets, a global zone, ranges, a loop, 24-bit samples.
+/// Returns a bank with two presets, global zones, ranges, loops and 24-bit samples.
 pub(crate) fn looped() -> Tables {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&ramp(), 50..150);
@@ -143,7 +154,7 @@ pub(crate) fn looped() -> Tables {
     tables
 }
 
-/// Modulators at both levels, some of them linked.
+/// Returns a bank with modulators in instruments and presets. Some modulators are linked.
 fn modulated() -> Tables {
     let records: [ModulatorRecord; 4] =
         [[2, 8, 0, 0, 0], [0x81, 0x8003, 900, 0, 0], [0x020e, 52, 500, 0x10, 2], [127, 17, 300, 0, 0]];

@@ -1,5 +1,5 @@
-//! Bundles: an archive is refused, or yields its manifest and texts and recordings with plain
-//! names, each within its size limit.
+//! Fuzz target for bundles. An archive must be refused, or read to its manifest, its project and
+//! its recordings, each within its size limit. Recordings must have plain file names.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::choices::Choices;
-use crate::{Seed, mutate, within};
+use crate::{Seed, mutate, with_memory_limit};
 
 #[path = "../../../server/src/bundles/archive.rs"]
 mod archive;
@@ -27,15 +27,16 @@ mod manifest;
 use archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, PROJECT};
 use manifest::{FORMAT, VERSION};
 
-/// Maximum bytes of a project and of a recording here.
+/// Maximum bytes of a project in this target.
 const PROJECT_MAX_BYTES: u64 = 256 << 10;
+/// Maximum bytes of a recording in this target.
 const SOUND_MAX_BYTES: u64 = 1 << 20;
 
-/// Maximum bytes that are read to open an archive and to find each entry: the archive's limit,
-/// twice.
+/// Maximum bytes that are read to open an archive and to find its entries: twice
+/// `DIRECTORY_MAX_BYTES` of [`archive`].
 const OPENING_MAX_BYTES: u64 = 2 * 8 * 1024 * 1024;
 
-/// Maximum memory of opening.
+/// Returns the maximum memory of opening an archive.
 fn limit_bytes(file: &[u8]) -> usize {
     64 * file.len() + (1 << 20)
 }
@@ -44,33 +45,34 @@ fn limit_bytes(file: &[u8]) -> usize {
 pub fn check(file: &[u8]) {
     let count = Cell::new(0);
     let reader = Counted { inner: Cursor::new(file), count: &count };
-    let opened = within(limit_bytes(file), "opening an archive", || Archive::open(reader));
-    assert!(count.get() <= OPENING_MAX_BYTES, "{} bytes were read to open it", count.get());
-    let Some(mut archive) = accepted(opened) else { return };
-    let project = accepted(archive.text(PROJECT, PROJECT_MAX_BYTES, "A project"));
+    let opened = with_memory_limit(limit_bytes(file), "opening an archive", || Archive::open(reader));
+    assert!(count.get() <= OPENING_MAX_BYTES, "{} bytes were read to open the archive", count.get());
+    let Some(mut archive) = unless_refused(opened) else { return };
+    let project = unless_refused(archive.text(PROJECT, PROJECT_MAX_BYTES, "A project"));
     assert!(project.as_ref().is_none_or(|text| text.len() as u64 <= PROJECT_MAX_BYTES));
-    let Some(manifest) = accepted(manifest::read(&mut archive)) else { return };
+    let Some(manifest) = unless_refused(manifest::read(&mut archive)) else { return };
     let mut new_ids = HashMap::new();
-    for (number, one) in manifest.audio.iter().enumerate() {
-        let parts: Vec<Component<'_>> = Path::new(&one.path).components().collect();
-        assert!(matches!(parts[..], [Component::Normal(_), Component::Normal(_)]), "{:?}", one.path);
-        if let Some(entry) = accepted(archive.entry(&one.path)) {
+    for (number, audio_entry) in manifest.audio.iter().enumerate() {
+        let parts: Vec<Component<'_>> = Path::new(&audio_entry.path).components().collect();
+        assert!(matches!(parts[..], [Component::Normal(_), Component::Normal(_)]), "{:?}", audio_entry.path);
+        if let Some(entry) = unless_refused(archive.entry(&audio_entry.path)) {
             let mut sound = Vec::new();
-            // Damage is found while it is read.
+            // Reading a damaged entry may fail.
             let _ = entry.take(SOUND_MAX_BYTES).read_to_end(&mut sound);
         }
-        new_ids.insert(one.server_file_id.clone(), format!("new-{number}"));
+        new_ids.insert(audio_entry.server_file_id.clone(), format!("new-{number}"));
     }
     if let Some(document) = project.and_then(|text| JsonText::read(&text).ok()) {
         check_ids(&document, &new_ids);
     }
 }
 
-/// The content of a result. The disk cannot fail here.
-fn accepted<T>(answer: Result<T, BundleError>) -> Option<T> {
+/// Returns the content of a result, or `None` if the archive was refused. The archive is in memory,
+/// so a disk error is a defect.
+fn unless_refused<T>(answer: Result<T, BundleError>) -> Option<T> {
     match answer {
         Ok(content) => Some(content),
-        Err(BundleError::Io(error)) => panic!("reported as a disk error: {error}"),
+        Err(BundleError::Io(error)) => panic!("a disk error was reported: {error}"),
         Err(error) => {
             assert!(!error.to_string().is_empty());
             None
@@ -78,7 +80,8 @@ fn accepted<T>(answer: Result<T, BundleError>) -> Option<T> {
     }
 }
 
-/// A valid project stays valid with other audio ids, and contains them.
+/// Checks that a valid project stays valid when its audio ids are replaced, and that it contains
+/// the new ids.
 fn check_ids(document: &JsonText, new_ids: &HashMap<String, String>) {
     let replaced = audio_ids::replaced(document, new_ids);
     let Ok(document) = upgrade(document, "fuzz") else { return };
@@ -90,13 +93,13 @@ fn check_ids(document: &JsonText, new_ids: &HashMap<String, String>) {
     let files = |document: &JsonText| files_used(&schemas::read::project(document).expect("a project"));
     let mut expected: Vec<String> =
         files(&document).into_iter().map(|id| new_ids.get(&id).cloned().unwrap_or(id)).collect();
-    let mut found = files(&replaced);
-    (expected.sort_unstable(), found.sort_unstable());
-    (expected.dedup(), found.dedup());
-    assert_eq!(found, expected, "the files of a project with other ids");
+    let mut actual = files(&replaced);
+    (expected.sort_unstable(), actual.sort_unstable());
+    (expected.dedup(), actual.dedup());
+    assert_eq!(actual, expected, "the files of a project with other ids");
 }
 
-/// Counts the bytes that are read.
+/// A reader that counts the bytes that are read.
 struct Counted<'c, R> {
     inner: R,
     count: &'c Cell<u64>,
@@ -116,8 +119,8 @@ impl<R: Seek> Seek for Counted<'_, R> {
     }
 }
 
-/// Maximum number of entries of an archive that is mutated.
-const ENTRIES: usize = 100;
+/// Maximum number of entries that are kept of an archive that is mutated.
+const MAX_ENTRIES: usize = 100;
 
 struct Entry {
     name: String,
@@ -127,7 +130,7 @@ struct Entry {
 
 fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
     let mut zip = ZipArchive::new(Cursor::new(bytes)).ok()?;
-    let count = zip.len().min(ENTRIES);
+    let count = zip.len().min(MAX_ENTRIES);
     (0..count).map(|number| entry(&mut zip, number)).collect()
 }
 
@@ -139,7 +142,7 @@ fn entry(zip: &mut ZipArchive<Cursor<&[u8]>>, number: usize) -> Option<Entry> {
     Some(Entry { name, method, content })
 }
 
-/// An archive without duplicate names.
+/// Returns an archive of these entries. An entry with the name of an earlier one is left out.
 fn archive_of(entries: &[Entry]) -> Option<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for Entry { name, method, content } in entries {
@@ -163,7 +166,7 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
         "/audio/d",
         "../bundle.json",
     ];
-    // Headers and the directory are mutated as bytes.
+    // The bytes of the whole archive are mutated, including headers and the directory.
     if choices.below(3) == 0 {
         return None;
     }
@@ -193,7 +196,7 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     archive_of(&entries)
 }
 
-/// Bundles with stored and deflated entries, with and without recordings.
+/// Returns bundles with stored and deflated entries, with and without recordings.
 pub fn seeds() -> Vec<Seed> {
     let (stored, deflated) = (CompressionMethod::Stored, CompressionMethod::Deflated);
     let item = |id: &str, file: &str| {
@@ -203,7 +206,7 @@ pub fn seeds() -> Vec<Seed> {
     let project = json!({"schema_version": 1, "project_id": "song", "name": "Äther", "tracks": [
         {"id": "t", "kind": "audio", "items": [item("a", "f1"), item("b", "f2"), item("c", "gone")],
          "effects": [{"id": "e", "type": "builtin", "name": "convolution", "impulse": "f2"}]}]});
-    let bare = json!({"schema_version": 1, "project_id": "bare", "tracks": []});
+    let empty_project = json!({"schema_version": 1, "project_id": "bare", "tracks": []});
     let audio = |id: &str, path: &str| json!({"server_file_id": id, "path": path, "name": "Kick.wav", "sha256": "00", "size_bytes": 4});
     let manifest = |audio: serde_json::Value| {
         json!({"format": FORMAT, "version": VERSION, "project_id": "song", "name": "Äther", "audio": audio,
@@ -221,17 +224,22 @@ pub fn seeds() -> Vec<Seed> {
         ];
         archive_of(&entries).expect("an archive")
     };
-    let silent =
-        [entry(MANIFEST, deflated, text(&manifest(json!([])))), entry(PROJECT, deflated, text(&bare))];
+    let silent = [
+        entry(MANIFEST, deflated, text(&manifest(json!([])))),
+        entry(PROJECT, deflated, text(&empty_project)),
+    ];
     let silent = archive_of(&silent).expect("an archive");
-    let mut twice = bundle(stored);
-    // The second recording under the name of the first, in both headers.
-    let names: Vec<usize> = (0..twice.len()).filter(|at| twice[*at..].starts_with(b"audio/b.ogg")).collect();
-    names.into_iter().for_each(|at| twice[at..at + 11].copy_from_slice(b"audio/a.wav"));
-    let bomb = [entry(MANIFEST, deflated, vec![b' '; 200_000]), entry(PROJECT, deflated, text(&bare))];
+    let mut duplicate_names = bundle(stored);
+    // The second recording gets the name of the first, in its header and in the directory.
+    let names: Vec<usize> = (0..duplicate_names.len())
+        .filter(|offset| duplicate_names[*offset..].starts_with(b"audio/b.ogg"))
+        .collect();
+    names.into_iter().for_each(|offset| duplicate_names[offset..offset + 11].copy_from_slice(b"audio/a.wav"));
+    let bomb =
+        [entry(MANIFEST, deflated, vec![b' '; 200_000]), entry(PROJECT, deflated, text(&empty_project))];
     let outside = [
         entry(MANIFEST, stored, text(&manifest(json!([audio("f1", "audio/../x")])))),
-        entry(PROJECT, stored, text(&bare)),
+        entry(PROJECT, stored, text(&empty_project)),
         entry(AUDIO_FOLDER, stored, Vec::new()),
     ];
     let mut prefixed = b"something before it".to_vec();
@@ -240,7 +248,7 @@ pub fn seeds() -> Vec<Seed> {
         ("stored.zip", bundle(stored)),
         ("deflated.zip", bundle(deflated)),
         ("silent.zip", silent),
-        ("one-name-twice.zip", twice),
+        ("one-name-twice.zip", duplicate_names),
         ("spaces.zip", archive_of(&bomb).expect("an archive")),
         ("outside.zip", archive_of(&outside).expect("an archive")),
         ("prefixed.zip", prefixed),
@@ -250,7 +258,7 @@ pub fn seeds() -> Vec<Seed> {
     .to_vec()
 }
 
-/// None.
+/// Returns no seeds.
 pub fn installed_seeds() -> Vec<Seed> {
     Vec::new()
 }

@@ -1,6 +1,6 @@
 //! Pseudo-random choices.
 
-/// Numbers that follow from a seed (Numerical Recipes' generator).
+/// Pseudo-random numbers from a seed (the linear congruential generator of "Numerical Recipes").
 pub struct Choices(u32);
 
 impl Choices {
@@ -8,13 +8,13 @@ impl Choices {
         Self(seed)
     }
 
-    /// A number below `limit`, which is above 0.
+    /// Returns a number below `limit`, which must be above 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.0 >> 8) as usize % limit
     }
 
-    /// One of these, of which there is at least one.
+    /// Returns an element of `all`, which must not be empty.
     pub(crate) fn among<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }

@@ -1,7 +1,8 @@
-//! Fuzz targets: one for each kind of file that clients send. Each is a module with
+//! Fuzz targets, one for each kind of file that clients send. Each target is a module with
 //!
-//! - `check`, which panics if an input shows a defect, or takes more memory than its limit;
-//! - `mutate`, which mutates an input such that data behind checksums and sizes is reached;
+//! - `check`, which panics if an input reveals a defect, or needs more memory than its limit;
+//! - `mutate`, which mutates an input but keeps checksums and sizes correct, so that the data after them
+//!   is read;
 //! - `seeds`, which generates the inputs in the folder `seeds`;
 //! - `installed_seeds`, which reads inputs from files of the system that must not be committed.
 //!
@@ -34,10 +35,10 @@ pub use libfuzzer_sys;
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
 
-/// A seed and its name.
+/// The name and the bytes of a seed.
 pub type Seed = (String, Vec<u8>);
 
-/// The program of one target; its argument is the module.
+/// Defines the program of a target. The argument is the module of the target.
 #[macro_export]
 macro_rules! target {
     ($target:ident) => {
@@ -55,25 +56,25 @@ macro_rules! target {
     };
 }
 
-/// Decoders whose panics are an ordinary refusal: `decoder/child.rs` of the service and
-/// `vorbis/decoded.rs` of the engine catch them. Their sources have these parts in their paths.
-const CAUGHT: [&str; 2] = ["/symphonia-", "/lewton-"];
+/// Parts of the source paths of decoders whose panics are an ordinary refusal. `decoder/child.rs`
+/// of the service and `vorbis/decoded.rs` of the engine catch these panics.
+const DECODER_PATHS: [&str; 2] = ["/symphonia-", "/lewton-"];
 
-/// Lets panics of decoders unwind, so that they can be caught; every other panic aborts the
+/// Lets panics of decoders unwind, so that they can be caught. Every other panic aborts the
 /// program, as libFuzzer requires.
 fn let_decoders_panic() {
-    let ending = panic::take_hook();
-    panic::set_hook(Box::new(move |about| {
-        let is_caught = |file: &str| CAUGHT.iter().any(|part| file.contains(part));
-        if !about.location().is_some_and(|location| is_caught(location.file())) {
-            ending(about);
+    let abort_hook = panic::take_hook();
+    panic::set_hook(Box::new(move |panic_info| {
+        let is_decoder = |file: &str| DECODER_PATHS.iter().any(|part| file.contains(part));
+        if !panic_info.location().is_some_and(|location| is_decoder(location.file())) {
+            abort_hook(panic_info);
         }
     }));
 }
 
-/// Prepares a target and handles two environment variables. `FUZZ_MAKE_SEEDS` names a folder to
-/// which the committed seeds are written; the program then exits. `FUZZ_INSTALLED_SEEDS` names a
-/// folder for seeds made of files of the system.
+/// Prepares a target and handles two environment variables. `FUZZ_MAKE_SEEDS` is the path of a
+/// folder to which the committed seeds are written; the program then exits. `FUZZ_INSTALLED_SEEDS`
+/// is the path of a folder for seeds from files of the system.
 pub fn start(seeds: fn() -> Vec<Seed>, installed: fn() -> Vec<Seed>) {
     let_decoders_panic();
     if let Some(folder) = std::env::var_os("FUZZ_MAKE_SEEDS") {
@@ -90,11 +91,11 @@ fn write(folder: &Path, seeds: Vec<Seed>) -> io::Result<()> {
     seeds.into_iter().try_for_each(|(name, bytes)| fs::write(folder.join(name), bytes))
 }
 
-/// Mutates an input; `None` if it cannot.
+/// A function that mutates an input; `None` if it cannot mutate this input.
 type Mutate = fn(&[u8], &mut choices::Choices) -> Option<Vec<u8>>;
 
-/// Mutates the first `size` bytes of `data`; returns the new size, at most `max_size`. Every eighth
-/// time, and if `mutate` returns `None`, arbitrary bytes are changed.
+/// Mutates the first `size` bytes of `data` and returns the new size, which is at most `max_size`.
+/// libFuzzer changes arbitrary bytes every eighth time, and if `mutate` returns `None`.
 pub fn mutated(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mutate) -> usize {
     let mut choices = choices::Choices::new(seed);
     let changed = if choices.below(8) == 0 { None } else { mutate(&data[..size], &mut choices) };
@@ -107,13 +108,13 @@ pub fn mutated(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate:
     }
 }
 
-/// Runs `parse`, which must take at most `limit_bytes` of memory at a time.
-fn within<T>(limit_bytes: usize, label: &str, parse: impl FnOnce() -> T) -> T {
+/// Runs `parse` and checks that it never uses more than `limit_bytes` of memory.
+fn with_memory_limit<T>(limit_bytes: usize, label: &str, parse: impl FnOnce() -> T) -> T {
     let (result, cost) = counting::cost(parse);
     let counting::Cost { peak_bytes, requests } = cost;
     assert!(
         peak_bytes <= limit_bytes,
-        "{label} takes {peak_bytes} bytes of memory in {requests} requests, and {limit_bytes} bytes are the limit"
+        "{label} needs {peak_bytes} bytes of memory in {requests} allocations, and the limit is {limit_bytes} bytes"
     );
     result
 }

@@ -1,5 +1,5 @@
-//! MIDI files: each is refused or becomes a valid project, whose export can be imported again with
-//! all its notes.
+//! Fuzz target for MIDI files. A file must be refused or become a valid project. The export of the
+//! project can then be imported again with all its notes.
 
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{
@@ -10,21 +10,24 @@ use schemas::json::JsonText;
 
 use crate::choices::Choices;
 use crate::mutate::chunks::{Chunk, Order, parse, write};
-use crate::{Seed, mutate, within};
+use crate::{Seed, mutate, with_memory_limit};
 
 #[path = "../../../server/src/multitrack/midi/mod.rs"]
 mod parser;
 
 use parser::{ImportOptions, Imported, MidiError, import};
 
-/// Maximum memory of an import: events of two bytes become notes and controls.
+/// Returns the maximum memory of an import, which converts events of two bytes to notes and
+/// controls.
 fn limit_bytes(file: &[u8]) -> usize {
     200 * file.len() + (1 << 20)
 }
 
 /// Panics if a file is imported incorrectly.
 pub fn check(file: &[u8]) {
-    let Ok(imported) = within(limit_bytes(file), "an import", || import(file, options())) else { return };
+    let Ok(imported) = with_memory_limit(limit_bytes(file), "an import", || import(file, options())) else {
+        return;
+    };
     let Imported { project, warnings } = imported;
     assert!(warnings.iter().all(|warning| !warning.is_empty()));
     let value = serde_json::to_value(&project).expect("a project is JSON");
@@ -32,24 +35,29 @@ pub fn check(file: &[u8]) {
     assert_eq!(schemas::validate::validate(&document), Ok(()));
     let session = schemas::session::build(&project, project.sample_rate_hz, |_| Some(0));
     assert!(session.is_ok(), "{session:?}");
-    let again = exported(&document, &project).expect("the exported file can be imported");
-    assert_eq!(notes(&again), notes(&project), "notes of the exported file and of the first one");
+    let reimported = exported(&document, &project).expect("the exported file can be imported");
+    assert_eq!(
+        note_count(&reimported),
+        note_count(&project),
+        "the exported file has another number of notes"
+    );
 }
 
 fn options() -> ImportOptions {
     ImportOptions { project_id: "fuzz".to_owned(), name: None, soundfont_id: None }
 }
 
-fn notes(project: &Project) -> usize {
+fn note_count(project: &Project) -> usize {
     project.tracks.iter().flat_map(|track| track.midi_items()).map(|item| item.notes.len()).sum()
 }
 
-/// The project that an export of a project is imported as. It must be complete.
+/// Exports a project, imports the file, and returns the imported project. The file must be
+/// complete.
 ///
 /// # Errors
 ///
-/// The exported file is longer or has more events than an import accepts: items may end after the
-/// maximum tick at which one may start.
+/// The exported file is longer or has more events than an import accepts. It may be longer because
+/// an item may end after the maximum tick at which an item may start.
 pub(crate) fn exported(document: &JsonText, project: &Project) -> Result<Project, MidiError> {
     let file = parser::export(document.view(), project.clone());
     Smf::parse(&file).expect("another parser reads the exported file");
@@ -68,7 +76,7 @@ pub(crate) fn check_export(document: &JsonText, project: &Project) {
     }
 }
 
-/// Mutates a track or inserts an event; the sizes remain correct.
+/// Mutates a track or inserts an event. The sizes of the chunks remain correct.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut chunks = parse(bytes, Order::Big, false);
     if chunks.first()?.id != *b"MThd" {
@@ -79,9 +87,9 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let is_track = *id == *b"MTrk";
     match choices.below(8) {
         0..4 if is_track => {
-            let at = choices.below(body.len() + 1);
+            let offset = choices.below(body.len() + 1);
             let event = event(choices);
-            body.splice(at..at, event);
+            body.splice(offset..offset, event);
         }
         4 if is_track => {
             let copy = Chunk::new(b"MTrk", body.clone());
@@ -94,10 +102,10 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     Some(write(&chunks, Order::Big, false))
 }
 
-/// A delta time and an event.
+/// Returns a delta time and an event.
 fn event(choices: &mut Choices) -> Vec<u8> {
     const EXCLUSIVES: [&[u8]; 6] = [
-        // GM on, GM2 on, GS reset, a GS part as drums, XG on, and a truncated one.
+        // GM on, GM2 on, GS reset, a GS part as drums, XG on, and a truncated message.
         &[0xf0, 5, 0x7e, 0x7f, 9, 1, 0xf7],
         &[0xf0, 5, 0x7e, 0x7f, 9, 3, 0xf7],
         &[0xf0, 10, 0x41, 0x10, 0x42, 0x12, 0x40, 0, 0x7f, 0, 0x41, 0xf7],
@@ -105,7 +113,7 @@ fn event(choices: &mut Choices) -> Vec<u8> {
         &[0xf0, 8, 0x43, 0x10, 0x4c, 0, 0, 0x7e, 0, 0xf7],
         &[0xf7, 2, 0x7e, 0x7f],
     ];
-    const DISTANCES: [&[u8]; 5] = [&[0], &[1], &[0x60], &[0x83, 0x60], &[0xff, 0xff, 0xff, 0x7f]];
+    const DELTA_TIMES: [&[u8]; 5] = [&[0], &[1], &[0x60], &[0x83, 0x60], &[0xff, 0xff, 0xff, 0x7f]];
     const METAS: [(u8, &[u8]); 9] = [
         (0x51, &[7, 0xa1, 0x20]),
         (0x51, &[0, 0, 1]),
@@ -117,7 +125,7 @@ fn event(choices: &mut Choices) -> Vec<u8> {
         (0x21, &[1]),
         (0x2f, &[]),
     ];
-    let mut out = choices.among(&DISTANCES).to_vec();
+    let mut out = choices.among(&DELTA_TIMES).to_vec();
     let channel = choices.below(16) as u8;
     let data = [choices.below(128) as u8, choices.below(128) as u8];
     match choices.below(6) {
@@ -127,9 +135,9 @@ fn event(choices: &mut Choices) -> Vec<u8> {
             out.extend([0xff, *kind, data.len() as u8]);
             out.extend(*data);
         }
-        // Controllers that select banks and parameters.
+        // A controller that selects a bank or a parameter.
         2 => out.extend([0xb0 | channel, *choices.among(&[0, 32, 6, 38, 98, 99, 100, 101]), data[1]]),
-        // Running status.
+        // An event in running status.
         3 => out.extend(data),
         _ => {
             let status = 0x80 | (choices.below(7) as u8) << 4 | channel;
@@ -166,7 +174,8 @@ fn meta(message: MetaMessage<'static>) -> Kind {
     TrackEventKind::Meta(message)
 }
 
-/// A file of tracks of (delta time, event). `midly` writes running status.
+/// Returns a file of tracks, which are lists of delta times and events. `midly` writes running
+/// status.
 fn file(format: Format, timing: Timing, tracks: &[&[(u32, Kind)]]) -> Vec<u8> {
     let mut smf = Smf::new(Header::new(format, timing));
     for track in tracks {
@@ -178,7 +187,7 @@ fn file(format: Format, timing: Timing, tracks: &[&[(u32, Kind)]]) -> Vec<u8> {
     bytes
 }
 
-/// Files of each format, with each kind of event.
+/// Returns files of each format, with each kind of event.
 pub fn seeds() -> Vec<Seed> {
     let beats = Timing::Metrical(u15::new(480));
     let notes: &[(u32, Kind)] =
@@ -228,19 +237,19 @@ pub fn seeds() -> Vec<Seed> {
         (5, off(0, 70)),
         (0, on(15, 1, 1)),
     ];
-    let one = file(Format::SingleTrack, beats, &[notes]);
-    let mut wrapped = b"RIFF\0\0\0\0RMIDdata".to_vec();
-    wrapped.extend((one.len() as u32).to_le_bytes());
-    wrapped.extend(&one);
-    let mut cut = file(Format::Parallel, beats, &[song, controls]);
-    cut.truncate(cut.len() - 9);
-    // Explicit statuses, system messages, no end of track.
+    let single_track = file(Format::SingleTrack, beats, &[notes]);
+    let mut in_riff = b"RIFF\0\0\0\0RMIDdata".to_vec();
+    in_riff.extend((single_track.len() as u32).to_le_bytes());
+    in_riff.extend(&single_track);
+    let mut cut_short = file(Format::Parallel, beats, &[song, controls]);
+    cut_short.truncate(cut_short.len() - 9);
+    // This file has explicit statuses, system messages, and no end of track.
     let mut plain = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk\0\0\0\x16".to_vec();
     plain.extend([
         0, 0x90, 60, 100, 0, 0x90, 62, 100, 0x60, 0xf8, 0, 0xf2, 1, 2, 0, 0x80, 60, 0, 0, 62, 64, 0,
     ]);
     [
-        ("format-0.mid", one),
+        ("format-0.mid", single_track),
         ("format-1.mid", file(Format::Parallel, beats, &[song, notes, controls])),
         ("format-2.mid", file(Format::Sequential, beats, &[notes, controls])),
         ("exclusives.mid", file(Format::Parallel, beats, &[song, exclusives])),
@@ -248,15 +257,15 @@ pub fn seeds() -> Vec<Seed> {
         ("time-code.mid", file(Format::SingleTrack, Timing::Timecode(Fps::Fps29, 80), &[notes])),
         ("only-tempos.mid", file(Format::SingleTrack, Timing::Metrical(u15::new(1)), &[song])),
         ("long.mid", file(Format::SingleTrack, beats, &[&[(0, on(0, 1, 1)), (0x0fff_ffff, off(0, 1))]])),
-        ("rmid.rmi", wrapped),
-        ("cut-short.mid", cut),
+        ("rmid.rmi", in_riff),
+        ("cut-short.mid", cut_short),
         ("plain.mid", plain),
     ]
     .map(|(name, bytes)| (name.to_owned(), bytes))
     .to_vec()
 }
 
-/// None.
+/// Returns no seeds.
 pub fn installed_seeds() -> Vec<Seed> {
     Vec::new()
 }

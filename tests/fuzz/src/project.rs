@@ -1,6 +1,6 @@
-//! Project documents: each is refused with a limited number of problems, in bounded memory, or read
-//! and compiled. The engine plays it with finite output within the estimated memory, and it is
-//! exported as a MIDI file.
+//! Fuzz target for project documents. A document must be refused with a limited number of problems,
+//! or read and compiled, in bounded memory. The engine then plays the project with finite output
+//! within the estimated memory, and the project is exported as a MIDI file.
 
 use std::sync::LazyLock;
 
@@ -17,23 +17,24 @@ use schemas::validate::{MAX_VIOLATIONS, validate};
 use serde_json::{Value, json};
 
 use crate::choices::Choices;
-use crate::{Seed, banks, midi, mutate, within};
+use crate::{Seed, banks, midi, mutate, with_memory_limit};
 
 /// Maximum length of a description of a problem, in bytes.
 const DETAIL_MAX_BYTES: usize = 1_000;
 
-/// Maximum memory of sessions that are played, in bytes; the service has a setting for it.
+/// Maximum memory of sessions that are played, in bytes. The service has a setting for this.
 const PLAYED_MAX_BYTES: u64 = 16 << 20;
 
 /// Number of rendered blocks.
 const BLOCKS: usize = 3;
 
-/// Length and rate of all audio files.
+/// Length of all audio files, in frames at the sample rate of the session.
 const AUDIO_FRAMES: u64 = 3_000;
+/// Sample rate of all audio files.
 const AUDIO_RATE_HZ: u32 = 44_100;
 
-/// Maximum memory of checking a document: ten times its bytes, and the memory of an empty document.
-/// The tables of the schema are allocated once.
+/// Returns the maximum memory of checking a document: ten times its size, and the memory of an
+/// empty document with the tables of the schema, which are allocated once.
 fn limit_bytes(document: &[u8]) -> usize {
     10 * document.len() + (512 << 10)
 }
@@ -41,34 +42,36 @@ fn limit_bytes(document: &[u8]) -> usize {
 /// Panics if a document is handled incorrectly.
 pub fn check(input: &[u8]) {
     let limit_bytes = limit_bytes(input);
-    let Ok(text) = within(limit_bytes, "reading JSON", || JsonText::read(input)) else { return };
-    let Ok(document) = within(limit_bytes, "an upgrade", || upgrade(&text, "fuzz")) else { return };
+    let Ok(text) = with_memory_limit(limit_bytes, "reading JSON", || JsonText::read(input)) else { return };
+    let Ok(document) = with_memory_limit(limit_bytes, "an upgrade", || upgrade(&text, "fuzz")) else {
+        return;
+    };
     assert_eq!(
         JsonText::read(document.as_str().as_bytes()).as_ref().ok(),
         Some(&document),
-        "an upgraded project is JSON"
+        "an upgraded project must be JSON"
     );
-    assert_eq!(
-        upgrade(&document, "other").as_ref(),
-        Ok(&document),
-        "an upgrade changes nothing the second time"
-    );
-    if let Err(violations) = within(limit_bytes, "validation", || validate(&document)) {
+    assert_eq!(upgrade(&document, "other").as_ref(), Ok(&document), "a second upgrade must change nothing");
+    if let Err(violations) = with_memory_limit(limit_bytes, "validation", || validate(&document)) {
         assert!((1..=MAX_VIOLATIONS).contains(&violations.len()), "{} problems", violations.len());
-        for one in violations {
-            let bytes = one.detail.len();
-            assert!((1..=DETAIL_MAX_BYTES).contains(&bytes), "{bytes} bytes of detail for {}", one.pointer);
+        for violation in violations {
+            let bytes = violation.detail.len();
+            assert!(
+                (1..=DETAIL_MAX_BYTES).contains(&bytes),
+                "{bytes} bytes of detail for {}",
+                violation.pointer
+            );
         }
         return;
     }
     let project = schemas::read::project(&document).expect("a valid document is a project");
-    let again = JsonText::of_value(&serde_json::to_value(&project).expect("a project is JSON"));
-    assert_eq!(validate(&again), Ok(()), "a project that was read is valid");
+    let read_document = JsonText::of_value(&serde_json::to_value(&project).expect("a project is JSON"));
+    assert_eq!(validate(&read_document), Ok(()), "a project that was read must be valid");
     midi::check_export(&document, &project);
     play(&project);
 }
 
-/// Resolves all audio files and one bank.
+/// A resolver with all audio files and one bank.
 struct AllMedia {
     files: Vec<String>,
 }
@@ -90,22 +93,22 @@ fn play(project: &Project) {
     static SAMPLES: LazyLock<Vec<f32>> =
         LazyLock::new(|| (0..AUDIO_FRAMES).map(|frame| (frame % 100) as f32 / 100.0 - 0.5).collect());
     let files = files_used(project);
-    let mut given = AllMedia { files };
+    let mut media = AllMedia { files };
     let Compiled { session, left_out } =
-        compile(project, project.sample_rate_hz, &mut given).expect("a valid project has a session");
-    for one in left_out {
-        assert!(one.pointer.starts_with('/') && !one.reason.to_string().is_empty());
+        compile(project, project.sample_rate_hz, &mut media).expect("a valid project has a session");
+    for part in left_out {
+        assert!(part.pointer.starts_with('/') && !part.reason.to_string().is_empty());
     }
     let slot = |_: &String| Some(AudioSlot::Whole(Audio::from_channels(&SAMPLES, None)));
-    let audio: Vec<Option<AudioSlot>> = given.files.iter().take(8).map(slot).collect();
+    let audio: Vec<Option<AudioSlot>> = media.files.iter().take(8).map(slot).collect();
     let banks = [Some(BANK.clone())];
     let slots = Slots { banks: &banks, audio: &audio };
-    let need = session.memory_need(slots).expect("a valid project can be played");
-    if need.bytes() > PLAYED_MAX_BYTES {
+    let memory_need = session.memory_need(slots).expect("a valid project can be played");
+    if memory_need.bytes() > PLAYED_MAX_BYTES {
         return;
     }
-    BANK.prepare(&presets_used(&session, 0)).expect("nothing is compressed");
-    within(need.bytes() as usize, "a render", || {
+    BANK.prepare(&presets_used(&session, 0)).expect("a bank without compressed samples");
+    with_memory_limit(memory_need.bytes() as usize, "a render", || {
         let tail = TailConfig::default();
         let mut render = OfflineRender::new(&session, slots, tail).expect("a valid project can be played");
         for _ in 0..BLOCKS {
@@ -115,29 +118,29 @@ fn play(project: &Project) {
     });
 }
 
-/// Mutates values.
+/// Mutates values of a document.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     mutate::json::mutate(bytes, choices)
 }
 
-/// Documents of each kind of track, with each effect, each automation and each control.
+/// Returns documents with each kind of track, effect, automation and control.
 pub fn seeds() -> Vec<Seed> {
     let seed = |name: &str, value: Value| (name.to_owned(), value.to_string().into_bytes());
-    let mut all = vec![
+    let mut seeds = vec![
         seed("notes.json", song(json!([notes()]))),
         seed("controls.json", song(json!([controls()]))),
         seed("audio.json", song(json!([audio_track()]))),
         seed("routes.json", routes()),
-        seed("old.json", old()),
+        seed("old.json", historical()),
         seed("plugins.json", plugins()),
     ];
     for effect in EFFECTS {
-        all.push(seed(&format!("effect-{}.json", effect.id), with_effect(effect)));
+        seeds.push(seed(&format!("effect-{}.json", effect.id), with_effect(effect)));
     }
-    all
+    seeds
 }
 
-/// None; `scripts/fuzz` also takes the examples of the schema.
+/// Returns no seeds. `scripts/fuzz` also uses the examples of the schema.
 pub fn installed_seeds() -> Vec<Seed> {
     Vec::new()
 }
@@ -178,7 +181,7 @@ fn audio_track() -> Value {
         {"type": "section", "sectionId": "s", "name": "Verse", "start_tick": 0, "length_ticks": 960}]})
 }
 
-/// Groups, buses, sends and a side-chain, with automation of each.
+/// Returns a document with groups, buses, sends and a side-chain, and automation of each.
 fn routes() -> Value {
     let points = json!([{"tick": 0, "value": -60, "curve": "linear"}, {"tick": 20, "value": 0, "curve": "step"},
                         {"tick": 40, "value": -6, "curve": -0.5}]);
@@ -200,8 +203,8 @@ fn routes() -> Value {
     document
 }
 
-/// Historical names and forms, which an upgrade changes.
-fn old() -> Value {
+/// Returns a document with historical names and forms, which an upgrade changes.
+fn historical() -> Value {
     json!({"name": "Old", "tracks": [{"id": "t", "kind": "instrument", "synth_engine": null, "items": [
         {"type": "section", "section_id": "s", "name": "A", "start_tick": 0, "length_ticks": 1},
         {"type": "section", "name": "no id", "start_tick": 0, "length_ticks": 1},
@@ -217,10 +220,11 @@ fn plugins() -> Value {
     )
 }
 
-/// The notes with one effect: each parameter is automated and set to its last value.
+/// Returns a document with one effect. Each parameter of the effect is automated, and the last
+/// parameter is set to its maximum.
 fn with_effect(effect: &dsp_core::effects::EffectKind) -> Value {
     let mut track = notes();
-    let mut set = json!({"id": "e", "type": "builtin", "name": effect.id, "params": {}});
+    let mut settings = json!({"id": "e", "type": "builtin", "name": effect.id, "params": {}});
     let mut lanes = Vec::new();
     for parameter in effect.parameters {
         let (min, max) = (parameter.min, parameter.max);
@@ -228,15 +232,15 @@ fn with_effect(effect: &dsp_core::effects::EffectKind) -> Value {
             {"tick": 0, "value": min, "curve": "linear"}, {"tick": 20, "value": max}]}));
     }
     if let Some(last) = effect.parameters.last() {
-        set["params"][last.id] = last.max.into();
+        settings["params"][last.id] = last.max.into();
     }
     if effect.impulse_max_secs.is_some() {
-        set["impulse"] = "f".into();
+        settings["impulse"] = "f".into();
     }
     if effect.has_side_chain {
-        set["side_chain"] = "v".into();
+        settings["side_chain"] = "v".into();
     }
-    track["effects"] = json!([set]);
+    track["effects"] = json!([settings]);
     track["automation"] = lanes.into();
     song(json!([track, audio_track()]))
 }

@@ -1,4 +1,5 @@
-//! Compressed SoundFonts (SF3), and single Ogg Vorbis streams, which become the sample of a bank.
+//! Fuzz target for compressed SoundFonts (SF3), and for single Ogg Vorbis streams, which become the
+//! sample of a bank.
 
 use std::fs;
 
@@ -8,11 +9,12 @@ use crate::{Seed, banks, encoder, mutate, streams};
 
 const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
-/// Sample type of a mono stream (section 7.10, and the flag of SF3).
+/// Sample type of a mono stream (SoundFont 2.04, section 7.10, and the flag of SF3).
 const MONO_STREAM: u16 = 0x11;
 
-/// Number of streams from an installed bank, and maximum bytes of one.
-const INSTALLED: usize = 12;
+/// Number of streams that are seeds from an installed bank.
+const INSTALLED_STREAMS: usize = 12;
+/// Maximum bytes of a stream from an installed bank.
 const INSTALLED_MAX_BYTES: usize = 12 << 10;
 
 /// Panics if a bank or a stream is played incorrectly.
@@ -24,7 +26,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// Mutates pages of a stream, or tables of a bank.
+/// Mutates a page of a stream, or a table or a stream of a bank.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     if bytes.starts_with(b"OggS") {
         return mutate::ogg::mutate(bytes, choices);
@@ -35,10 +37,10 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     }
 }
 
-/// A bank with a preset for each stream.
-fn bank(all: &[&[u8]]) -> Tables {
+/// Returns a bank with a preset for each stream.
+fn bank(streams: &[&[u8]]) -> Tables {
     let mut tables = Tables { version: (3, 0), ..Tables::new() };
-    for (program, stream) in all.iter().enumerate() {
+    for (program, stream) in streams.iter().enumerate() {
         let sample = tables.add_sample(&[], 10..90);
         let start = tables.wave.len();
         tables.wave.extend(*stream);
@@ -52,13 +54,13 @@ fn bank(all: &[&[u8]]) -> Tables {
     tables
 }
 
-/// Generated streams and banks.
+/// Returns generated streams and banks.
 pub fn seeds() -> Vec<Seed> {
     let encoded = encoder::stream(&banks::ramp().repeat(4));
     let silent = streams::silent(10_000, &[3]);
     let large_book = streams::silent(4_096, &[10]);
     let mut mixed = bank(&[&encoded, &silent]);
-    // PCM after the streams, and two headers with the same stream.
+    // This bank has PCM after the streams, and two sample headers with the same stream.
     mixed.wave.resize(mixed.wave.len().next_multiple_of(2), 0);
     let pcm = mixed.add_sample(&banks::ramp(), 50..150);
     let shared = mixed.samples[0].clone();
@@ -79,12 +81,13 @@ pub fn seeds() -> Vec<Seed> {
     .to_vec()
 }
 
-/// Streams of an installed bank.
+/// Returns streams of an installed bank.
 pub fn installed_seeds() -> Vec<Seed> {
     let file = fs::read(SF3).expect(SF3);
-    let is_first_page = |at: &usize| file[*at..].starts_with(b"OggS") && file[at + 5] & 2 != 0;
+    let is_first_page = |offset: &usize| file[*offset..].starts_with(b"OggS") && file[offset + 5] & 2 != 0;
     let starts: Vec<usize> = (0..file.len() - 5).filter(is_first_page).collect();
     let streams = starts.windows(2).map(|pair| &file[pair[0]..pair[1]]);
-    let small = streams.filter(|stream| stream.len() <= INSTALLED_MAX_BYTES).take(INSTALLED).enumerate();
+    let small =
+        streams.filter(|stream| stream.len() <= INSTALLED_MAX_BYTES).take(INSTALLED_STREAMS).enumerate();
     small.map(|(number, stream)| (format!("{number}.ogg"), stream.to_vec())).collect()
 }

@@ -1,5 +1,5 @@
-//! A module that forks a copy of its process, which keeps all open handles, and ends the original.
-#![expect(unsafe_code, reason = "the system's own way to copy a process")]
+//! A module that forks its process and ends the original process. The copy keeps all open handles.
+#![expect(unsafe_code, reason = "the function of the C library that copies a process")]
 
 unsafe extern "C" {
     safe fn fork() -> i32;

@@ -1,4 +1,4 @@
-//! One effect.
+//! A module with one effect.
 
 use songfoundry_test_plugins::vst3::Described;
 

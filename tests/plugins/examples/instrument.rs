@@ -1,4 +1,4 @@
-//! One instrument with its controller class.
+//! A module with one instrument and its controller class.
 
 use songfoundry_test_plugins::vst3::Described;
 

@@ -1,4 +1,4 @@
-//! An effect that prints text, including a fake scan record.
+//! A module with an effect. It prints text when it is loaded, including a fake scan record.
 
 use songfoundry_test_plugins::vst3::Described;
 

@@ -1,4 +1,4 @@
-//! An instrument, an effect and an unclassified plugin.
+//! A module with an instrument, an effect and a plugin without a category.
 
 use songfoundry_test_plugins::vst3::Described;
 

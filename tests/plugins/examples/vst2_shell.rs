@@ -1,5 +1,5 @@
 //! A VST2 module with an instrument and an effect.
-#![expect(unsafe_code, reason = "a module shows functions of C")]
+#![expect(unsafe_code, reason = "a module exports C functions")]
 
 use songfoundry_test_plugins::vst2::{Effect, Host, shell};
 

@@ -1,5 +1,5 @@
-//! A VST2 instrument.
-#![expect(unsafe_code, reason = "a module shows functions of C")]
+//! A VST2 module with an instrument.
+#![expect(unsafe_code, reason = "a module exports C functions")]
 
 use std::ffi::c_void;
 

@@ -45,7 +45,7 @@ extern "C" fn dispatch(
     answer: *mut c_void,
     _: f32,
 ) -> isize {
-    // SAFETY: the host calls this with the effect that it received.
+    // SAFETY: the host calls this function with the effect that it got from the module.
     let is_synth = unsafe { (*effect).flags } & IS_SYNTH != 0;
     let text = match opcode {
         GET_EFFECT_NAME if is_synth => "Test Synth Two",
@@ -59,7 +59,7 @@ extern "C" fn dispatch(
 
 fn write(text: &str, answer: *mut c_void) {
     for (index, byte) in text.bytes().chain([0]).enumerate() {
-        // SAFETY: the host's buffer holds at least 32 letters.
+        // SAFETY: the host's buffer has at least 32 bytes.
         unsafe { answer.cast::<c_char>().add(index).write(byte as c_char) };
     }
 }
@@ -67,15 +67,16 @@ fn write(text: &str, answer: *mut c_void) {
 /// The host's callback.
 pub type Host = unsafe extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
 
-/// A module with an instrument and an effect: creates the one that the host requests, or the shell.
+/// Creates the instrument or the effect of a shell module, as the host requests, or the shell
+/// itself.
 #[must_use]
 pub fn shell(host: Host) -> *mut Effect {
     let null: *mut c_void = std::ptr::null_mut();
-    // SAFETY: hosts answer this before an effect exists.
+    // SAFETY: hosts answer this request even before an effect exists.
     match unsafe { host(null.cast(), GET_CURRENT_ID, 0, 0, null, 0.0) } {
         1 => effect(true, 1),
         2 => effect(false, 2),
-        _ => made(dispatch_shell, false, 0),
+        _ => create(dispatch_shell, false, 0),
     }
 }
 
@@ -90,7 +91,7 @@ extern "C" fn dispatch_shell(
     match opcode {
         GET_CATEGORY => CATEGORY_SHELL,
         NEXT_OF_SHELL => {
-            // SAFETY: the host calls this with the effect that it received.
+            // SAFETY: the host calls this function with the effect that it got from the module.
             let shell_index = unsafe { &mut (*effect).programs };
             *shell_index += 1;
             match *shell_index {
@@ -104,13 +105,13 @@ extern "C" fn dispatch_shell(
     }
 }
 
-/// An effect or an instrument. It is never freed.
+/// Creates an effect or an instrument, which is never freed.
 #[must_use]
 pub fn effect(is_synth: bool, unique_id: i32) -> *mut Effect {
-    made(dispatch, is_synth, unique_id)
+    create(dispatch, is_synth, unique_id)
 }
 
-fn made(dispatcher: Dispatcher, is_synth: bool, unique_id: i32) -> *mut Effect {
+fn create(dispatcher: Dispatcher, is_synth: bool, unique_id: i32) -> *mut Effect {
     Box::into_raw(Box::new(Effect {
         magic: i32::from_be_bytes(*b"VstP"),
         dispatcher,

@@ -12,13 +12,13 @@ use ::vst3::{Class, ComWrapper};
 /// A class of a module.
 #[derive(Debug, Clone, Copy)]
 pub struct Described {
-    /// Value of all 16 bytes of its id.
+    /// Value of each of the 16 bytes of the class id.
     pub id: u8,
-    /// Its name.
+    /// Name of the class.
     pub name: &'static str,
-    /// Its category; `Audio Module Class` for plugins.
+    /// Category of the class; `Audio Module Class` for plugins.
     pub category: &'static str,
-    /// Its sub-categories, separated by bars.
+    /// Sub-categories of the class, separated by vertical bars.
     pub sub_categories: &'static str,
 }
 
@@ -28,7 +28,7 @@ impl Class for Factory {
     type Interfaces = (IPluginFactory3, IPluginFactory2, IPluginFactory);
 }
 
-/// A factory that lists these classes and creates none of them.
+/// Returns a factory that lists these classes but cannot create them.
 #[must_use]
 pub fn factory(classes: &'static [Described]) -> *mut c_void {
     let factory = ComWrapper::new(Factory(classes)).to_com_ptr::<IPluginFactory>();
@@ -99,7 +99,7 @@ impl IPluginFactory2Trait for Factory {
 impl IPluginFactory3Trait for Factory {
     unsafe fn getClassInfoUnicode(&self, index: i32, info: *mut PClassInfoW) -> tresult {
         let Some(class) = self.class(index) else { return kInvalidArgument };
-        // Classes without sub-categories are only available through the older interfaces.
+        // A class without sub-categories is available only through the older interfaces.
         if class.sub_categories.is_empty() {
             return kNotImplemented;
         }
@@ -119,7 +119,8 @@ impl IPluginFactory3Trait for Factory {
     }
 }
 
-/// The functions of a VST3 module: `begin` runs first and returns whether the module can be used.
+/// Defines the functions of a VST3 module. `begin` runs first and returns whether the module can be
+/// used.
 #[macro_export]
 macro_rules! vst3_module {
     ($begin:expr, $classes:expr) => {

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
-/// An image of a folder as it was synced.
+/// An image of the synced data of a folder.
 ///
-/// Each file of the image holds the synced contents of a file, or the synced list of names of a
-/// folder. Files of the image are named by inode, not by path, as names belong to the folder and
-/// last only when it is synced.
+/// Each file of the image has the synced contents of a file, or the synced list of names of a
+/// folder. Files of the image are named by inode and not by path, because the name of a file is
+/// stored in its folder and lasts only when the folder is synced.
 #[derive(Debug, Clone)]
 pub struct Disk {
     image: PathBuf,
@@ -32,23 +32,23 @@ impl Disk {
     /// Records the current contents of a file or a folder.
     ///
     /// # Errors
-    /// If it cannot be read, or the image cannot be written.
+    /// If the file or folder cannot be read, or the image cannot be written.
     pub fn sync(&self, path: &Path) -> io::Result<()> {
-        let about = fs::metadata(path)?;
-        let written = self.unnamed();
-        if about.is_dir() {
-            File::create(&written)?.write_all(&names_in(path)?)?;
+        let metadata = fs::metadata(path)?;
+        let temporary = self.temporary_path();
+        if metadata.is_dir() {
+            File::create(&temporary)?.write_all(&names_in(path)?)?;
         } else {
-            fs::copy(path, &written)?;
+            fs::copy(path, &temporary)?;
         }
-        // Atomic, also if the program is killed during the sync.
-        fs::rename(written, self.image_path(&about)?)
+        // The rename is atomic, even if the program is killed during the sync.
+        fs::rename(temporary, self.image_path(&metadata)?)
     }
 
     /// Records a folder with all its contents.
     ///
     /// # Errors
-    /// As [`Self::sync`].
+    /// The same errors as those of [`Self::sync`].
     pub fn sync_all(&self, folder: &Path) -> io::Result<()> {
         self.sync(folder)?;
         for entry in fs::read_dir(folder)? {
@@ -72,16 +72,16 @@ impl Disk {
 
     fn restore_names(&self, names: &Path, to: &Path) -> io::Result<()> {
         fs::create_dir(to)?;
-        let list = fs::read(names)?;
-        let mut fields = list.split(|byte| *byte == 0);
+        let entries = fs::read(names)?;
+        let mut fields = entries.split(|byte| *byte == 0);
         while let (Some(name), Some(kind), Some(key)) = (fields.next(), fields.next(), fields.next()) {
-            let kept = self.image.join(OsStr::from_bytes(key));
+            let synced = self.image.join(OsStr::from_bytes(key));
             let destination = to.join(OsStr::from_bytes(name));
-            match (kind, kept.exists()) {
-                (b"folder", true) => self.restore_names(&kept, &destination)?,
+            match (kind, synced.exists()) {
+                (b"folder", true) => self.restore_names(&synced, &destination)?,
                 (b"folder", false) => fs::create_dir(&destination)?,
-                (_, true) => fs::copy(&kept, &destination).map(|_| ())?,
-                // The name was synced, the contents were not.
+                (_, true) => fs::copy(&synced, &destination).map(|_| ())?,
+                // The name was synced, but the contents were not.
                 (_, false) => File::create(&destination).map(|_| ())?,
             }
             if kind != b"folder" {
@@ -91,39 +91,40 @@ impl Disk {
         Ok(())
     }
 
-    /// Path in the image.
-    fn image_path(&self, about: &Metadata) -> io::Result<PathBuf> {
-        Ok(self.image.join(key(about)?))
+    /// Returns the path of a file or folder in the image.
+    fn image_path(&self, metadata: &Metadata) -> io::Result<PathBuf> {
+        Ok(self.image.join(key(metadata)?))
     }
 
-    fn unnamed(&self) -> PathBuf {
+    fn temporary_path(&self) -> PathBuf {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         self.image.join(format!(".writing-{}-{count}", std::process::id()))
     }
 }
 
-/// Identifies a file or folder while it exists. Inode numbers are reused, but not together with the
-/// same birth time.
-fn key(about: &Metadata) -> io::Result<String> {
-    let created = about.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
-    Ok(format!("{}-{}", about.ino(), created.as_nanos()))
+/// Returns a key that identifies a file or folder. Inode numbers are reused, but not with the same
+/// creation time.
+fn key(metadata: &Metadata) -> io::Result<String> {
+    let created = metadata.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    Ok(format!("{}-{}", metadata.ino(), created.as_nanos()))
 }
 
-/// The entries of a folder: name, kind and key of each, terminated by zeros.
+/// Returns the entries of a folder. Each entry has a name, a kind and a key, each terminated by a
+/// zero byte.
 fn names_in(folder: &Path) -> io::Result<Vec<u8>> {
-    let mut list = Vec::new();
+    let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // Removed since the folder was listed.
-        let Ok(about) = entry.metadata() else { continue };
-        let kind = if about.is_dir() { "folder" } else { "file" };
-        for field in [entry.file_name(), OsString::from(kind), OsString::from(key(&about)?)] {
-            list.extend(field.into_vec());
-            list.push(0);
+        // The entry was removed after the folder was listed.
+        let Ok(metadata) = entry.metadata() else { continue };
+        let kind = if metadata.is_dir() { "folder" } else { "file" };
+        for field in [entry.file_name(), OsString::from(kind), OsString::from(key(&metadata)?)] {
+            entries.extend(field.into_vec());
+            entries.push(0);
         }
     }
-    Ok(list)
+    Ok(entries)
 }
 
 #[cfg(test)]
@@ -133,24 +134,24 @@ mod tests {
     #[test]
     fn unsynced_contents_are_lost() {
         let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join("disk").join(name);
-        fs::create_dir_all(at("songs")).unwrap();
-        fs::write(at("whole"), "one").unwrap();
-        fs::write(at("renamed"), "two").unwrap();
+        let path_of = |name: &str| folder.path().join("disk").join(name);
+        fs::create_dir_all(path_of("songs")).unwrap();
+        fs::write(path_of("whole"), "one").unwrap();
+        fs::write(path_of("renamed"), "two").unwrap();
         let disk = Disk::open(&folder.path().join("image")).unwrap();
-        disk.sync_all(&at("")).unwrap();
+        disk.sync_all(&path_of("")).unwrap();
 
-        fs::write(at("whole"), "not synced").unwrap();
-        fs::rename(at("renamed"), at("new-name")).unwrap();
-        fs::write(at("songs/synced"), "three").unwrap();
-        disk.sync(&at("songs/synced")).unwrap();
-        fs::write(at("songs/empty"), "four").unwrap();
-        disk.sync(&at("songs")).unwrap();
-        fs::write(at("songs/nameless"), "five").unwrap();
-        disk.sync(&at("songs/nameless")).unwrap();
+        fs::write(path_of("whole"), "not synced").unwrap();
+        fs::rename(path_of("renamed"), path_of("new-name")).unwrap();
+        fs::write(path_of("songs/synced"), "three").unwrap();
+        disk.sync(&path_of("songs/synced")).unwrap();
+        fs::write(path_of("songs/empty"), "four").unwrap();
+        disk.sync(&path_of("songs")).unwrap();
+        fs::write(path_of("songs/nameless"), "five").unwrap();
+        disk.sync(&path_of("songs/nameless")).unwrap();
 
         let to = folder.path().join("after");
-        disk.restore(&at(""), &to).unwrap();
+        disk.restore(&path_of(""), &to).unwrap();
         assert_eq!(fs::read_to_string(to.join("whole")).unwrap(), "one");
         assert_eq!(fs::read_to_string(to.join("renamed")).unwrap(), "two");
         assert!(!to.join("new-name").exists());

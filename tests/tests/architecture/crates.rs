@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// The crates that each crate may use. Others are forbidden.
+/// The crates of the workspace that each crate may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("dsp-core", &[]),
     ("schemas", &["dsp-core"]),
@@ -17,7 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("songfoundry-bench", &["dsp-core", "schemas", "songfoundry-server"]),
 ];
 
-/// Crates that the engine must not use: it has no JSON, network, clocks or logging.
+/// Crates that the engine must not use, because it has no JSON, network, clocks or logging.
 const FORBIDDEN_IN_THE_ENGINE: &[&str] = &["serde_json", "tokio", "axum", "tracing", "log", "time", "chrono"];
 
 fn metadata() -> serde_json::Value {
@@ -30,7 +30,7 @@ fn metadata() -> serde_json::Value {
     serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
 }
 
-/// Names of each package's dependencies without development dependencies.
+/// Returns the names of each package's dependencies, without development dependencies.
 fn dependencies(metadata: &serde_json::Value) -> BTreeMap<String, BTreeSet<String>> {
     let packages = metadata["packages"].as_array().expect("packages");
     packages
@@ -47,17 +47,17 @@ fn dependencies(metadata: &serde_json::Value) -> BTreeMap<String, BTreeSet<Strin
 #[test]
 fn crates_use_only_allowed_crates() {
     let dependencies = dependencies(&metadata());
-    let ours: BTreeSet<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
+    let workspace_crates: BTreeSet<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
     for (name, allowed) in ALLOWED {
         let used = dependencies.get(*name).unwrap_or_else(|| panic!("{name} is not in the workspace"));
-        for used in used.iter().filter(|used| ours.contains(used.as_str())) {
+        for used in used.iter().filter(|used| workspace_crates.contains(used.as_str())) {
             assert!(allowed.contains(&used.as_str()), "{name} must not use {used}");
         }
     }
 }
 
 #[test]
-fn every_member_has_a_rule() {
+fn every_crate_of_the_workspace_has_a_rule() {
     let metadata = metadata();
     let members = metadata["workspace_members"].as_array().expect("members").len();
     assert_eq!(members, ALLOWED.len(), "a crate of the workspace has no rule");

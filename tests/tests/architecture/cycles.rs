@@ -1,4 +1,4 @@
-//! Cycles of imports.
+//! Finds cycles of imports.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -6,47 +6,47 @@ use std::path::Path;
 use crate::imports::Imports;
 use crate::sources::Sources;
 
-/// For each node the nodes that it imports from.
+/// For each node, the nodes that it imports from.
 pub(crate) type Edges<N> = BTreeMap<N, BTreeSet<N>>;
 
-/// The import cycles between the source files of a crate, as text. The modules in `roots` assemble
-/// the crate, so they may import everything.
+/// Returns the import cycles between the source files of a crate, as text. The modules in `roots`
+/// assemble the crate, so they may import everything.
 pub(crate) fn between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
     let sources = Sources::read(folder);
     let edges = Imports::of(&sources).edges(&sources, roots);
-    let named: Edges<String> = edges
+    let named_edges: Edges<String> = edges
         .into_iter()
         .map(|(module, others)| (module.join("::"), others.iter().map(|other| other.join("::")).collect()))
         .collect();
-    cycles(&named).into_iter().map(|cycle| cycle.join(" -> ")).collect()
+    cycles(&named_edges).into_iter().map(|cycle| cycle.join(" -> ")).collect()
 }
 
-/// The shortest cycle of each node in a cycle, unless it shares a node with a listed one. Each
-/// starts and ends with the same node.
+/// Returns the shortest cycle through each node, unless the cycle shares a node with one that is
+/// already in the result. Each cycle starts and ends with the same node.
 pub(crate) fn cycles<N: Ord + Clone>(edges: &Edges<N>) -> Vec<Vec<N>> {
-    let mut listed: BTreeSet<&N> = BTreeSet::new();
+    let mut listed_nodes: BTreeSet<&N> = BTreeSet::new();
     let mut cycles: Vec<Vec<N>> = Vec::new();
     for start in edges.keys() {
         let Some(cycle) = shortest(edges, start) else { continue };
-        if cycle.iter().any(|node| listed.contains(node)) {
+        if cycle.iter().any(|node| listed_nodes.contains(node)) {
             continue;
         }
-        listed.extend(&cycle);
+        listed_nodes.extend(&cycle);
         cycles.push(cycle.into_iter().cloned().collect());
     }
     cycles
 }
 
-/// The shortest path from a node back to it.
+/// Returns the shortest path from a node back to the same node.
 fn shortest<'e, N: Ord>(edges: &'e Edges<N>, start: &'e N) -> Option<Vec<&'e N>> {
-    let mut from: BTreeMap<&N, &N> = BTreeMap::new();
+    let mut predecessors: BTreeMap<&N, &N> = BTreeMap::new();
     let mut queue = VecDeque::from([start]);
     while let Some(node) = queue.pop_front() {
         for next in edges.get(node).into_iter().flatten() {
             if next == start {
                 let mut path = vec![start, node];
                 while let Some(before) =
-                    from.get(path[path.len() - 1]).filter(|_| path[path.len() - 1] != start)
+                    predecessors.get(path[path.len() - 1]).filter(|_| path[path.len() - 1] != start)
                 {
                     path.push(before);
                 }
@@ -54,8 +54,8 @@ fn shortest<'e, N: Ord>(edges: &'e Edges<N>, start: &'e N) -> Option<Vec<&'e N>>
                 path.reverse();
                 return Some(if path.len() == 1 { vec![start, start] } else { path });
             }
-            if !from.contains_key(next) {
-                from.insert(next, node);
+            if !predecessors.contains_key(next) {
+                predecessors.insert(next, node);
                 queue.push_back(next);
             }
         }
@@ -69,12 +69,12 @@ mod tests {
 
     #[track_caller]
     fn check(edges: &[(&str, &str)], expected: &[&str]) {
-        let mut all: Edges<&str> = Edges::new();
+        let mut all_edges: Edges<&str> = Edges::new();
         for (from, to) in edges {
-            all.entry(from).or_default().insert(to);
+            all_edges.entry(from).or_default().insert(to);
         }
-        let found: Vec<String> = cycles(&all).iter().map(|cycle| cycle.join(" -> ")).collect();
-        assert_eq!(found, expected, "{edges:?}");
+        let found_cycles: Vec<String> = cycles(&all_edges).iter().map(|cycle| cycle.join(" -> ")).collect();
+        assert_eq!(found_cycles, expected, "{edges:?}");
     }
 
     #[test]

@@ -1,20 +1,20 @@
-//! Imports between the modules of a crate: `use` declarations, and paths in the code.
+//! Finds the imports between the modules of a crate: `use` declarations, and paths in the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::{ModulePath, Sources};
 
 /// Maximum number of consecutive re-exports that are followed.
-const RENAMINGS_MAX: usize = 16;
+const MAX_REEXPORTS: usize = 16;
 
-/// A path within the crate, as written in a module.
+/// A path within the crate that a module uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Import {
     /// The path, from the root of the crate.
     pub(crate) path: Vec<String>,
-    /// The name in this module.
+    /// The name under which the module uses the path.
     name: String,
-    /// Whether the name is re-exported: `pub use` with any visibility.
+    /// Whether the name is re-exported by a `pub use` with any visibility.
     is_exported: bool,
 }
 
@@ -39,10 +39,10 @@ impl Imports {
         Self { of_module, exported }
     }
 
-    /// The module whose file defines the item of a path, after following re-exports.
+    /// Returns the module whose file defines the item of a path, after following re-exports.
     pub(crate) fn definition(&self, sources: &Sources, path: &[String]) -> ModulePath {
         let mut path = path.to_vec();
-        for _ in 0..RENAMINGS_MAX {
+        for _ in 0..MAX_REEXPORTS {
             let module = sources.module_of(&path).to_vec();
             let Some(name) = path.get(module.len()) else { return module };
             let Some(original) = self.exported.get(&(module.clone(), name.clone())) else { return module };
@@ -57,10 +57,11 @@ impl Imports {
             .is_some_and(|(name, module)| self.exported.contains_key(&(module.to_vec(), name.clone())))
     }
 
-    /// The modules that each module imports from, by the files that define the items.
+    /// Returns the modules that each module imports from. An import counts for the module whose
+    /// file defines the item.
     ///
-    /// A module of a folder may import from modules below it, to re-export them. So may the modules
-    /// in `roots`, which assemble the crate.
+    /// Imports from modules below a module are not counted, because a folder's module re-exports
+    /// them. The modules in `roots` are not counted either, because they assemble the crate.
     pub(crate) fn edges(
         &self,
         sources: &Sources,
@@ -78,31 +79,31 @@ impl Imports {
 }
 
 fn imports_of(sources: &Sources, module: &ModulePath) -> Vec<Import> {
-    let (declarations, rest) = use_declarations(&sources.modules[module].parts.code);
+    let (declarations, remaining) = use_declarations(&sources.modules[module].parts.code);
     let mut imports = Vec::new();
     for (tree, is_exported) in declarations {
         for (path, name) in leaves(&tree) {
             imports.extend(from_root(sources, module, &path).map(|path| Import { path, name, is_exported }));
         }
     }
-    imports.extend(paths(&rest).filter_map(|path| {
+    imports.extend(paths(&remaining).filter_map(|path| {
         let path = from_root(sources, module, &path)?;
         Some(Import { name: path.last().cloned().unwrap_or_default(), path, is_exported: false })
     }));
     imports
 }
 
-/// A path from the root of the crate; `None` for a path of another crate.
+/// Converts a path to one from the root of the crate; `None` for a path of another crate.
 fn from_root(sources: &Sources, module: &[String], path: &[String]) -> Option<Vec<String>> {
-    let (first, rest) = path.split_first()?;
+    let (first, remaining) = path.split_first()?;
     match first.as_str() {
-        "crate" => Some(rest.to_vec()),
-        "self" => Some([module, rest].concat()),
+        "crate" => Some(remaining.to_vec()),
+        "self" => Some([module, remaining].concat()),
         "super" => {
             let parent = &module[..module.len().checked_sub(1)?];
-            match rest.first().map(String::as_str) {
-                Some("super") => from_root(sources, parent, rest),
-                _ => Some([parent, rest].concat()),
+            match remaining.first().map(String::as_str) {
+                Some("super") => from_root(sources, parent, remaining),
+                _ => Some([parent, remaining].concat()),
             }
         }
         _ => {
@@ -112,16 +113,17 @@ fn from_root(sources: &Sources, module: &[String], path: &[String]) -> Option<Ve
     }
 }
 
-/// The trees of the `use` declarations with their visibility, and the remaining code.
+/// Returns the trees of the `use` declarations, each with whether it is a `pub use`, and the
+/// remaining code.
 fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
-    let (mut declarations, mut rest) = (Vec::new(), String::new());
+    let (mut declarations, mut remaining) = (Vec::new(), String::new());
     let mut code = code;
-    while let Some(at) = find_word(code, "use") {
-        let (before, from) = code.split_at(at);
+    while let Some(offset) = find_word(code, "use") {
+        let (before, from) = code.split_at(offset);
         let tree = &from["use".len()..];
         // `impl Trait + use<'a>` is not an import.
         let Some(end) = tree.find(';').filter(|_| !tree.trim_start().starts_with('<')) else {
-            rest.push_str(&code[..at + "use".len()]);
+            remaining.push_str(&code[..offset + "use".len()]);
             code = tree;
             continue;
         };
@@ -133,21 +135,21 @@ fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
                     scope.starts_with('(') && scope.matches(')').count() == 1
                 }));
         declarations.push((tree[..end].to_owned(), is_exported));
-        rest.push_str(before);
+        remaining.push_str(before);
         code = &tree[end + 1..];
     }
-    rest.push_str(code);
-    (declarations, rest)
+    remaining.push_str(code);
+    (declarations, remaining)
 }
 
 fn find_word(text: &str, word: &str) -> Option<usize> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    text.match_indices(word)
-        .map(|(at, _)| at)
-        .find(|at| !text[..*at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word))
+    text.match_indices(word).map(|(offset, _)| offset).find(|offset| {
+        !text[..*offset].ends_with(is_word) && !text[offset + word.len()..].starts_with(is_word)
+    })
 }
 
-/// The paths of a `use` tree, each with its name in the module.
+/// Returns the paths of a `use` tree, each with its name in the module.
 fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     let tree = tree.trim();
     let Some((prefix, list)) = tree.split_once('{') else {
@@ -160,22 +162,22 @@ fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     };
     let prefix = segments(prefix);
     let list = list.rsplit_once('}').map_or(list, |(list, _)| list);
-    let mut found = Vec::new();
+    let mut paths_found = Vec::new();
     for part in split_list(list) {
         for (path, name) in leaves(part) {
             if path == ["self"] {
                 let name = if name == "self" { prefix.last().cloned().unwrap_or_default() } else { name };
-                found.push((prefix.clone(), name));
+                paths_found.push((prefix.clone(), name));
             } else {
-                found.push(([prefix.as_slice(), &path].concat(), name));
+                paths_found.push(([prefix.as_slice(), &path].concat(), name));
             }
         }
     }
-    found
+    paths_found
 }
 
 fn segments(path: &str) -> Vec<String> {
-    // A star imports from the module before it.
+    // A star stands for items of the module before it, so the path is that of the module.
     path.split("::")
         .map(str::trim)
         .filter(|part| !part.is_empty() && *part != "*")
@@ -186,13 +188,13 @@ fn segments(path: &str) -> Vec<String> {
 /// Splits a list at commas outside of braces.
 fn split_list(list: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
-    for (at, letter) in list.char_indices() {
+    for (offset, letter) in list.char_indices() {
         match letter {
             '{' => depth += 1,
             '}' => depth -= 1,
             ',' if depth == 0 => {
-                parts.push(&list[start..at]);
-                start = at + 1;
+                parts.push(&list[start..offset]);
+                start = offset + 1;
             }
             _ => {}
         }
@@ -202,30 +204,30 @@ fn split_list(list: &str) -> Vec<&str> {
     parts
 }
 
-/// Paths of at least two segments in code.
+/// Returns the paths in code that have at least two segments.
 fn paths(code: &str) -> impl Iterator<Item = Vec<String>> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let mut found = Vec::new();
-    let mut rest = code;
-    while let Some(start) = rest.find(is_word) {
+    let mut paths_found = Vec::new();
+    let mut remaining = code;
+    while let Some(start) = remaining.find(is_word) {
         let mut path = Vec::new();
-        let is_inner = rest[..start].trim_end().ends_with("::");
-        rest = &rest[start..];
+        let is_inner = remaining[..start].trim_end().ends_with("::");
+        remaining = &remaining[start..];
         loop {
-            let end = rest.find(|letter| !is_word(letter)).unwrap_or(rest.len());
-            path.push(rest[..end].to_owned());
-            rest = &rest[end..];
-            let Some(after) = rest.trim_start().strip_prefix("::").map(str::trim_start) else { break };
+            let end = remaining.find(|letter| !is_word(letter)).unwrap_or(remaining.len());
+            path.push(remaining[..end].to_owned());
+            remaining = &remaining[end..];
+            let Some(after) = remaining.trim_start().strip_prefix("::").map(str::trim_start) else { break };
             if !after.starts_with(is_word) {
                 break;
             }
-            rest = after;
+            remaining = after;
         }
         if path.len() > 1 && !is_inner {
-            found.push(path);
+            paths_found.push(path);
         }
     }
-    found.into_iter()
+    paths_found.into_iter()
 }
 
 #[cfg(test)]
@@ -242,8 +244,8 @@ mod tests {
     fn check(code: &str, expected: &[&str]) {
         let sources = sources(&[("lib.rs", ""), ("a/mod.rs", ""), ("a/b.rs", code), ("a/b/c.rs", "")]);
         let imports = imports_of(&sources, &vec!["a".to_owned(), "b".to_owned()]);
-        let found: Vec<String> = imports.iter().map(|import| import.path.join("::")).collect();
-        assert_eq!(found, expected, "{code}");
+        let paths_found: Vec<String> = imports.iter().map(|import| import.path.join("::")).collect();
+        assert_eq!(paths_found, expected, "{code}");
     }
 
     #[test]

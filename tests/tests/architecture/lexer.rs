@@ -1,4 +1,4 @@
-//! Separates Rust source into code, string literals and modules for tests, without comments.
+//! Separates Rust source into code, string literals and modules for tests. Comments are dropped.
 
 /// The parts of a source file.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -11,24 +11,24 @@ pub(crate) struct Parts {
     pub(crate) test_modules: Vec<String>,
 }
 
-/// Separates a source file. Items under `#[cfg(test)]` are left out.
+/// Separates a source file into its parts. Items under `#[cfg(test)]` are left out.
 pub(crate) fn separate(source: &str) -> Parts {
     let mut parts = Parts::default();
-    let tokens = Lexer { rest: source }.collect::<Vec<_>>();
-    let mut kept = tokens.as_slice();
-    while let [first, rest @ ..] = kept {
-        if starts_test_item(kept) {
-            let item = item_length(kept);
-            let text: String = kept[..item].iter().map(Token::code).collect();
+    let tokens = Lexer { remaining: source }.collect::<Vec<_>>();
+    let mut unread_tokens = tokens.as_slice();
+    while let [first, remaining @ ..] = unread_tokens {
+        if starts_test_item(unread_tokens) {
+            let item = item_length(unread_tokens);
+            let text: String = unread_tokens[..item].iter().map(Token::code).collect();
             parts.test_modules.extend(module_declared(&text).map(str::to_owned));
-            kept = &kept[item..];
+            unread_tokens = &unread_tokens[item..];
             continue;
         }
         parts.code.push_str(first.code());
         if let Token::Literal(text) = first {
             parts.literals.push((*text).to_owned());
         }
-        kept = rest;
+        unread_tokens = remaining;
     }
     parts
 }
@@ -36,7 +36,7 @@ pub(crate) fn separate(source: &str) -> Parts {
 /// A token of a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'s> {
-    /// One character or one word.
+    /// A word, or a single character of another kind.
     Code(&'s str),
     /// The content of a string literal.
     Literal(&'s str),
@@ -57,49 +57,49 @@ impl<'s> Token<'s> {
 }
 
 struct Lexer<'s> {
-    rest: &'s str,
+    remaining: &'s str,
 }
 
 impl<'s> Lexer<'s> {
-    /// Consumes `length` bytes and returns those between `from` and `to`.
+    /// Consumes `length` bytes and returns the bytes between `from` and `to`.
     fn take(&mut self, length: usize, from: usize, to: usize) -> &'s str {
-        let (taken, rest) = self.rest.split_at(length.min(self.rest.len()));
-        self.rest = rest;
+        let (taken, remaining) = self.remaining.split_at(length.min(self.remaining.len()));
+        self.remaining = remaining;
         taken.get(from..to.min(taken.len())).unwrap_or_default()
     }
 
     fn comment(&mut self) -> bool {
-        if self.rest.starts_with("//") {
-            self.take(self.rest.find('\n').unwrap_or(self.rest.len()), 0, 0);
+        if self.remaining.starts_with("//") {
+            self.take(self.remaining.find('\n').unwrap_or(self.remaining.len()), 0, 0);
             return true;
         }
-        if !self.rest.starts_with("/*") {
+        if !self.remaining.starts_with("/*") {
             return false;
         }
-        let (mut depth, mut at) = (0_usize, 0);
-        while at < self.rest.len() {
-            let here = &self.rest.as_bytes()[at..];
-            if here.starts_with(b"/*") {
-                (depth, at) = (depth + 1, at + 2);
-            } else if here.starts_with(b"*/") {
-                (depth, at) = (depth - 1, at + 2);
+        let (mut depth, mut index) = (0_usize, 0);
+        while index < self.remaining.len() {
+            let bytes_here = &self.remaining.as_bytes()[index..];
+            if bytes_here.starts_with(b"/*") {
+                (depth, index) = (depth + 1, index + 2);
+            } else if bytes_here.starts_with(b"*/") {
+                (depth, index) = (depth - 1, index + 2);
                 if depth == 0 {
                     break;
                 }
             } else {
-                at += 1;
+                index += 1;
             }
         }
-        self.take(at, 0, 0);
+        self.take(index, 0, 0);
         true
     }
 
     fn string(&mut self) -> Option<&'s str> {
         let prefix = [0, 1].into_iter().find(|length| {
-            let is_known = *length == 0 || self.rest.starts_with(['b', 'c']);
-            is_known && self.rest.get(*length..).is_some_and(|text| text.starts_with('"'))
+            let is_known = *length == 0 || self.remaining.starts_with(['b', 'c']);
+            is_known && self.remaining.get(*length..).is_some_and(|text| text.starts_with('"'))
         })?;
-        let body = &self.rest[prefix + 1..];
+        let body = &self.remaining[prefix + 1..];
         let mut is_escaped = false;
         let end = body.bytes().position(|byte| {
             let ends = byte == b'"' && !is_escaped;
@@ -112,20 +112,20 @@ impl<'s> Lexer<'s> {
 
     fn raw_string(&mut self) -> Option<&'s str> {
         let prefix = ["r", "br", "cr"].into_iter().find(|prefix| {
-            let after = self.rest.strip_prefix(prefix).unwrap_or_default();
+            let after = self.remaining.strip_prefix(prefix).unwrap_or_default();
             after.trim_start_matches('#').starts_with('"')
         })?;
-        let after = &self.rest[prefix.len()..];
+        let after = &self.remaining[prefix.len()..];
         let hashes = after.len() - after.trim_start_matches('#').len();
         let start = prefix.len() + hashes + 1;
         let end_mark = format!("\"{}", "#".repeat(hashes));
-        let end = start + self.rest[start..].find(&end_mark).unwrap_or(self.rest.len() - start);
+        let end = start + self.remaining[start..].find(&end_mark).unwrap_or(self.remaining.len() - start);
         Some(self.take(end + end_mark.len(), start, end))
     }
 
-    /// A character literal, but not a lifetime.
+    /// Consumes a character literal, but not a lifetime. Returns whether there was one.
     fn letter(&mut self) -> bool {
-        let Some(body) = self.rest.strip_prefix('\'') else { return false };
+        let Some(body) = self.remaining.strip_prefix('\'') else { return false };
         let mut letters = body.char_indices();
         let length = match letters.next() {
             Some((_, '\\')) => body[2.min(body.len())..].find('\'').map(|end| end + 2),
@@ -143,7 +143,7 @@ impl<'s> Iterator for Lexer<'s> {
     type Item = Token<'s>;
 
     fn next(&mut self) -> Option<Token<'s>> {
-        let first = self.rest.chars().next()?;
+        let first = self.remaining.chars().next()?;
         if self.comment() {
             return Some(Token::Comment);
         }
@@ -155,23 +155,23 @@ impl<'s> Iterator for Lexer<'s> {
         }
         let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
         let length = match is_word(first) {
-            true => self.rest.find(|letter| !is_word(letter)).unwrap_or(self.rest.len()),
+            true => self.remaining.find(|letter| !is_word(letter)).unwrap_or(self.remaining.len()),
             false => first.len_utf8(),
         };
         Some(Token::Code(self.take(length, 0, length)))
     }
 }
 
-/// The words and signs at the start, without blanks.
+/// Returns the index and the code of each token that is not blank.
 fn significant<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = (usize, &'t str)> {
     tokens
         .iter()
         .enumerate()
-        .map(|(at, token)| (at, token.code()))
+        .map(|(index, token)| (index, token.code()))
         .filter(|(_, code)| !code.trim().is_empty())
 }
 
-/// Whether an attribute starts here that compiles its item only for tests.
+/// Whether the tokens start with an attribute that compiles its item only for tests.
 fn starts_test_item(tokens: &[Token<'_>]) -> bool {
     let starts_with = |signs: &[&str]| {
         significant(tokens).map(|(_, code)| code).take(signs.len()).eq(signs.iter().copied())
@@ -180,40 +180,40 @@ fn starts_test_item(tokens: &[Token<'_>]) -> bool {
         || starts_with(&["#", "[", "cfg", "(", "all", "(", "test"])
 }
 
-/// Number of tokens of the item that starts here with its attributes: to its `;`, its closing
-/// brace, or its comma in a list.
+/// Returns the number of tokens of the item at the start, with its attributes. The item ends at its
+/// `;`, its closing brace, or its comma in a list.
 fn item_length(tokens: &[Token<'_>]) -> usize {
     let (mut braces, mut brackets, mut angles) = (0_i32, 0_i32, 0_i32);
-    let mut before = "";
-    for (at, code) in significant(tokens) {
+    let mut previous_code = "";
+    for (index, code) in significant(tokens) {
         match code {
             "{" => braces += 1,
             "}" => {
                 braces -= 1;
-                let next = significant(&tokens[at + 1..]).next().map(|(_, code)| code);
+                let next = significant(&tokens[index + 1..]).next().map(|(_, code)| code);
                 // A `use` or a constant ends at its semicolon.
                 if braces == 0 && next != Some(";") {
-                    return at + 1;
+                    return index + 1;
                 }
             }
             "[" | "(" if braces == 0 => brackets += 1,
             "]" | ")" if braces == 0 => brackets -= 1,
             "<" if braces == 0 => angles += 1,
-            ">" if braces == 0 && before != "-" && before != "=" => angles -= 1,
-            ";" if braces == 0 && brackets == 0 => return at + 1,
-            "," if braces == 0 && brackets == 0 && angles == 0 => return at + 1,
+            ">" if braces == 0 && previous_code != "-" && previous_code != "=" => angles -= 1,
+            ";" if braces == 0 && brackets == 0 => return index + 1,
+            "," if braces == 0 && brackets == 0 && angles == 0 => return index + 1,
             _ => {}
         }
-        // The end of the list whose last item this is.
+        // The item is the last one of a list, which ends here.
         if braces < 0 || brackets < 0 {
-            return at;
+            return index;
         }
-        before = code;
+        previous_code = code;
     }
     tokens.len()
 }
 
-/// The name in `mod name;`.
+/// Returns the name in `mod name;`.
 fn module_declared(item: &str) -> Option<&str> {
     let mut words = item.split_whitespace().rev();
     let name = words.next()?.strip_suffix(';')?;

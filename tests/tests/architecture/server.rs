@@ -1,4 +1,4 @@
-//! Rules of the server: slices with separate stores, which import in one direction.
+//! Rules for the sources of the server: slices have separate stores and no import cycles.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::cycles::{Edges, between_files, cycles};
 use crate::imports::{Import, Imports};
 use crate::sources::{ModulePath, Sources};
 
-/// Modules that assemble the server: they may import every slice.
+/// Modules that assemble the server and may therefore import every slice.
 const ROOTS: &[&str] = &["router", "state"];
 
 /// The struct whose fields are the services of the slices, in `state.rs`.
@@ -17,7 +17,7 @@ const SERVICES: &str = "pub struct Services {";
 const STATEMENTS: &[&str] =
     &["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH ", "CREATE ", "ALTER ", "DROP ", "PRAGMA "];
 
-/// Functions of `sqlx` that take a statement.
+/// Functions and types of `sqlx` that run an SQL statement.
 const QUERIES: &[&str] = &["sqlx::query", "sqlx::raw_sql", "QueryBuilder"];
 
 fn folder() -> PathBuf {
@@ -25,12 +25,12 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn files_import_in_one_direction() {
+fn files_of_the_server_have_no_import_cycles() {
     assert_eq!(between_files(&folder(), ROOTS), [""; 0], "files of the server import each other in cycles");
 }
 
 #[test]
-fn slices_import_in_one_direction() {
+fn slices_have_no_import_cycles() {
     let sources = Sources::read(&folder());
     let found = cycles(&between_slices(&sources, &Imports::of(&sources)));
     let found: Vec<String> = found.iter().map(|cycle| cycle.join(" -> ")).collect();
@@ -40,7 +40,7 @@ fn slices_import_in_one_direction() {
 #[test]
 fn sql_is_only_in_stores() {
     let found = sql_outside_stores(&Sources::read(&folder()));
-    assert_eq!(found, [""; 0], "SQL belongs into the `store.rs` of its slice");
+    assert_eq!(found, [""; 0], "SQL belongs in the `store.rs` of its slice");
 }
 
 #[test]
@@ -50,7 +50,8 @@ fn slices_use_only_exports_of_others() {
     assert_eq!(found, [""; 0], "a slice uses an item that the `mod.rs` of another slice does not export");
 }
 
-/// The imports between top-level modules, by names and by the services in the state.
+/// Returns the imports between top-level modules. A use of another slice's service in the state
+/// counts as an import.
 fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
     let services = services(sources, imports);
     let mut edges: Edges<String> = Edges::new();
@@ -67,7 +68,7 @@ fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
     edges
 }
 
-/// The fields of the state, and the modules that define their types.
+/// Returns the fields of the state with the modules that define their types.
 fn services(sources: &Sources, imports: &Imports) -> BTreeMap<String, ModulePath> {
     let state = vec!["state".to_owned()];
     let Some(module) = sources.modules.get(&state) else { return BTreeMap::new() };
@@ -100,8 +101,8 @@ fn uses_service(code: &str, field: &str) -> bool {
     code.match_indices("state").any(|(at, word)| reads(&code[at + word.len()..]))
 }
 
-/// Whether a file may contain SQL: the store of a slice, a part of it, or the module of databases.
-fn may_hold_sql(file: &Path) -> bool {
+/// Whether a file may contain SQL, because it is a part of a slice's store or of the module `db`.
+fn may_contain_sql(file: &Path) -> bool {
     file.starts_with("db")
         || file.file_name().is_some_and(|name| name == "store.rs")
         || file.parent().is_some_and(|folder| folder.ends_with("store"))
@@ -109,7 +110,7 @@ fn may_hold_sql(file: &Path) -> bool {
 
 fn sql_outside_stores(sources: &Sources) -> Vec<String> {
     let mut found = Vec::new();
-    for module in sources.modules.values().filter(|module| !may_hold_sql(&module.file)) {
+    for module in sources.modules.values().filter(|module| !may_contain_sql(&module.file)) {
         let file = module.file.display();
         let statements = module
             .parts
@@ -126,17 +127,18 @@ fn sql_outside_stores(sources: &Sources) -> Vec<String> {
     found
 }
 
-/// Imports of a slice from private modules or the store of another.
+/// Returns the imports of slices from private modules or stores of other slices.
 fn private_imports(sources: &Sources, imports: &Imports) -> Vec<String> {
     let mut found = Vec::new();
-    for (module, own) in &imports.of_module {
-        for path in own.iter().map(|import| &import.path) {
+    for (module, own_imports) in &imports.of_module {
+        for path in own_imports.iter().map(|import| &import.path) {
             if path.first() == module.first() {
                 continue;
             }
             let modules = sources.module_of(path);
-            let is_private =
-                |depth: &usize| !is_open(sources, &modules[..*depth]) && !imports.exports(&path[..*depth]);
+            let is_private = |depth: &usize| {
+                !is_importable(sources, &modules[..*depth]) && !imports.exports(&path[..*depth])
+            };
             if let Some(depth) = (2..=modules.len()).find(is_private) {
                 let (module, path, private) =
                     (module.join("::"), path.join("::"), modules[..depth].join("::"));
@@ -150,7 +152,7 @@ fn private_imports(sources: &Sources, imports: &Imports) -> Vec<String> {
 }
 
 /// Whether a module is visible in the whole crate and is not a store.
-fn is_open(sources: &Sources, module: &[String]) -> bool {
+fn is_importable(sources: &Sources, module: &[String]) -> bool {
     let Some((name, parent)) = module.split_last() else { return true };
     let code = &sources.modules[parent].parts.code;
     let declared = code.lines().map(str::trim).find(|line| line.ends_with(&format!("mod {name};")));

@@ -1,4 +1,4 @@
-//! The source files of a crate, as modules.
+//! Reads the source files of a crate as modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::lexer::{Parts, separate};
 
-/// Path of a module within its crate: empty for the crate itself.
+/// Path of a module within its crate. The path of the crate's root is empty.
 pub(crate) type ModulePath = Vec<String>;
 
 /// A source file.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// Its path in the folder of sources.
+    /// Path of the file within the folder of sources.
     pub(crate) file: PathBuf,
     pub(crate) parts: Parts,
 }
@@ -28,7 +28,7 @@ impl Sources {
     pub(crate) fn read(folder: &Path) -> Self {
         let mut files = Vec::new();
         collect(folder, &mut files);
-        assert!(!files.is_empty(), "{} holds no sources", folder.display());
+        assert!(!files.is_empty(), "{} contains no sources", folder.display());
         Self::of(files.into_iter().map(|path| {
             let text =
                 fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -36,14 +36,14 @@ impl Sources {
         }))
     }
 
-    /// Sources from these paths and texts.
+    /// Creates the sources from paths and texts of files.
     pub(crate) fn of(files: impl IntoIterator<Item = (PathBuf, String)>) -> Self {
         let mut modules: BTreeMap<ModulePath, Module> = files
             .into_iter()
             .filter(|(file, _)| file != Path::new("main.rs"))
             .map(|(file, text)| (module_path(&file), Module { file, parts: separate(&text) }))
             .collect();
-        let for_tests: BTreeSet<ModulePath> = modules
+        let test_modules: BTreeSet<ModulePath> = modules
             .iter()
             .flat_map(|(path, module)| {
                 module
@@ -53,11 +53,11 @@ impl Sources {
                     .map(|name| [path.as_slice(), std::slice::from_ref(name)].concat())
             })
             .collect();
-        modules.retain(|path, _| !(0..=path.len()).any(|depth| for_tests.contains(&path[..depth])));
+        modules.retain(|path, _| !(0..=path.len()).any(|depth| test_modules.contains(&path[..depth])));
         Self { modules }
     }
 
-    /// The longest prefix of a path that is a module.
+    /// Returns the longest prefix of a path that is a module.
     pub(crate) fn module_of<'p>(&self, path: &'p [String]) -> &'p [String] {
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]));
         &path[..depth.unwrap_or(0)]

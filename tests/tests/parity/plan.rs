@@ -1,4 +1,4 @@
-//! The songs, and the bank and settings of each.
+//! The songs, each with its bank and settings.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,18 @@ use songfoundry_server::rendering::banks;
 use super::SMALL_BANK as SMALL;
 use super::songs::RATE_HZ;
 
-/// Debian's package `openttd-openmsx`.
+/// The folder of songs of Debian's package `openttd-openmsx`.
 const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
-/// Number of songs: the first by name.
+/// Number of songs. The test uses the first ones by name.
 const SONG_COUNT: usize = 20;
-/// Debian's packages `fluid-soundfont-gm` and `musescore-general-soundfont-small`.
+/// The bank of Debian's package `fluid-soundfont-gm`.
 const LARGE: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
+/// The bank of Debian's package `musescore-general-soundfont-small`.
 const COMPRESSED: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
 /// A song and its settings.
 pub(super) struct Case {
-    /// Song, bank and interpolation as text.
+    /// Names of the song, the bank and the interpolation.
     pub(super) name: String,
     song: PathBuf,
     bank: &'static str,
@@ -31,7 +32,7 @@ pub(super) struct Case {
     whole_in_browsers: bool,
 }
 
-/// All cases. Banks repeat every three songs and interpolations every four, so that all
+/// Returns all cases. Banks repeat every three songs and interpolations every four, so that all
 /// combinations occur.
 pub(super) fn cases() -> Vec<Case> {
     let folder =
@@ -55,19 +56,19 @@ fn case(index: usize, song: PathBuf) -> Case {
         song,
         bank,
         interpolation,
-        // Every five songs, so that all combinations occur.
+        // The setting repeats every five songs, so that all combinations occur.
         velocity_to_cutoff: match index % 5 {
             0 => VelocityToCutoff::Specification,
             _ => VelocityToCutoff::AsStated,
         },
-        // Loading a whole large bank is slow, so only one case does. Browsers do not load
+        // Loading a whole large bank is slow, so only one case uses one. Browsers do not load
         // compressed banks.
         whole_in_browsers: bank == SMALL || index == 1,
     }
 }
 
 impl Case {
-    /// The session at 48 kHz, its bank in slot 0.
+    /// Returns the session at 48 kHz. Its bank is in slot 0.
     pub(super) fn session(&self) -> Session {
         let bytes = std::fs::read(&self.song).expect("the song reads");
         let project = import(&bytes, ImportOptions::default()).expect("the song is imported").project;
@@ -77,24 +78,29 @@ impl Case {
         session
     }
 
-    /// The whole bank with the session's samples decoded.
+    /// Opens the whole bank and decodes the samples that the session plays.
     pub(super) fn whole_bank(&self, session: &Session) -> Bank {
         let bank = banks::open(Path::new(self.bank)).unwrap_or_else(|error| panic!("{}: {error}", self.bank));
         bank.prepare(&presets_used(session, 0)).expect("the samples are decoded");
         bank
     }
 
-    /// A reduced bank with the presets of the session.
+    /// Returns the file of a reduced bank with the presets of the session.
     pub(super) fn reduced_file(&self, whole: &Bank, session: &Session) -> Vec<u8> {
         let file = whole.reduced(&presets_used(session, 0)).expect("the bank is reduced");
         if self.bank != COMPRESSED {
             let whole_bytes = std::fs::metadata(self.bank).expect("the bank's size").len();
-            assert!((file.len() as u64) < whole_bytes, "{}: {} bytes are not less", self.name, file.len());
+            assert!(
+                (file.len() as u64) < whole_bytes,
+                "{}: the reduced bank has {} bytes, as many as the whole bank or more",
+                self.name,
+                file.len()
+            );
         }
         file
     }
 
-    /// The path of the whole bank, if browsers play it.
+    /// Returns the path of the whole bank, if browsers play it.
     pub(super) fn whole_bank_for_browsers(&self) -> Option<&str> {
         self.whole_in_browsers.then_some(self.bank)
     }

@@ -16,14 +16,14 @@ use super::renders::{Pcm, by_calls, by_export, by_streaming, sha256};
 use super::sounds::{Library, Sound};
 use super::{SMALL_BANK, lock_instruction_set, new_folder, write};
 
-/// Seconds that are compared with one frame a call.
+/// Length of the start that is also rendered with one frame a call, in seconds.
 const START_SECS: u32 = 1;
 
-/// The session of a document, compiled like in the service.
+/// Validates a document and compiles it to a session, as the service does.
 fn session(document: &Document, library: &Library) -> Session {
     let name = &document.name;
     schemas::validate::validate(&schemas::json::JsonText::of_value(&document.project))
-        .unwrap_or_else(|found| panic!("{name}: {found:?}"));
+        .unwrap_or_else(|violations| panic!("{name}: {violations:?}"));
     let project = serde_json::from_value(document.project.clone()).expect("a project");
     let mut sounds = library;
     let Compiled { session, left_out } =
@@ -32,7 +32,7 @@ fn session(document: &Document, library: &Library) -> Session {
     session
 }
 
-/// The small bank and its reduced file, if the session plays notes.
+/// Returns the small bank and the file of its reduced bank, if the session has instruments.
 fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
     let presets = presets_used(session, 0);
     session.tracks.iter().any(|track| track.instrument.is_some()).then(|| {
@@ -56,33 +56,36 @@ fn check(index: usize, document: &Document, session: &Session, library: &Library
     let reduced = Slots { banks: &reduced_banks, audio: &audio };
 
     force_baseline(false);
-    let expected = by_calls(session, whole, 512, frames);
-    let loudest = expected.loudest();
-    assert!(loudest > 0.05, "{name} is silent");
-    let (hash, start_hash) = (expected.hash(), expected.start(start_frames).hash());
-    let same = |label: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), hash, "{name}: {label}: {}", expected.difference(pcm));
+    let reference = by_calls(session, whole, 512, frames);
+    let peak = reference.peak();
+    assert!(peak > 0.05, "{name} is silent");
+    let (hash, start_hash) = (reference.hash(), reference.start(start_frames).hash());
+    let assert_same = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), hash, "{name}: {label}: {}", reference.difference(pcm));
     };
-    let starts_same = |label: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), start_hash, "{name}: {label}: {}", expected.difference(pcm));
+    let assert_same_start = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), start_hash, "{name}: {label}: {}", reference.difference(pcm));
     };
-    same("reduced bank, 4096 frames a call", &by_calls(session, reduced, 4096, frames));
-    same("two threads", &by_export(session, whole, 2, frames));
-    let handed_over = Slots { audio: &streamed, ..whole };
-    same("streamed audio", &by_streaming(session, handed_over, &library.sounds, frames));
+    assert_same("reduced bank, 4096 frames a call", &by_calls(session, reduced, 4096, frames));
+    assert_same("two threads", &by_export(session, whole, 2, frames));
+    let with_streaming = Slots { audio: &streamed, ..whole };
+    assert_same("streamed audio", &by_streaming(session, with_streaming, &library.sounds, frames));
     if index.is_multiple_of(2) {
-        starts_same("one frame a call", &by_calls(session, reduced, 1, start_frames));
+        assert_same_start("one frame a call", &by_calls(session, reduced, 1, start_frames));
     }
     force_baseline(true);
-    same("baseline instructions, 128 frames a call", &by_calls(session, whole, 128, frames));
-    same("baseline instructions, reduced bank, one thread", &by_export(session, reduced, 1, frames));
+    assert_same("baseline instructions, 128 frames a call", &by_calls(session, whole, 128, frames));
+    assert_same("baseline instructions, reduced bank, one thread", &by_export(session, reduced, 1, frames));
     if index % 2 == 1 {
-        starts_same("baseline instructions, one frame a call", &by_calls(session, whole, 1, start_frames));
+        assert_same_start(
+            "baseline instructions, one frame a call",
+            &by_calls(session, whole, 1, start_frames),
+        );
     }
     force_baseline(false);
 
     let latency_frames = Mixer::new(session, whole).expect("a mixer").latency_frames();
-    println!("{name}: {frames} frames, {latency_frames} late, up to {loudest:.2}, {hash}");
+    println!("{name}: {frames} frames, latency {latency_frames} frames, peak {peak:.2}, {hash}");
     let bank_file = reduced_file.map(|file| {
         let name = format!("{index}.sf2");
         write(folder, &name, file);
@@ -102,7 +105,8 @@ fn check(index: usize, document: &Document, session: &Session, library: &Library
     })
 }
 
-/// Writes the samples of a recording, left then right, to a file.
+/// Writes the samples of a recording to a file, the left channel before the right one. Returns the
+/// description of the file for the manifest.
 fn sound(sound: &Sound, sample_rate_hz: u32, folder: &Path) -> Value {
     let Sound { file_id, file_rate_hz, left, right, is_streamed } = sound;
     let file = format!("{file_id}.{sample_rate_hz}");
@@ -115,49 +119,60 @@ fn sound(sound: &Sound, sample_rate_hz: u32, folder: &Path) -> Value {
     })
 }
 
-/// The effects of every track and of the master, with the lanes that may automate them.
+/// Returns the effects of every track and of the master, with the automation lanes of the same
+/// track.
 fn effects_of(session: &Session) -> impl Iterator<Item = (usize, &EffectSettings, &[AutomationLane])> {
     let of_tracks = session.tracks.iter().map(|track| (&track.effects, &track.automation));
-    let all = of_tracks.chain([(&session.master_effects, &session.master_automation)]);
-    all.flat_map(|(effects, lanes)| {
+    let all_effects = of_tracks.chain([(&session.master_effects, &session.master_automation)]);
+    all_effects.flat_map(|(effects, lanes)| {
         effects.iter().enumerate().map(|(index, effect)| (index, effect, lanes.as_slice()))
     })
 }
 
-/// Checks that every kind of effect occurs, at its defaults and with each parameter automated.
+/// Checks that the sessions use every kind of effect, at its defaults and with each parameter
+/// automated.
 fn check_kinds(sessions: &[Session]) {
-    let all = || sessions.iter().flat_map(effects_of);
+    let all_effects = || sessions.iter().flat_map(effects_of);
     let defaults =
         |kind: &EffectKind| kind.parameters.iter().map(|parameter| parameter.default).collect::<Vec<_>>();
     for kind in EFFECTS {
-        let uses = || all().filter(|(_, effect, _)| effect.kind == kind.id && !effect.bypass);
-        assert!(uses().any(|(_, effect, _)| effect.values == defaults(kind)), "{} at its defaults", kind.id);
+        let uses = || all_effects().filter(|(_, effect, _)| effect.kind == kind.id && !effect.bypass);
+        assert!(
+            uses().any(|(_, effect, _)| effect.values == defaults(kind)),
+            "no session has the effect {} at its defaults",
+            kind.id
+        );
         for parameter in 0..kind.parameters.len() {
-            let moves = |(index, _, lanes): (usize, &EffectSettings, &[AutomationLane])| {
+            let is_automated = |(index, _, lanes): (usize, &EffectSettings, &[AutomationLane])| {
                 let target = AutomationTarget::Effect { effect: index as u32, parameter: parameter as u32 };
                 lanes.iter().any(|lane| {
                     lane.target == target && lane.points.windows(2).any(|pair| pair[0].value != pair[1].value)
                 })
             };
-            assert!(uses().any(moves), "{}/{} moves", kind.id, kind.parameters[parameter].id);
+            assert!(
+                uses().any(is_automated),
+                "no session automates {}/{}",
+                kind.id,
+                kind.parameters[parameter].id
+            );
         }
         assert!(
             !kind.has_side_chain || uses().any(|(_, effect, _)| effect.side_chain.is_some()),
-            "{} has a side-chain",
+            "no session has the effect {} with a side-chain",
             kind.id
         );
     }
 }
 
 #[test]
-fn one_hash_for_each_project() {
-    let _alone = lock_instruction_set();
+fn all_renders_of_a_project_have_the_same_hash() {
+    let _instruction_set_lock = lock_instruction_set();
     let folder = new_folder("projects");
     let documents = documents();
     let libraries = [44_100, 48_000, 96_000].map(|rate_hz| (rate_hz, Library::new(rate_hz)));
     let library = |document: &Document| {
-        let found = libraries.iter().find(|(rate_hz, _)| *rate_hz == document.sample_rate_hz);
-        &found.expect("a rate of projects").1
+        let library = libraries.iter().find(|(rate_hz, _)| *rate_hz == document.sample_rate_hz);
+        &library.expect("a sample rate of the documents").1
     };
     let sessions: Vec<Session> =
         documents.iter().map(|document| session(document, library(document))).collect();
@@ -167,7 +182,8 @@ fn one_hash_for_each_project() {
         .collect();
     let sounds: serde_json::Map<String, Value> = (libraries.iter())
         .map(|(rate_hz, library)| {
-            let sounds: Vec<Value> = library.sounds.iter().map(|one| sound(one, *rate_hz, &folder)).collect();
+            let sounds: Vec<Value> =
+                library.sounds.iter().map(|recording| sound(recording, *rate_hz, &folder)).collect();
             (rate_hz.to_string(), sounds.into())
         })
         .collect();

@@ -1,4 +1,4 @@
-//! Different methods to render a session, and their samples.
+//! Different methods to render a session, and the samples of such a render.
 
 use std::sync::Mutex;
 
@@ -9,9 +9,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::sounds::Sound;
 
-/// Frames between two reports of wanted audio to a browser, and the maximum length of a delivered
-/// piece.
+/// Frames between two reports of the audio that the engine needs, as in browsers.
 const REPORT_FRAMES: usize = 1_536;
+/// Maximum length of a piece of audio that is delivered to the engine at a time, as in browsers.
 const PIECE_FRAMES: usize = 16_384;
 
 /// Samples of a render.
@@ -21,35 +21,36 @@ pub(super) struct Pcm {
 }
 
 impl Pcm {
-    /// The first frames.
+    /// Returns the first `frames` frames.
     pub(super) fn start(&self, frames: usize) -> Self {
         Self { left: self.left[..frames].to_vec(), right: self.right[..frames].to_vec() }
     }
 
-    /// Difference in dBFS between the last frames of this render and those of the other from a
-    /// frame on.
-    pub(super) fn off_db(&self, other: &Self, from: usize, frames: usize) -> f64 {
+    /// Returns the largest difference in dBFS between the last `frames` frames of this render and
+    /// as many frames of `other` from frame `from` on.
+    pub(super) fn difference_db(&self, other: &Self, from: usize, frames: usize) -> f64 {
         let start = self.left.len() - frames;
         let sides = [(&self.left, &other.left), (&self.right, &other.right)];
         let pairs =
             sides.iter().flat_map(|(this, other)| this[start..].iter().zip(&other[from..from + frames]));
-        let off = pairs.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
-        20.0 * f64::from(off.max(1e-10)).log10()
+        let largest = pairs.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
+        20.0 * f64::from(largest.max(1e-10)).log10()
     }
 
-    /// SHA-256 of all samples of the left channel, then of the right, as little-endian floats.
+    /// Returns the SHA-256 of all samples as little-endian floats, the left channel before the
+    /// right one.
     pub(super) fn hash(&self) -> String {
         let bytes: Vec<u8> =
             self.left.iter().chain(&self.right).flat_map(|value| value.to_le_bytes()).collect();
         sha256(&bytes)
     }
 
-    /// The largest magnitude.
-    pub(super) fn loudest(&self) -> f32 {
-        self.left.iter().chain(&self.right).fold(0.0, |loudest, value| loudest.max(value.abs()))
+    /// Returns the largest magnitude of a sample.
+    pub(super) fn peak(&self) -> f32 {
+        self.left.iter().chain(&self.right).fold(0.0, |peak, value| peak.max(value.abs()))
     }
 
-    /// Index of the first difference from another render, and the largest difference.
+    /// Describes the difference from another render: the first frame and the largest difference.
     pub(super) fn difference(&self, other: &Self) -> String {
         let sides = [(&self.left, &other.left), (&self.right, &other.right)];
         let first = sides.iter().filter_map(|(this, other)| {
@@ -61,92 +62,95 @@ impl Pcm {
     }
 }
 
-/// SHA-256 in hexadecimal digits.
+/// Returns the SHA-256 in hexadecimal digits.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Renders by a mixer in calls of `call_frames`, as in playback; removes the latency.
+/// Renders with a mixer in calls of `call_frames`, as in playback, and removes the latency.
 pub(super) fn by_calls(session: &Session, slots: Slots<'_>, call_frames: usize, frames: usize) -> Pcm {
     by_mixer(session, slots, call_frames, 0, frames, |_| false)
 }
 
-/// Like [`by_calls`], after a seek.
+/// Like [`by_calls`], after a seek to the frame `seek_frame`.
 pub(super) fn by_seeking(
     session: &Session,
     slots: Slots<'_>,
     call_frames: usize,
-    sought: usize,
+    seek_frame: usize,
     frames: usize,
 ) -> Pcm {
-    by_mixer(session, slots, call_frames, sought, frames, |_| false)
+    by_mixer(session, slots, call_frames, seek_frame, frames, |_| false)
 }
 
-/// Like [`by_calls`], with audio streamed as in browsers. While stopped, audio is delivered until
-/// none is wanted, then a piece for each clip after each call.
+/// Like [`by_calls`], with audio that is streamed as in browsers. Before playback, audio is
+/// delivered until the mixer requests none. During playback, a piece for each clip is delivered
+/// after each call.
 pub(super) fn by_streaming(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
     by_mixer(session, slots, REPORT_FRAMES, 0, frames, |mixer| {
-        assert_eq!(mixer.take_underruns().events, 0, "audio came too late");
-        let wanted: Vec<_> = mixer.wanted_audio().collect();
-        for one in &wanted {
-            let Sound { left, right, .. } = &sounds[one.audio_slot as usize];
-            let from = one.source_frame as usize;
-            let piece = from..from + one.frames.min(PIECE_FRAMES);
+        assert_eq!(mixer.take_underruns().events, 0, "audio was delivered too late");
+        let requests: Vec<_> = mixer.wanted_audio().collect();
+        for request in &requests {
+            let Sound { left, right, .. } = &sounds[request.audio_slot as usize];
+            let from = request.source_frame as usize;
+            let piece = from..from + request.frames.min(PIECE_FRAMES);
             let audio = [&left[piece.clone()], &right.as_ref().unwrap_or(left)[piece]];
-            mixer.fill_audio(one.audio_slot, one.source_frame, audio);
+            mixer.fill_audio(request.audio_slot, request.source_frame, audio);
         }
-        !wanted.is_empty()
+        !requests.is_empty()
     })
 }
 
-/// `deliver` delivers wanted audio, and returns whether any was wanted.
+/// Renders with a mixer. `deliver` delivers the audio that the mixer requests, and returns whether
+/// the mixer requested any.
 fn by_mixer(
     session: &Session,
     slots: Slots<'_>,
     call_frames: usize,
-    sought: usize,
+    seek_frame: usize,
     frames: usize,
     mut deliver: impl FnMut(&mut Mixer) -> bool,
 ) -> Pcm {
     let mut mixer = Mixer::new(session, slots).expect("a mixer");
-    mixer.seek(sought as u64);
+    mixer.seek(seek_frame as u64);
     while deliver(&mut mixer) {}
     mixer.play();
-    let lag = mixer.latency_frames();
-    let (mut left, mut right) = (vec![0.0; lag + frames], vec![0.0; lag + frames]);
+    let latency_frames = mixer.latency_frames();
+    let (mut left, mut right) = (vec![0.0; latency_frames + frames], vec![0.0; latency_frames + frames]);
     for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
         mixer.process(left, right);
         deliver(&mut mixer);
     }
-    Pcm { left: left.split_off(lag), right: right.split_off(lag) }
+    Pcm { left: left.split_off(latency_frames), right: right.split_off(latency_frames) }
 }
 
-/// Render threads that share a list of jobs.
+/// A number of render threads that share a list of jobs.
 struct Threads(usize);
 
 impl RenderThreads for Threads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
         let jobs = Mutex::new(jobs.iter_mut());
-        let work = || {
+        let run_jobs = || {
             while let Some(job) = next(&jobs) {
                 job();
             }
         };
         std::thread::scope(|scope| {
             for _ in 1..self.0 {
-                scope.spawn(work);
+                scope.spawn(run_jobs);
             }
-            work();
+            run_jobs();
         });
     }
 }
 
-/// The next item of an iterator that several threads share; the lock is held only for this call.
+/// Returns the next item of an iterator that several threads share. The lock is held only during
+/// this call.
 fn next<T>(shared: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     shared.lock().expect("no thread panicked").next()
 }
 
-/// Renders like an export, with a number of threads.
+/// Renders as an export does, with a number of threads.
 pub(super) fn by_export(session: &Session, slots: Slots<'_>, threads: usize, frames: usize) -> Pcm {
     let render_threads = Threads(threads);
     let mut render = OfflineRender::new(session, slots, TailConfig { max_secs: 0.0 }).expect("renders");

@@ -1,5 +1,5 @@
-//! Twenty MIDI songs, each with one of three banks (SF2 small and large, SF3) and one
-//! interpolation, which alternate.
+//! Twenty MIDI songs. Three banks (a small and a large SF2 bank, and an SF3 bank) and the
+//! interpolations alternate.
 
 use std::path::Path;
 
@@ -14,12 +14,14 @@ use super::{lock_instruction_set, new_folder, write};
 
 /// Seconds of each song that are compared.
 const SONG_SECS: usize = 20;
-/// Frame of the seek: not on the control grid, and twelve seconds before the end of the comparison.
+/// Frame of the seek. It is not a multiple of the control interval, and is twelve seconds before
+/// the end of the comparison.
 const SOUGHT_FRAME: usize = 8 * RATE_HZ as usize + 39;
+/// Frames after the seek until the render must match that of the whole song.
 const SETTLING_FRAMES: usize = 10 * RATE_HZ as usize;
-/// Maximum difference of a song by then, in dBFS.
+/// Maximum difference from the render of the whole song after that, in dBFS.
 const SETTLED_DB: f64 = -60.0;
-/// Seconds that are compared with one frame a call.
+/// Length of the start that is also rendered with one frame a call, in seconds.
 const START_SECS: usize = 3;
 pub(super) const RATE_HZ: u32 = 48_000;
 const SONG_FRAMES: usize = SONG_SECS * RATE_HZ as usize;
@@ -35,42 +37,48 @@ fn check(index: usize, case: &Case, folder: &Path) -> Value {
     let (whole, reduced) = (Slots::from(&whole), Slots::from(&reduced));
 
     force_baseline(false);
-    let expected = by_calls(&session, whole, 512, SONG_FRAMES);
-    assert!(expected.loudest() > 0.01, "{name} is silent");
-    let (song_hash, start_hash) = (expected.hash(), expected.start(START_FRAMES).hash());
+    let reference = by_calls(&session, whole, 512, SONG_FRAMES);
+    assert!(reference.peak() > 0.01, "{name} is silent");
+    let (song_hash, start_hash) = (reference.hash(), reference.start(START_FRAMES).hash());
 
-    let same = |label: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), song_hash, "{name}: {label}: {}", expected.difference(pcm));
+    let assert_same = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), song_hash, "{name}: {label}: {}", reference.difference(pcm));
     };
-    same("reduced bank, 4096 frames a call", &by_calls(&session, reduced, 4096, SONG_FRAMES));
-    same("two threads", &by_export(&session, whole, 2, SONG_FRAMES));
+    assert_same("reduced bank, 4096 frames a call", &by_calls(&session, reduced, 4096, SONG_FRAMES));
+    assert_same("two threads", &by_export(&session, whole, 2, SONG_FRAMES));
     let remaining_frames = SONG_FRAMES - SOUGHT_FRAME;
     let sought = by_seeking(&session, reduced, 512, SOUGHT_FRAME, remaining_frames);
     let sought_hash = sought.hash();
-    let settled_at = SOUGHT_FRAME + SETTLING_FRAMES;
-    let off_db = sought.off_db(&expected, settled_at, SONG_FRAMES - settled_at);
-    assert!(off_db < SETTLED_DB, "{name}: {off_db:.1} dBFS off, ten seconds after the seek");
-    let odd = index % 2 == 1;
-    let starts = |slots| by_calls(&session, slots, 1, START_FRAMES);
-    let start = odd.then(|| starts(reduced));
+    let settled_frame = SOUGHT_FRAME + SETTLING_FRAMES;
+    let difference_db = sought.difference_db(&reference, settled_frame, SONG_FRAMES - settled_frame);
+    assert!(
+        difference_db < SETTLED_DB,
+        "{name}: the difference is {difference_db:.1} dBFS ten seconds after the seek"
+    );
+    let is_odd = index % 2 == 1;
+    let render_start = |slots| by_calls(&session, slots, 1, START_FRAMES);
+    let start = is_odd.then(|| render_start(reduced));
 
     force_baseline(true);
-    same("baseline instructions, 128 frames a call", &by_calls(&session, whole, 128, SONG_FRAMES));
-    same("baseline instructions, reduced bank, two threads", &by_export(&session, reduced, 2, SONG_FRAMES));
-    let start = start.unwrap_or_else(|| starts(whole));
-    let sought_again = by_seeking(&session, whole, 128, SOUGHT_FRAME, remaining_frames);
+    assert_same("baseline instructions, 128 frames a call", &by_calls(&session, whole, 128, SONG_FRAMES));
+    assert_same(
+        "baseline instructions, reduced bank, two threads",
+        &by_export(&session, reduced, 2, SONG_FRAMES),
+    );
+    let start = start.unwrap_or_else(|| render_start(whole));
+    let sought_with_baseline = by_seeking(&session, whole, 128, SOUGHT_FRAME, remaining_frames);
     force_baseline(false);
-    assert_eq!(start.hash(), start_hash, "{name}: one frame a call: {}", expected.difference(&start));
+    assert_eq!(start.hash(), start_hash, "{name}: one frame a call: {}", reference.difference(&start));
 
     assert_eq!(
-        sought_again.hash(),
+        sought_with_baseline.hash(),
         sought_hash,
         "{name}: seek with baseline instructions: {}",
-        sought.difference(&sought_again)
+        sought.difference(&sought_with_baseline)
     );
 
     println!(
-        "{name}: {} tracks, a bank of {} bytes, {song_hash}; {off_db:.1} dBFS off ten seconds after the seek",
+        "{name}: {} tracks, a bank of {} bytes, {song_hash}; a difference of {difference_db:.1} dBFS ten seconds after the seek",
         session.tracks.len(),
         reduced_file.len()
     );
@@ -89,12 +97,12 @@ fn check(index: usize, case: &Case, folder: &Path) -> Value {
 }
 
 #[test]
-fn one_hash_for_each_song() {
-    let _alone = lock_instruction_set();
+fn all_renders_of_a_song_have_the_same_hash() {
+    let _instruction_set_lock = lock_instruction_set();
     let folder = new_folder("songs");
     println!("instructions: {}", instructions());
     force_baseline(true);
-    assert_ne!(instructions(), "AVX2", "the switch works");
+    assert_ne!(instructions(), "AVX2", "the instruction set cannot be selected");
     let cases = cases();
     assert_eq!(cases.len(), 20);
     let cases: Vec<_> = cases.iter().enumerate().map(|(index, case)| check(index, case, &folder)).collect();

@@ -1,20 +1,20 @@
-//! Synthetic recordings, identical on every machine.
+//! Synthetic recordings, which are identical on every machine.
 
 use std::collections::HashMap;
 
 use dsp_core::session::{Audio, AudioSlot};
 use schemas::session::{MediaResolver, ResolvedAudio};
 
-/// A recording at a session's rate, and its delivery to the engine.
+/// A recording at the sample rate of a session.
 pub(super) struct Sound {
     /// The service's id of the file.
     pub(super) file_id: &'static str,
-    /// Sample rate of the file in hertz, in which items count.
+    /// Sample rate of the file in hertz. Audio items count their frames at this rate.
     pub(super) file_rate_hz: u32,
     pub(super) left: Vec<f32>,
     /// `None` for mono.
     pub(super) right: Option<Vec<f32>>,
-    /// Whether browsers stream it.
+    /// Whether browsers stream the recording instead of loading it as a whole.
     pub(super) is_streamed: bool,
 }
 
@@ -25,8 +25,8 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// The recordings of the documents: drums, plucked strings, a voice, and the impulse response
-    /// of a room.
+    /// Creates the recordings of the documents: drums, plucked strings, a voice, and the impulse
+    /// response of a room.
     pub(super) fn new(sample_rate_hz: u32) -> Self {
         let rate_hz = sample_rate_hz as usize;
         let sound = |file_id, file_rate_hz, left, right, is_streamed| Sound {
@@ -39,7 +39,8 @@ impl Library {
         let sounds = vec![
             sound("drums", sample_rate_hz, drums(rate_hz), None, false),
             sound("strings", sample_rate_hz, strings(rate_hz, 1), Some(strings(rate_hz, 2)), true),
-            // A file of another rate, resampled like in the service.
+            // The file has another sample rate. The samples are at the rate of the session, as in
+            // the service.
             sound("voice", 32_000, voice(rate_hz, 1.0), Some(voice(rate_hz, 1.007)), true),
             sound("taps", 22_050, drums(rate_hz), None, true),
             sound("room", sample_rate_hz, room(rate_hz, 3), Some(room(rate_hz, 4)), false),
@@ -48,14 +49,14 @@ impl Library {
         Self { sounds, slots }
     }
 
-    /// All recordings whole.
+    /// Returns all recordings as a whole.
     pub(super) fn whole(&self) -> Vec<Option<AudioSlot>> {
         let whole =
             |sound: &Sound| Some(AudioSlot::Whole(Audio::from_channels(&sound.left, sound.right.as_deref())));
         self.sounds.iter().map(whole).collect()
     }
 
-    /// Streamed like in browsers, if marked so.
+    /// Returns the recordings as in browsers, which stream those with `is_streamed`.
     pub(super) fn streamed(&self) -> Vec<Option<AudioSlot>> {
         let mut slots = self.whole();
         for (slot, sound) in slots.iter_mut().zip(&self.sounds).filter(|(_, sound)| sound.is_streamed) {
@@ -77,7 +78,8 @@ impl MediaResolver for &Library {
     }
 }
 
-/// Values between -1 and 1 from a 64-bit xorshift generator (G. Marsaglia, "Xorshift RNGs", 2003).
+/// Returns a generator of values between -1 and 1, a 64-bit xorshift (G. Marsaglia, "Xorshift
+/// RNGs", 2003).
 fn noise(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -88,7 +90,7 @@ fn noise(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// Two and a half seconds of loud and soft hits with silence between.
+/// Two and a half seconds of loud and soft hits with silence between them.
 fn drums(rate_hz: usize) -> Vec<f32> {
     let mut next = noise(7);
     let hit_frames = rate_hz / 4;
@@ -111,15 +113,15 @@ fn strings(rate_hz: usize, seed: u64) -> Vec<f32> {
     let mut next = noise(seed);
     let note_frames = 2 * rate_hz / 5;
     let mut values = Vec::with_capacity(4 * rate_hz);
-    let mut line: Vec<f32> = Vec::new();
+    let mut delay_line: Vec<f32> = Vec::new();
     for frame in 0..4 * rate_hz {
         if frame.is_multiple_of(note_frames) {
             let pitch_hz = [110, 164, 220, 146, 330, 277][frame / note_frames % 6];
-            line = (0..rate_hz / pitch_hz).map(|_| 0.5 * next()).collect();
+            delay_line = (0..rate_hz / pitch_hz).map(|_| 0.5 * next()).collect();
         }
-        let index = frame % note_frames % line.len();
-        let value = line[index];
-        line[index] = 0.498 * (value + line[(index + 1) % line.len()]);
+        let index = frame % note_frames % delay_line.len();
+        let value = delay_line[index];
+        delay_line[index] = 0.498 * (value + delay_line[(index + 1) % delay_line.len()]);
         values.push(value);
     }
     values
@@ -133,9 +135,11 @@ fn voice(rate_hz: usize, detune: f32) -> Vec<f32> {
     let value = |frame: usize| {
         phase += step;
         phase -= if phase >= 1.0 { 1.0 } else { 0.0 };
-        let swell = (frame % rate_hz) as f32 / rate_hz as f32;
+        let envelope_phase = (frame % rate_hz) as f32 / rate_hz as f32;
         // A saw wave and its octave.
-        0.7 * swell * (1.0 - swell) * (4.0 * phase - 2.0 + if phase < 0.5 { 0.6 } else { -0.6 })
+        0.7 * envelope_phase
+            * (1.0 - envelope_phase)
+            * (4.0 * phase - 2.0 + if phase < 0.5 { 0.6 } else { -0.6 })
     };
     (0..frames).map(value).collect()
 }

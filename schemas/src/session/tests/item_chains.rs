@@ -1,4 +1,4 @@
-//! Audio items that continue each other.
+//! Tests of audio items that continue each other, such as the halves of a split item.
 
 use dsp_core::session::Clip;
 use serde_json::json;
@@ -8,8 +8,8 @@ use super::*;
 /// Tempi in quarter notes a minute: even, odd, slow and fast.
 const TEMPI: [f64; 6] = [120.0, 97.3, 140.0, 61.7, 33.333, 287.9];
 
-/// All files are ten minutes long. The fields are the sample rates of the session and of the files,
-/// in hertz.
+/// A resolver whose files are all ten minutes long. The fields are the sample rates of the session
+/// and of the files, in hertz.
 struct Files(u32, u32);
 
 impl MediaResolver for Files {
@@ -29,7 +29,7 @@ fn item(start_tick: u64, offset_frames: u64, length_frames: u64) -> Value {
            "offset_frames": offset_frames, "length_frames": length_frames})
 }
 
-/// The clips of items at a tempo, at the rates of a session and of its files.
+/// Compiles items to clips. `rates_hz` are the sample rates of the session and of its files.
 fn clips(bpm: f64, rates_hz: (u32, u32), items: &[Value]) -> Vec<Clip> {
     let document = json!({"schema_version": 1, "project_id": "p", "tempo_map": [{"tick": 0, "bpm": bpm}],
                           "tracks": [{"id": "t", "kind": "audio", "items": items}]});
@@ -38,7 +38,7 @@ fn clips(bpm: f64, rates_hz: (u32, u32), items: &[Value]) -> Vec<Clip> {
     compile(&project, rates_hz.0, files).expect("a session").session.tracks.remove(0).clips
 }
 
-/// Frames of a file from the start of the song to a tick, calculated as on the page.
+/// Frames of a file from the start of the song to a tick, calculated as in the web client.
 fn file_frame(bpm: f64, file_rate_hz: u32, tick: u64) -> u64 {
     (tick as f64 / 960.0 * 60.0 / bpm * f64::from(file_rate_hz)).round() as u64
 }
@@ -49,8 +49,8 @@ fn rates_hz() -> impl Iterator<Item = (u32, u32)> {
     files.into_iter().flat_map(move |rate_hz| files.map(|file_rate_hz| (rate_hz, file_rate_hz)))
 }
 
-/// Checks that clips play like a single one: each starts at the end of the one before, in the
-/// session and in the source.
+/// Checks that clips play like the single clip `uncut`: each clip starts where the one before ends,
+/// in the session and in the source.
 fn assert_play_as(clips: &[Clip], uncut: Clip, label: &str) {
     let mut end = Clip { length_frames: 0, ..uncut };
     for clip in clips {
@@ -64,11 +64,11 @@ fn assert_play_as(clips: &[Clip], uncut: Clip, label: &str) {
 #[test]
 fn the_halves_of_a_split_item_play_like_the_whole() {
     for (bpm, rates_hz) in TEMPI.into_iter().flat_map(|bpm| rates_hz().map(move |rates| (bpm, rates))) {
-        let at = |tick| file_frame(bpm, rates_hz.1, tick);
-        let (start, offset, length) = (317, 1_001, at(2_000));
+        let frame_at = |tick| file_frame(bpm, rates_hz.1, tick);
+        let (start, offset, length) = (317, 1_001, frame_at(2_000));
         let uncut = clips(bpm, rates_hz, &[item(start, offset, length)])[0];
         for tick in start + 1..start + 1_000 {
-            let cut = at(tick) - at(start);
+            let cut = frame_at(tick) - frame_at(start);
             let (first, second) = (item(start, offset, cut), item(tick, offset + cut, length - cut));
             // Items need not be in the order of the song.
             let [second, first] = clips(bpm, rates_hz, &[second, first])[..] else { panic!("two clips") };
@@ -80,15 +80,15 @@ fn the_halves_of_a_split_item_play_like_the_whole() {
 #[test]
 fn pieces_play_like_the_whole_after_any_move() {
     for (bpm, rates_hz) in TEMPI.into_iter().flat_map(|bpm| rates_hz().map(move |rates| (bpm, rates))) {
-        let at = |tick| file_frame(bpm, rates_hz.1, tick);
-        for moved in 0..100 {
+        let frame_at = |tick| file_frame(bpm, rates_hz.1, tick);
+        for moved_ticks in 0..100 {
             let cuts = [0, 77, 480, 481, 1_920, 3_333, 9_599, 9_600];
             let pieces: Vec<Value> = cuts
                 .windows(2)
-                .map(|cut| item(cut[0] + moved, at(cut[0]), at(cut[1]) - at(cut[0])))
+                .map(|cut| item(cut[0] + moved_ticks, frame_at(cut[0]), frame_at(cut[1]) - frame_at(cut[0])))
                 .collect();
-            let uncut = clips(bpm, rates_hz, &[item(moved, 0, at(9_600))])[0];
-            let label = format!("{bpm} bpm, {rates_hz:?} Hz, moved by {moved} ticks");
+            let uncut = clips(bpm, rates_hz, &[item(moved_ticks, 0, frame_at(9_600))])[0];
+            let label = format!("{bpm} bpm, {rates_hz:?} Hz, moved by {moved_ticks} ticks");
             assert_play_as(&clips(bpm, rates_hz, &pieces), uncut, &label);
         }
     }
@@ -122,14 +122,15 @@ fn items_that_do_not_continue_each_other_are_not_moved() {
         item[field] = value;
         item
     };
-    // The first item ends at frame 23,995, five before tick 960.
+    // The first item ends at frame 23,995, five frames before tick 960.
     assert_eq!(check(item(960, 22_045, 1_000)).frame, 24_000);
     check(item(960, 22_050, 1_000));
     check(with("source", json!({"server_file_id": "another"})));
     check(with("loop", json!(true)));
-    let joined = |offset| clips(120.0, (48_000, 44_100), &[item(0, 0, 22_049), item(960, offset, 1_000)])[1];
+    let second_clip =
+        |offset| clips(120.0, (48_000, 44_100), &[item(0, 0, 22_049), item(960, offset, 1_000)])[1];
     let frames_of = |clip: Clip| (clip.frame, clip.offset_frames);
-    assert_eq!(frames_of(joined(22_049)), (23_999, 23_999));
-    assert_eq!(frames_of(joined(22_050)), (23_999, 23_999));
-    assert_eq!(frames_of(joined(22_051)), (24_000, 24_001));
+    assert_eq!(frames_of(second_clip(22_049)), (23_999, 23_999));
+    assert_eq!(frames_of(second_clip(22_050)), (23_999, 23_999));
+    assert_eq!(frames_of(second_clip(22_051)), (24_000, 24_001));
 }

@@ -1,4 +1,4 @@
-//! Effects, routes, automation and audio of a project.
+//! Tests of compiling the effects, routes, automation and audio of a project.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, TempoChange};
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::*;
 
-/// File `f` is in slot 4 and has 96,000 frames at 48 kHz; items count at its rate of 24 kHz. `half
-/// a minute` and `longer` are in slots 5 and 6; the latter is a frame longer.
+/// Resolves three files with a sample rate of 24 kHz. At the session's 48 kHz, `f` in slot 4 has
+/// 96,000 frames, `half a minute` in slot 5 has 1,440,000, and `longer` in slot 6 has one more.
 struct Files;
 
 impl MediaResolver for Files {
@@ -99,7 +99,7 @@ fn invalid_impulse_responses_are_reported() {
     assert_eq!(impulses, [Some(5), None, None, Some(6)]);
     let expected = [
         ("/tracks/0/effects/1/impulse", "the impulse response lasts 30.00 s; the limit is 30 s"),
-        ("/tracks/0/effects/2/impulse", "its audio file is missing"),
+        ("/tracks/0/effects/2/impulse", "the audio file is missing"),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
 }
@@ -134,10 +134,11 @@ fn automation_targets_are_resolved() {
         "master": {"automation": [{"target": "volume_db", "points": [
             {"tick": 0, "value": -6, "curve": "step"}, {"tick": 1, "value": 0, "curve": 0.5}, {"tick": 2, "value": 1}]}]},
     }));
-    let found: Vec<AutomationTarget> = session.tracks[0].automation.iter().map(|lane| lane.target).collect();
+    let compiled_targets: Vec<AutomationTarget> =
+        session.tracks[0].automation.iter().map(|lane| lane.target).collect();
     let effect = |effect, parameter| AutomationTarget::Effect { effect, parameter };
     use AutomationTarget::{Pan, Send, Volume};
-    assert_eq!(found, [Volume, Pan, Send(0), effect(0, 0), effect(1, 1)]);
+    assert_eq!(compiled_targets, [Volume, Pan, Send(0), effect(0, 0), effect(1, 1)]);
     assert_eq!(session.tracks[0].automation[0].points[0].frame, 24_000);
     let pointers: Vec<&str> = left_out.iter().map(|(pointer, _)| &**pointer).collect();
     let lanes = [5, 6, 7].map(|index| format!("/tracks/0/automation/{index}"));
@@ -183,7 +184,7 @@ fn values_out_of_range_are_clamped_and_reported() {
 }
 
 #[test]
-fn a_second_effect_of_one_id_is_left_out() {
+fn a_second_effect_with_the_same_id_is_left_out() {
     let pair = || json!([utility("u", json!({"gain_db": -6})), utility("u", json!({"gain_db": -9}))]);
     let (session, left_out) = compiled(json!({
         "tracks": [{"id": "t", "kind": "audio", "effects": pair()}, {"id": "o", "kind": "audio", "effects": [pair()[0]]}],
@@ -200,7 +201,7 @@ fn a_second_effect_of_one_id_is_left_out() {
 }
 
 #[test]
-fn the_session_ends_where_audio_does() {
+fn the_session_ends_where_its_audio_ends() {
     let with = |more: Value| {
         let mut item =
             json!({"type": "audio", "id": "i", "start_tick": 960, "source": {"server_file_id": "f"}});
@@ -255,7 +256,7 @@ fn audio_items_become_clips_at_the_rate_of_the_session() {
     };
     assert_eq!(session.tracks[0].clips, [clip, looped]);
     assert_eq!(session.length_frames, 224_000);
-    assert_eq!(left_out, [("/tracks/0/items/2".to_owned(), "its audio file is missing".to_owned())]);
+    assert_eq!(left_out, [("/tracks/0/items/2".to_owned(), "the audio file is missing".to_owned())]);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! SoundFonts: mutations that keep the sizes of chunks correct, so that they reach the tables.
+//! Mutations of SoundFonts that keep the sizes of chunks correct, so that the tables are read.
 
 use crate::choices::Choices;
 use crate::maker::file::{Chunk, File, List};
 use crate::mutate::{any, ogg, records, word};
 
-/// Sizes of the records of the tables (section 7).
+/// Sizes of the records of the tables in bytes (SoundFont 2.04, section 7).
 const RECORD_BYTES: [(&[u8; 4], usize); 9] = [
     (b"phdr", 38),
     (b"pbag", 4),
@@ -22,7 +22,7 @@ pub(crate) fn tables(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut file = parse(bytes)?;
     let chunks = file.lists.iter_mut().flat_map(|list| &mut list.chunks);
     let mut chunks: Vec<&mut Chunk> = chunks.collect();
-    // The last list holds the tables, which are preferred to names and sample data.
+    // The last list has the tables, which are chosen more often than names and sample data.
     let first = if choices.below(8) == 0 { 0 } else { chunks.len().saturating_sub(RECORD_BYTES.len()) };
     let index = first + choices.below(chunks.len().checked_sub(first)?.max(1));
     let Chunk { id, body, .. } = chunks.get_mut(index)?;
@@ -35,12 +35,12 @@ pub(crate) fn tables(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     Some(file.bytes())
 }
 
-/// Mutates the first Ogg stream of the sample data; the size of the data stays.
+/// Mutates the first Ogg stream of the sample data. The size of the sample data stays the same.
 pub(crate) fn stream(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut file = parse(bytes)?;
     let mut chunks = file.lists.iter_mut().flat_map(|list| &mut list.chunks);
     let Chunk { body, .. } = chunks.find(|chunk| &chunk.id == b"smpl")?;
-    let start = body.windows(4).position(|four| four == b"OggS")?;
+    let start = body.windows(4).position(|id| id == b"OggS")?;
     let mut stream = ogg::mutate(&body[start..], choices)?;
     stream.resize(body.len() - start, 0);
     body.truncate(start);
@@ -49,10 +49,10 @@ pub(crate) fn stream(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
 }
 
 fn split<'a>(bytes: &mut &'a [u8]) -> Option<([u8; 4], &'a [u8])> {
-    let (id, rest) = bytes.split_first_chunk::<4>()?;
-    let (size, rest) = rest.split_first_chunk::<4>()?;
-    let (body, rest) = rest.split_at_checked(u32::from_le_bytes(*size) as usize)?;
-    *bytes = if body.len() % 2 == 1 { rest.get(1..).unwrap_or_default() } else { rest };
+    let (id, remaining) = bytes.split_first_chunk::<4>()?;
+    let (size, remaining) = remaining.split_first_chunk::<4>()?;
+    let (body, remaining) = remaining.split_at_checked(u32::from_le_bytes(*size) as usize)?;
+    *bytes = if body.len() % 2 == 1 { remaining.get(1..).unwrap_or_default() } else { remaining };
     Some((*id, body))
 }
 

@@ -1,20 +1,20 @@
-//! Files of chunks with a four-letter name and a size: RIFF, AIFF, MIDI.
+//! Mutations of files whose chunks have a four-letter name and a size: RIFF, AIFF and MIDI.
 
 use crate::choices::Choices;
 use crate::mutate::{any, in_place, word};
 
-/// Byte order of the sizes.
+/// Byte order of the sizes of chunks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Little,
     Big,
 }
 
-/// A chunk and its name.
+/// The name and the body of a chunk.
 pub(crate) struct Chunk {
     pub(crate) id: [u8; 4],
     pub(crate) body: Vec<u8>,
-    /// The size in the header, if it is wrong.
+    /// The size in the header, if it differs from the size of the body.
     size: Option<u32>,
 }
 
@@ -24,22 +24,23 @@ impl Chunk {
     }
 }
 
-/// The whole chunks of a file; a truncated one extends to the end of the file.
+/// Splits a file into its chunks. A truncated chunk extends to the end of the file.
 pub(crate) fn parse(mut bytes: &[u8], order: Order, is_padded: bool) -> Vec<Chunk> {
     let mut chunks = Vec::new();
-    while let Some((id, rest)) = bytes.split_first_chunk::<4>()
-        && let Some((size, rest)) = rest.split_first_chunk::<4>()
+    while let Some((id, remaining)) = bytes.split_first_chunk::<4>()
+        && let Some((size, remaining)) = remaining.split_first_chunk::<4>()
     {
         let size = if order == Order::Little { u32::from_le_bytes(*size) } else { u32::from_be_bytes(*size) };
-        let (body, rest) = rest.split_at((size as usize).min(rest.len()));
+        let (body, remaining) = remaining.split_at((size as usize).min(remaining.len()));
         let size = Some(size).filter(|size| *size as usize != body.len());
         chunks.push(Chunk { id: *id, body: body.to_vec(), size });
-        bytes = if is_padded && body.len() % 2 == 1 { rest.get(1..).unwrap_or_default() } else { rest };
+        bytes =
+            if is_padded && body.len() % 2 == 1 { remaining.get(1..).unwrap_or_default() } else { remaining };
     }
     chunks
 }
 
-/// The file of these chunks.
+/// Returns the file of these chunks.
 pub(crate) fn write(chunks: &[Chunk], order: Order, is_padded: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for Chunk { id, body, size } in chunks {
@@ -76,7 +77,7 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     }
     let inner = write(&chunks, order, true);
     let mut out = head.to_vec();
-    // Sizes that are placeholders stay unchanged.
+    // A size that is a placeholder stays unchanged.
     if ![0, u32::MAX].contains(&u32::from_le_bytes([head[4], head[5], head[6], head[7]])) {
         let size = inner.len() as u32 + 4;
         out[4..8].copy_from_slice(&if order == Order::Little {

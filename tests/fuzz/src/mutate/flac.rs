@@ -1,9 +1,9 @@
-//! FLAC: mutations within a frame with a correct checksum (RFC 9639, section 9.3).
+//! Mutations of FLAC frames with correct checksums (RFC 9639, section 9.3).
 
 use crate::choices::Choices;
 use crate::mutate::in_place;
 
-/// Maximum length of a frame header with its checksum (section 9.1).
+/// Maximum length of a frame header with its checksum, in bytes (RFC 9639, section 9.1).
 const HEADER_MAX_BYTES: usize = 16;
 
 pub(crate) fn checksum(bytes: &[u8]) -> u16 {
@@ -17,24 +17,24 @@ pub(crate) fn checksum(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Mutates the body of a frame; `None` without a whole frame.
+/// Mutates the body of a frame. Returns `None` if there is no whole frame.
 pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
-    let is_start = |at: &usize| bytes[*at] == 0xff && bytes[*at + 1] & 0xfe == 0xf8;
+    let is_start = |offset: &usize| bytes[*offset] == 0xff && bytes[*offset + 1] & 0xfe == 0xf8;
     let mut starts: Vec<usize> = (0..bytes.len().saturating_sub(1)).filter(is_start).collect();
     starts.push(bytes.len());
-    let ends_whole = |pair: &&[usize]| {
+    let is_whole_frame = |pair: &&[usize]| {
         let frame = &bytes[pair[0]..pair[1]];
         frame.len() > HEADER_MAX_BYTES + 2 && checksum(frame) == 0
     };
-    let frames: Vec<&[usize]> = starts.windows(2).filter(ends_whole).collect();
+    let frames: Vec<&[usize]> = starts.windows(2).filter(is_whole_frame).collect();
     if frames.is_empty() {
         return None;
     }
     let frame = choices.among(&frames);
     let (start, end) = (frame[0], frame[1]);
     let mut out = bytes.to_vec();
-    // The header of the first subframe is among the first bytes after the frame header, which has
-    // at least four.
+    // The frame header has at least five bytes, and the header of the first subframe follows it.
+    // The mutated range starts at one of the bytes where that subframe header can be.
     let body = start + 5 + choices.below(HEADER_MAX_BYTES - 4)..end - 2;
     in_place(&mut out[body]);
     let checksum = checksum(&out[start..end - 2]);

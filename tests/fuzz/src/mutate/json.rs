@@ -1,4 +1,4 @@
-//! JSON: mutations of the tree of values, with words of the project schema.
+//! Mutations of JSON as a tree of values, with words of the project schema.
 
 use std::sync::LazyLock;
 
@@ -31,7 +31,7 @@ fn collect(schema: &Value, words: &mut Vec<String>) {
             for name in ["enum", "const"] {
                 let texts = fields.get(name).into_iter().flat_map(|value| match value {
                     Value::Array(list) => list.iter().collect(),
-                    one => vec![one],
+                    constant => vec![constant],
                 });
                 words.extend(texts.filter_map(Value::as_str).map(str::to_owned));
             }
@@ -70,7 +70,7 @@ const NUMBERS: [f64; 24] = [
     1.8446744073709552e19,
 ];
 
-/// Maximum bytes of a value that is duplicated.
+/// Maximum size of a value that is duplicated, in bytes.
 const COPY_MAX_BYTES: usize = 4_096;
 
 /// Mutates one to four values of a document.
@@ -95,7 +95,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// The value with a number, counted from the root.
+/// Returns the value with an index in the tree, where the root has index 0.
 fn nth<'v>(value: &'v mut Value, index: &mut usize) -> Option<&'v mut Value> {
     if *index == 0 {
         return Some(value);
@@ -120,8 +120,8 @@ fn change(value: &mut Value, other: Value, choices: &mut Choices) {
             match (choices.below(4), list.get(index).cloned()) {
                 (0, Some(_)) => drop(list.remove(index)),
                 (1, Some(_)) => {
-                    let with = choices.below(list.len());
-                    list.swap(index, with);
+                    let other_index = choices.below(list.len());
+                    list.swap(index, other_index);
                 }
                 (2, Some(entry)) if entry.to_string().len() <= COPY_MAX_BYTES => list.insert(index, entry),
                 _ if other.to_string().len() <= COPY_MAX_BYTES => list.insert(index, other),
@@ -142,15 +142,15 @@ fn change(value: &mut Value, other: Value, choices: &mut Choices) {
             }
         },
         Value::Number(number) => {
-            let before = number.as_f64().unwrap_or(0.0);
-            let after = match choices.below(6) {
-                0 => before + 1.0,
-                1 => before - 1.0,
-                2 => -before,
-                3 => before * [0.5, 2.0, 10.0, 1_000.0][choices.below(4)],
+            let old_value = number.as_f64().unwrap_or(0.0);
+            let new_value = match choices.below(6) {
+                0 => old_value + 1.0,
+                1 => old_value - 1.0,
+                2 => -old_value,
+                3 => old_value * [0.5, 2.0, 10.0, 1_000.0][choices.below(4)],
                 _ => *choices.among(&NUMBERS),
             };
-            *value = self::number(after);
+            *value = self::number(new_value);
         }
         Value::Bool(is_set) => *is_set = !*is_set,
         Value::Null => *value = other,
@@ -183,7 +183,7 @@ fn simple(choices: &mut Choices) -> Value {
     }
 }
 
-/// An integer if possible, as in documents.
+/// Returns a JSON number, which is an integer if possible, as in documents.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         Value::Number((value as i64).into())

@@ -10,13 +10,13 @@ use libfuzzer_sys::fuzzer_mutate;
 
 use crate::choices::Choices;
 
-/// Words at which the meaning of a field changes.
+/// 16-bit values at which the meaning of a field may change.
 const WORDS: [u16; 12] = [0, 1, 2, 3, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x8001, 0xfffe, 0xffff];
 
-/// Maximum number of bytes that one step adds.
+/// Maximum number of bytes that one mutation adds.
 const GROWTH_BYTES: usize = 64;
 
-/// Mutates bytes arbitrarily; their number may grow.
+/// Mutates bytes arbitrarily. Their number may change.
 pub(crate) fn any(bytes: &mut Vec<u8>) {
     let size = bytes.len();
     bytes.resize(size + GROWTH_BYTES, 0);
@@ -37,15 +37,15 @@ pub(crate) fn word(bytes: &mut [u8], choices: &mut Choices) {
     if bytes.len() < 2 {
         return;
     }
-    let at = choices.below(bytes.len() / 2) * 2;
-    let before = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    let offset = choices.below(bytes.len() / 2) * 2;
+    let old_word = u16::from_le_bytes([bytes[offset], bytes[offset + 1]]);
     let word = match choices.below(4) {
-        0 => before.wrapping_add(1),
-        1 => before.wrapping_sub(1),
+        0 => old_word.wrapping_add(1),
+        1 => old_word.wrapping_sub(1),
         2 => choices.below(64) as u16,
         _ => *choices.among(&WORDS),
     };
-    bytes[at..at + 2].copy_from_slice(&word.to_le_bytes());
+    bytes[offset..offset + 2].copy_from_slice(&word.to_le_bytes());
 }
 
 /// Duplicates, removes or swaps records of `record_bytes` bytes.
@@ -54,17 +54,17 @@ pub(crate) fn records(bytes: &mut Vec<u8>, record_bytes: usize, choices: &mut Ch
     if count == 0 {
         return;
     }
-    let at = choices.below(count) * record_bytes;
+    let offset = choices.below(count) * record_bytes;
     match choices.below(3) {
         0 => {
-            let copy = bytes[at..at + record_bytes].to_vec();
-            bytes.splice(at..at, copy);
+            let copy = bytes[offset..offset + record_bytes].to_vec();
+            bytes.splice(offset..offset, copy);
         }
-        1 => drop(bytes.drain(at..at + record_bytes)),
+        1 => drop(bytes.drain(offset..offset + record_bytes)),
         _ => {
             let other = choices.below(count) * record_bytes;
-            let copy = bytes[at..at + record_bytes].to_vec();
-            bytes.copy_within(other..other + record_bytes, at);
+            let copy = bytes[offset..offset + record_bytes].to_vec();
+            bytes.copy_within(other..other + record_bytes, offset);
             bytes[other..other + record_bytes].copy_from_slice(&copy);
         }
     }

@@ -1,12 +1,12 @@
-//! Ogg streams: mutations of pages with correct checksums (RFC 3533, section 6).
+//! Mutations of Ogg pages with correct checksums (RFC 3533, section 6).
 
 use crate::choices::Choices;
 use crate::mutate::{in_place, word};
 
-/// Bytes of a page's header before its segment table.
+/// Bytes of a page header before its segment table.
 const HEADER_BYTES: usize = 27;
 
-/// Number of pages with the headers of a Vorbis stream, which control all decoding.
+/// Number of pages with the headers of a Vorbis stream. These headers control all decoding.
 const HEADER_PAGES: usize = 2;
 
 struct Page {
@@ -17,12 +17,12 @@ struct Page {
 
 impl Page {
     fn read(bytes: &mut &[u8]) -> Option<Self> {
-        let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+        let (header, remaining) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let header = header.starts_with(b"OggS").then_some(*header)?;
-        let (segments, rest) = rest.split_at_checked(usize::from(header[26]))?;
+        let (segments, remaining) = remaining.split_at_checked(usize::from(header[26]))?;
         let body_bytes = segments.iter().map(|&length| usize::from(length)).sum();
-        let (body, rest) = rest.split_at_checked(body_bytes)?;
-        *bytes = rest;
+        let (body, remaining) = remaining.split_at_checked(body_bytes)?;
+        *bytes = remaining;
         Some(Self { header, segments: segments.to_vec(), body: body.to_vec() })
     }
 
@@ -48,17 +48,17 @@ fn checksum(page: &[u8]) -> u32 {
     })
 }
 
-/// Mutates a page of a stream; bytes after the last whole page stay.
+/// Mutates a page of a stream. The bytes after the last whole page stay the same.
 pub(crate) fn mutate(mut bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut pages: Vec<Page> = core::iter::from_fn(|| Page::read(&mut bytes)).collect();
     if pages.is_empty() {
         return None;
     }
-    let most = if choices.below(2) == 0 { HEADER_PAGES.min(pages.len()) } else { pages.len() };
-    let index = choices.below(most);
+    let candidate_pages = if choices.below(2) == 0 { HEADER_PAGES.min(pages.len()) } else { pages.len() };
+    let index = choices.below(candidate_pages);
     let page = &mut pages[index];
     match choices.below(12) {
-        // Position, serial number, sequence number.
+        // The position, the serial number or the sequence number.
         0 => word(&mut page.header[6..22], choices),
         1 => page.header[5] ^= 1 << choices.below(3),
         2 => in_place(&mut page.segments),
@@ -71,8 +71,8 @@ pub(crate) fn mutate(mut bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>>
             let mut copy = Vec::new();
             page.write(&mut copy);
             let copy = Page::read(&mut copy.as_slice())?;
-            let at = choices.below(pages.len() + 1);
-            pages.insert(at, copy);
+            let new_index = choices.below(pages.len() + 1);
+            pages.insert(new_index, copy);
         }
         6 => word(&mut page.body, choices),
         _ => in_place(&mut page.body),

@@ -1,4 +1,4 @@
-//! All kinds of effects in series, on tracks, a group, a bus and the master.
+//! A document with all kinds of effects in series, on tracks, a group, a bus and the master.
 
 use dsp_core::effects::{EFFECTS, EffectKind};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(super) fn document() -> Document {
             &notes,
             QUARTER,
             json!({
-                "effects": all(None), "sends": send, "output": "group",
+                "effects": every_effect(None), "sends": send, "output": "group",
                 "automation": [
                     lane("equalizer/bell_2_gain_db", &[(0, 0.0, json!("linear")), (6 * QUARTER, 12.0, json!("linear"))]),
                     lane("convolution/mix", &[(0, 0.1, json!(0.5)), (5 * QUARTER, 0.6, json!("linear"))]),
@@ -31,27 +31,27 @@ pub(super) fn document() -> Document {
         track(
             "audio",
             "audio",
-            json!({"items": items, "effects": all(Some("notes")), "sends": send, "output": "group"}),
+            json!({"items": items, "effects": every_effect(Some("notes")), "sends": send, "output": "group"}),
         ),
-        track("group", "group", json!({"effects": all(Some("audio")), "volume_db": -3})),
-        track("bus", "bus", json!({"effects": all(None), "volume_db": -6})),
+        track("group", "group", json!({"effects": every_effect(Some("audio")), "volume_db": -3})),
+        track("bus", "bus", json!({"effects": every_effect(None), "volume_db": -6})),
     ];
     Document::new(
         "every effect everywhere",
         48_000,
         tempo_map,
         tracks,
-        json!({"effects": all(None), "volume_db": -3}),
+        json!({"effects": every_effect(None), "volume_db": -3}),
     )
 }
 
-fn all(side_chain: Option<&str>) -> Vec<Value> {
-    let one = |kind: &&EffectKind| {
-        let mut one = effect(kind.id, json!({"impulse": "room"}));
+fn every_effect(side_chain: Option<&str>) -> Vec<Value> {
+    let effect_of_kind = |kind: &&EffectKind| {
+        let mut effect = effect(kind.id, json!({"impulse": "room"}));
         if let Some(source) = side_chain.filter(|_| kind.has_side_chain) {
-            one["side_chain"] = source.into();
+            effect["side_chain"] = source.into();
         }
-        one
+        effect
     };
-    EFFECTS.iter().map(one).collect()
+    EFFECTS.iter().map(effect_of_kind).collect()
 }

@@ -1,5 +1,6 @@
-//! Recorded audio at 44.1 kHz: mono and stereo, files of other rates, gains, fades, offsets, loops,
-//! overlaps and ends of files. It passes groups and effects with latency.
+//! A document with recorded audio at 44.1 kHz: mono and stereo, files of other sample rates, gains,
+//! fades, offsets, loops, overlaps and ends of files. The audio passes groups and effects with
+//! latency.
 
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ pub(super) fn document() -> Document {
     Document::new("recorded audio", 44_100, tempo_map, vec![beat(), strings(), voices(), group()], master)
 }
 
-/// Mono; items overlap.
+/// A mono track whose items overlap.
 fn beat() -> Value {
     let items = [
         audio(
@@ -24,7 +25,7 @@ fn beat() -> Value {
             QUARTER + 13,
             json!({"gain_db": 2.5, "fades": {"in_frames": 300, "out_frames": 20_000}}),
         ),
-        // A short loop: many rounds in one block.
+        // A short loop, which repeats many times in one block.
         audio(
             "taps",
             5 * QUARTER,
@@ -35,7 +36,7 @@ fn beat() -> Value {
     track("beat", "audio", json!({"output": "group", "items": items}))
 }
 
-/// Stereo, to the end of the file and after it; fades that overlap.
+/// A stereo track. Items end at the end of the file or after it, and fades overlap.
 fn strings() -> Value {
     let items = [
         audio(
@@ -59,7 +60,7 @@ fn strings() -> Value {
     track("strings", "audio", fields)
 }
 
-/// A file of 32 kHz, in whose frames items count.
+/// A track with a file of 32 kHz. Its items count frames at that rate.
 fn voices() -> Value {
     let items = [
         audio(

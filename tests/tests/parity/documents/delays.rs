@@ -1,5 +1,5 @@
-//! Effects with latency at 96 kHz, in different numbers on routes that are summed: in groups,
-//! buses, side-chains and the master.
+//! A document at 96 kHz with effects that have latency. Routes with different numbers of such
+//! effects are summed in groups, buses, side-chains and the master.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use super::{Document, QUARTER, audio, effect, instrument, lane, track, with};
 pub(super) fn document() -> Document {
     let tempo_map = json!([{"tick": 0, "bpm": 140}, {"tick": 5 * QUARTER, "bpm": 95}]);
     let tracks = vec![
-        plain("plain", json!({"sends": [{"to": "bus", "level_db": -3, "pre_fader": true}]})),
-        plain("once", json!({"effects": [saturated(0)], "output": "group"})),
-        plain(
+        recorded_track("plain", json!({"sends": [{"to": "bus", "level_db": -3, "pre_fader": true}]})),
+        recorded_track("once", json!({"effects": [saturated(0)], "output": "group"})),
+        recorded_track(
             "twice",
             json!({
                 "effects": [saturated(0), limited(1)], "output": "group",
@@ -22,7 +22,7 @@ pub(super) fn document() -> Document {
                 ],
             }),
         ),
-        plain("around", json!({"bypass": true, "effects": [saturated(0), limited(1)]})),
+        recorded_track("around", json!({"bypass": true, "effects": [saturated(0), limited(1)]})),
         instrument(
             "keyed",
             [0, 16],
@@ -63,7 +63,7 @@ pub(super) fn document() -> Document {
     Document::new("latent effects", 96_000, tempo_map, tracks, master)
 }
 
-fn plain(id: &str, fields: Value) -> Value {
+fn recorded_track(id: &str, fields: Value) -> Value {
     let items = [
         audio("drums", 0, json!({"gain_db": -6, "loop": true, "length_frames": 400_000})),
         audio("strings", QUARTER, json!({"gain_db": -6})),

@@ -1,5 +1,5 @@
-//! Each kind of effect alone: at its defaults on one track, and with every parameter automated on
-//! another.
+//! A document for each kind of effect. One track has the effect at its defaults, and another one
+//! has it with every parameter automated.
 
 use dsp_core::effects::{EFFECTS, EffectKind, Parameter, Scale};
 use serde_json::{Map, Value, json};
@@ -10,14 +10,14 @@ pub(super) fn documents() -> Vec<Document> {
     EFFECTS.iter().map(|kind| document(kind)).collect()
 }
 
-/// Three seconds with three tempos.
+/// Returns a document of three seconds with three tempos.
 fn document(kind: &EffectKind) -> Document {
     let tempo_map = json!([
         {"tick": 0, "bpm": 120}, {"tick": QUARTER + 7, "bpm": 87.5}, {"tick": 3 * QUARTER, "bpm": 171.25},
     ]);
-    let key = audio("drums", 60, json!({"length_frames": 140_000, "loop": true}));
+    let side_chain_audio = audio("drums", 60, json!({"length_frames": 140_000, "loop": true}));
     let tracks = vec![
-        track("key", "audio", json!({"volume_db": -24, "items": [key]})),
+        track("key", "audio", json!({"volume_db": -24, "items": [side_chain_audio]})),
         processed("at its defaults", kind, Map::new(), json!([])),
         processed("moving", kind, other_choices(kind), lanes(kind)),
     ];
@@ -44,9 +44,10 @@ fn processed(id: &str, kind: &EffectKind, params: Map<String, Value>, automation
     )
 }
 
-/// Inverted switches, and the next choice of each list, by its name.
+/// Returns parameter values that differ from the defaults: inverted switches, and the name of the
+/// next choice of each list.
 fn other_choices(kind: &EffectKind) -> Map<String, Value> {
-    let other = |parameter: &Parameter| {
+    let other_choice = |parameter: &Parameter| {
         let value = match parameter.scale {
             Scale::Switch => (parameter.default == 0.0).into(),
             Scale::Choice(choices) => choices[(parameter.default as usize + 1) % choices.len()].into(),
@@ -54,11 +55,11 @@ fn other_choices(kind: &EffectKind) -> Map<String, Value> {
         };
         Some((parameter.id.to_owned(), value))
     };
-    kind.parameters.iter().filter_map(other).collect()
+    kind.parameters.iter().filter_map(other_choice).collect()
 }
 
-/// Lanes for all parameters. Continuous parameters move up and down with different curves; others
-/// step through their choices.
+/// Returns automation lanes for all parameters. Continuous parameters move up and down with
+/// different curves. Other parameters step through their choices.
 fn lanes(kind: &EffectKind) -> Value {
     let lane_of = |(index, parameter): (usize, &Parameter)| {
         let delay_ticks = 40 * index as u32;
@@ -80,7 +81,7 @@ fn lanes(kind: &EffectKind) -> Value {
     kind.parameters.iter().enumerate().map(lane_of).collect()
 }
 
-/// A value at a fraction of the range from the default to `end`, on the parameter's scale.
+/// Returns the value at a fraction of the way from the default to `end`, on the parameter's scale.
 fn towards(parameter: &Parameter, end: f64, fraction: f64) -> f64 {
     let start = parameter.default;
     if parameter.scale == Scale::Logarithmic {

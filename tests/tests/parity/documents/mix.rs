@@ -1,11 +1,11 @@
-//! A song with a band: instruments, a group, buses, sends, side-chains, tempo changes, and
-//! automation of all kinds.
+//! A document with the song of a band: instruments, a group, buses, sends, side-chains, tempo
+//! changes, and automation of all kinds.
 
 use serde_json::{Value, json};
 
 use super::{Document, QUARTER, effect, instrument, lane, track};
 
-/// Beats of the song.
+/// Number of beats in the song.
 const BEATS: u32 = 14;
 
 pub(super) fn document() -> Document {
@@ -29,7 +29,7 @@ pub(super) fn document() -> Document {
     Document::new("a song with a band", 48_000, tempo_map, tracks, master)
 }
 
-/// Notes every `step_ticks` ticks, with cycling pitches.
+/// Returns the starts and pitches of notes every `step_ticks` ticks. The pitches repeat in a cycle.
 fn pattern(step_ticks: u32, pitches: &[u8]) -> Vec<(u32, u8)> {
     (0..BEATS * QUARTER / step_ticks)
         .map(|step| (step * step_ticks, pitches[step as usize % pitches.len()]))

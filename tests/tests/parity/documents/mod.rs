@@ -1,4 +1,4 @@
-//! Project documents that use all features of a project that affect the audio.
+//! Project documents. Together they use every feature of a project that affects the audio.
 
 mod chains;
 mod clips;
@@ -9,21 +9,21 @@ mod solo;
 
 use serde_json::{Value, json};
 
-/// Ticks of a quarter note.
+/// Ticks in a quarter note.
 const QUARTER: u32 = 960;
 
-/// A project and its name in reports.
+/// A project document, with its name for messages of the test.
 pub(super) struct Document {
     pub(super) name: String,
     pub(super) sample_rate_hz: u32,
     pub(super) project: Value,
 }
 
-/// All documents, including one for each kind of effect.
+/// Returns all documents, including one for each kind of effect.
 pub(super) fn documents() -> Vec<Document> {
-    let whole =
+    let mixed_documents =
         [mix::document(), clips::document(), solo::document(), delays::document(), chains::document()];
-    whole.into_iter().chain(kinds::documents()).collect()
+    mixed_documents.into_iter().chain(kinds::documents()).collect()
 }
 
 impl Document {
@@ -36,12 +36,12 @@ impl Document {
     }
 }
 
-/// A track with additional fields.
+/// Returns a track with additional fields.
 fn track(id: &str, kind: &str, fields: Value) -> Value {
     with(json!({"id": id, "kind": kind}), fields)
 }
 
-/// An effect at its defaults with additional fields; its id is its kind.
+/// Returns an effect at its defaults with additional fields. The id of the effect is its kind.
 fn effect(kind: &str, fields: Value) -> Value {
     with(json!({"id": kind, "type": "builtin", "name": kind}), fields)
 }
@@ -52,7 +52,7 @@ fn lane(target: &str, points: &[(u32, f64, Value)]) -> Value {
     json!({"target": target, "points": points.iter().map(point).collect::<Vec<_>>()})
 }
 
-/// An item of an audio file with additional fields.
+/// Returns an audio item with additional fields.
 fn audio(file_id: &str, start_tick: u32, fields: Value) -> Value {
     let id = format!("{file_id} at {start_tick}");
     let item =
@@ -60,8 +60,8 @@ fn audio(file_id: &str, start_tick: u32, fields: Value) -> Value {
     with(item, fields)
 }
 
-/// A track that plays notes on a preset. `notes` are start and pitch; each note lasts for
-/// `length_ticks`.
+/// Returns a track that plays notes with a preset. `notes` has the start in ticks and the pitch of
+/// each note. Each note lasts `length_ticks`.
 fn instrument(
     id: &str,
     [bank, program]: [u8; 2],
@@ -84,7 +84,9 @@ fn instrument(
 }
 
 fn with(mut object: Value, fields: Value) -> Value {
-    let (Value::Object(known), Value::Object(fields)) = (&mut object, fields) else { panic!("objects") };
-    known.extend(fields);
+    let (Value::Object(object_fields), Value::Object(fields)) = (&mut object, fields) else {
+        panic!("objects")
+    };
+    object_fields.extend(fields);
     object
 }

@@ -1,4 +1,5 @@
-//! Mute and solo through groups, sends and side-chains.
+//! A document with muted and soloed tracks, groups and buses, which are connected by sends and
+//! side-chains.
 
 use serde_json::{Value, json};
 
@@ -6,29 +7,30 @@ use super::{Document, QUARTER, audio, effect, instrument, lane, track};
 
 pub(super) fn document() -> Document {
     let tempo_map = json!([{"tick": 0, "bpm": 150}]);
-    let to_room = json!([{"to": "room", "level_db": -6}, {"to": "plate", "level_db": -9, "pre_fader": true}]);
-    let keyed =
+    let sends = json!([{"to": "room", "level_db": -6}, {"to": "plate", "level_db": -9, "pre_fader": true}]);
+    let compressor =
         effect("compressor", json!({"side_chain": "unheard", "params": {"threshold_db": -40, "ratio": 8}}));
     let tracks = vec![
-        // Soloed: audible through its group and its buses.
+        // This track is soloed, and audible through its group and its buses.
         instrument(
             "solo",
             [0, 11],
             &notes(72),
             QUARTER,
             json!({
-                "solo": true, "output": "group", "sends": to_room, "effects": [keyed],
+                "solo": true, "output": "group", "sends": sends, "effects": [compressor],
                 "automation": [lane("pan", &[(0, -1.0, json!("linear")), (8 * QUARTER, 1.0, json!("linear"))])],
             }),
         ),
-        // Not soloed; audible through the soloed bus that it feeds, and used as a side-chain.
-        sounding("unheard", "drums", json!({"output": "group", "sends": to_room})),
-        // Soloed and muted: silent.
-        sounding("both", "strings", json!({"solo": true, "mute": true, "sends": to_room})),
-        // Muted, though it feeds a soloed bus.
-        sounding("muted", "voice", json!({"mute": true, "sends": to_room})),
-        // Feeds a soloed group.
-        sounding("fed", "strings", json!({"output": "chosen", "volume_db": -6})),
+        // This track is not soloed. It is audible through the soloed bus that it feeds, and as a
+        // side-chain.
+        audio_track("unheard", "drums", json!({"output": "group", "sends": sends})),
+        // This track is soloed and muted, so it is silent.
+        audio_track("both", "strings", json!({"solo": true, "mute": true, "sends": sends})),
+        // This track is muted, so it is silent although it feeds a soloed bus.
+        audio_track("muted", "voice", json!({"mute": true, "sends": sends})),
+        // This track feeds a soloed group, so it is audible.
+        audio_track("fed", "strings", json!({"output": "chosen", "volume_db": -6})),
         track("group", "group", json!({"output": "outer", "effects": [effect("limiter", json!({}))]})),
         track("outer", "group", json!({"volume_db": -2})),
         track("chosen", "group", json!({"solo": true, "pan": 0.5, "effects": [effect("phaser", json!({}))]})),
@@ -56,7 +58,7 @@ fn notes(pitch: u8) -> Vec<(u32, u8)> {
     (0..11).map(|beat| (beat * QUARTER, pitch - (beat * 5 % 12) as u8)).collect()
 }
 
-fn sounding(id: &str, file_id: &str, mut fields: Value) -> Value {
+fn audio_track(id: &str, file_id: &str, mut fields: Value) -> Value {
     fields["items"] = json!([audio(file_id, QUARTER, json!({"gain_db": -3}))]);
     track(id, "audio", fields)
 }
