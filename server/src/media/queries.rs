@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 pub(super) struct TreeQuery {
     /// Absolute path of the folder to list.
     pub(super) path: String,
-    /// Number of levels below it: 1 (the default) to 5.
+    /// Number of levels below that folder: 1 (the default) to 5.
     pub(super) depth: Option<u32>,
 }
 
