@@ -1,4 +1,4 @@
-//! VST plugins of users: their folders, modules and scans. Also lists the engine's effects.
+//! VST plugins of users: plugin folders, plugin modules and scans. Also lists the engine's effects.
 
 mod available;
 mod dirs;

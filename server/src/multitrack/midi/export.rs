@@ -41,7 +41,8 @@ pub fn export(document: View<'_>, mut project: Project) -> Vec<u8> {
     exclusive_ports.retain(|port| *port > 0);
     exclusive_ports.sort_unstable();
     exclusive_ports.dedup();
-    let ports = !exclusive_ports.is_empty() || port_channels.iter().any(|port_channel| port_channel.port > 0);
+    let has_ports =
+        !exclusive_ports.is_empty() || port_channels.iter().any(|port_channel| port_channel.port > 0);
     let header = Header::new(Format::Parallel, Timing::Metrical(u15::new(TICKS_PER_QUARTER as u16)));
     let mut smf = Smf::new(header);
     smf.tracks.push(first_track(project, &unplayed_channels(&noteless, &port_channels), &exclusives));
@@ -52,7 +53,7 @@ pub fn export(document: View<'_>, mut project: Project) -> Vec<u8> {
         smf.tracks.push(list.into_track(0));
     }
     for (track, port_channel) in tracks.iter().zip(port_channels) {
-        smf.tracks.push(note_track(track, port_channel, ports));
+        smf.tracks.push(note_track(track, port_channel, has_ports));
     }
     let mut bytes = Vec::new();
     smf.write_std(&mut bytes).expect("writing to memory does not fail");
@@ -159,10 +160,10 @@ fn first_track<'a>(
     list.into_track(end_tick)
 }
 
-fn note_track(track: &Track, port_channel: PortChannel, ports: bool) -> Vec<TrackEvent<'_>> {
+fn note_track(track: &Track, port_channel: PortChannel, has_ports: bool) -> Vec<TrackEvent<'_>> {
     let mut list = EventList::default();
     list.meta(0, MetaMessage::TrackName(track.name.as_bytes()));
-    if ports {
+    if has_ports {
         list.meta(0, MetaMessage::MidiPort(u7::new(port_channel.port)));
     }
     let channel = port_channel.channel;
