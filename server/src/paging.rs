@@ -89,7 +89,7 @@ impl<T> Page<T> {
         let removed = || {
             ApiError::bad_request(
                 "bad_cursor",
-                "the entry before this page was removed; start again at the first page",
+                "the entry before this page was removed from the list; start again at the first page",
             )
         };
         let first = match query.position()? {

@@ -1,4 +1,4 @@
-//! SoundFonts in the folders of users.
+//! Finds SoundFonts in the plugin folders of users.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use super::modules::{Limits, search};
 use crate::config::Config;
 use crate::soundfonts::{ExtraFiles, Search};
 
-/// Returns a function that searches the folders of all users for SoundFonts.
+/// Returns a function that searches the plugin folders of all users for SoundFonts.
 pub(crate) fn soundfont_files(config: &Config) -> ExtraFiles {
     let rules = FolderRules::new(config);
     Box::new(move |db| {

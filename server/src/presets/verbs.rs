@@ -1,4 +1,4 @@
-//! `/presets`.
+//! Handlers of `/presets`.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -13,7 +13,7 @@ use crate::extract::{Json, LongJson, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// Lists presets: the caller's own, the newest first, then the factory's.
+/// Lists presets: first the caller's own, newest first, then the factory presets.
 #[utoipa::path(get, path = "/presets", tag = "presets", params(PageQuery, PresetQuery),
     responses((status = 200, body = Page<PresetSummary>), CommonErrors))]
 pub(super) async fn list(
@@ -55,14 +55,14 @@ pub(super) async fn create(
     let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
     let stored = stored.ok_or_else(|| ApiError::Conflict {
         code: "too_many_presets",
-        detail: format!("You have {PRESETS_MAX} presets, which is the maximum; delete one first."),
+        detail: format!("You already have {PRESETS_MAX} presets, which is the maximum; delete one first."),
     })?;
     let location = format!("/api/v1/presets/{}", stored.summary.id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
 }
 
-/// Reads a preset of the caller or of the factory.
+/// Reads a preset of the caller, or a factory preset.
 #[utoipa::path(get, path = "/presets/{id}", tag = "presets", params(("id", description = "Id of the preset")),
     responses((status = 200, body = StoredPreset), CommonErrors))]
 pub(super) async fn read(
@@ -107,7 +107,7 @@ pub(super) async fn delete(
     }
 }
 
-/// 403 for a factory preset, 404 for an unknown id of the factory.
+/// Refuses to change a factory preset: 403 if it exists, 404 if no factory preset has this id.
 fn refuse_factory(id: &str) -> ApiResult<()> {
     match factory::by_id(id) {
         Some(preset) => Err(ApiError::Forbidden {

@@ -46,8 +46,8 @@ impl FolderRules {
 pub(in crate::plugins) struct ResolvedFolderRules {
     /// Roots as written in the settings; `None` allows all folders.
     roots: Option<Vec<PathBuf>>,
-    /// The roots without symbolic links.
-    The same roots without symbolic links.
+    /// The same roots without symbolic links.
+    real_roots: Vec<PathBuf>,
     /// Storage folders without symbolic links.
     storage_dirs: Vec<PathBuf>,
 }
@@ -76,7 +76,8 @@ impl ResolvedFolderRules {
         let requested = Path::new(path);
         let has_parent_dir = requested.components().any(|part| matches!(part, Component::ParentDir));
         if !requested.is_absolute() || has_parent_dir || path.contains('\0') {
-            let detail = format!("`{}` is not a valid folder; give an absolute path without `..`.", printable(path));
+            let detail =
+                format!("`{}` is not a valid folder; give an absolute path without `..`.", printable(path));
             return Err(ApiError::bad_request("not_a_whole_path", detail));
         }
         let real = match requested.canonicalize() {

@@ -1,4 +1,4 @@
-//! The list of folders with plugins.
+//! Tests the list of a user's plugin folders.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -35,7 +35,7 @@ async fn listed(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
-async fn folders_are_added_once_and_removed() {
+async fn folders_can_be_added_once_and_removed() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let (one, two) = (real.join("one"), real.join("zwei mit Ü"));
@@ -78,7 +78,7 @@ async fn invalid_folders_are_refused_with_the_reason() {
     let locked = real.join("locked");
     fs::create_dir(&locked).expect("makes");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locks");
-    // Root can read every folder.
+    // Root can read every folder, so the folder is accepted if the tests run as root.
     match fs::read_dir(&locked) {
         Ok(_) => assert_eq!(add_folder(&app, &locked).await.expect(200)["plugin_dirs"], json!([locked])),
         Err(_) => drop(add_folder(&app, &locked).await.problem(403, "not_readable")),
@@ -118,8 +118,8 @@ async fn a_server_only_accepts_folders_below_its_roots() {
         ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
         ("SF_TRUST_LOCAL", "on"),
     ];
-    let nowhere = TestApp::with(&container).await;
-    let detail = add_folder(&nowhere, &root).await.problem(403, "outside_plugin_roots");
+    let without_roots = TestApp::with(&container).await;
+    let detail = add_folder(&without_roots, &root).await.problem(403, "outside_plugin_roots");
     assert!(detail.contains("SF_PLUGIN_ROOTS"), "{detail}");
     let roots = root.to_string_lossy();
     let app = TestApp::with(&[container[0], container[1], container[2], ("SF_PLUGIN_ROOTS", &roots)]).await;
@@ -135,7 +135,7 @@ async fn a_server_only_accepts_folders_below_its_roots() {
 }
 
 #[tokio::test]
-async fn only_administrators_change_their_list() {
+async fn remote_users_must_be_administrators_to_change_their_list() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let token = app.token_of_new_user("ada").await;
@@ -152,10 +152,10 @@ async fn only_administrators_change_their_list() {
     assert_eq!(call(Method::GET).send().await.expect(200)["plugin_dirs"], json!([]));
 }
 
-/// A local caller can run any program on this machine anyway, so their account need not be an
-/// administrator's.
+/// A local caller can run any program on this machine anyway. Their account therefore need not be
+/// an administrator.
 #[tokio::test]
-async fn a_local_user_changes_their_list_but_an_api_key_cannot() {
+async fn a_local_user_can_change_their_list_but_an_api_key_cannot() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let token = app.token_of_new_user("ada").await;
@@ -170,7 +170,7 @@ async fn a_local_user_changes_their_list_but_an_api_key_cannot() {
         call.token(key).send().await.problem(403, "api_key_not_allowed");
     }
     assert_eq!(post().token(&token).send().await.expect(200)["plugin_dirs"], json!([real]));
-    assert_eq!(listed(&app).await, json!([]), "the list is that of the token's account");
+    assert_eq!(listed(&app).await, json!([]), "the folder is in the list of the token's account only");
     app.local(Method::POST, "/api/v1/plugins/scan").token(&token).send().await.expect(200);
     let remote = app.remote(Method::POST, "/api/v1/plugins/scan").token(&token).send().await;
     remote.problem(403, "admin_only");

@@ -1,4 +1,4 @@
-//! The factory's chains of effects: settings of our own, made for levels around -18 dBFS.
+//! Table of the factory's effect chains. We chose their settings for input levels around -18 dBFS.
 
 use super::FactoryChain;
 use super::Setting::{Choice, On, To};

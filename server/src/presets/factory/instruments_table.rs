@@ -1,5 +1,5 @@
-//! The factory's instruments. Programs are numbered as in the sound set of General MIDI, level 1,
-//! counted from 0.
+//! Table of the factory's instruments. Programs have the numbers of General MIDI, level 1, counted
+//! from 0.
 
 use super::Setting::{Choice, On, To};
 use super::{FactoryChain, FactoryInstrument};
