@@ -1,4 +1,4 @@
-//! Downloads of stored JSON as it is, even if it no longer loads.
+//! Downloads of stored JSON text. They work even if the text can no longer be read as a project.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -13,7 +13,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
 use crate::state::AppState;
 
-/// Downloads the stored JSON of a kept revision as it is, even if it no longer loads.
+/// Downloads the stored JSON of a kept revision without changes, even if it can no longer be read.
 #[utoipa::path(get, path = "/projects/{id}/revisions/{n}/raw", tag = "projects",
     params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision")),
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object,
@@ -29,7 +29,7 @@ pub(super) async fn revision(
     download(&state, &user, &headers, &format!("{id}-{revision}"), found).await
 }
 
-/// Downloads the stored JSON of the autosave as it is, even if it no longer loads.
+/// Downloads the stored JSON of the autosave without changes, even if it can no longer be read.
 #[utoipa::path(get, path = "/projects/temp/raw", tag = "projects",
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object),
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
@@ -38,10 +38,10 @@ pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -
     let (answer_state, user_id) = (state.clone(), user.id.clone());
     let read = move |found: StoredTemp| json_answer(&answer_state, &user_id, found.text);
     let answer = read_autosave(&state, &user.id, read).await?;
-    Ok((saved_as("autosave")?, answer).into_response())
+    Ok((download_headers("autosave")?, answer).into_response())
 }
 
-/// An answer with the JSON of a revision, which browsers save as `<stem>.json`; 304 if
+/// Answers with the JSON of a revision, which browsers save as `<stem>.json`. Answers 304 if
 /// `If-None-Match` names the revision.
 pub(super) async fn download(
     state: &AppState,
@@ -57,10 +57,10 @@ pub(super) async fn download(
     let (answer_state, user_id) = (state.clone(), user.id.clone());
     let read = move |_: &StoredText, text| json_answer(&answer_state, &user_id, text);
     let answer = found.read(state, read).await?;
-    Ok(([tag], saved_as(stem)?, answer).into_response())
+    Ok(([tag], download_headers(stem)?, answer).into_response())
 }
 
-fn saved_as(stem: &str) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
+fn download_headers(stem: &str) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
     let disposition = format!("attachment; filename=\"{stem}.json\"");
     let disposition = HeaderValue::from_str(&disposition).map_err(ApiError::internal)?;
     Ok([(header::CONTENT_DISPOSITION, disposition), no_store()])

@@ -1,7 +1,8 @@
 //! Reads the text of stored documents.
 //!
-//! A request reads the length of its document, waits for a permit of that weight, and only then
-//! reads the text. So waiting requests hold neither documents nor connections to the database.
+//! A request first reads only the length of its document. It then waits for a permit of that
+//! weight, and reads the text afterwards. Waiting requests therefore keep neither documents in
+//! memory nor connections to the database.
 
 use tokio::runtime::Handle;
 
@@ -12,7 +13,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::with_unread_document;
 use crate::state::AppState;
 
-/// A kept revision of a project whose text is not read yet.
+/// A kept revision of a project whose text has not been read yet.
 #[derive(Debug)]
 pub(super) struct UnreadDocument {
     owner_id: String,
@@ -23,7 +24,7 @@ pub(super) struct UnreadDocument {
 }
 
 impl UnreadDocument {
-    /// The current revision of a project.
+    /// Finds the current revision of a project.
     ///
     /// # Errors
     /// 404 if the user has no such project.
@@ -34,10 +35,10 @@ impl UnreadDocument {
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
 
-    /// A kept revision of a project.
+    /// Finds a kept revision of a project.
     ///
     /// # Errors
-    /// 404 if there is none.
+    /// 404 if the revision does not exist or is no longer kept.
     pub(super) async fn revision(
         state: &AppState,
         owner_id: &str,
@@ -53,8 +54,8 @@ impl UnreadDocument {
     /// Reads the text and runs `work` on it, on a thread that may block.
     ///
     /// # Errors
-    /// Those of `work`; 503 `busy` when too many documents wait, or this revision was deleted
-    /// meanwhile.
+    /// Those of `work`; 503 `busy` if too many requests wait for documents, or if this revision was
+    /// deleted in the meantime.
     pub(super) async fn read<T: Send + 'static>(
         self,
         state: &AppState,
@@ -69,10 +70,10 @@ impl UnreadDocument {
         with_unread_document(&owner_id, size_bytes, reading).await
     }
 
-    /// The text, for callers that hold a permit already.
+    /// Reads the text. For callers that already have a permit.
     ///
     /// # Errors
-    /// 503 `busy` when this revision was deleted meanwhile.
+    /// 503 `busy` if this revision was deleted in the meantime.
     pub(super) async fn text(&self, db: &Db) -> ApiResult<String> {
         let found = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
         found.ok_or_else(changed)
@@ -82,8 +83,8 @@ impl UnreadDocument {
 /// Reads the autosave and runs `work` on it, on a thread that may block.
 ///
 /// # Errors
-/// Those of `work`; 404 `no_autosave`; 503 `busy` when too many documents wait, or a longer
-/// autosave replaced it meanwhile.
+/// Those of `work`; 404 `no_autosave` if there is none; 503 `busy` if too many requests wait for
+/// documents, or if a longer autosave replaced this one in the meantime.
 pub(super) async fn read_autosave<T: Send + 'static>(
     state: &AppState,
     owner_id: &str,
@@ -91,7 +92,7 @@ pub(super) async fn read_autosave<T: Send + 'static>(
 ) -> ApiResult<T> {
     let size_bytes = store::temp_size(&state.db, owner_id).await?.ok_or_else(|| ApiError::NotFound {
         code: "no_autosave",
-        detail: "There is no autosave.".to_owned(),
+        detail: "This account has no autosave.".to_owned(),
     })?;
     let (runtime, db, owner) = (Handle::current(), state.db.clone(), owner_id.to_owned());
     let reading = move || {
@@ -101,7 +102,7 @@ pub(super) async fn read_autosave<T: Send + 'static>(
     with_unread_document(owner_id, size_bytes, reading).await
 }
 
-/// 503: the document was replaced or deleted while the request waited.
+/// Returns the error 503: the document was replaced or deleted while the request waited.
 fn changed() -> ApiError {
     ApiError::Busy {
         detail: "The document was replaced or deleted while this request waited; try again.".to_owned(),

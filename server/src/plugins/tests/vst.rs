@@ -33,7 +33,7 @@ fn built() -> &'static BuiltFiles {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).expect("text");
         let messages: Vec<Value> =
-            text.command_lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+            text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let file = |name: &str| {
             let artifact = messages
                 .iter()
