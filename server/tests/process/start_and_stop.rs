@@ -93,7 +93,7 @@ fn a_port_that_needs_rights_is_refused_as_such() {
     assert!(!output.status.success(), "{printed}");
     assert!(
         printed.contains("127.0.0.1:79 (SF_HOST, SF_PORT)")
-            && printed.contains("no right to ports below 1024"),
+            && printed.contains("may not listen on ports below 1024"),
         "{printed}"
     );
 }
