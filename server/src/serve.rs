@@ -66,7 +66,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         listen::url(if tls.is_some() { "https" } else { "http" }, bound_address)
     );
     println!("{}", state.local_rule.describe());
-    tracing::info!(address = %bound_address, trust_local = state.config.accounts.trust_local, https = tls.is_some(), environment = ?state.config.environment, "serving");
+    tracing::info!(address = %bound_address, trust_local = state.config.accounts.trust_local, https = tls.is_some(), environment = ?state.config.environment, "the service accepts connections");
 
     tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     tokio::spawn(orphans::keep_collecting(state.clone()));

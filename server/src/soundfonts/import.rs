@@ -46,7 +46,7 @@ impl FileName {
             code: "bad_soundfont_name",
             detail: format!(
                 "The file name `{shown}` has {chars} letters and digits before its extension. They become the id of the \
-                  SoundFont, which must have 1 to {ID_MAX_CHARS} characters; rename the file."
+                 SoundFont, which must have 1 to {ID_MAX_CHARS} characters; rename the file."
             ),
         })
     }
