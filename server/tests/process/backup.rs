@@ -191,7 +191,7 @@ fn a_restore_replaces_nothing_without_permission() {
     uploaded(&service, 4_800);
     installation.save();
     let (storage, backup) = (installation.storage(), installation.path("backup"));
-    refused(&storage, &["restore", path_text(&backup)], "another Songfoundry is using the storage folder");
+    refused(&storage, &["restore", path_text(&backup)], "another Songfoundry process is using the storage folder");
     let second = uploaded(&service, 9_600);
     service.kill();
     refused(&storage, &["restore", path_text(&backup)], "is not empty; nothing was changed");
@@ -268,7 +268,7 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
             .expect("a file")
     };
     assert!(done(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
-    refused(&storage, &["check", "--repair"], "another Songfoundry is using the storage folder");
+    refused(&storage, &["check", "--repair"], "another Songfoundry process is using the storage folder");
     service.kill();
 
     let left_over = audio.join(format!("{}.wav", "a".repeat(64)));

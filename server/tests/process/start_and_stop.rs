@@ -168,7 +168,7 @@ fn a_deleted_lock_file_lets_no_second_process_in() {
     let storage = folder.path().join("storage");
     let first = Service::start(&storage, &[]);
     std::fs::remove_file(storage.join("songfoundry.lock")).expect("removes");
-    refused(&storage, &[], "another Songfoundry is using the storage folder");
+    refused(&storage, &[], "another Songfoundry process is using the storage folder");
     first.expect(200, "GET", "/readyz", &[], &Value::Null);
 }
 
@@ -178,7 +178,7 @@ fn a_second_service_with_a_folder_of_its_own_leaves_the_database_alone() {
     let database = format!("sqlite:{}", folder.path().join("songs.db").display());
     let settings = [("SF_DATABASE_URL", database.as_str())];
     let first = Service::start(&folder.path().join("storage"), &settings);
-    refused(&folder.path().join("other"), &settings, "another Songfoundry is using the database");
+    refused(&folder.path().join("other"), &settings, "another Songfoundry process is using the database");
     first.expect(200, "GET", "/readyz", &[], &Value::Null);
 }
 
