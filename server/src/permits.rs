@@ -336,7 +336,8 @@ mod tests {
         let mut all = Vec::new();
         sources(&root, &mut all);
         for path in all {
-            let name = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+            let name =
+                path.strip_prefix(&root).expect("a path below the root").to_string_lossy().into_owned();
             let uses = std::fs::read_to_string(&path).expect("text").contains("Semaphore");
             assert!(
                 !uses || SEMAPHORES.iter().any(|(allowed, _)| *allowed == name),
@@ -353,7 +354,7 @@ mod tests {
         let caller = tokio::spawn(async move { first.run(work(started_sender, may_finish)).await });
         started.await.expect("runs");
         caller.abort();
-        assert!(caller.await.expect_err("disconnected").is_cancelled());
+        assert!(caller.await.expect_err("the caller was aborted").is_cancelled());
         assert_eq!(permits.free.available_permits(), 0, "the work continues");
         drop(finish);
         // Waits until the first work has ended.
@@ -373,14 +374,15 @@ mod tests {
         while permits.waiting.requests.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
-        assert!(permits.run_for("bob", 1, |_| Ok(true)).await.expect("runs beside it"));
+        assert!(permits.run_for("bob", 1, |_| Ok(true)).await.expect("runs at the same time"));
         assert!(!waiting_work.is_finished());
         drop(finish);
         assert!(
-            ada_work.await.expect("ends").expect("ran") && waiting_work.await.expect("ends").expect("ran")
+            ada_work.await.expect("no panic").expect("the work runs")
+                && waiting_work.await.expect("no panic").expect("the work runs")
         );
         assert!(permits.run_for("eve", 1, |_| Ok(true)).await.expect("runs"));
-        let existing = permits.users.lock().expect("free").len();
+        let existing = permits.users.lock().expect("a lock").len();
         assert_eq!(existing, 1, "users without running or waiting work are forgotten");
     }
 
@@ -429,16 +431,16 @@ mod tests {
         }
         let too_heavy = wait(1).await.expect("ends").expect_err("is refused");
         assert!(matches!(too_heavy, ApiError::Busy { .. }), "{too_heavy}");
-        waiting.pop().expect("one").abort();
+        waiting.pop().expect("a waiting request").abort();
         while permits.waiting.requests.load(Ordering::Relaxed) > 1 {
             tokio::task::yield_now().await;
         }
         waiting.push(wait(5));
         drop(finish);
         for request in waiting {
-            request.await.expect("ends").expect("runs");
+            request.await.expect("no panic").expect("the work runs");
         }
-        assert!(running.await.expect("ends").expect("ran"));
+        assert!(running.await.expect("no panic").expect("the work runs"));
         assert_eq!(permits.waiting.weight.load(Ordering::Relaxed), 0);
     }
 
@@ -464,9 +466,9 @@ mod tests {
         }
         drop(finish);
         for request in waiting {
-            request.await.expect("ends").expect("runs");
+            request.await.expect("no panic").expect("the work runs");
         }
-        assert!(running.await.expect("ends").expect("ran"));
+        assert!(running.await.expect("no panic").expect("the work runs"));
         assert_eq!(permits.waiting.requests.load(Ordering::Relaxed), 0);
     }
 }

@@ -191,7 +191,7 @@ mod tests {
     fn the_number_of_buckets_is_limited() {
         let (buckets, now) = (Buckets::new(60), Instant::now());
         for number in 0..2 * BUCKETS_MAX {
-            buckets.take_token(&number.to_string(), now).expect("the first of each");
+            buckets.take_token(&number.to_string(), now).expect("the first token of each key");
         }
         assert!(buckets.buckets.lock().unwrap().len() <= BUCKETS_MAX);
     }
@@ -204,7 +204,7 @@ mod tests {
         }
         buckets.take_token("a", now).expect_err("the bucket is empty");
         for number in 0..2 * BUCKETS_MAX {
-            buckets.take_token(&number.to_string(), now).expect("the first of each");
+            buckets.take_token(&number.to_string(), now).expect("the first token of each key");
         }
         buckets.take_token("a", now).expect_err("the empty bucket was not evicted");
         assert!(buckets.buckets.lock().unwrap().len() > BUCKETS_MAX / 2, "too many buckets were evicted");
@@ -215,7 +215,7 @@ mod tests {
         let (buckets, start) = (Buckets::new(60), Instant::now());
         let time_of = |number: usize| start + Duration::from_micros(number as u64);
         for number in 0..=BUCKETS_MAX {
-            buckets.take_token(&number.to_string(), time_of(number)).expect("the first of each");
+            buckets.take_token(&number.to_string(), time_of(number)).expect("the first token of each key");
         }
         let remaining = buckets.buckets.lock().unwrap();
         assert!(!remaining.contains_key("0"), "the oldest bucket was not evicted");
@@ -291,7 +291,7 @@ mod tests {
         let begin = |connection: &str| {
             let address = "198.51.100.7".parse().expect("an address");
             let client = Client { address, connection: connection.to_owned() };
-            let request = app.state.active_requests.begin_for_address(&client).expect("free");
+            let request = app.state.active_requests.begin_for_address(&client).expect("a free request slot");
             // The request's body has arrived completely, so the request cannot be evicted.
             let _body = request.watch_body(axum::body::Body::empty());
             request
@@ -356,7 +356,7 @@ mod tests {
         assert!(count_until_refused("192.0.2.77").await >= 60);
         let buckets = &app.state.rate_limits.addresses;
         for number in 0..2 * BUCKETS_MAX {
-            buckets.take_token(&number.to_string(), Instant::now()).expect("the first of each");
+            buckets.take_token(&number.to_string(), Instant::now()).expect("the first token of each key");
         }
         // If its bucket had been evicted, the address would have a full one now. Instead, the
         // bucket has only gained a token per second.

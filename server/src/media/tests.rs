@@ -42,9 +42,9 @@ impl MediaApp {
         fs::write(music.join("notes.txt"), "text").expect("writes");
         fs::write(music.join(".secret.wav"), sine_wav(1.0, 48_000, 0.1)).expect("writes");
         fs::write(private.join("mine.wav"), sine_wav(110.0, 48_000, 0.25)).expect("writes");
-        symlink(private.join("mine.wav"), music.join("link.wav")).expect("links");
-        symlink(&private, music.join("way-out")).expect("links");
-        symlink(music.join("Drums"), music.join("also-drums")).expect("links");
+        symlink(private.join("mine.wav"), music.join("link.wav")).expect("makes a symbolic link");
+        symlink(&private, music.join("way-out")).expect("makes a symbolic link");
+        symlink(music.join("Drums"), music.join("also-drums")).expect("makes a symbolic link");
         let dirs = music.to_string_lossy().into_owned();
         let app = TestApp::with(&[&[("SF_MEDIA_DIRS", dirs.as_str())], settings].concat()).await;
         Self { app, music, private, _folder: folder }
@@ -101,13 +101,13 @@ async fn audio_files_are_listed_with_their_header_properties() {
     assert_eq!((&two["sample_rate_hz"], &two["channels"]), (&json!(44_100), &json!(1)));
     let modified_at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_600_000_000_500);
     let file = File::options().write(true).open(media.music.join("One.WAV")).expect("opens");
-    file.set_modified(modified_at).expect("sets");
+    file.set_modified(modified_at).expect("sets the time");
     let list = media.get("files", &media.music, "").await.expect(200);
     assert_eq!(list["items"][1]["modified_at"], "2020-09-13T12:26:40.500000Z");
 
     let first = media.get("files", &media.music, "&limit=2").await.expect(200);
     assert_eq!(names(&first["items"]), ["broken.flac", "One.WAV"]);
-    let cursor = first["next_cursor"].as_str().expect("another page");
+    let cursor = first["next_cursor"].as_str().expect("a cursor for another page");
     let second = media.get("files", &media.music, &format!("&limit=2&cursor={cursor}")).await.expect(200);
     assert_eq!((names(&second["items"]), &second["next_cursor"]), (vec!["two.wav"], &Value::Null));
     assert_eq!(media.get("files", &media.music.join("bass"), "").await.expect(200)["items"], json!([]));
@@ -229,5 +229,5 @@ async fn reading_file_headers_needs_a_decoding_permit() {
     refused.problem(503, "busy");
     drop(finish);
     waiting.await.expect(200);
-    blocking_work.await.expect("ends").expect("ran");
+    blocking_work.await.expect("no panic").expect("the work runs");
 }

@@ -269,7 +269,7 @@ mod tests {
     fn store(app: &TestApp, key: &BlobKey, age: Duration) {
         app.state.blobs.put(key, b"belongs to nothing").expect("stores");
         let file = File::options().write(true).open(app.state.blobs.path(key)).expect("opens");
-        file.set_modified(SystemTime::now() - age).expect("sets");
+        file.set_modified(SystemTime::now() - age).expect("sets the time");
     }
 
     fn is_stored(app: &TestApp, key: &BlobKey) -> bool {
@@ -284,8 +284,8 @@ mod tests {
         let call = with_form(app.local(Method::POST, UPLOAD), &[("kept.wav", &sound)]);
         let kept = call.send().await.expect(201)["files"][0].take();
         let (old, new) = (AGE * 2, AGE / 2);
-        let audio = |id: &str| audio::FILES.key(&format!("{}.wav", id.repeat(64))).expect("fits");
-        let render = |name: &str| render_files::FILES.key(name).expect("fits");
+        let audio = |id: &str| audio::FILES.key(&format!("{}.wav", id.repeat(64))).expect("a valid key");
+        let render = |name: &str| render_files::FILES.key(name).expect("a valid key");
         let owner = management::user_names(&app.state.db).await.expect("reads")[0].0.clone();
         let (unpaired, unowned) = (render(&format!("{owner}_a.wav")), render("nobody_b.wav"));
         let pair = [render(&format!("{owner}_c.wav")), render(&format!("{owner}_c.json"))];
@@ -299,7 +299,7 @@ mod tests {
         for key in [&audio("a"), &unpaired, &unowned] {
             assert!(is_stored(&app, key), "{key:?}");
         }
-        let age_ms = i64::try_from(AGE.as_millis()).expect("fits");
+        let age_ms = i64::try_from(AGE.as_millis()).expect("a number of milliseconds");
         collect(&app.state, AGE, now_ms + age_ms - 1).await.expect("collects");
         assert!(is_stored(&app, &audio("a")));
         collect(&app.state, AGE, now_ms + age_ms).await.expect("collects");
@@ -322,8 +322,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_file_that_cannot_be_moved_does_not_block_others() {
         let app = TestApp::start().await;
-        let audio = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");
-        let render = render_files::FILES.key("nobody_b.wav").expect("fits");
+        let audio = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
+        let render = render_files::FILES.key("nobody_b.wav").expect("a valid key");
         for key in [&audio, &render] {
             store(&app, key, AGE * 2);
         }
@@ -340,7 +340,7 @@ mod tests {
             std::fs::write(batch.join("audio"), b"in the way").expect("writes");
         }
         let now_ms = clock::now_unix_ms();
-        let due_ms = now_ms + i64::try_from(AGE.as_millis()).expect("fits");
+        let due_ms = now_ms + i64::try_from(AGE.as_millis()).expect("a number of milliseconds");
         collect(&app.state, AGE, now_ms).await.expect("collects");
         collect(&app.state, AGE, due_ms).await.expect("collects");
         assert!(is_stored(&app, &audio) && !is_stored(&app, &render));
@@ -360,7 +360,7 @@ mod tests {
             Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, Sharing::Exclusive);
         let blobs = opened.expect("opens");
         let local = blobs.local();
-        let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("fits");
+        let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("a valid key");
         local.put(&part, b"a part").expect("stores");
         assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
         collect_local_parts(&app.state, &blobs).await.expect("collects");
@@ -371,7 +371,7 @@ mod tests {
         );
         // Renames the batch as if it had been made years ago.
         let quarantine = dir.path().join("quarantine");
-        let batch = std::fs::read_dir(&quarantine).expect("reads").next().expect("one").expect("reads");
+        let batch = std::fs::read_dir(&quarantine).expect("reads").next().expect("an entry").expect("reads");
         std::fs::rename(batch.path(), quarantine.join("20200101000000")).expect("renames");
         collect_local_parts(&app.state, &blobs).await.expect("collects");
         assert_eq!(local.quarantined().expect("lists"), []);
@@ -382,7 +382,7 @@ mod tests {
         let app = TestApp::start().await;
         let owner = management::user_names(&app.state.db).await.expect("reads")[0].0.clone();
         let files = ["wav", "json"].map(|extension| {
-            let key = render_files::FILES.key(&format!("{owner}_r.{extension}")).expect("fits");
+            let key = render_files::FILES.key(&format!("{owner}_r.{extension}")).expect("a valid key");
             let text = r#"{"title":"a","pcm_sha256":"0"}"#;
             app.state.blobs.put(&key, text.as_bytes()).expect("stores");
             key
@@ -429,14 +429,16 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn only_the_holder_of_the_lease_collects() {
         let app = TestApp::with(&[("SF_ORPHAN_AGE_SECS", "60")]).await;
-        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");
+        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
         store(&app, &key, AGE);
-        assert!(take_lease(&app.state.db, LEASE, "another", AGE).await.expect("takes"));
+        assert!(take_lease(&app.state.db, LEASE, "another", AGE).await.expect("queries the database"));
         let now_ms = clock::now_unix_ms();
-        collect_with_lease(&app.state, "this", AGE, now_ms).await.expect("asks");
-        collect_with_lease(&app.state, "this", AGE, now_ms + 60_000).await.expect("asks");
+        collect_with_lease(&app.state, "this", AGE, now_ms).await.expect("collects");
+        collect_with_lease(&app.state, "this", AGE, now_ms + 60_000).await.expect("collects");
         assert!(is_stored(&app, &key), "another process holds the lease");
-        assert!(take_lease(&app.state.db, LEASE, "another", Duration::ZERO).await.expect("lets go"));
+        assert!(
+            take_lease(&app.state.db, LEASE, "another", Duration::ZERO).await.expect("queries the database")
+        );
         collect_with_lease(&app.state, "this", AGE, now_ms).await.expect("collects");
         collect_with_lease(&app.state, "this", AGE, now_ms + 60_000).await.expect("collects");
         assert!(!is_stored(&app, &key));
@@ -463,7 +465,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_file_that_was_stored_again_counts_as_new() {
         let app = TestApp::start().await;
-        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");
+        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
         let now_ms = clock::now_unix_ms();
         let unneeded = |stored_ms| [store::Unneeded { folder: key.folder(), name: "a.wav", stored_ms }];
         let count_due = async |stored_ms, now_ms: i64| {

@@ -170,7 +170,7 @@ mod tests {
         let files = PageFiles::default();
         let read = async |path: &str| files.read(&page, path).await.unwrap();
         assert!(read("/link.txt").await.is_none());
-        assert_eq!(read("/open.txt").await.expect("is there").bytes, "y");
+        assert_eq!(read("/open.txt").await.expect("the file exists").bytes, "y");
         assert!(read("/").await.is_none());
         assert!(read("/open.txt/more").await.is_none());
         assert!(read(&format!("/{}", "x".repeat(300))).await.is_none());

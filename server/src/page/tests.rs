@@ -77,7 +77,7 @@ async fn scripts_are_compressed_if_the_client_accepts_it() {
     // A compressed copy that is older than its file is ignored.
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
     let file = std::fs::File::options().write(true).open(dir.path().join("assets/app.js")).expect("opens");
-    file.set_modified(later).expect("sets");
+    file.set_modified(later).expect("sets the time");
     assert_eq!(get("gzip, br").await.header("content-encoding"), "gzip");
 }
 

@@ -488,10 +488,10 @@ async fn the_demo_song_is_stored_only_once() {
         demo["tracks"].as_array().is_some_and(|tracks| !tracks.is_empty()),
         "the demo song has no tracks"
     );
-    super::seed_demo(&app.state).await.expect("does nothing");
+    super::seed_demo(&app.state).await.expect("stores nothing");
     assert_eq!(read(&app, "demo").await.header("etag"), "\"1\"");
     app.local(Method::DELETE, &path("demo")).send().await.expect(204);
-    super::seed_demo(&app.state).await.expect("does nothing");
+    super::seed_demo(&app.state).await.expect("stores nothing");
     read(&app, "demo").await.problem(404, "not_found");
 }
 

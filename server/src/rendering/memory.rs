@@ -121,8 +121,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         std::fs::write(&path, b"12345").expect("writes");
-        let bytes = map(&path, 5).expect("maps");
-        std::fs::remove_file(&path).expect("goes");
+        let bytes = map(&path, 5).expect("maps the file");
+        std::fs::remove_file(&path).expect("removes the file");
         assert_eq!((*bytes).as_ref(), b"12345");
     }
 
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
         assert_eq!(error.to_string(), "the file has 5 bytes; at most 4 bytes are allowed");
         std::fs::write(&path, b"").expect("writes");
-        assert_eq!((*map(&path, 5).expect("maps")).as_ref(), b"");
+        assert_eq!((*map(&path, 5).expect("maps the file")).as_ref(), b"");
         assert_eq!(map(folder.path(), 5).err().map(|error| error.kind()), Some(ErrorKind::InvalidInput));
     }
 
@@ -146,8 +146,8 @@ mod tests {
         const FILE_BYTES: usize = RESIDENT_MAX_BYTES as usize + (64 << 20);
         let file = tempfile::tempfile().expect("a file");
         // The file stays sparse, so it takes no disk space.
-        file.set_len(FILE_BYTES as u64).expect("sets");
-        let bytes = map_file(&file).expect("maps");
+        file.set_len(FILE_BYTES as u64).expect("sets the size");
+        let bytes = map_file(&file).expect("maps the file");
         let all: &[u8] = (*bytes).as_ref();
         let read = || all.iter().step_by(4096).map(|byte| u64::from(*byte)).sum::<u64>();
         // Other tests map files and release pages at the same time, so several attempts may be
@@ -155,7 +155,7 @@ mod tests {
         let is_released = (0..50).any(|_| {
             assert_eq!(read(), 0);
             let before = resident_bytes().expect("a number");
-            MAPS.lock().expect("free").release_pages();
+            MAPS.lock().expect("a lock").release_pages();
             let after = resident_bytes().expect("a number");
             before > RESIDENT_MAX_BYTES && after < before - RESIDENT_MAX_BYTES / 2
         });
@@ -166,7 +166,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_device_is_refused() {
-        let error = map(Path::new("/dev/zero"), 100_000).err().expect("no file");
+        let error = map(Path::new("/dev/zero"), 100_000).err().expect("a device is no regular file");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
     }
 }

@@ -193,7 +193,7 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, id: &str, stem: &str) {
-        let found = FileName::parse(name).expect("is a name");
+        let found = FileName::parse(name).expect("a file name");
         assert_eq!((&*found.id, &*found.stem), (id, stem), "{name}");
     }
 

@@ -137,7 +137,7 @@ mod tests {
             let path = folder.path().join(name);
             fs::write(&path, [0; 10]).expect("writes");
             let file = File::options().write(true).open(&path).expect("opens");
-            file.set_modified(SystemTime::now() - Duration::from_secs(secs)).expect("sets");
+            file.set_modified(SystemTime::now() - Duration::from_secs(secs)).expect("sets the time");
             path
         };
         let (new, old, middle) =

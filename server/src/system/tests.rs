@@ -45,7 +45,7 @@ async fn only_administrators_can_read_the_log() {
     let mut tail = LogTail::of_process();
     for level in ["INFO", "WARN", "ERROR"] {
         let line = format!("{{\"level\":\"{level}\",\"message\":\"of this very test, Bearer abc\"}}\n");
-        tail.write_all(line.as_bytes()).expect("keeps");
+        tail.write_all(line.as_bytes()).expect("writes");
     }
     let levels = async |query: &str| -> Vec<String> {
         let answer = app.local(Method::GET, &format!("{path}{query}")).send().await.expect(200);

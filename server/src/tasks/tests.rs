@@ -75,12 +75,12 @@ async fn ended(app: &TestApp, id: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_reports_its_progress_and_succeeds() {
     let app = TestApp::start().await;
-    let (go, may_finish) = mpsc::channel::<()>();
+    let (finish, may_finish) = mpsc::channel::<()>();
     let may_finish = Mutex::new(may_finish);
     let work = move |task: &TaskContext| {
         std::thread::sleep(Duration::from_millis(60));
         task.progress(0.5, "halfway");
-        may_finish.lock().unwrap().recv().expect("go");
+        may_finish.lock().unwrap().recv().expect("the test lets the work finish");
         Ok(json!({ "answer": 42 }))
     };
     let id = start(&app, &owner(&app).await, work).await;
@@ -96,7 +96,7 @@ async fn a_task_reports_its_progress_and_succeeds() {
         (&json!("running"), &json!(0.5), &json!("closure"))
     );
     assert!(running["started_at"].is_string() && running["finished_at"].is_null());
-    go.send(()).expect("waits");
+    finish.send(()).expect("the work waits");
     let task = ended(&app, &id).await;
     assert_eq!((&task["state"], &task["progress"]), (&json!("succeeded"), &json!(1.0)));
     assert_eq!((&task["result"], &task["error"]), (&json!({ "answer": 42 }), &Value::Null));
@@ -237,7 +237,7 @@ async fn the_list_has_pages_and_only_tasks_of_the_caller() {
     }
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
     let first = app.local(Method::GET, &format!("{LIST}?limit=2")).send().await.expect(200);
-    let cursor = first["next_cursor"].as_str().expect("more");
+    let cursor = first["next_cursor"].as_str().expect("a cursor for another page");
     let second = app.local(Method::GET, &format!("{LIST}?limit=2&cursor={cursor}")).send().await.expect(200);
     let seen: Vec<&str> = first["items"]
         .as_array()
@@ -380,7 +380,7 @@ async fn the_tasks_of_a_user_are_limited_and_leave_a_thread_to_other_users() {
         releases.push(release);
         ids.push(start(&app, &ada, work).await);
     }
-    let refusal = try_start(&app, &ada, |_| Ok(Value::Null)).await.expect_err("too many");
+    let refusal = try_start(&app, &ada, |_| Ok(Value::Null)).await.expect_err("the user has too many tasks");
     assert!(refusal.status() == 429 && refusal.to_string().contains("4 of your tasks"), "{refusal}");
     let wait_for_start = || started.recv_timeout(Duration::from_secs(30)).expect("a task begins");
     wait_for_start();
@@ -416,18 +416,18 @@ async fn only_the_attempt_that_owns_a_task_can_end_it() {
     let (owner, db) = (owner(&app).await, &app.state.db);
     insert(&app, &owner, "t", "queued").await;
     let delivery = Delivery { task_id: "t".to_owned(), owner_id: owner.clone() };
-    let claim = async |lease_ms| store::claim(db, &delivery, lease_ms).await.expect("claims");
-    let first = claim(-1).await.expect("is free");
+    let claim = async |lease_ms| store::claim(db, &delivery, lease_ms).await.expect("queries the database");
+    let first = claim(-1).await.expect("the task can be claimed");
     assert!(claim(60_000).await.is_none(), "two attempts at the same time");
     let lost = store::lost_attempts(db).await.expect("reads");
     assert_eq!(lost.iter().map(|lost| lost.delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
-    assert!(store::requeue_lost(db, &[], "t", first.attempt).await.expect("asks").is_waiting);
+    assert!(store::requeue_lost(db, &[], "t", first.attempt).await.expect("queries the database").is_waiting);
     assert!(
-        !store::requeue_lost(db, &[], "t", first.attempt).await.expect("asks").is_waiting,
+        !store::requeue_lost(db, &[], "t", first.attempt).await.expect("queries the database").is_waiting,
         "the task was requeued twice"
     );
     assert!(store::lost_attempts(db).await.expect("reads").is_empty());
-    let second = claim(60_000).await.expect("is free again");
+    let second = claim(60_000).await.expect("the task can be claimed again");
     assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
 
     let outcome = |result: &str| {
@@ -436,12 +436,19 @@ async fn only_the_attempt_that_owns_a_task_can_end_it() {
         task.result = Some(JsonText::of_value(&json!(result)));
         task
     };
-    assert!(store::heartbeat(db, &first.task, first.attempt, 60_000).await.expect("asks").is_none());
-    assert!(!store::holds(db, "t", first.attempt).await.expect("asks"));
-    assert!(!store::requeue(db, &[], "t", first.attempt, 0, true).await.expect("asks").is_waiting);
-    assert!(!store::finish(db, &outcome("first"), first.attempt).await.expect("asks"));
-    assert!(store::finish(db, &outcome("second"), second.attempt).await.expect("asks"));
-    assert!(!store::finish(db, &outcome("again"), second.attempt).await.expect("asks"));
+    assert!(
+        store::heartbeat(db, &first.task, first.attempt, 60_000)
+            .await
+            .expect("queries the database")
+            .is_none()
+    );
+    assert!(!store::holds(db, "t", first.attempt).await.expect("queries the database"));
+    assert!(
+        !store::requeue(db, &[], "t", first.attempt, 0, true).await.expect("queries the database").is_waiting
+    );
+    assert!(!store::finish(db, &outcome("first"), first.attempt).await.expect("queries the database"));
+    assert!(store::finish(db, &outcome("second"), second.attempt).await.expect("queries the database"));
+    assert!(!store::finish(db, &outcome("again"), second.attempt).await.expect("queries the database"));
     assert_eq!(read(&app, "t").await["result"], "second");
 }
 
@@ -455,17 +462,23 @@ async fn a_task_fails_if_its_process_ends_in_every_attempt() {
     }
     let delivery = |id: &str| Delivery { task_id: id.to_owned(), owner_id: owner.clone() };
     for attempt in 1..=3 {
-        let claimed = store::claim(db, &delivery("t"), -1).await.expect("takes").expect("is free");
+        let claimed = store::claim(db, &delivery("t"), -1)
+            .await
+            .expect("queries the database")
+            .expect("the task can be claimed");
         assert_eq!(claimed.attempt, attempt);
-        app.state.tasks.requeue_lost().await.expect("checks");
+        app.state.tasks.requeue_lost().await.expect("requeues the lost tasks");
         assert_eq!(read(&app, "t").await["state"] == "failed", attempt == 3);
     }
     let task = read(&app, "t").await;
     assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("interrupted")));
 
-    store::claim(db, &delivery("cancelled"), -1).await.expect("takes").expect("is free");
+    store::claim(db, &delivery("cancelled"), -1)
+        .await
+        .expect("queries the database")
+        .expect("the task can be claimed");
     app.local(Method::DELETE, &format!("{LIST}/cancelled")).send().await.expect(200);
-    app.state.tasks.requeue_lost().await.expect("checks");
+    app.state.tasks.requeue_lost().await.expect("requeues the lost tasks");
     assert_eq!(read(&app, "cancelled").await["state"], "cancelled");
 }
 

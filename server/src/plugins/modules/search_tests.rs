@@ -36,7 +36,9 @@ impl TestFolder {
     /// Returns the paths relative to this folder.
     fn names<'p>(&self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<String> {
         let root = self.path("");
-        let name = |path: &PathBuf| path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+        let name = |path: &PathBuf| {
+            path.strip_prefix(&root).expect("a path below the root").to_string_lossy().into_owned()
+        };
         paths.into_iter().map(name).collect()
     }
 
@@ -131,12 +133,13 @@ fn a_library_beside_a_vst3_is_not_a_module() {
 #[test]
 fn symbolic_links_are_followed_once_even_in_loops() {
     let folder = TestFolder::of(&["store/Foo-1.2.vst3/Contents/", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
-    symlink(folder.path("store/Foo-1.2.vst3"), folder.path("list/Foo.vst3")).expect("links");
-    symlink(folder.path("list"), folder.path("list/sub/loop")).expect("links");
-    symlink(folder.path("list/sub"), folder.path("list/again")).expect("links");
-    symlink(folder.path("elsewhere/Baz.so.4"), folder.path("list/sub/Baz.so")).expect("links");
-    symlink(folder.path("nowhere"), folder.path("list/gone.so")).expect("links");
-    symlink("self", folder.path("list/self")).expect("links");
+    symlink(folder.path("store/Foo-1.2.vst3"), folder.path("list/Foo.vst3")).expect("makes a symbolic link");
+    symlink(folder.path("list"), folder.path("list/sub/loop")).expect("makes a symbolic link");
+    symlink(folder.path("list/sub"), folder.path("list/again")).expect("makes a symbolic link");
+    symlink(folder.path("elsewhere/Baz.so.4"), folder.path("list/sub/Baz.so"))
+        .expect("makes a symbolic link");
+    symlink(folder.path("nowhere"), folder.path("list/gone.so")).expect("makes a symbolic link");
+    symlink("self", folder.path("list/self")).expect("makes a symbolic link");
     let found = folder.search_within(&["list", "list/sub", "store"], Limits::default());
     assert_eq!(folder.modules(&found), ["store/Foo-1.2.vst3", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
     assert_eq!(found.modules[0].stem, "Foo", "the name is that of the link in the searched folder");
@@ -146,8 +149,8 @@ fn symbolic_links_are_followed_once_even_in_loops() {
 #[test]
 fn only_allowed_paths_are_searched() {
     let folder = TestFolder::of(&["in/Foo.so", "out/Bar.so", "out/Baz.sf2"]);
-    symlink(folder.path("out"), folder.path("in/link")).expect("links");
-    symlink(folder.path("out/Bar.so"), folder.path("in/Bar.so")).expect("links");
+    symlink(folder.path("out"), folder.path("in/link")).expect("makes a symbolic link");
+    symlink(folder.path("out/Bar.so"), folder.path("in/Bar.so")).expect("makes a symbolic link");
     let allowed_dir = folder.path("in");
     let found = search(&[folder.path("in"), folder.path("out")], Limits::default(), &|real| {
         real.starts_with(&allowed_dir)

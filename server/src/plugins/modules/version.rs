@@ -61,7 +61,7 @@ mod tests {
         let second = version_of(folder.path());
         assert_ne!(second, first);
         let file = fs::File::options().write(true).open(inside.join("Foo.so")).expect("opens");
-        file.set_modified(SystemTime::now() + Duration::from_secs(9)).expect("dates");
+        file.set_modified(SystemTime::now() + Duration::from_secs(9)).expect("sets the time");
         assert_ne!(version_of(folder.path()), second);
         assert_ne!(version_of(&folder.path().join("none")), second);
     }

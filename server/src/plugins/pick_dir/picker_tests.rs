@@ -35,7 +35,7 @@ impl FakeDesktop {
     fn install(&self, name: &str, script: &str) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writes");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("may be run");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("makes the file executable");
         path
     }
 

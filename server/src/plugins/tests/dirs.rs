@@ -41,7 +41,7 @@ async fn folders_can_be_added_once_and_removed() {
     let (one, two) = (real.join("one"), real.join("zwei mit Ü"));
     fs::create_dir(&two).expect("makes");
     fs::create_dir(&one).expect("makes");
-    symlink(&one, real.join("link")).expect("links");
+    symlink(&one, real.join("link")).expect("makes a symbolic link");
     assert_eq!(listed(&app).await, json!([]));
     assert_eq!(add_folder(&app, &two).await.expect(200)["plugin_dirs"], json!([two]));
     assert_eq!(add_folder(&app, &real.join("link")).await.expect(200)["plugin_dirs"], json!([two, one]));
@@ -77,13 +77,13 @@ async fn invalid_folders_are_refused_with_the_reason() {
     add(&app, &at("file/x")).await.problem(400, "not_a_folder");
     let locked = real.join("locked");
     fs::create_dir(&locked).expect("makes");
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locks");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("removes the permissions");
     // Root can read every folder, so the folder is accepted if the tests run as root.
     match fs::read_dir(&locked) {
         Ok(_) => assert_eq!(add_folder(&app, &locked).await.expect(200)["plugin_dirs"], json!([locked])),
         Err(_) => drop(add_folder(&app, &locked).await.problem(403, "not_readable")),
     }
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).expect("unlocks");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).expect("restores the permissions");
     remove(&app, &locked).await;
     for body in [json!({}), json!({ "path": 1 }), json!({ "path": "/", "more": 1 })] {
         let answer = app.local(Method::POST, PATH).json(&body).send().await;
@@ -98,7 +98,7 @@ async fn the_storage_folder_cannot_be_added() {
     let (_folder, real) = folder();
     let storage = &app.state.config.storage.dir;
     fs::create_dir_all(storage.join("soundfonts")).expect("makes");
-    symlink(storage, real.join("way-in")).expect("links");
+    symlink(storage, real.join("way-in")).expect("makes a symbolic link");
     for path in [storage.clone(), storage.join("soundfonts"), real.join("way-in"), real.join("way-in/blobs")]
     {
         add_folder(&app, &path).await.problem(403, "inside_storage");
@@ -111,8 +111,8 @@ async fn a_server_only_accepts_folders_below_its_roots() {
     let (root, other) = (real.join("root"), real.join("other"));
     fs::create_dir_all(root.join("vst")).expect("makes");
     fs::create_dir(&other).expect("makes");
-    symlink(&other, root.join("way-out")).expect("links");
-    symlink(root.join("vst"), real.join("way-in")).expect("links");
+    symlink(&other, root.join("way-out")).expect("makes a symbolic link");
+    symlink(root.join("vst"), real.join("way-in")).expect("makes a symbolic link");
     let container = [
         ("SF_ENVIRONMENT", "container"),
         ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),

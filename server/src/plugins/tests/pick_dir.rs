@@ -17,7 +17,7 @@ async fn a_local_caller_chooses_a_folder() {
     let bridge = folder.path().join("shell");
     // The script fails if it gets settings of the service in its environment.
     fs::write(&bridge, "#!/bin/sh\n[ -z \"$(env | grep ^SF_)\" ] && echo /usr\n").expect("writes");
-    fs::set_permissions(&bridge, fs::Permissions::from_mode(0o700)).expect("may be run");
+    fs::set_permissions(&bridge, fs::Permissions::from_mode(0o700)).expect("makes the file executable");
     let app = TestApp::with(&[("SF_DIALOG_BRIDGE", &bridge.to_string_lossy())]).await;
     let answer = app.local(Method::POST, PATH).send().await.expect(200);
     assert_eq!(answer, json!({ "path": "/usr", "cancelled": false }));

@@ -283,15 +283,15 @@ async fn unchanged_modules_are_not_scanned_again() {
     let replace = |module: &str, size: u64, modified| {
         fs::copy(built().modules.join(format!("lib{module}.so")), &inside).expect("copies");
         let file = fs::File::options().write(true).open(&inside).expect("opens");
-        file.set_len(size).expect("sizes");
-        file.set_modified(modified).expect("dates");
+        file.set_len(size).expect("sets the size");
+        file.set_modified(modified).expect("sets the time");
     };
-    let metadata = fs::metadata(&inside).expect("facts");
+    let metadata = fs::metadata(&inside).expect("metadata");
     let (size, modified) = (metadata.len(), metadata.modified().expect("a time"));
     replace("loud", size, modified);
     service.scan().await;
     assert_eq!(service.effects().await, ["Test Effect"], "size and time are unchanged");
-    let file_size = fs::metadata(built().modules.join("libloud.so")).expect("facts").len();
+    let file_size = fs::metadata(built().modules.join("libloud.so")).expect("metadata").len();
     replace("loud", file_size, modified + Duration::from_secs(2));
     assert_eq!(service.effects().await, ["Test Effect"], "the list is cached");
     service.scan().await;
@@ -331,10 +331,15 @@ async fn an_explicit_scan_retries_failed_modules() {
     let path = service.path("Late.so");
     service.install("vst2_effect", "Late.so");
     let module = fs::read(&path).expect("reads");
-    let modified = fs::metadata(&path).expect("facts").modified().expect("a time");
+    let modified = fs::metadata(&path).expect("metadata").modified().expect("a time");
     let write = |bytes: &[u8]| {
         fs::write(&path, bytes).expect("writes");
-        fs::File::options().write(true).open(&path).expect("opens").set_modified(modified).expect("dates");
+        fs::File::options()
+            .write(true)
+            .open(&path)
+            .expect("opens")
+            .set_modified(modified)
+            .expect("sets the time");
     };
     write(&vec![0; module.len()]);
     assert_eq!(service.scan().await["unclassified"][0]["name"], "Late");
@@ -409,13 +414,15 @@ async fn only_administrators_can_scan() {
     assert_eq!(service.effects().await, ["Test Effect"]);
     // A former administrator keeps the list of folders, but its plugins are no longer run.
     let users = service.app.local(Method::GET, "/api/v1/admin/users").send().await.expect(200);
-    let ada =
-        users["items"].as_array().expect("users").iter().find(|user| user["username"] == "ada").expect("ada")
-            ["id"]
-            .clone();
+    let ada = users["items"]
+        .as_array()
+        .expect("users")
+        .iter()
+        .find(|user| user["username"] == "ada")
+        .expect("an entry of Ada")["id"]
+        .clone();
     let path = format!("/api/v1/admin/users/{}", ada.as_str().expect("an id"));
-    let set_role =
-        |set_role: &str| service.app.local(Method::PATCH, &path).json(&json!({ "role": set_role })).send();
+    let set_role = |role: &str| service.app.local(Method::PATCH, &path).json(&json!({ "role": role })).send();
     set_role("admin").await.expect(200);
     let log_in = json!({ "username": "ada", "password": "tuba-lattice-overbid-9" });
     let token = service.app.remote(Method::POST, "/api/v1/auth/login").json(&log_in).send().await.expect(200)

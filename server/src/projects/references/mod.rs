@@ -152,9 +152,9 @@ mod tests {
             .await
             .expect("searches");
         change().await;
-        let mut saves = lock_saves(&app.state.db, owner_id).await.expect("locks");
+        let mut saves = lock_saves(&app.state.db, owner_id).await.expect("takes the lock");
         references.search_changed(&mut saves).await.expect("searches");
-        saves.rollback().await.expect("ends");
+        saves.rollback().await.expect("ends the transaction");
         references.documents_naming(ID)
     }
 

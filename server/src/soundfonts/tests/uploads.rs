@@ -381,7 +381,7 @@ async fn the_files_of_a_deleted_account_are_collected_as_orphans() {
     let usage_of = |name: &str| {
         storage["users"].as_array().expect("users").iter().find(|user| user["username"] == name).cloned()
     };
-    let (hers, his) = (usage_of("ada").expect("ada"), usage_of("bob").expect("bob"));
+    let (hers, his) = (usage_of("ada").expect("an entry of Ada"), usage_of("bob").expect("an entry of Bob"));
     assert_eq!((&hers["soundfonts"], &hers["soundfont_bytes"]), (&json!(2), &json!(sf2_bytes + sf3_bytes)));
     assert_eq!((&his["soundfonts"], &his["total_bytes"]), (&json!(1), &json!(sf2_bytes)));
     assert_eq!(storage["soundfont_disk_bytes"], json!(sf2_bytes + sf3_bytes));
@@ -402,7 +402,7 @@ async fn the_files_of_a_deleted_account_are_collected_as_orphans() {
 async fn a_scan_names_the_files_that_are_not_played() {
     let app = TestApp::start().await;
     let folder = tempfile::tempdir().expect("a folder");
-    let real = folder.path().canonicalize().expect("is there");
+    let real = folder.path().canonicalize().expect("the file exists");
     for (name, bytes) in
         [("a/Twin.sf2", sf2(1_000)), ("b/twin.sf2", sf2(300)), ("twin.sf3", sf3()), ("z.sf2", sf2(9))]
     {

@@ -524,7 +524,7 @@ mod tests {
     #[test]
     fn a_file_appears_completely_or_not_at_all() {
         let (_dir, blobs) = store();
-        let key = BlobKey::new("renders", "a1", "wav").expect("fits");
+        let key = BlobKey::new("renders", "a1", "wav").expect("a valid key");
         let mut writer = blobs.writer(&key).expect("starts");
         writer.write_all(b"half").expect("writes");
         assert!(blobs.read(&key).expect("reads").is_none(), "the file is visible before it is finished");
@@ -537,7 +537,7 @@ mod tests {
 
         blobs.put(&key, b"whole").expect("stores");
         let mut text = String::new();
-        blobs.read(&key).expect("reads").expect("is there").read_to_string(&mut text).expect("text");
+        blobs.read(&key).expect("reads").expect("the file exists").read_to_string(&mut text).expect("text");
         assert_eq!(text, "whole");
         blobs.remove(&key).expect("removes");
         blobs.remove(&key).expect("removing nothing is fine");
@@ -550,7 +550,7 @@ mod tests {
         let (remote, root) = (Remote::in_memory(), dir.path().join("blobs"));
         let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
         let work = move || {
-            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             blobs.put(&key, b"right").expect("stores");
             fs::remove_file(blobs.path(&key)).expect("there is a local copy");
             remote.damage("audio", "a1.wav", b"wrong");
@@ -569,15 +569,15 @@ mod tests {
         assert!(blobs.entries("audio").expect("lists").is_empty());
         let writer = blobs.unnamed_writer("audio").expect("starts");
         fs::write(writer.temporary(), b"from elsewhere").expect("writes");
-        let key = BlobKey::new("audio", "b2", "wav").expect("fits");
-        let copied_key = BlobKey::new("parts", "c3", "part").expect("fits");
-        writer.finish_as(&key).expect("names it");
+        let key = BlobKey::new("audio", "b2", "wav").expect("a valid key");
+        let copied_key = BlobKey::new("parts", "c3", "part").expect("a valid key");
+        writer.finish_as(&key).expect("names the file");
         assert_eq!(fs::read(blobs.path(&key)).expect("reads"), b"from elsewhere");
         let stored = blobs.entries("audio").expect("lists");
         assert_eq!((stored.len(), stored[0].file_name()), (1, "b2.wav".to_owned()));
         blobs.put(&copied_key, b"a part").expect("stores");
-        let second = BlobKey::new("audio", "d4", "wav").expect("fits");
-        blobs.unnamed_copy(&copied_key, "audio").expect("copies").finish_as(&second).expect("names it");
+        let second = BlobKey::new("audio", "d4", "wav").expect("a valid key");
+        blobs.unnamed_copy(&copied_key, "audio").expect("copies").finish_as(&second).expect("names the file");
         blobs.remove(&copied_key).expect("removes");
         assert_eq!(fs::read(blobs.path(&second)).expect("reads"), b"a part");
     }
@@ -585,15 +585,15 @@ mod tests {
     #[test]
     fn opening_the_store_removes_files_that_a_crash_left_behind() {
         let (dir, blobs) = store();
-        let key = BlobKey::new("renders", "kept", "wav").expect("fits");
+        let key = BlobKey::new("renders", "kept", "wav").expect("a valid key");
         blobs.put(&key, b"kept").expect("stores");
         let leftover = blobs.path(&key).with_file_name(".writing-0123");
         fs::write(&leftover, b"half").expect("writes");
-        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
+        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens in shared mode");
         assert!(leftover.exists(), "another process may still be writing the file");
         let file = File::options().write(true).open(&leftover).expect("opens");
-        file.set_modified(SystemTime::now() - ABANDONED_AFTER).expect("sets");
-        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
+        file.set_modified(SystemTime::now() - ABANDONED_AFTER).expect("sets the time");
+        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens in shared mode");
         assert!(!leftover.exists(), "the file was not removed although it is too old to be in use");
         fs::write(&leftover, b"half").expect("writes");
         let again = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens again");

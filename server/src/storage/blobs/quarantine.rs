@@ -320,11 +320,11 @@ mod tests {
         let exclusive = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
         let shared = Blobs::open(dir.path().join("shared"), Sharing::Shared).expect("opens");
         for blobs in [exclusive, shared.with_quarantine_inside()] {
-            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             blobs.put(&key, b"bytes").expect("stores");
             assert!(blobs.set_aside(&key, Reason::Unneeded).expect("moves").is_some());
             assert!(
-                blobs.set_aside(&key, Reason::Unneeded).expect("asks").is_none(),
+                blobs.set_aside(&key, Reason::Unneeded).expect("moves").is_none(),
                 "the file was already moved"
             );
             assert!(!blobs.path(&key).exists());
@@ -346,14 +346,14 @@ mod tests {
     fn several_threads_can_quarantine_and_restore_a_file_at_the_same_time() {
         let dir = tempfile::tempdir().expect("a folder");
         let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
-        let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+        let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
         blobs.put(&key, b"bytes").expect("stores");
         let is_done = AtomicBool::new(false);
         std::thread::scope(|threads| {
             for _ in 0..2 {
                 threads.spawn(|| {
                     while !is_done.load(Ordering::Relaxed) {
-                        blobs.contains(&key).expect("asks");
+                        blobs.contains(&key).expect("accesses the storage");
                     }
                 });
             }
@@ -362,7 +362,7 @@ mod tests {
             }
             is_done.store(true, Ordering::Relaxed);
         });
-        assert!(blobs.contains(&key).expect("asks"));
+        assert!(blobs.contains(&key).expect("accesses the storage"));
         assert_eq!(
             blobs.read(&key).expect("reads").map(|file| file.metadata().expect("metadata").len()),
             Some(5)
@@ -376,17 +376,20 @@ mod tests {
         let remote = Remote::in_memory();
         let blobs = Blobs::open_remote(root, remote, 1 << 20, Sharing::Exclusive).expect("opens");
         let check = move || {
-            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             for (content, reason) in [(b"first", Reason::Deleted), (b"other", Reason::Unneeded)] {
                 blobs.put(&key, content).expect("stores");
                 assert!(blobs.set_aside(&key, reason).expect("moves").is_some());
-                assert!(blobs.read_stored(&key).expect("asks").is_none());
+                assert!(blobs.read_stored(&key).expect("accesses the storage").is_none());
             }
             assert_eq!(blobs.quarantined().expect("lists").len(), 2);
-            assert!(blobs.contains(&key).expect("asks"), "the file was not restored");
-            assert!(blobs.contains(&key).expect("asks") && blobs.read(&key).expect("reads").is_some());
+            assert!(blobs.contains(&key).expect("accesses the storage"), "the file was not restored");
+            assert!(
+                blobs.contains(&key).expect("accesses the storage")
+                    && blobs.read(&key).expect("reads").is_some()
+            );
             assert_eq!(blobs.quarantined().expect("lists").len(), 1);
-            let part = BlobKey::new("parts", "b1", "part").expect("fits");
+            let part = BlobKey::new("parts", "b1", "part").expect("a valid key");
             let local = blobs.local();
             local.put(&part, b"part").expect("stores");
             assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
@@ -406,7 +409,7 @@ mod tests {
         let root = dir.path().join("blobs");
         let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
         let work = move || {
-            let key = |id: &str| BlobKey::new("audio", id, "wav").expect("fits");
+            let key = |id: &str| BlobKey::new("audio", id, "wav").expect("a valid key");
             for second in 10..40 {
                 let id = format!("a{second}");
                 blobs.put(&key(&id), b"bytes").expect("stores");
@@ -415,9 +418,9 @@ mod tests {
             }
             let requests = || remote.size_requests.load(Ordering::Relaxed);
             let before = requests();
-            assert!(blobs.read(&key("b")).expect("asks").is_none());
+            assert!(blobs.read(&key("b")).expect("accesses the storage").is_none());
             assert!(requests() - before <= BATCH_REQUESTS_MAX, "{} requests", requests() - before);
-            assert!(blobs.contains(&key("a20")).expect("asks"), "the file was not restored");
+            assert!(blobs.contains(&key("a20")).expect("accesses the storage"), "the file was not restored");
             assert_eq!(blobs.quarantined().expect("lists").len(), 29);
         };
         tokio::task::spawn_blocking(work).await.expect("no panic");

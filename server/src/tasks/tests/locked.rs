@@ -27,14 +27,14 @@ async fn the_end_of_a_task_is_stored_once_the_database_is_unlocked() {
     let may_finish = Arc::new(Mutex::new(may_finish));
     let first_may_finish = Arc::clone(&may_finish);
     let successful_task = start(&app, &owner, move |_| {
-        first_may_finish.lock().unwrap().recv().expect("go");
+        first_may_finish.lock().unwrap().recv().expect("the test lets the work finish");
         Ok(json!("done"))
     })
     .await;
     let attempts = AtomicUsize::new(0);
     let retried_task = start(&app, &owner, move |_| match attempts.fetch_add(1, Ordering::Relaxed) {
         0 => {
-            may_finish.lock().unwrap().recv().expect("go");
+            may_finish.lock().unwrap().recv().expect("the test lets the work finish");
             Err(ApiError::internal(anyhow::anyhow!("the disk hiccups")))
         }
         _ => Ok(json!("at last")),
@@ -44,8 +44,8 @@ async fn the_end_of_a_task_is_stored_once_the_database_is_unlocked() {
         wait_until_running(&app, id).await;
     }
     let lock = app.lock_database().await;
-    finish.send(()).expect("waits");
-    finish.send(()).expect("waits");
+    finish.send(()).expect("the work waits");
+    finish.send(()).expect("the work waits");
     let started_at = Instant::now();
     for id in [&successful_task, &retried_task] {
         // An attempt that gave up storing its end would no longer be in the list of running ones.

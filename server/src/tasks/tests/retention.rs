@@ -117,7 +117,7 @@ async fn inputs_of_tasks_count_towards_the_quota_of_projects() {
     let may_finish = Mutex::new(may_finish);
     let name = format!("{} {}", uuid::Uuid::new_v4(), "x".repeat(60_000));
     let work = move |_: &TaskContext| {
-        may_finish.lock().unwrap().recv().expect("go");
+        may_finish.lock().unwrap().recv().expect("the test lets the work finish");
         Ok(Value::Null)
     };
     WORK_BY_NAME.lock().unwrap().insert(name.clone(), Arc::new(work));
@@ -127,7 +127,7 @@ async fn inputs_of_tasks_count_towards_the_quota_of_projects() {
     save().await.problem(507, "quota_exceeded");
     let storage = app.local(Method::GET, "/api/v1/admin/storage").send().await.expect(200);
     assert!(storage["users"][0]["task_bytes"].as_u64() > Some(60_000), "{storage}");
-    finish.send(()).expect("waits");
+    finish.send(()).expect("the work waits");
     ended(&app, &id).await;
     save().await.expect(201);
 }
