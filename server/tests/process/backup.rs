@@ -191,7 +191,11 @@ fn a_restore_replaces_nothing_without_permission() {
     uploaded(&service, 4_800);
     installation.save();
     let (storage, backup) = (installation.storage(), installation.path("backup"));
-    refused(&storage, &["restore", path_text(&backup)], "another Songfoundry process is using the storage folder");
+    refused(
+        &storage,
+        &["restore", path_text(&backup)],
+        "another Songfoundry process is using the storage folder",
+    );
     let second = uploaded(&service, 9_600);
     service.kill();
     refused(&storage, &["restore", path_text(&backup)], "is not empty; nothing was changed");
