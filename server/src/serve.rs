@@ -27,7 +27,7 @@ const FIRST_USER_PORT: u16 = 1024;
 /// Serves until SIGTERM or SIGINT. Then stops accepting connections, waits for running requests,
 /// cancels tasks and closes the database.
 ///
-/// Prints its address to standard output once it accepts connections.
+/// Prints the address of the service to standard output once the service accepts connections.
 ///
 /// # Errors
 /// A part of the service cannot be opened, or the address is in use. The error names the part or
@@ -50,8 +50,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     audio::resume(&state).await.context("cannot resume the audio imports of the last run")?;
     let listener = listen_on(address, "SF_HOST, SF_PORT").await?;
     let bound_address = listener.local_addr()?;
-    // Must come before the address is printed, because a caller may send a signal as soon as it has
-    // read the address.
+    // Signals must be handled before the address is printed, because a caller may send a signal as
+    // soon as it has read the address.
     let stop_signal = stop_signal().context("cannot listen for signals")?;
     let tls = match &certificate {
         Some(certificate) => {
@@ -97,7 +97,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 /// Runs tasks as a worker of a server deployment until SIGTERM or SIGINT. Unfinished tasks then
 /// wait for another process.
 ///
-/// Prints its process id to standard output once it runs tasks.
+/// Prints the process id of the worker to standard output once the worker runs tasks.
 ///
 /// # Errors
 /// A part cannot be opened, which the error names; or the database is SQLite, which processes on

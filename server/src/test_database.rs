@@ -97,7 +97,7 @@ impl TestDatabase {
     }
 }
 
-/// A transaction that blocks the writes of others, but not their reads.
+/// A transaction that blocks the writes of other connections, but not their reads.
 pub(crate) struct WriteLock(AnyConnection);
 
 impl WriteLock {

@@ -72,7 +72,7 @@ fn space(dir: &std::path::Path) -> Option<(u64, u64)> {
     Some((bytes(stats.blocks()), bytes(stats.blocks_available())))
 }
 
-/// Returns `None`: only Unix systems are asked for the space.
+/// Returns `None`, because the free space is read only on Unix systems.
 #[cfg(not(unix))]
 fn space(_: &std::path::Path) -> Option<(u64, u64)> {
     None

@@ -35,7 +35,7 @@ pub(super) struct MediaFile {
     /// Container format, such as `wave`; this and the following fields are null if the content is
     /// not supported.
     container: Option<String>,
-    /// Codec of its samples.
+    /// Codec of the samples.
     codec: Option<String>,
     /// Sample rate in hertz.
     sample_rate_hz: Option<u32>,

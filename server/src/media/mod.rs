@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(drives::list))

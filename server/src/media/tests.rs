@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::audio::test_files::sine_wav;
 use crate::test_app::{Answer, TestApp};
 
-/// A service on a media with two folders, of which only `music` is a media folder.
+/// A service and a temporary folder with two subfolders, of which only `music` is a media folder.
 struct MediaApp {
     app: TestApp,
     music: PathBuf,

@@ -21,7 +21,7 @@ use crate::state::AppState;
 /// Media type of the text for Prometheus.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The route `/metrics`, outside the prefix `/api/v1`.
+/// Returns the route `/metrics`, which is outside the prefix `/api/v1`.
 pub(crate) fn routes() -> Router<AppState> {
     Router::new().route("/metrics", get(read))
 }

@@ -16,7 +16,7 @@ use crate::state::AppState;
 /// Maximum size of a multipart body's parts other than the file, in bytes.
 const MULTIPART_OVERHEAD_MAX_BYTES: u64 = 64 * 1024;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limits = &config.limits;
     let import_limit = BodyLimit {

@@ -109,8 +109,8 @@ fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms
     Ok(())
 }
 
-/// Returns the orphans that this database has not needed for `age`. For each of the others, records
-/// the time since when it is not needed. Blocks.
+/// Returns the orphans that this database has not needed for `age`. For the other orphans, records
+/// since when they have not been needed. Blocks.
 ///
 /// # Errors
 /// A query fails.

@@ -1,4 +1,5 @@
-//! Records of stored files that no row needs, each with the time since when this is so.
+//! Records of stored files that no row needs. Each record has the time since when no row has needed
+//! the file.
 
 use std::collections::{HashMap, HashSet};
 

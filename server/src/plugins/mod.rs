@@ -19,7 +19,7 @@ pub(crate) use modules::Scan;
 pub(crate) use pick_dir::Picker;
 pub(crate) use soundfont_files::soundfont_files;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(available::read))

@@ -119,8 +119,8 @@ impl ScanAnswer {
     }
 }
 
-/// Returns, by path of each SoundFont in the caller's folders, the searched folder that contains
-/// it.
+/// Maps the path of each SoundFont in the caller's folders to the searched folder that contains the
+/// SoundFont.
 fn directories(scan: &Scan) -> HashMap<&Path, &Path> {
     scan.soundfonts.iter().map(|file| (file.path.as_path(), file.directory.as_path())).collect()
 }

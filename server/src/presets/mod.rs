@@ -23,7 +23,7 @@ use crate::state::AppState;
 /// Maximum number of presets per user.
 const PRESETS_MAX: i64 = 2_000;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(verbs::list, verbs::create)).routes(routes!(
         verbs::read,

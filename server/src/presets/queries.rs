@@ -1,4 +1,4 @@
-//! Query parameters of this slice.
+//! Query parameters of `/presets`.
 
 use serde::Deserialize;
 use utoipa::IntoParams;

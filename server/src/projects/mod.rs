@@ -48,13 +48,13 @@ const STORING_MAX_BYTES: u64 = 128 * 1024 * 1024;
 /// Name of a project whose document has no name.
 pub(crate) const UNTITLED: &str = "Untitled";
 
-/// Name of the database record that the demo song was stored.
+/// Name of the database record which shows that the demo song was stored.
 const DEMO_SEED: &str = "demo-song";
 
 /// The demo song, made by `scripts/make-demo-song`.
 const DEMO_SONG: &str = include_str!("../../assets/demo-song.json");
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let routes = OpenApiRouter::new()
         .routes(routes!(verbs::list, verbs::create))

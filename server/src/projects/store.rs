@@ -315,7 +315,7 @@ pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<S
     Ok(Some(name))
 }
 
-/// Returns, by user id, the number of projects and the total size of kept revisions and autosaves.
+/// Returns the number of projects and the total size of kept revisions and autosaves, by user id.
 pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT u.owner_id, CAST(SUM(u.projects) AS BIGINT) AS projects, CAST(SUM(u.bytes) AS BIGINT) AS bytes \

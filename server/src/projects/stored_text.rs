@@ -70,7 +70,7 @@ impl UnreadDocument {
         with_unread_document(&owner_id, size_bytes, reading).await
     }
 
-    /// Reads the text. For callers that already have a permit.
+    /// Reads the text. The caller must already have a permit.
     ///
     /// # Errors
     /// 503 `busy` if this revision was deleted in the meantime.

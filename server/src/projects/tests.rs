@@ -393,7 +393,7 @@ async fn each_user_has_one_autosave() {
     let found = app.local(Method::GET, temp).send().await.expect(200);
     assert_eq!((&found["project"]["name"], &found["updated_at"]), (&json!("Draft"), &first["updated_at"]));
 
-    // An invalid draft is stored, too, because it is better than none.
+    // An invalid draft is stored too, because an invalid draft is better than none.
     let body = json!({ "client_id": "window-2", "project": { "tracks": "not yet" } });
     let second = app.local(Method::PUT, temp).json(&body).send().await.expect(200);
     assert!(second["updated_at"].as_str() > first["updated_at"].as_str());

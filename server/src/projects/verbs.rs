@@ -43,7 +43,7 @@ pub(super) async fn list(
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
-/// Stores a new project. A project without a `project_id` gets a new one.
+/// Stores a new project. A project without a `project_id` gets a new id.
 #[utoipa::path(post, path = "/projects", tag = "projects", request_body = ProjectDocument,
     responses((status = 201, body = Saved, headers(("ETag" = String), ("Location" = String))),
         (status = 409, description = "`project_exists`: the caller has a project with this id", body = Problem,

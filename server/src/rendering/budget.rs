@@ -189,12 +189,12 @@ impl BudgetShare {
 }
 
 impl Reservation {
-    /// Time when the memory was granted.
+    /// Returns the time when the memory was granted.
     pub(super) fn granted_at(&self) -> Instant {
         self.granted_at
     }
 
-    /// Maximum duration of the render from that time on.
+    /// Returns the maximum duration of the render, counted from [`Self::granted_at`].
     pub(super) fn max_duration(&self) -> Option<Duration> {
         self.budget.max_duration
     }

@@ -18,7 +18,7 @@ pub struct MixOptions {
 }
 
 impl MixOptions {
-    /// Sample format of the file as the engine's type.
+    /// Returns the sample format of the file as the engine's type.
     pub(super) fn sample_format(&self) -> SampleFormat {
         self.bit_depth.into()
     }

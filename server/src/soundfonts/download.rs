@@ -96,7 +96,7 @@ async fn send_reduced(
     let tag = reduced::tag(soundfont.summary.content_hash.as_deref().unwrap_or_default(), &presets);
     let etag = format!("\"{tag}\"");
     if etag::matches_none(headers, &etag) {
-        // This answer does not need the reduced bank, so it is not made.
+        // This answer does not contain the reduced bank, so the bank is not made.
         let etag = HeaderValue::from_str(&etag).map_err(ApiError::internal)?;
         let cache_control = HeaderValue::from_static("private, no-cache");
         let fields = [(header::ETAG, etag), (header::CACHE_CONTROL, cache_control)];

@@ -47,7 +47,7 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::{BlobKey, FORM_EXTRA_BYTES};
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit {
         form_max_bytes: FORM_EXTRA_BYTES,

@@ -23,7 +23,8 @@ const FOLDER: &str = "reduced-soundfonts";
 #[derive(Debug)]
 pub(crate) struct ReducedBanks {
     limit_bytes: u64,
-    /// Only one bank is made at a time, because making it takes twice its size in memory.
+    /// Only one bank is made at a time, because making a bank takes twice the bank's size in
+    /// memory.
     making: Permits,
 }
 

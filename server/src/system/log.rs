@@ -25,7 +25,7 @@ pub struct LogLines {
     pub lines: Vec<Value>,
 }
 
-/// Reads the last lines of the log of this process. It keeps at most 1000 lines in memory.
+/// Reads the last lines of the log of this process. The process keeps at most 1000 lines in memory.
 #[utoipa::path(get, path = "/system/log", tag = "system", security(("bearer" = ["admin"])), params(LogQuery),
     responses((status = 200, body = LogLines), CommonErrors))]
 pub(super) async fn read(_: Admin, Query(query): Query<LogQuery>) -> ApiResult<Json<LogLines>> {

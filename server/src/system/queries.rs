@@ -1,4 +1,4 @@
-//! Query parameters of this slice.
+//! Query parameters of `/system/log`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

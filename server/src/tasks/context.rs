@@ -34,19 +34,19 @@ pub struct TaskContext {
 }
 
 impl TaskContext {
-    /// Id of the task.
+    /// Returns the id of the task.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Id of the user who owns the task.
+    /// Returns the id of the user who owns the task.
     #[must_use]
     pub fn owner_id(&self) -> &str {
         &self.owner_id
     }
 
-    /// The async runtime. Blocking work can use it to wait for futures.
+    /// Returns the async runtime. Blocking work can use it to wait for futures.
     #[must_use]
     pub fn runtime(&self) -> &Handle {
         &self.runtime

@@ -12,7 +12,7 @@ use super::task::Task;
 pub(super) struct FollowedTasks(Mutex<HashMap<String, watch::Sender<Task>>>);
 
 impl FollowedTasks {
-    /// Number of followed tasks.
+    /// Returns the number of followed tasks.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.lock().len()

@@ -41,7 +41,7 @@ use crate::db::Db;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(verbs::list))

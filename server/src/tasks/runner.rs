@@ -22,7 +22,7 @@ use crate::error::ApiError;
 pub(super) enum Runner {
     /// Threads of this process.
     Threads(Threads),
-    /// A queue from which any process may take them.
+    /// A queue from which any process may take deliveries.
     Queue(Queue),
 }
 

@@ -156,7 +156,7 @@ pub(super) async fn claim(
 pub(super) struct RemainingWait {
     /// Milliseconds until the task is due; at least 0.
     pub(super) due_in_ms: u64,
-    /// Number of waiting tasks of its owner, including this one.
+    /// Number of waiting tasks of the same owner, including this task.
     pub(super) waiting: u64,
 }
 

@@ -66,7 +66,7 @@ pub struct Task {
     pub message: String,
     /// Time when the task was created, RFC 3339.
     pub created_at: String,
-    /// Time when its first attempt started, RFC 3339; null before that.
+    /// Time when the first attempt started, RFC 3339; null before that.
     pub started_at: Option<String>,
     /// Time when the task ended, RFC 3339; null before that.
     pub finished_at: Option<String>,

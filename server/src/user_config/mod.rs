@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// Returns the routes of this module, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(verbs::read, verbs::replace, verbs::change, verbs::reset))

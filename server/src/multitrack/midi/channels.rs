@@ -125,7 +125,7 @@ impl ChannelContent {
         self.first_note_preset.is_some()
     }
 
-    /// Number of notes without a note-off message.
+    /// Returns the number of notes without a note-off message.
     pub(super) fn unended_notes(&self) -> usize {
         self.active_notes.values().map(VecDeque::len).sum()
     }

@@ -43,7 +43,7 @@ pub(crate) struct Module {
 pub(crate) struct SoundFontFile {
     /// Path without symbolic links.
     pub(crate) path: PathBuf,
-    /// The searched folder that contains it.
+    /// The searched folder that contains the file.
     pub(crate) directory: PathBuf,
 }
 

@@ -57,7 +57,7 @@ pub(super) enum Answer {
 }
 
 impl Dialog {
-    /// Name of the program. For the bridge, this is the name of its setting.
+    /// Returns the name of the program. For the bridge, this is the name of the bridge's setting.
     pub(super) fn program(self) -> &'static str {
         match self {
             Self::Bridge => "SF_DIALOG_BRIDGE",

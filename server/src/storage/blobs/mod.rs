@@ -72,19 +72,19 @@ impl BlobKey {
         Ok(Self { folder, id: id.to_owned(), extension })
     }
 
-    /// Folder of the file's kind.
+    /// Returns the folder of the file's kind.
     #[must_use]
     pub fn folder(&self) -> &'static str {
         self.folder
     }
 
-    /// Id and extension, joined by a dot.
+    /// Returns id and extension, joined by a dot.
     #[must_use]
     pub fn file_name(&self) -> String {
         format!("{}.{}", self.id, self.extension)
     }
 
-    /// Folder and file name, joined by `/`.
+    /// Returns folder and file name, joined by `/`.
     #[must_use]
     pub fn path(&self) -> String {
         format!("{}/{}", self.folder, self.file_name())
@@ -180,7 +180,7 @@ impl Entry {
         self.stored_at.elapsed().unwrap_or_default()
     }
 
-    /// Id and extension, joined by a dot.
+    /// Returns id and extension, joined by a dot.
     #[must_use]
     pub fn file_name(&self) -> String {
         format!("{}.{}", self.id, self.extension)

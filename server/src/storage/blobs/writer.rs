@@ -49,8 +49,8 @@ impl BlobWriter {
         self
     }
 
-    /// Path of the unfinished file, which another process may use to write it. Flush `self` before
-    /// that.
+    /// Returns the path of the unfinished file. Another process may write the file through this
+    /// path. Flush `self` before that.
     #[must_use]
     pub fn temporary(&self) -> &Path {
         &self.temporary

@@ -81,7 +81,8 @@ impl Allowance {
         self.check_disk_without(folder, more_bytes, 0)
     }
 
-    /// Like [`Self::check_disk`], if `removed_bytes` are first removed from that disk.
+    /// Like [`Self::check_disk`], but as if `removed_bytes` had already been removed from that
+    /// disk.
     pub(crate) fn check_disk_without(
         &self,
         folder: &Path,
