@@ -70,7 +70,7 @@ pub(super) struct BankContents {
 impl BankContents {
     /// Returns the reason why the bank cannot be played; `None` if it can.
     pub(super) fn problem(&self) -> Option<&'static str> {
-        self.presets.is_empty().then_some("it has no playable preset")
+        self.presets.is_empty().then_some("the SoundFont has no playable preset")
     }
 }
 
