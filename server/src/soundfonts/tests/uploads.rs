@@ -428,7 +428,7 @@ async fn a_scan_names_the_files_that_are_not_played() {
     let path = |name: &str| real.join(name).display().to_string();
     assert_eq!(ignored, [path("b/twin.sf2"), path("twin.sf3")]);
     let reasons = list(&scan["ignored"], "reason");
-    assert!(reasons[0].contains("found before") && reasons[0].contains(&path("a/Twin.sf2")), "{reasons:?}");
+    assert!(reasons[0].contains("found earlier") && reasons[0].contains(&path("a/Twin.sf2")), "{reasons:?}");
     assert!(reasons[1].contains("before an SF3"), "{reasons:?}");
     let scans = app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
     assert_eq!(list(&scans["soundfonts"]["problems"], "path"), ignored);
