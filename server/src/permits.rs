@@ -319,13 +319,13 @@ mod tests {
         ("plugins/pick_dir/picker_tests.rs", "tests of the dialog"),
     ];
 
-    fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    fn sources(folder: &Path, paths: &mut Vec<std::path::PathBuf>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
-                sources(&path, found);
+                sources(&path, paths);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path);
+                paths.push(path);
             }
         }
     }
@@ -333,9 +333,9 @@ mod tests {
     #[test]
     fn only_listed_files_use_semaphores() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut all = Vec::new();
-        sources(&root, &mut all);
-        for path in all {
+        let mut paths = Vec::new();
+        sources(&root, &mut paths);
+        for path in paths {
             let name =
                 path.strip_prefix(&root).expect("a path below the root").to_string_lossy().into_owned();
             let uses = std::fs::read_to_string(&path).expect("text").contains("Semaphore");

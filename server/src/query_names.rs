@@ -34,7 +34,7 @@ struct Operation {
 impl QueryNames {
     /// Reads the operations from an OpenAPI document.
     pub(crate) fn of(document: &Value) -> Self {
-        let mut all = HashMap::new();
+        let mut operations = HashMap::new();
         for (path, methods) in document["paths"].as_object().into_iter().flatten() {
             for (method, operation) in methods.as_object().into_iter().flatten() {
                 let parameters = operation["parameters"].as_array().into_iter().flatten();
@@ -43,10 +43,10 @@ impl QueryNames {
                     .filter_map(|entry| entry["name"].as_str());
                 let names = names.map(str::to_owned).collect();
                 let needs_login = operation.as_object().is_some_and(is_for_users);
-                all.insert((method.clone(), path.clone()), Operation { names, needs_login });
+                operations.insert((method.clone(), path.clone()), Operation { names, needs_login });
             }
         }
-        Self(Arc::new(all))
+        Self(Arc::new(operations))
     }
 
     /// Returns an operation; `None` if the API description does not contain it. `HEAD` has the

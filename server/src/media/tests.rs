@@ -92,9 +92,10 @@ async fn the_folder_tree_has_the_requested_depth() {
 #[tokio::test]
 async fn audio_files_are_listed_with_their_header_properties() {
     let media = MediaApp::start().await;
-    let list = media.get("files", &media.music, "").await.expect(200);
-    assert_eq!(names(&list["items"]), ["broken.flac", "One.WAV", "two.wav"]);
-    let (broken, one, two) = (&list["items"][0], &list["items"][1], &list["items"][2]);
+    let files_answer = media.get("files", &media.music, "").await.expect(200);
+    assert_eq!(names(&files_answer["items"]), ["broken.flac", "One.WAV", "two.wav"]);
+    let (broken, one, two) =
+        (&files_answer["items"][0], &files_answer["items"][1], &files_answer["items"][2]);
     assert_eq!((&broken["container"], &broken["duration_secs"]), (&Value::Null, &Value::Null));
     assert_eq!(broken["size_bytes"], 7);
     assert_eq!((&one["container"], &one["duration_secs"]), (&json!("wave"), &json!(0.25)));
@@ -102,8 +103,8 @@ async fn audio_files_are_listed_with_their_header_properties() {
     let modified_at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_600_000_000_500);
     let file = File::options().write(true).open(media.music.join("One.WAV")).expect("opens");
     file.set_modified(modified_at).expect("sets the time");
-    let list = media.get("files", &media.music, "").await.expect(200);
-    assert_eq!(list["items"][1]["modified_at"], "2020-09-13T12:26:40.500000Z");
+    let files_answer = media.get("files", &media.music, "").await.expect(200);
+    assert_eq!(files_answer["items"][1]["modified_at"], "2020-09-13T12:26:40.500000Z");
 
     let first = media.get("files", &media.music, "&limit=2").await.expect(200);
     assert_eq!(names(&first["items"]), ["broken.flac", "One.WAV"]);

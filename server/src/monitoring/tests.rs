@@ -18,8 +18,8 @@ fn text(answer: &Answer) -> String {
 /// Returns the value of the metric whose line starts with `prefix`: its name and labels.
 #[track_caller]
 fn value(text: &str, prefix: &str) -> f64 {
-    let found = text.lines().find_map(|line| line.strip_prefix(prefix)?.trim().parse().ok());
-    found.unwrap_or_else(|| panic!("no line `{prefix}` in\n{text}"))
+    let number = text.lines().find_map(|line| line.strip_prefix(prefix)?.trim().parse().ok());
+    number.unwrap_or_else(|| panic!("no line `{prefix}` in\n{text}"))
 }
 
 #[tokio::test]

@@ -99,8 +99,8 @@ fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms
     let _contents = lock_contents(state, runtime)?;
     runtime.block_on(audio::forget_unowned(&state.db))?;
     let expected = runtime.block_on(inventory::expected(&state.db))?;
-    let found = find(&state.db, runtime, &state.blobs, &expected, age)?;
-    for orphan in due(&state.db, runtime, &found, age, now_ms)? {
+    let orphans = find(&state.db, runtime, &state.blobs, &expected, age)?;
+    for orphan in due(&state.db, runtime, &orphans, age, now_ms)? {
         if try_quarantine(&state.blobs, orphan) {
             forget(&state.db, runtime, orphan)?;
             state.metrics.orphan_removed(orphan.key.folder(), orphan.size_bytes);
@@ -117,12 +117,12 @@ fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms
 pub(crate) fn due<'f>(
     database: &Db,
     runtime: &Handle,
-    found: &'f [Orphan],
+    orphans: &'f [Orphan],
     age: Duration,
     now_ms: i64,
 ) -> ApiResult<Vec<&'f Orphan>> {
-    let names: Vec<String> = found.iter().map(|orphan| orphan.key.file_name()).collect();
-    let unneeded: Vec<store::Unneeded<'_>> = std::iter::zip(found, &names)
+    let names: Vec<String> = orphans.iter().map(|orphan| orphan.key.file_name()).collect();
+    let unneeded: Vec<store::Unneeded<'_>> = std::iter::zip(orphans, &names)
         .map(|(orphan, name)| store::Unneeded {
             folder: orphan.key.folder(),
             name,
@@ -131,7 +131,7 @@ pub(crate) fn due<'f>(
         .collect();
     let due_ms = now_ms.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
     let due = runtime.block_on(store::record_unneeded(database, &unneeded, now_ms, due_ms))?;
-    Ok(found.iter().filter(|orphan| due.contains(&folder_and_name(orphan))).collect())
+    Ok(orphans.iter().filter(|orphan| due.contains(&folder_and_name(orphan))).collect())
 }
 
 /// Deletes the record of an unneeded file after the file was quarantined. If the file is restored
@@ -282,7 +282,7 @@ mod tests {
         let app = TestApp::start().await;
         let sound = sine_wav(440.0, 48_000, 0.1);
         let call = with_form(app.local(Method::POST, UPLOAD), &[("kept.wav", &sound)]);
-        let kept = call.send().await.expect(201)["files"][0].take();
+        let uploaded = call.send().await.expect(201)["files"][0].take();
         let (old, new) = (AGE * 2, AGE / 2);
         let audio = |id: &str| audio::FILES.key(&format!("{}.wav", id.repeat(64))).expect("a valid key");
         let render = |name: &str| render_files::FILES.key(name).expect("a valid key");
@@ -306,7 +306,7 @@ mod tests {
         let stored = [&audio("a"), &audio("b"), &unpaired, &unowned, &pair[0], &pair[1]]
             .map(|key| is_stored(&app, key));
         assert_eq!(stored, [false, true, false, false, true, true]);
-        let path = format!("/api/v1/audio/{}/file", kept["id"].as_str().expect("an id"));
+        let path = format!("/api/v1/audio/{}/file", uploaded["id"].as_str().expect("an id"));
         assert_eq!(app.local(Method::GET, &path).send().await.status, 200);
         let quarantined: Vec<String> =
             app.state.blobs.quarantined().expect("lists").into_iter().map(|file| file.name).collect();

@@ -44,8 +44,8 @@ impl PageFiles {
     pub(super) async fn read(&self, folder: &Path, path: &str) -> Result<Option<Arc<PageFile>>, ApiError> {
         let Some(file) = path_below(folder, path) else { return Ok(None) };
         let (files, folder) = (self.clone(), folder.to_owned());
-        let found = tokio::task::spawn_blocking(move || files.read_blocking(&folder, &file)).await?;
-        match found {
+        let read_result = tokio::task::spawn_blocking(move || files.read_blocking(&folder, &file)).await?;
+        match read_result {
             Ok(file) => Ok(file),
             Err(error) if is_no_file(error.kind()) => Ok(None),
             Err(error) => Err(error.into()),

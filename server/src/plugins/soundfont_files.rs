@@ -16,8 +16,8 @@ pub(crate) fn soundfont_files(config: &Config) -> ExtraFiles {
             let paths: Vec<PathBuf> = store::of_all(&db).await?.into_iter().map(PathBuf::from).collect();
             let search: Search = Box::new(move || {
                 let resolved = rules.resolve();
-                let found = search(&paths, Limits::default(), &|real| resolved.allows(real));
-                found.soundfonts.into_iter().map(|file| file.path).collect()
+                let search_result = search(&paths, Limits::default(), &|real| resolved.allows(real));
+                search_result.soundfonts.into_iter().map(|file| file.path).collect()
             });
             Ok(search)
         })

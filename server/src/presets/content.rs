@@ -142,8 +142,8 @@ mod tests {
     #[track_caller]
     fn check_refused(kind: PresetKind, content: Value, pointers: &[&str]) {
         let errors = checked(kind, &content).expect_err("the content is invalid");
-        let found: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
-        assert_eq!(found, pointers, "{errors:?}");
+        let error_pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
+        assert_eq!(error_pointers, pointers, "{errors:?}");
     }
 
     #[test]

@@ -110,8 +110,8 @@ async fn presets_can_be_searched_by_text_and_category() {
     assert_eq!(names(&list(&app, &token, "?source=user&search=_").await), [""; 0]);
     assert_eq!(names(&list(&app, &token, "?source=user&category=echo").await), [""; 0]);
     assert_eq!(names(&list(&app, &token, "?category=ECHOES").await), ["Plain", "Vocal 50% wet"]);
-    let found = list(&app, &token, "?kind=effect_chain&search=vocal").await;
-    assert!(names(&found).starts_with(&["Vocal 50% wet", "Lead vocal"]), "{found}");
+    let vocal_chains = list(&app, &token, "?kind=effect_chain&search=vocal").await;
+    assert!(names(&vocal_chains).starts_with(&["Vocal 50% wet", "Lead vocal"]), "{vocal_chains}");
     let instruments = list(&app, &token, "?kind=instrument&limit=200").await;
     assert!(instruments["items"].as_array().is_some_and(|items| items.len() > 10
         && items.iter().all(|preset| preset["kind"] == "instrument" && preset["source"] == "factory")));

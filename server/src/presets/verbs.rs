@@ -25,21 +25,21 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let after = page.position()?;
     let count = limit + 1;
-    let mut found = Vec::new();
+    let mut presets = Vec::new();
     let in_factory = after.as_ref().is_some_and(|position| factory::is_id(&position.id));
     if query.includes(PresetSource::User) && !in_factory {
-        found = store::page(&state.db, &user.id, &query, after.as_ref(), count).await?;
+        presets = store::page(&state.db, &user.id, &query, after.as_ref(), count).await?;
     }
     if query.includes(PresetSource::Factory) {
         let after = after.filter(|_| in_factory);
         let matching = factory::matching(&query, after.as_ref().map(|position| position.id.as_str()));
-        found.extend(matching.take(count as usize - found.len()));
+        presets.extend(matching.take(count as usize - presets.len()));
     }
     let position = |preset: &PresetSummary| Position {
         time: preset.created_at.clone().unwrap_or_default(),
         id: preset.id.clone(),
     };
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    Ok(Json(Page::from_overfetched(presets, limit, position)))
 }
 
 /// Stores a preset of the caller.
@@ -70,11 +70,11 @@ pub(super) async fn read(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Json<StoredPreset>> {
-    let found = match factory::is_id(&id) {
+    let preset = match factory::is_id(&id) {
         true => factory::by_id(&id).cloned(),
         false => store::by_id(&state.db, &user.id, &id).await?,
     };
-    found.map(Json).ok_or_else(|| ApiError::not_found("preset", &id))
+    preset.map(Json).ok_or_else(|| ApiError::not_found("preset", &id))
 }
 
 /// Replaces a preset of the caller.

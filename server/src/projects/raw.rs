@@ -25,8 +25,8 @@ pub(super) async fn revision(
     Path((id, revision)): Path<(String, i64)>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
-    download(&state, &user, &headers, &format!("{id}-{revision}"), found).await
+    let unread_document = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
+    download(&state, &user, &headers, &format!("{id}-{revision}"), unread_document).await
 }
 
 /// Downloads the stored JSON of the autosave without changes, even if it can no longer be read.
@@ -36,7 +36,7 @@ pub(super) async fn revision(
         CommonErrors))]
 pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
     let (answer_state, user_id) = (state.clone(), user.id.clone());
-    let read = move |found: StoredTemp| json_answer(&answer_state, &user_id, found.text);
+    let read = move |autosave: StoredTemp| json_answer(&answer_state, &user_id, autosave.text);
     let answer = read_autosave(&state, &user.id, read).await?;
     Ok((download_headers("autosave")?, answer).into_response())
 }
@@ -48,15 +48,15 @@ pub(super) async fn download(
     user: &CurrentUser,
     headers: &HeaderMap,
     stem: &str,
-    found: UnreadDocument,
+    unread_document: UnreadDocument,
 ) -> ApiResult<Response> {
-    if let Some(not_modified) = not_modified(headers, found.revision) {
+    if let Some(not_modified) = not_modified(headers, unread_document.revision) {
         return Ok(not_modified);
     }
-    let tag = (header::ETAG, revision_tag(found.revision));
+    let tag = (header::ETAG, revision_tag(unread_document.revision));
     let (answer_state, user_id) = (state.clone(), user.id.clone());
     let read = move |_: &StoredText, text| json_answer(&answer_state, &user_id, text);
-    let answer = found.read(state, read).await?;
+    let answer = unread_document.read(state, read).await?;
     Ok(([tag], download_headers(stem)?, answer).into_response())
 }
 

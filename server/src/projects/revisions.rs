@@ -53,9 +53,9 @@ pub(super) async fn restore(
     let missing = || ApiError::not_found("project", &id);
     let current = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let expected = expected_revision(&headers)?.unwrap_or(current);
-    let found = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
+    let unread_document = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
     let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &id, str::to_owned);
-    let document = found.read(&state, copy).await?;
+    let document = unread_document.read(&state, copy).await?;
     save_over(&state, &user, &document, expected).await
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn duplicate(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Response> {
-    let found = UnreadDocument::current(&state, &user.id, &id).await?;
+    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
     let new_id = uuid::Uuid::new_v4().to_string();
     let rename = |name: &str| {
         const SUFFIX: &str = " (copy)";
@@ -76,6 +76,6 @@ pub(super) async fn duplicate(
         shortened + SUFFIX
     };
     let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &new_id, rename);
-    let document = found.read(&state, copy).await?;
+    let document = unread_document.read(&state, copy).await?;
     created(&state, &user, &document).await
 }

@@ -173,7 +173,7 @@ pub(super) async fn current_size(
     owner_id: &str,
     id: &str,
 ) -> Result<Option<(i64, usize)>, sqlx::Error> {
-    let found: Option<(i64, i64)> = sqlx::query_as(
+    let row: Option<(i64, i64)> = sqlx::query_as(
         "SELECT r.revision, r.size_bytes FROM projects p JOIN project_revisions r \
          ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
          WHERE p.owner_id = $1 AND p.project_id = $2",
@@ -182,7 +182,7 @@ pub(super) async fn current_size(
     .bind(id)
     .fetch_optional(db)
     .await?;
-    Ok(found.map(|(revision, size_bytes)| (revision, length(size_bytes))))
+    Ok(row.map(|(revision, size_bytes)| (revision, length(size_bytes))))
 }
 
 /// Returns the length of a kept revision of a project in bytes.
@@ -192,7 +192,7 @@ pub(super) async fn revision_size(
     id: &str,
     revision: i64,
 ) -> Result<Option<usize>, sqlx::Error> {
-    let found: Option<i64> = sqlx::query_scalar(
+    let size_bytes: Option<i64> = sqlx::query_scalar(
         "SELECT size_bytes FROM project_revisions WHERE owner_id = $1 AND project_id = $2 AND revision = $3",
     )
     .bind(owner_id)
@@ -200,7 +200,7 @@ pub(super) async fn revision_size(
     .bind(revision)
     .fetch_optional(db)
     .await?;
-    Ok(found.map(length))
+    Ok(size_bytes.map(length))
 }
 
 /// Returns the text of a kept revision of a project.
@@ -425,13 +425,13 @@ pub(super) async fn put_temp(
 
 /// Returns the length of the autosave in bytes.
 pub(super) async fn temp_size(db: &Db, owner_id: &str) -> Result<Option<usize>, sqlx::Error> {
-    let found: Option<i64> = sqlx::query_scalar(
+    let size_bytes: Option<i64> = sqlx::query_scalar(
         "SELECT CAST(octet_length(body) AS BIGINT) FROM temp_autosaves WHERE owner_id = $1",
     )
     .bind(owner_id)
     .fetch_optional(db)
     .await?;
-    Ok(found.map(length))
+    Ok(size_bytes.map(length))
 }
 
 /// Returns the autosave if it has at most `max_bytes` bytes.

@@ -29,8 +29,8 @@ impl UnreadDocument {
     /// # Errors
     /// 404 if the user has no such project.
     pub(super) async fn current(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Self> {
-        let found = store::current_size(&state.db, owner_id, id).await?;
-        let (revision, size_bytes) = found.ok_or_else(|| ApiError::not_found("project", id))?;
+        let current = store::current_size(&state.db, owner_id, id).await?;
+        let (revision, size_bytes) = current.ok_or_else(|| ApiError::not_found("project", id))?;
         let source = StoredText::Current(id.to_owned());
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
@@ -45,8 +45,8 @@ impl UnreadDocument {
         id: &str,
         revision: i64,
     ) -> ApiResult<Self> {
-        let found = store::revision_size(&state.db, owner_id, id, revision).await?;
-        let size_bytes = found.ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
+        let size = store::revision_size(&state.db, owner_id, id, revision).await?;
+        let size_bytes = size.ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
         let source = StoredText::Revision(id.to_owned(), revision);
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
@@ -75,8 +75,8 @@ impl UnreadDocument {
     /// # Errors
     /// 503 `busy` if this revision was deleted in the meantime.
     pub(super) async fn text(&self, db: &Db) -> ApiResult<String> {
-        let found = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
-        found.ok_or_else(changed)
+        let text = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
+        text.ok_or_else(changed)
     }
 }
 
@@ -96,8 +96,8 @@ pub(super) async fn read_autosave<T: Send + 'static>(
     })?;
     let (runtime, db, owner) = (Handle::current(), state.db.clone(), owner_id.to_owned());
     let reading = move || {
-        let found = runtime.block_on(store::temp(&db, &owner, size_bytes))?;
-        work(found.ok_or_else(changed)?)
+        let autosave = runtime.block_on(store::temp(&db, &owner, size_bytes))?;
+        work(autosave.ok_or_else(changed)?)
     };
     with_unread_document(owner_id, size_bytes, reading).await
 }

@@ -106,10 +106,11 @@ pub(super) async fn write(
         CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
     let (answer_state, user_id) = (state.clone(), user.id.clone());
-    let read = move |found: StoredTemp| {
-        let project = stored(&StoredText::Autosave, &found.text)?;
-        let found = TempDocument { updated_at: found.updated_at, client_id: found.client_id, project };
-        json_answer(&answer_state, &user_id, found.into_json())
+    let read = move |autosave: StoredTemp| {
+        let project = stored(&StoredText::Autosave, &autosave.text)?;
+        let autosave =
+            TempDocument { updated_at: autosave.updated_at, client_id: autosave.client_id, project };
+        json_answer(&answer_state, &user_id, autosave.into_json())
     };
     read_autosave(&state, &user.id, read).await
 }

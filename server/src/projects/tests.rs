@@ -274,19 +274,19 @@ async fn projects_are_listed_in_pages() {
         create(&app, &project(&format!("p{number}"), &format!("Song {number}"))).await.expect(201);
     }
     save(&app, "p1", 1, &project("p1", "Song 1 again")).await.expect(200);
-    let mut seen = Vec::new();
+    let mut project_ids = Vec::new();
     let mut query = "?limit=2".to_owned();
     loop {
         let page = app.local(Method::GET, &format!("{LIST}{query}")).send().await.expect(200);
         let items = page["items"].as_array().expect("a list").clone();
         assert!(items.len() <= 2);
-        seen.extend(items.iter().map(|item| item["project_id"].as_str().expect("an id").to_owned()));
+        project_ids.extend(items.iter().map(|item| item["project_id"].as_str().expect("an id").to_owned()));
         match page["next_cursor"].as_str() {
             Some(cursor) => query = format!("?limit=2&cursor={cursor}"),
             None => break,
         }
     }
-    assert_eq!(seen, ["p1", "p4", "p3", "p2", "p0"]);
+    assert_eq!(project_ids, ["p1", "p4", "p3", "p2", "p0"]);
     let all = app.local(Method::GET, LIST).send().await.expect(200);
     let first = &all["items"][0];
     assert_eq!((&first["name"], &first["revision"]), (&json!("Song 1 again"), &json!(2)));
@@ -390,8 +390,11 @@ async fn each_user_has_one_autosave() {
     assert_eq!(first["client_id"], "window-1");
     let revision = app.local(Method::GET, &format!("{temp}/revision")).send().await.expect(200);
     assert_eq!(revision, first);
-    let found = app.local(Method::GET, temp).send().await.expect(200);
-    assert_eq!((&found["project"]["name"], &found["updated_at"]), (&json!("Draft"), &first["updated_at"]));
+    let autosave = app.local(Method::GET, temp).send().await.expect(200);
+    assert_eq!(
+        (&autosave["project"]["name"], &autosave["updated_at"]),
+        (&json!("Draft"), &first["updated_at"])
+    );
 
     // An invalid draft is stored too, because an invalid draft is better than none.
     let body = json!({ "client_id": "window-2", "project": { "tracks": "not yet" } });
@@ -538,9 +541,9 @@ async fn two_servers_see_saves_at_once_and_never_overwrite_each_other() {
         };
         assert_eq!(successful.expect(200)["revision"], revision + 1);
         refused.problem(412, "stale_revision");
-        let seen = read(reader, "song").await;
-        assert_eq!(seen.header("etag"), format!("\"{}\"", revision + 1));
-        assert_eq!(seen.expect(200)["name"], winner["name"]);
+        let answer = read(reader, "song").await;
+        assert_eq!(answer.header("etag"), format!("\"{}\"", revision + 1));
+        assert_eq!(answer.expect(200)["name"], winner["name"]);
     }
     let revisions = first.local(Method::GET, &format!("{}/revisions", path("song"))).send().await.expect(200);
     assert_eq!(revisions["items"].as_array().or(revisions.as_array()).map(Vec::len), Some(13), "{revisions}");

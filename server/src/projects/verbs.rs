@@ -35,12 +35,12 @@ pub(super) async fn list(
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<ProjectSummary>>> {
     let limit = query.limit()?;
-    let found = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
+    let projects = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
     let position = |project: &ProjectSummary| Position {
         time: project.updated_at.clone(),
         id: project.project_id.clone(),
     };
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    Ok(Json(Page::from_overfetched(projects, limit, position)))
 }
 
 /// Stores a new project. A project without a `project_id` gets a new id.
@@ -92,18 +92,18 @@ pub(super) async fn read(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = UnreadDocument::current(&state, &user.id, &id).await?;
-    if let Some(not_modified) = not_modified(&headers, found.revision) {
+    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
+    if let Some(not_modified) = not_modified(&headers, unread_document.revision) {
         return Ok(not_modified);
     }
-    let tag = revision_tag(found.revision);
+    let tag = revision_tag(unread_document.revision);
     let answer_state = state.clone();
     let read = move |source: &StoredText, text: String| {
         let project = stored(source, &text)?.into_string();
         drop(text);
         json_answer(&answer_state, &user.id, project)
     };
-    let project = found.read(&state, read).await?;
+    let project = unread_document.read(&state, read).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
 }
 
@@ -174,8 +174,8 @@ pub(super) async fn raw(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = UnreadDocument::current(&state, &user.id, &id).await?;
-    download(&state, &user, &headers, &id, found).await
+    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
+    download(&state, &user, &headers, &id, unread_document).await
 }
 
 /// Upgrades a project to the current schema version. Neither stores nor validates it.

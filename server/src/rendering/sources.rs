@@ -106,14 +106,14 @@ impl Prepared {
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
-        let mut found = OpenedSounds { banks: open_banks(project, sources)?, recordings: Vec::new() };
+        let mut opened_sounds = OpenedSounds { banks: open_banks(project, sources)?, recordings: Vec::new() };
         for id in files_used(project) {
             if let Some(recording) = sources.recording(&id) {
-                found.recordings.push((id, recording));
+                opened_sounds.recordings.push((id, recording));
             }
         }
-        let compiled = compile(project, rate_hz, &mut found)?;
-        let OpenedSounds { banks, recordings } = found;
+        let compiled = compile(project, rate_hz, &mut opened_sounds)?;
+        let OpenedSounds { banks, recordings } = opened_sounds;
         let missing = missing_sounds(&compiled.session, &banks);
         let audio: Vec<Option<AudioSlot>> =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
@@ -215,13 +215,13 @@ fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
             track.instrument.is_some_and(|instrument| instrument.bank_slot == slot)
         };
         for track in session.tracks.iter().filter(on_slot) {
-            let mut add = |found: MissingSound| {
+            let mut add = |new_sound: MissingSound| {
                 let same = |sound: &&mut MissingSound| {
-                    (&sound.soundfont_id, sound.preset) == (&found.soundfont_id, found.preset)
+                    (&sound.soundfont_id, sound.preset) == (&new_sound.soundfont_id, new_sound.preset)
                 };
                 match missing.iter_mut().find(same) {
                     Some(existing) => existing.tracks.push(track.id.clone()),
-                    None => missing.push(found),
+                    None => missing.push(new_sound),
                 }
             };
             if let Some(named) = named.as_ref().filter(|_| opened.is_substitute) {

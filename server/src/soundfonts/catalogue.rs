@@ -118,8 +118,8 @@ pub async fn keep_scanning(state: AppState, stop: CancellationToken) {
     let mut is_first = true;
     loop {
         match state.soundfonts.catalogue.rescan().await {
-            Ok(found) if is_first => {
-                warn_of_default(&state.config.sound, &found);
+            Ok(snapshot) if is_first => {
+                warn_of_default(&state.config.sound, &snapshot);
                 is_first = false;
             }
             Ok(_) => {}
@@ -133,12 +133,12 @@ pub async fn keep_scanning(state: AppState, stop: CancellationToken) {
 }
 
 /// Warns if the default SoundFont of the settings was not found or cannot be played.
-fn warn_of_default(sound: &SoundConfig, found: &Snapshot) {
+fn warn_of_default(sound: &SoundConfig, snapshot: &Snapshot) {
     let Some(named) = &sound.default_soundfont else { return };
-    if found.find(&id_of_name(named)).is_some_and(|soundfont| soundfont.summary.usable) {
+    if snapshot.find(&id_of_name(named)).is_some_and(|soundfont| soundfont.summary.usable) {
         return;
     }
-    match found.default_soundfont() {
+    match snapshot.default_soundfont() {
         Some(default) => {
             let instead = &default.summary.soundfont_id;
             tracing::warn!(

@@ -135,22 +135,22 @@ fn examine(name: FileName, received: &Received) -> ApiResult<Uploaded> {
     let refused = |reason: &str| format!("`{}` cannot be used: {reason}.", received.name);
     let damaged =
         |reason: &str| ApiError::Unprocessable { code: "soundfont_damaged", detail: refused(reason) };
-    let found = read_bank(bytes).map_err(|error| match error {
+    let contents = read_bank(bytes).map_err(|error| match error {
         dsp_core::soundfont::BankError::NotASoundFont => ApiError::UnsupportedMedia {
             detail: format!("{} Upload an SF2 or SF3 file.", refused(&error.to_string())),
         },
         error => damaged(&BankProblem::Content(error).to_string()),
     })?;
-    if let Some(problem) = found.problem() {
+    if let Some(problem) = contents.problem() {
         return Err(damaged(problem));
     }
     Ok(Uploaded {
         soundfont_id: name.id,
-        name: found.name.unwrap_or(name.stem),
+        name: contents.name.unwrap_or(name.stem),
         content: Content { sha256: received.sha256.clone(), size_bytes: received.size_bytes },
-        format: found.format,
-        presets: found.presets,
-        skipped: found.skipped,
+        format: contents.format,
+        presets: contents.presets,
+        skipped: contents.skipped,
     })
 }
 
@@ -193,8 +193,8 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, id: &str, stem: &str) {
-        let found = FileName::parse(name).expect("a file name");
-        assert_eq!((&*found.id, &*found.stem), (id, stem), "{name}");
+        let file_name = FileName::parse(name).expect("a file name");
+        assert_eq!((&*file_name.id, &*file_name.stem), (id, stem), "{name}");
     }
 
     #[test]

@@ -42,19 +42,19 @@ impl Scanner {
         let files = self.find(extra_files);
         let mut cached = std::mem::take(&mut self.inspected);
         let mut by_id: BTreeMap<String, Vec<SoundFont>> = BTreeMap::new();
-        for found in files {
-            let inspection = match cached.remove(&found.path) {
-                Some((version, inspection)) if version == found.version => inspection,
+        for file in files {
+            let inspection = match cached.remove(&file.path) {
+                Some((version, inspection)) if version == file.version => inspection,
                 _ => {
-                    let inspection = inspect(&found.path);
+                    let inspection = inspect(&file.path);
                     let problem = inspection.problem.as_deref();
                     let skipped = inspection.skipped.count;
-                    tracing::info!(path = ?found.path, problem, skipped, "inspected a SoundFont");
+                    tracing::info!(path = ?file.path, problem, skipped, "inspected a SoundFont");
                     inspection
                 }
             };
-            let soundfont = soundfont(&found, &inspection);
-            self.inspected.insert(found.path, (found.version, inspection));
+            let soundfont = soundfont(&file, &inspection);
+            self.inspected.insert(file.path, (file.version, inspection));
             by_id.entry(soundfont.summary.soundfont_id.clone()).or_default().push(soundfont);
         }
         let mut shadowed = Vec::new();
@@ -120,8 +120,8 @@ fn is_soundfont(path: &Path) -> bool {
     extension.and_then(SoundFontFormat::of_extension).is_some()
 }
 
-fn soundfont(found: &FoundFile, inspection: &Inspection) -> SoundFont {
-    let stem = found.path.file_stem().unwrap_or_default().to_string_lossy();
+fn soundfont(file: &FoundFile, inspection: &Inspection) -> SoundFont {
+    let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
     SoundFont {
         summary: SoundFontSummary {
             soundfont_id: Some(id_of_name(&stem))
@@ -130,7 +130,7 @@ fn soundfont(found: &FoundFile, inspection: &Inspection) -> SoundFont {
             name: inspection.name.clone(),
             source: SoundFontSource::System,
             format: inspection.format,
-            size_bytes: found.version.size_bytes,
+            size_bytes: file.version.size_bytes,
             content_hash: inspection.content_hash.clone(),
             default: false,
             usable: inspection.problem.is_none(),
@@ -139,7 +139,7 @@ fn soundfont(found: &FoundFile, inspection: &Inspection) -> SoundFont {
             others: Vec::new(),
         },
         presets: inspection.presets.clone(),
-        file: BankFile::InFolder { path: found.path.clone(), version: found.version },
+        file: BankFile::InFolder { path: file.path.clone(), version: file.version },
     }
 }
 

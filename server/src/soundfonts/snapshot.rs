@@ -61,36 +61,37 @@ impl Snapshot {
     /// # Errors
     /// A row of the database has an invalid file name.
     pub(super) fn with_uploads(&self, uploads: &[Uploaded]) -> ApiResult<Self> {
-        let mut all = self.clone();
+        let mut combined = self.clone();
         for upload in uploads {
-            let index = all
+            let index = combined
                 .soundfonts
                 .binary_search_by(|soundfont| soundfont.summary.soundfont_id.cmp(&upload.soundfont_id));
             match index {
-                Ok(index) if all.soundfonts[index].summary.source == SoundFontSource::Upload => {
+                Ok(index) if combined.soundfonts[index].summary.source == SoundFontSource::Upload => {
                     let other = other_soundfont(SoundFontSource::Upload, upload.format, SF2_FIRST);
                     // Uploads come before SoundFonts of the system.
-                    let others = &mut all.soundfonts[index].summary.others;
+                    let others = &mut combined.soundfonts[index].summary.others;
                     let end =
                         others.iter().take_while(|other| other.source == SoundFontSource::Upload).count();
                     others.insert(end, other);
                 }
                 Ok(index) => {
-                    let system = std::mem::replace(&mut all.soundfonts[index], upload.soundfont()?).summary;
-                    let summary = &mut all.soundfonts[index].summary;
+                    let system =
+                        std::mem::replace(&mut combined.soundfonts[index], upload.soundfont()?).summary;
+                    let summary = &mut combined.soundfonts[index].summary;
                     summary.default = system.default;
                     summary.others = vec![other_soundfont(SoundFontSource::System, system.format, OWN_FIRST)];
                     summary.others.extend(system.others);
                 }
-                Err(index) => all.soundfonts.insert(index, upload.soundfont()?),
+                Err(index) => combined.soundfonts.insert(index, upload.soundfont()?),
             }
         }
-        if all.default_soundfont().is_none()
-            && let Some(first) = all.soundfonts.iter_mut().find(|soundfont| soundfont.summary.usable)
+        if combined.default_soundfont().is_none()
+            && let Some(first) = combined.soundfonts.iter_mut().find(|soundfont| soundfont.summary.usable)
         {
             first.summary.default = true;
         }
-        Ok(all)
+        Ok(combined)
     }
 
     /// Returns an entity tag, including its quotes, that changes with everything except
@@ -118,10 +119,10 @@ impl Snapshot {
     #[must_use]
     pub fn choose(&self, soundfont_id: Option<&str>) -> Option<Chosen> {
         let requested = soundfont_id.map(id_of_name);
-        let found =
+        let playable =
             requested.as_ref().and_then(|id| self.find(id).filter(|soundfont| soundfont.summary.usable));
-        let soundfont = found.or_else(|| self.default_soundfont())?.clone();
-        Some(Chosen { soundfont, fallback: requested.is_some() && found.is_none() })
+        let soundfont = playable.or_else(|| self.default_soundfont())?.clone();
+        Some(Chosen { soundfont, fallback: requested.is_some() && playable.is_none() })
     }
 
     /// Opens the bank that [`Self::choose`] chooses for an id. Blocks.

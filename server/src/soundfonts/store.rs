@@ -158,8 +158,8 @@ pub(super) async fn delete(
 
 /// Whether a SoundFont of any user has this content.
 pub(super) async fn is_used(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
-    let found = sqlx::query("SELECT sha256 FROM soundfonts WHERE sha256 = $1 LIMIT 1").bind(sha256);
-    Ok(found.fetch_optional(db).await?.is_some())
+    let query = sqlx::query("SELECT sha256 FROM soundfonts WHERE sha256 = $1 LIMIT 1").bind(sha256);
+    Ok(query.fetch_optional(db).await?.is_some())
 }
 
 /// Returns all stored contents, each only once.

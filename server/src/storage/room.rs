@@ -51,9 +51,9 @@ pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
 /// # Errors
 /// The storage fails.
 pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
-    let mut found = blobs.quarantined()?;
-    found.retain(|file| file.reason == Reason::Deleted);
-    Ok(found)
+    let mut deleted = blobs.quarantined()?;
+    deleted.retain(|file| file.reason == Reason::Deleted);
+    Ok(deleted)
 }
 
 /// Runs `operation`, which needs free disk space. If the disk is full, removes all deleted files

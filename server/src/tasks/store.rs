@@ -203,13 +203,13 @@ pub(super) async fn heartbeat(
 
 /// Whether an attempt still owns its task.
 pub(super) async fn holds(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx::Error> {
-    let found: Option<i64> =
+    let row: Option<i64> =
         sqlx::query_scalar("SELECT attempt FROM tasks WHERE id = $1 AND attempt = $2 AND state = 'running'")
             .bind(id)
             .bind(attempt)
             .fetch_optional(db)
             .await?;
-    Ok(found.is_some())
+    Ok(row.is_some())
 }
 
 /// Stores the final state of a task. Returns false and changes nothing if the attempt has lost its

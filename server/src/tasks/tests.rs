@@ -171,10 +171,10 @@ async fn an_event_stream_follows_a_task_until_it_ends() {
         data.map(|line| serde_json::from_str(line).expect("a task")).collect()
     };
     // The stream ends by itself when the task has ended.
-    let seen = states(follow().await);
-    assert!(seen.len() >= 3, "{seen:?}");
-    assert!(seen.iter().any(|task| task["state"] == "running"), "{seen:?}");
-    assert_eq!(seen.last().map(|task| task["result"].clone()), Some(json!("done")));
+    let states_seen = states(follow().await);
+    assert!(states_seen.len() >= 3, "{states_seen:?}");
+    assert!(states_seen.iter().any(|task| task["state"] == "running"), "{states_seen:?}");
+    assert_eq!(states_seen.last().map(|task| task["result"].clone()), Some(json!("done")));
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
     let after = states(follow().await);
     assert_eq!((after.len(), &after[0]["state"]), (1, &json!("succeeded")));
@@ -205,8 +205,8 @@ async fn all_event_streams_of_a_task_share_its_database_queries() {
     let (answers, ()) = tokio::join!(streams, end);
     for answer in answers {
         let text = String::from_utf8(answer.bytes).expect("text");
-        let last = text.lines().rfind(|line| line.starts_with("data: ")).expect("a task");
-        assert!(last.contains("\"state\":\"succeeded\""), "{text}");
+        let last_event = text.lines().rfind(|line| line.starts_with("data: ")).expect("a task");
+        assert!(last_event.contains("\"state\":\"succeeded\""), "{text}");
     }
     while followed() > 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -239,7 +239,7 @@ async fn the_list_has_pages_and_only_tasks_of_the_caller() {
     let first = app.local(Method::GET, &format!("{LIST}?limit=2")).send().await.expect(200);
     let cursor = first["next_cursor"].as_str().expect("a cursor for another page");
     let second = app.local(Method::GET, &format!("{LIST}?limit=2&cursor={cursor}")).send().await.expect(200);
-    let seen: Vec<&str> = first["items"]
+    let listed_ids: Vec<&str> = first["items"]
         .as_array()
         .unwrap()
         .iter()
@@ -247,7 +247,7 @@ async fn the_list_has_pages_and_only_tasks_of_the_caller() {
         .filter_map(|task| task["id"].as_str())
         .collect();
     ids.reverse();
-    assert_eq!(seen, ids);
+    assert_eq!(listed_ids, ids);
 
     let token = app.token_of_new_user("ada").await;
     assert_eq!(app.remote(Method::GET, LIST).token(&token).send().await.expect(200)["items"], json!([]));

@@ -100,12 +100,12 @@ mod tests {
     #[test]
     fn stored_messages_are_loaded_unchanged() {
         let exclusive = |tick, port, escape, data: &[u8]| Exclusive { tick, port, escape, data: data.into() };
-        let all = [exclusive(0, 0, false, &[0x7e, 0xf7]), exclusive(MAX_TICK, 127, true, &[0, 255])];
+        let exclusives = [exclusive(0, 0, false, &[0x7e, 0xf7]), exclusive(MAX_TICK, 127, true, &[0, 255])];
         let mut project = Project::new("p", "P");
         store(&mut project, &[]);
         assert!(project.extra.is_empty());
-        store(&mut project, &all);
-        assert_eq!(reload(&project), all);
+        store(&mut project, &exclusives);
+        assert_eq!(reload(&project), exclusives);
     }
 
     #[test]

@@ -47,10 +47,10 @@ pub fn export(document: View<'_>, mut project: Project) -> Vec<u8> {
     let mut smf = Smf::new(header);
     smf.tracks.push(first_track(project, &unplayed_channels(&noteless, &port_channels), &exclusives));
     for port in exclusive_ports {
-        let mut list = EventList::default();
-        list.meta(0, MetaMessage::MidiPort(u7::new(port)));
-        list.exclusives(&exclusives, port);
-        smf.tracks.push(list.into_track(0));
+        let mut events = EventList::default();
+        events.meta(0, MetaMessage::MidiPort(u7::new(port)));
+        events.exclusives(&exclusives, port);
+        smf.tracks.push(events.into_track(0));
     }
     for (track, port_channel) in tracks.iter().zip(port_channels) {
         smf.tracks.push(note_track(track, port_channel, has_ports));
@@ -103,17 +103,17 @@ impl<'a> EventList<'a> {
         let last_tick = self.0.last().map_or(0, |(tick, ..)| *tick);
         let end =
             (end_tick.max(last_tick), EventOrder::Header, TrackEventKind::Meta(MetaMessage::EndOfTrack));
-        let mut now = 0;
+        let mut last_event_tick = 0;
         let mut track = Vec::new();
         for (tick, _, kind) in self.0.into_iter().chain([end]) {
-            while tick - now > MAX_DELTA_TICKS {
+            while tick - last_event_tick > MAX_DELTA_TICKS {
                 // The distance is too long for one delta time, so an empty text event is inserted.
                 let delta = u28::new(MAX_DELTA_TICKS as u32);
                 track.push(TrackEvent { delta, kind: TrackEventKind::Meta(MetaMessage::Text(b"")) });
-                now += MAX_DELTA_TICKS;
+                last_event_tick += MAX_DELTA_TICKS;
             }
-            track.push(TrackEvent { delta: u28::new((tick - now) as u32), kind });
-            now = tick;
+            track.push(TrackEvent { delta: u28::new((tick - last_event_tick) as u32), kind });
+            last_event_tick = tick;
         }
         track
     }
@@ -135,11 +135,11 @@ fn first_track<'a>(
     unplayed: &[(&'a Track, u8)],
     exclusives: &'a [Exclusive],
 ) -> Vec<TrackEvent<'a>> {
-    let mut list = EventList::default();
-    list.meta(0, MetaMessage::TrackName(project.name.as_bytes()));
+    let mut events = EventList::default();
+    events.meta(0, MetaMessage::TrackName(project.name.as_bytes()));
     for point in &project.tempo_map {
         let micros = (60e6 / point.bpm).round().clamp(1.0, f64::from(u24::max_value().as_int()));
-        list.meta(point.tick.into(), MetaMessage::Tempo(u24::new(micros as u32)));
+        events.meta(point.tick.into(), MetaMessage::Tempo(u24::new(micros as u32)));
     }
     for signature in &project.time_signatures {
         // The metronome clicks on each beat (24 clocks are a quarter note), and eight 32nds are a
@@ -147,35 +147,35 @@ fn first_track<'a>(
         let clocks = (96 / u16::from(signature.denominator)).max(1) as u8;
         let power = signature.denominator.trailing_zeros() as u8;
         let message = MetaMessage::TimeSignature(signature.numerator, power, clocks, 8);
-        list.meta(signature.tick.into(), message);
+        events.meta(signature.tick.into(), message);
     }
     for marker in &project.markers {
-        list.meta(marker.tick.into(), MetaMessage::Marker(marker.name.as_bytes()));
+        events.meta(marker.tick.into(), MetaMessage::Marker(marker.name.as_bytes()));
     }
-    list.exclusives(exclusives, 0);
+    events.exclusives(exclusives, 0);
     for (track, channel) in unplayed {
-        push_controls(track, *channel, &mut list);
+        push_controls(track, *channel, &mut events);
     }
     let end_tick = project.tracks.iter().map(end_tick).max().unwrap_or(0);
-    list.into_track(end_tick)
+    events.into_track(end_tick)
 }
 
 fn note_track(track: &Track, port_channel: PortChannel, has_ports: bool) -> Vec<TrackEvent<'_>> {
-    let mut list = EventList::default();
-    list.meta(0, MetaMessage::TrackName(track.name.as_bytes()));
+    let mut events = EventList::default();
+    events.meta(0, MetaMessage::TrackName(track.name.as_bytes()));
     if has_ports {
-        list.meta(0, MetaMessage::MidiPort(u7::new(port_channel.port)));
+        events.meta(0, MetaMessage::MidiPort(u7::new(port_channel.port)));
     }
     let channel = port_channel.channel;
-    push_presets(track, channel, &mut list);
-    push_controls(track, channel, &mut list);
+    push_presets(track, channel, &mut events);
+    push_controls(track, channel, &mut events);
     for item in track.midi_items() {
-        push_notes(item, channel, &mut list);
+        push_notes(item, channel, &mut events);
     }
-    list.into_track(end_tick(track))
+    events.into_track(end_tick(track))
 }
 
-fn push_controls(track: &Track, channel: u8, list: &mut EventList<'_>) {
+fn push_controls(track: &Track, channel: u8, events: &mut EventList<'_>) {
     let engine_bank = match &track.synth_engine {
         Some(SynthEngine::SoundFont(engine)) => Some(engine.bank),
         _ => None,
@@ -191,14 +191,14 @@ fn push_controls(track: &Track, channel: u8, list: &mut EventList<'_>) {
                     let changed =
                         program.bank.filter(|bank| current_bank.is_some_and(|current| current != *bank));
                     if let Some(bank) = changed {
-                        list.midi(tick, EventOrder::Control, channel, bank_select(bank, channel));
+                        events.midi(tick, EventOrder::Control, channel, bank_select(bank, channel));
                         current_bank = Some(bank);
                     }
                 }
                 _ => {}
             }
             for message in control_messages(control) {
-                list.midi(tick, EventOrder::Control, channel, message);
+                events.midi(tick, EventOrder::Control, channel, message);
             }
         }
     }
@@ -217,13 +217,13 @@ fn bank_select(bank: u8, channel: u8) -> MidiMessage {
 
 /// Adds the presets of the track and of its items. The track's preset is added at tick 0, unless
 /// controls up to the first note choose one.
-fn push_presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
+fn push_presets<'a>(track: &'a Track, channel: u8, events: &mut EventList<'a>) {
     let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else { return };
     let mut select = |tick: u64, bank: Option<u8>, program: Option<u8>| {
         let bank_select = bank.map(|bank| bank_select(bank, channel));
         let program = program.map(|program| MidiMessage::ProgramChange { program: u7::new(program) });
         for message in [bank_select, program].into_iter().flatten() {
-            list.midi(tick, EventOrder::Control, channel, message);
+            events.midi(tick, EventOrder::Control, channel, message);
         }
     };
     let first_note = first_note_tick(track).unwrap_or(0);
@@ -256,15 +256,15 @@ fn push_presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
     }
 }
 
-fn push_notes(item: &MidiItem, channel: u8, list: &mut EventList<'_>) {
+fn push_notes(item: &MidiItem, channel: u8, events: &mut EventList<'_>) {
     for note in item.notes.iter().filter(|note| note.tick < item.length_ticks) {
         let start = u64::from(item.start_tick) + u64::from(note.tick);
         let length_ticks = note.length_ticks.min(item.length_ticks - note.tick);
         let (key, vel) = (u7::new(note.pitch), u7::new(note.midi_velocity()));
         let off_order = if length_ticks > 0 { EventOrder::NoteOff } else { EventOrder::EmptyNoteOff };
-        list.midi(start, EventOrder::NoteOn, channel, MidiMessage::NoteOn { key, vel });
+        events.midi(start, EventOrder::NoteOn, channel, MidiMessage::NoteOn { key, vel });
         let off = MidiMessage::NoteOff { key, vel: u7::new(64) };
-        list.midi(start + u64::from(length_ticks), off_order, channel, off);
+        events.midi(start + u64::from(length_ticks), off_order, channel, off);
     }
 }
 

@@ -37,8 +37,8 @@ fn exported(project: &Project) -> Vec<Vec<String>> {
     let bytes = super::super::exported(project);
     let smf = Smf::parse(&bytes).expect("a MIDI file");
     assert_eq!(smf.header, Header::new(Format::Parallel, Timing::Metrical(u15::new(960))));
-    let line = |now: &mut u64, event: &TrackEvent<'_>| {
-        *now += u64::from(event.delta.as_int());
+    let line = |tick: &mut u64, event: &TrackEvent<'_>| {
+        *tick += u64::from(event.delta.as_int());
         let event_text = match event.kind {
             TrackEventKind::Midi { channel, message } => {
                 let channel = channel.as_int() + 1;
@@ -68,11 +68,11 @@ fn exported(project: &Project) -> Vec<Vec<String>> {
             TrackEventKind::Meta(MetaMessage::EndOfTrack) => "end".into(),
             other => format!("{other:?}"),
         };
-        format!("{now} {event_text}")
+        format!("{tick} {event_text}")
     };
     let track = |events: &Vec<TrackEvent<'_>>| {
-        let mut now = 0;
-        events.iter().map(|event| line(&mut now, event)).collect()
+        let mut tick = 0;
+        events.iter().map(|event| line(&mut tick, event)).collect()
     };
     smf.tracks.iter().map(track).collect()
 }

@@ -119,8 +119,10 @@ impl MidiFile {
             }
         }
         if file.tracks.len() < tracks_in_header {
-            let found = file.tracks.len();
-            file.warn(format!("the header announces {tracks_in_header} tracks, and the file has {found}"));
+            let track_count = file.tracks.len();
+            file.warn(format!(
+                "the header announces {tracks_in_header} tracks, and the file has {track_count}"
+            ));
         }
         if file.tracks.is_empty() {
             return Err(MidiError::NoTracks);

@@ -67,28 +67,28 @@ fn read(bytes: &[u8]) -> Content {
     let mut active_notes: HashMap<(u8, u8), VecDeque<usize>> = HashMap::new();
     for (tick, channel, message) in events {
         let tick = scale(tick);
-        let list = notes.entry(channel).or_default();
+        let channel_notes = notes.entry(channel).or_default();
         match message {
             MidiMessage::NoteOn { key, vel } if vel > 0 => {
-                active_notes.entry((channel, key.as_int())).or_default().push_back(list.len());
-                list.push((tick, u64::MAX, key.as_int(), vel.as_int()));
+                active_notes.entry((channel, key.as_int())).or_default().push_back(channel_notes.len());
+                channel_notes.push((tick, u64::MAX, key.as_int(), vel.as_int()));
             }
             MidiMessage::NoteOn { key, .. } | MidiMessage::NoteOff { key, .. } => {
                 if let Some(index) =
                     active_notes.get_mut(&(channel, key.as_int())).and_then(VecDeque::pop_front)
                 {
-                    list[index].1 = tick;
+                    channel_notes[index].1 = tick;
                 }
             }
             message => controls.entry(channel).or_default().push((tick, message)),
         }
     }
-    notes.retain(|_, list| !list.is_empty());
+    notes.retain(|_, channel_notes| !channel_notes.is_empty());
     for note in notes.values_mut().flatten() {
         // A note without a note-off ends with the song.
         note.1 = note.1.min(end_tick);
     }
-    notes.values_mut().for_each(|list| list.sort_unstable());
+    notes.values_mut().for_each(|channel_notes| channel_notes.sort_unstable());
     Content { notes, controls, tempos, end_tick }
 }
 
@@ -206,7 +206,7 @@ fn damaged_songs_become_valid_projects_or_errors() {
     let bytes = fs::read(Path::new(SONGS).join("ultimate_run.mid")).expect("the songs of openttd-openmsx");
     // A fixed seed (of xorshift) makes the damage the same in every run.
     let mut state = 2_463_534_242_u32;
-    let mut next = || {
+    let mut random = || {
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;
@@ -218,11 +218,11 @@ fn damaged_songs_become_valid_projects_or_errors() {
         // Half of the rounds change bytes near the start, where the headers are.
         let damaged_range = if round % 2 == 0 { 60 } else { damaged.len() };
         for _ in 0..=(round % 8) {
-            let offset = next() % damaged_range;
-            damaged[offset] = next() as u8;
+            let offset = random() % damaged_range;
+            damaged[offset] = random() as u8;
         }
         if round % 5 == 0 {
-            damaged.truncate(next() % damaged.len());
+            damaged.truncate(random() % damaged.len());
         }
         match import(&damaged, ImportOptions { project_id: "song".into(), ..ImportOptions::default() }) {
             Err(_) => errors += 1,

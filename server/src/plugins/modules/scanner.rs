@@ -97,20 +97,20 @@ impl Scanner {
         // Modules get a temporary home folder. It is deleted when the scan ends.
         let home = tempfile::Builder::new().prefix("songfoundry-scan").tempdir()?;
         let rules = self.rules.resolve();
-        let found = search(&dirs, Limits::default(), &|real| rules.allows(real));
+        let search_result = search(&dirs, Limits::default(), &|real| rules.allows(real));
         let mut scan = Scan {
             dirs,
             scanned_at: String::new(),
             instruments: Vec::new(),
             effects: Vec::new(),
             unclassified: Vec::new(),
-            ignored: found.ignored,
-            unreadable: found.unreadable,
-            truncated: found.truncated,
-            soundfonts: found.soundfonts,
+            ignored: search_result.ignored,
+            unreadable: search_result.unreadable,
+            truncated: search_result.truncated,
+            soundfonts: search_result.soundfonts,
         };
         let (vst3, vst2): (Vec<_>, Vec<_>) =
-            found.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
+            search_result.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
         for (module, contents) in self.contents(vst3, home.path(), retry_failed) {
             scan.add(module, contents);
         }
@@ -229,9 +229,9 @@ impl Scan {
 
     /// Sorts the plugins by name, and removes those that another module also contains.
     fn finish(&mut self) {
-        for list in [&mut self.instruments, &mut self.effects] {
+        for plugins in [&mut self.instruments, &mut self.effects] {
             let mut seen: HashMap<(PluginFormat, String), PathBuf> = HashMap::new();
-            list.retain(|found| {
+            plugins.retain(|found| {
                 let key = (found.format, found.plugin.plugin_id.clone());
                 let first = seen.entry(key).or_insert_with(|| found.module.clone());
                 // Plugins with the same id in one module are not duplicates.
@@ -242,7 +242,7 @@ impl Scan {
                 }
                 !is_duplicate
             });
-            list.sort_by_cached_key(|found| (found.plugin.name.to_lowercase(), found.module.clone()));
+            plugins.sort_by_cached_key(|found| (found.plugin.name.to_lowercase(), found.module.clone()));
         }
         self.scanned_at = clock::now_text();
     }

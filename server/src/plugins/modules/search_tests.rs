@@ -42,12 +42,12 @@ impl TestFolder {
         paths.into_iter().map(name).collect()
     }
 
-    fn modules(&self, found: &Found) -> Vec<String> {
-        self.names(found.modules.iter().map(|module| &module.path))
+    fn modules(&self, result: &Found) -> Vec<String> {
+        self.names(result.modules.iter().map(|module| &module.path))
     }
 
-    fn ignored(&self, found: &Found) -> Vec<String> {
-        self.names(found.ignored.iter().map(|remark| &remark.path))
+    fn ignored(&self, result: &Found) -> Vec<String> {
+        self.names(result.ignored.iter().map(|remark| &remark.path))
     }
 }
 
@@ -67,7 +67,7 @@ fn modules_are_recognised_by_their_extensions() {
         "d/Bank.sf2",
         "d/e/Bank.SF3",
     ]);
-    let found = folder.search("");
+    let result = folder.search("");
     let modules = [
         "a/Bundle.vst3",
         "b/Single.VST3",
@@ -77,14 +77,14 @@ fn modules_are_recognised_by_their_extensions() {
         "c/Three.vst",
         "c/Two.so",
     ];
-    assert_eq!(folder.modules(&found), modules);
-    let formats: Vec<PluginFormat> = found.modules.iter().map(|module| module.format).collect();
+    assert_eq!(folder.modules(&result), modules);
+    let formats: Vec<PluginFormat> = result.modules.iter().map(|module| module.format).collect();
     assert_eq!(formats[..2], [PluginFormat::Vst3; 2]);
     assert_eq!(formats[2..], [PluginFormat::Vst2; 5]);
-    assert_eq!(found.modules[0].stem, "Bundle");
-    assert_eq!(folder.names(found.soundfonts.iter().map(|file| &file.path)), ["d/Bank.sf2", "d/e/Bank.SF3"]);
-    assert!(found.soundfonts.iter().all(|file| file.directory == folder.path("")));
-    assert!(found.ignored.is_empty() && found.unreadable.is_empty() && !found.truncated, "{found:?}");
+    assert_eq!(result.modules[0].stem, "Bundle");
+    assert_eq!(folder.names(result.soundfonts.iter().map(|file| &file.path)), ["d/Bank.sf2", "d/e/Bank.SF3"]);
+    assert!(result.soundfonts.iter().all(|file| file.directory == folder.path("")));
+    assert!(result.ignored.is_empty() && result.unreadable.is_empty() && !result.truncated, "{result:?}");
 }
 
 #[test]
@@ -99,10 +99,10 @@ fn libraries_in_a_bundle_are_not_modules() {
         "Vendor.vst3/data/Bar.dll",
         "Vendor.vst3/deep/er/Bar.so",
     ]);
-    let found = folder.search("");
-    assert_eq!(folder.modules(&found), ["Foo.vst3", "Vendor.vst3/Bar.vst3"]);
-    assert_eq!(folder.ignored(&found), ["Vendor.vst3/data/Bar.dll", "Vendor.vst3/deep/er/Bar.so"]);
-    assert!(found.ignored[0].reason.contains(".vst3 folder"), "{:?}", found.ignored);
+    let result = folder.search("");
+    assert_eq!(folder.modules(&result), ["Foo.vst3", "Vendor.vst3/Bar.vst3"]);
+    assert_eq!(folder.ignored(&result), ["Vendor.vst3/data/Bar.dll", "Vendor.vst3/deep/er/Bar.so"]);
+    assert!(result.ignored[0].reason.contains(".vst3 folder"), "{:?}", result.ignored);
     // A searched folder may lie within a bundle, or be a bundle itself.
     let inside = folder.search("Foo.vst3/Contents/x86_64-linux");
     assert_eq!((folder.modules(&inside), folder.ignored(&inside).len()), (Vec::new(), 1));
@@ -121,13 +121,13 @@ fn a_library_beside_a_vst3_is_not_a_module() {
         "two/Bar.so",
         "three/Alone.dll",
     ]);
-    let found = folder.search("");
+    let result = folder.search("");
     assert_eq!(
-        folder.modules(&found),
+        folder.modules(&result),
         ["one/Foo.vst3", "one/below/Free.dll", "three/Alone.dll", "two/Bar.vst3"]
     );
-    assert_eq!(folder.ignored(&found), ["one/Foo.dll", "one/Mac.vst", "one/Other.so", "two/Bar.so"]);
-    assert!(found.ignored.iter().all(|remark| remark.reason == "its folder contains a .vst3 module"));
+    assert_eq!(folder.ignored(&result), ["one/Foo.dll", "one/Mac.vst", "one/Other.so", "two/Bar.so"]);
+    assert!(result.ignored.iter().all(|remark| remark.reason == "its folder contains a .vst3 module"));
 }
 
 #[test]
@@ -140,10 +140,10 @@ fn symbolic_links_are_followed_once_even_in_loops() {
         .expect("makes a symbolic link");
     symlink(folder.path("nowhere"), folder.path("list/gone.so")).expect("makes a symbolic link");
     symlink("self", folder.path("list/self")).expect("makes a symbolic link");
-    let found = folder.search_within(&["list", "list/sub", "store"], Limits::default());
-    assert_eq!(folder.modules(&found), ["store/Foo-1.2.vst3", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
-    assert_eq!(found.modules[0].stem, "Foo", "the name is that of the link in the searched folder");
-    assert!(!found.truncated);
+    let result = folder.search_within(&["list", "list/sub", "store"], Limits::default());
+    assert_eq!(folder.modules(&result), ["store/Foo-1.2.vst3", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
+    assert_eq!(result.modules[0].stem, "Foo", "the name is that of the link in the searched folder");
+    assert!(!result.truncated);
 }
 
 #[test]
@@ -152,21 +152,21 @@ fn only_allowed_paths_are_searched() {
     symlink(folder.path("out"), folder.path("in/link")).expect("makes a symbolic link");
     symlink(folder.path("out/Bar.so"), folder.path("in/Bar.so")).expect("makes a symbolic link");
     let allowed_dir = folder.path("in");
-    let found = search(&[folder.path("in"), folder.path("out")], Limits::default(), &|real| {
+    let result = search(&[folder.path("in"), folder.path("out")], Limits::default(), &|real| {
         real.starts_with(&allowed_dir)
     });
-    assert_eq!((folder.modules(&found), found.soundfonts.len()), (vec!["in/Foo.so".to_owned()], 0));
-    assert_eq!(folder.names(found.unreadable.iter().map(|remark| &remark.path)), ["out"]);
-    assert!(found.unreadable[0].reason.contains("SF_PLUGIN_ROOTS"));
+    assert_eq!((folder.modules(&result), result.soundfonts.len()), (vec!["in/Foo.so".to_owned()], 0));
+    assert_eq!(folder.names(result.unreadable.iter().map(|remark| &remark.path)), ["out"]);
+    assert!(result.unreadable[0].reason.contains("SF_PLUGIN_ROOTS"));
 }
 
 #[test]
 fn unreadable_folders_are_reported() {
     let folder = TestFolder::of(&["list/Foo.so", "file"]);
-    let found = folder.search_within(&["gone", "list", "file"], Limits::default());
-    assert_eq!(folder.modules(&found), ["list/Foo.so"]);
-    assert_eq!(folder.names(found.unreadable.iter().map(|remark| &remark.path)), ["gone", "file"]);
-    assert!(found.unreadable.iter().all(|remark| !remark.reason.is_empty()));
+    let result = folder.search_within(&["gone", "list", "file"], Limits::default());
+    assert_eq!(folder.modules(&result), ["list/Foo.so"]);
+    assert_eq!(folder.names(result.unreadable.iter().map(|remark| &remark.path)), ["gone", "file"]);
+    assert!(result.unreadable.iter().all(|remark| !remark.reason.is_empty()));
 }
 
 #[test]

@@ -85,8 +85,9 @@ impl Picker {
         let bridge = self.bridge.iter().map(|program| (Dialog::Bridge, program.clone()));
         let system_dialogs =
             self.system_dialogs.iter().filter(|dialog| self.has_display || !dialog.needs_display());
-        let found = |dialog: &Dialog| Some((*dialog, find_program(&self.search_path, dialog.program())?));
-        bridge.chain(system_dialogs.filter_map(found)).collect()
+        let with_program =
+            |dialog: &Dialog| Some((*dialog, find_program(&self.search_path, dialog.program())?));
+        bridge.chain(system_dialogs.filter_map(with_program)).collect()
     }
 
     async fn show(&self, dialog: Dialog, program: &Path) -> Answer {

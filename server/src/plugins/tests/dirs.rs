@@ -67,14 +67,21 @@ async fn invalid_folders_are_refused_with_the_reason() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     fs::write(real.join("file"), "text").expect("writes");
-    let at = |name: &str| real.join(name).to_str().expect("text").to_owned();
-    for path in ["plugins", "", "./plugins", &at("../x"), &at("nul\0"), &format!("/{}", "x".repeat(5000))] {
+    let path_text = |name: &str| real.join(name).to_str().expect("text").to_owned();
+    for path in [
+        "plugins",
+        "",
+        "./plugins",
+        &path_text("../x"),
+        &path_text("nul\0"),
+        &format!("/{}", "x".repeat(5000)),
+    ] {
         add(&app, path).await.problem(400, "not_a_whole_path");
     }
-    let detail = add(&app, &at("none")).await.problem(404, "not_found");
+    let detail = add(&app, &path_text("none")).await.problem(404, "not_found");
     assert!(detail.contains("none"), "{detail}");
-    add(&app, &at("file")).await.problem(400, "not_a_folder");
-    add(&app, &at("file/x")).await.problem(400, "not_a_folder");
+    add(&app, &path_text("file")).await.problem(400, "not_a_folder");
+    add(&app, &path_text("file/x")).await.problem(400, "not_a_folder");
     let locked = real.join("locked");
     fs::create_dir(&locked).expect("makes");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("removes the permissions");

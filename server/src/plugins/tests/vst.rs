@@ -59,9 +59,10 @@ impl PluginService {
 
     async fn with(settings: &[(&str, &str)]) -> Self {
         let helper = built().helper.to_string_lossy().into_owned();
-        let mut all = vec![("SF_BRIDGE", helper.as_str())];
-        all.extend(settings);
-        let service = Self { app: TestApp::with(&all).await, folder: tempfile::tempdir().expect("a folder") };
+        let mut all_settings = vec![("SF_BRIDGE", helper.as_str())];
+        all_settings.extend(settings);
+        let service =
+            Self { app: TestApp::with(&all_settings).await, folder: tempfile::tempdir().expect("a folder") };
         let body = json!({ "path": service.dir() });
         service.app.local(Method::POST, "/api/v1/plugins/dirs").json(&body).send().await.expect(200);
         service
@@ -308,8 +309,8 @@ async fn scanned_contents_survive_a_restart() {
     service.install("crash", "crash.vst3");
     service.scan().await;
     // The next process has no helper. It needs none, because the contents are stored.
-    let next = service.app.beside().await;
-    let get = |path: &'static str| next.local(Method::GET, path).send();
+    let next_process = service.app.beside().await;
+    let get = |path: &'static str| next_process.local(Method::GET, path).send();
     let effects = get("/api/v1/plugins/effects").await.expect(200);
     assert_eq!(names(&effects["vst_effects"]), ["Test Effect"]);
     let scans = get("/api/v1/admin/scans").await.expect(200);

@@ -123,14 +123,14 @@ mod tests {
 
     #[test]
     fn ids_are_found_within_any_text() {
-        let found = |text: &str| ids_in(text).map(str::to_owned).collect::<Vec<_>>();
+        let found_ids = |text: &str| ids_in(text).map(str::to_owned).collect::<Vec<_>>();
         for text in [ID.to_owned(), format!("/api/v1/audio/{ID}/file"), format!("ö{ID}ö"), format!("-{ID}-")]
         {
-            assert!(found(&text).contains(&ID.to_owned()), "{text}");
+            assert!(found_ids(&text).contains(&ID.to_owned()), "{text}");
         }
-        assert_eq!(found(&format!("{ID}{ID}")), [ID, ID]);
+        assert_eq!(found_ids(&format!("{ID}{ID}")), [ID, ID]);
         for text in ["", "-", &"-".repeat(20), &ID[1..], &ID[..35], &format!("ö{}", &ID[1..])] {
-            assert!(!found(text).contains(&ID.to_owned()), "{text}");
+            assert!(!found_ids(text).contains(&ID.to_owned()), "{text}");
         }
     }
 
@@ -180,9 +180,9 @@ mod tests {
         })
         .await;
         assert_eq!(unseen, [""; 0]);
-        let found = documents_found_after(&app, async || ()).await;
-        assert_eq!(found, ["the project `one`", "the project `two`", "the autosave"]);
-        let found = documents_found_after(&app, async || {
+        let documents = documents_found_after(&app, async || ()).await;
+        assert_eq!(documents, ["the project `one`", "the project `two`", "the autosave"]);
+        let documents = documents_found_after(&app, async || {
             let put = app.local(Method::PUT, "/api/v1/projects/one").header("if-match", "\"1\"");
             put.json(&song("one", "nothing")).send().await.expect(200);
             app.local(Method::DELETE, "/api/v1/projects/two").send().await.expect(204);
@@ -190,12 +190,12 @@ mod tests {
             send(&app, Method::PUT, "/api/v1/projects/temp", &draft("nothing")).await;
         })
         .await;
-        assert_eq!(found, ["the project `three`"]);
-        let found = documents_found_after(&app, async || {
+        assert_eq!(documents, ["the project `three`"]);
+        let documents = documents_found_after(&app, async || {
             send(&app, Method::PUT, "/api/v1/projects/temp", &draft(ID)).await;
             app.local(Method::DELETE, "/api/v1/projects/three").send().await.expect(204);
         })
         .await;
-        assert_eq!(found, ["the autosave"]);
+        assert_eq!(documents, ["the autosave"]);
     }
 }

@@ -66,7 +66,7 @@ async fn corrupted_tables_do_not_crash() {
     let tables = whole.windows(4).rposition(|window| window == b"pdta").expect("the tables");
     // A linear congruential generator changes the same bytes in every run.
     let mut state = 12_345_u32;
-    let mut next = || {
+    let mut random = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         state >> 8
     };
@@ -74,8 +74,8 @@ async fn corrupted_tables_do_not_crash() {
     for round in 0..40 {
         let mut bytes = whole.clone();
         for _ in 0..(1 << (round % 10)) {
-            let offset = tables + next() as usize % (bytes.len() - tables);
-            bytes[offset] = next() as u8;
+            let offset = tables + random() as usize % (bytes.len() - tables);
+            bytes[offset] = random() as u8;
         }
         played += usize::from(check(&studio, &bytes, &format!("round {round}")).await);
     }

@@ -54,10 +54,10 @@ impl<'a> TestUser<'a> {
     /// Returns the catalogue's entry of an id.
     async fn entry(&self, id: &str) -> Option<Value> {
         let catalog = self.get(CATALOG).await.expect(200);
-        let list = catalog["soundfonts"].as_array().expect("a list");
-        let mut found = list.iter().filter(|entry| entry["soundfont_id"] == id);
-        let entry = found.next().cloned();
-        assert!(found.next().is_none(), "the id is listed more than once");
+        let soundfonts = catalog["soundfonts"].as_array().expect("a list");
+        let mut matching = soundfonts.iter().filter(|entry| entry["soundfont_id"] == id);
+        let entry = matching.next().cloned();
+        assert!(matching.next().is_none(), "the id is listed more than once");
         entry
     }
 

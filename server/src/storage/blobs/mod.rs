@@ -356,14 +356,14 @@ impl Blobs {
     /// # Errors
     /// The files cannot be listed.
     pub fn entries(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
-        let mut found = local_entries(&self.root.join(folder))?;
+        let mut entries = local_entries(&self.root.join(folder))?;
         if let Some(store) = &self.remote {
             let stored = store.remote.entries(folder)?;
             let names: BTreeSet<_> = stored.iter().map(|entry| (&entry.id, &entry.extension)).collect();
-            found.retain(|entry| !names.contains(&(&entry.id, &entry.extension)));
-            found.extend(stored.iter().cloned());
+            entries.retain(|entry| !names.contains(&(&entry.id, &entry.extension)));
+            entries.extend(stored.iter().cloned());
         }
-        Ok(found)
+        Ok(entries)
     }
 
     /// Lists the files of one kind that are stored durably. With object storage, these do not
@@ -473,15 +473,15 @@ fn local_entries(folder: &Path) -> io::Result<Vec<Entry>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         // Another process may have removed the file.
         let (Some((id, extension)), Ok(metadata)) = (split_name(&name), entry.metadata()) else { continue };
-        found.push(Entry { id, extension, stored_at: metadata.modified()?, size_bytes: metadata.len() });
+        files.push(Entry { id, extension, stored_at: metadata.modified()?, size_bytes: metadata.len() });
     }
-    Ok(found)
+    Ok(files)
 }
 
 /// Splits the name of a stored file into id and extension.

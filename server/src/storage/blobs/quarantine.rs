@@ -125,16 +125,16 @@ impl Blobs {
     /// # Errors
     /// The files cannot be listed.
     pub fn quarantined(&self) -> io::Result<Vec<Quarantined>> {
-        let found = match &self.remote {
+        let files = match &self.remote {
             Some(store) => store.remote.list_recursive(FOLDER)?,
             None => files_below(&self.quarantine)?,
         };
-        let mut found: Vec<Quarantined> = found
+        let mut files: Vec<Quarantined> = files
             .into_iter()
             .filter_map(|(path, size_bytes)| Quarantined::parse(&path, size_bytes))
             .collect();
-        found.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
-        Ok(found)
+        files.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
+        Ok(files)
     }
 
     /// Moves the newest quarantined file of `key` back. Returns false if there is none. If the file
@@ -171,8 +171,11 @@ impl Blobs {
             None => batches(&self.quarantine)?,
         };
         if self.is_remote() && batches.len() > BATCH_REQUESTS_MAX {
-            let found = self.quarantined()?;
-            return Ok(found.into_iter().rev().find(|quarantined| quarantined.name == key.path()));
+            let quarantined_files = self.quarantined()?;
+            return Ok(quarantined_files
+                .into_iter()
+                .rev()
+                .find(|quarantined| quarantined.name == key.path()));
         }
         // This sorts by time, because the names of batches begin with the time.
         batches.sort();
@@ -182,9 +185,9 @@ impl Blobs {
                 Some(store) => store.remote.size_bytes(&format!("{FOLDER}/{path}"))?,
                 None => file_size_bytes(&self.quarantine.join(&path))?,
             };
-            let found = size_bytes.and_then(|size_bytes| Quarantined::parse(&path, size_bytes));
-            if found.is_some() {
-                return Ok(found);
+            let quarantined = size_bytes.and_then(|size_bytes| Quarantined::parse(&path, size_bytes));
+            if quarantined.is_some() {
+                return Ok(quarantined);
             }
         }
         Ok(None)
@@ -279,7 +282,7 @@ fn file_size_bytes(path: &Path) -> io::Result<Option<u64>> {
 /// Returns the paths (with `/`) and the sizes in bytes of all files that are exactly two folders
 /// below `root`.
 fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for batch in entries(root)? {
         for folder in entries(&batch)? {
             for file in entries(&folder)? {
@@ -289,12 +292,12 @@ fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
                 };
                 if metadata.is_file() {
                     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-                    found.push((parts.join("/"), metadata.len()));
+                    files.push((parts.join("/"), metadata.len()));
                 }
             }
         }
     }
-    Ok(found)
+    Ok(files)
 }
 
 /// Returns the paths of the entries of a folder; an empty list if there is no such folder.
@@ -328,16 +331,19 @@ mod tests {
                 "the file was already moved"
             );
             assert!(!blobs.path(&key).exists());
-            let found = blobs.quarantined().expect("lists");
-            assert_eq!((found.len(), found[0].name.as_str(), found[0].size_bytes), (1, "audio/a1.wav", 5));
+            let quarantined = blobs.quarantined().expect("lists");
+            assert_eq!(
+                (quarantined.len(), quarantined[0].name.as_str(), quarantined[0].size_bytes),
+                (1, "audio/a1.wav", 5)
+            );
             let now_ms = clock::now_unix_ms() + 1_000;
-            assert!(found[0].is_older(0, now_ms) && !found[0].is_older(60, now_ms));
+            assert!(quarantined[0].is_older(0, now_ms) && !quarantined[0].is_older(60, now_ms));
             assert!(blobs.read(&key).expect("reads").is_some());
             assert!(blobs.path(&key).exists() && blobs.quarantined().expect("lists").is_empty());
             assert!(blobs.set_aside(&key, Reason::Deleted).expect("moves").is_some());
-            let found = blobs.quarantined().expect("lists");
-            assert_eq!(found[0].reason, Reason::Deleted);
-            blobs.remove_quarantined(&found[0]).expect("removes");
+            let quarantined = blobs.quarantined().expect("lists");
+            assert_eq!(quarantined[0].reason, Reason::Deleted);
+            blobs.remove_quarantined(&quarantined[0]).expect("removes");
             assert!(blobs.read(&key).expect("reads").is_none());
         }
     }
@@ -430,9 +436,9 @@ mod tests {
     fn only_paths_of_quarantined_files_are_parsed() {
         let parse = |path: &str| Quarantined::parse(path, 1).map(|file| (file.since, file.reason));
         let time = "20261122101112";
-        let found = |reason| Some((time.to_owned(), reason));
-        assert_eq!(parse("20261122101112/audio/a.wav"), found(Reason::Unneeded));
-        assert_eq!(parse("20261122101112-deleted/audio/a.wav"), found(Reason::Deleted));
+        let expected = |reason| Some((time.to_owned(), reason));
+        assert_eq!(parse("20261122101112/audio/a.wav"), expected(Reason::Unneeded));
+        assert_eq!(parse("20261122101112-deleted/audio/a.wav"), expected(Reason::Deleted));
         for bad in ["2026/audio/a.wav", "20261122101112/a.wav", "20261122101112/audio/.writing-1", "x"] {
             assert_eq!(parse(bad), None, "{bad}");
         }

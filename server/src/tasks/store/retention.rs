@@ -46,11 +46,11 @@ pub(in crate::tasks) async fn remove_finished(db: &Db, owner_id: &str, id: &str)
 /// Removes the tasks that ended before `time`, which has the form of [`crate::clock::now_text`].
 /// Returns their number.
 pub(in crate::tasks) async fn remove_finished_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
-    let found: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE finished_at < $1")
+    let finished_count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE finished_at < $1")
         .bind(time)
         .fetch_one(db)
         .await?;
-    if found == 0 {
+    if finished_count == 0 {
         return Ok(0);
     }
     let outcome = sqlx::query("DELETE FROM tasks WHERE finished_at < $1").bind(time).execute(db).await?;

@@ -22,8 +22,8 @@ async fn a_clock_that_was_set_back_does_not_delay_tasks() {
     })
     .await;
     let failures = async || -> i64 {
-        let found = sqlx::query_scalar("SELECT failures FROM tasks WHERE id = $1").bind(&retried);
-        found.fetch_one(&app.state.db).await.expect("a row")
+        let query = sqlx::query_scalar("SELECT failures FROM tasks WHERE id = $1").bind(&retried);
+        query.fetch_one(&app.state.db).await.expect("a row")
     };
     while failures().await == 0 {
         tokio::task::yield_now().await;
