@@ -70,12 +70,12 @@ impl QueryNames {
     }
 }
 
-fn refusal(name: &str, known: &[String]) -> ApiError {
+fn refusal(name: &str, parameters: &[String]) -> ApiError {
     let name: String = name.chars().take(SHOWN_CHARS).collect();
-    let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    let known =
-        if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
-    let detail = format!("`{name}` is not a query parameter of this operation; {known}.");
+    let quoted: Vec<String> = parameters.iter().map(|name| format!("`{name}`")).collect();
+    let parameter_list =
+        if quoted.is_empty() { "it has none".to_owned() } else { format!("it has {}", quoted.join(", ")) };
+    let detail = format!("`{name}` is not a query parameter of this operation; {parameter_list}.");
     ApiError::bad_request("unknown_parameter", detail)
 }
 
