@@ -1,4 +1,4 @@
-//! The program `songfoundry`.
+//! Entry point of the program `songfoundry`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Lists in pages: `?limit=` and an opaque `?cursor=`.
+//! Splits lists into pages, with the query parameters `limit` and an opaque `cursor`.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -13,14 +13,14 @@ const LIMIT_DEFAULT: u32 = 50;
 /// Maximum number of entries on a page.
 const LIMIT_MAX: u32 = 200;
 
-/// Which page of a list.
+/// The requested page of a list.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// Entries on a page: 1 to 200, 50 by default.
+    /// Maximum number of entries on a page: 1 to 200, 50 by default.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before; left out for the first one.
+    /// `next_cursor` of the previous page. Leave it out to get the first page.
     cursor: Option<String>,
 }
 
@@ -29,24 +29,24 @@ pub struct PageQuery {
 pub struct Page<T> {
     /// The entries, newest first.
     pub items: Vec<T>,
-    /// Where the next page starts; null on the last one.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// The sort key of the last entry of a page.
+/// Sort key of the last entry of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
-    /// RFC 3339 time.
+    /// Time of the entry, RFC 3339.
     pub time: String,
-    /// Id, which orders entries with equal times.
+    /// Id of the entry, which orders entries with equal times.
     pub id: String,
 }
 
 impl PageQuery {
-    /// The requested number of entries.
+    /// Returns the maximum number of entries on the page.
     ///
     /// # Errors
-    /// 400 `bad_query` outside 1 to 200.
+    /// 400 `bad_query` if it is outside 1 to 200.
     pub fn limit(&self) -> Result<u32, ApiError> {
         match self.limit.unwrap_or(LIMIT_DEFAULT) {
             limit @ 1..=LIMIT_MAX => Ok(limit),
@@ -57,26 +57,29 @@ impl PageQuery {
         }
     }
 
-    /// The entry after which the page starts.
+    /// Returns the sort key of the entry that the page follows; `None` for the first page.
     ///
     /// # Errors
-    /// 400 `bad_cursor` if no list returned this cursor.
+    /// 400 `bad_cursor` if the cursor is not one that a list returned.
     pub fn position(&self) -> Result<Option<Position>, ApiError> {
         let Some(cursor) = &self.cursor else { return Ok(None) };
         let text = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         match text.as_deref().and_then(|text| text.split_once('|')) {
             Some((time, id)) => Ok(Some(Position { time: time.to_owned(), id: id.to_owned() })),
-            None => Err(ApiError::bad_request("bad_cursor", "`cursor` is not a `next_cursor` of a list")),
+            None => Err(ApiError::bad_request(
+                "bad_cursor",
+                "`cursor` is invalid; pass the `next_cursor` of the previous page, or no cursor for the first page",
+            )),
         }
     }
 }
 
 impl<T> Page<T> {
-    /// A page of a complete list; `id_of` returns the unique id of an entry.
+    /// Returns a page of a complete list. `id_of` returns the unique id of an entry.
     ///
     /// # Errors
-    /// 400 `bad_query` and `bad_cursor`, also if the entry before the page is no longer in the
-    /// list.
+    /// 400 `bad_query` for an invalid limit. 400 `bad_cursor` for an invalid cursor, or if the
+    /// entry that the page follows is no longer in the list.
     pub fn of_whole(
         items: Vec<T>,
         query: &PageQuery,
@@ -86,7 +89,7 @@ impl<T> Page<T> {
         let removed = || {
             ApiError::bad_request(
                 "bad_cursor",
-                "the entry before this page was removed; start again at the first page",
+                "the entry before this page was removed from the list; start again at the first page",
             )
         };
         let first = match query.position()? {
@@ -100,7 +103,8 @@ impl<T> Page<T> {
         Ok(Self::from_overfetched(items, limit, position))
     }
 
-    /// A page of at most `limit` entries. One more entry shows that there is a next page.
+    /// Makes a page of at most `limit` entries. Pass one more entry than that to show that another
+    /// page follows.
     pub fn from_overfetched(mut items: Vec<T>, limit: u32, position: impl Fn(&T) -> Position) -> Self {
         let limit = limit as usize;
         let has_more = items.len() > limit;
@@ -112,8 +116,8 @@ impl<T> Page<T> {
     }
 }
 
-/// A LIKE pattern (with `ESCAPE '\'`) for lower-case names that contain `text`, with wildcards
-/// escaped.
+/// Returns a LIKE pattern (with `ESCAPE '\'`) that matches lower-case names which contain `text`.
+/// Wildcards in `text` are escaped.
 #[must_use]
 pub fn contains_pattern(text: &str) -> String {
     let mut pattern = String::from("%");
@@ -132,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_leads_back_to_its_entry() {
+    fn a_cursor_contains_the_sort_key_of_the_last_entry() {
         let position = |id: &&str| Position { time: "2026-01-01T00:00:00Z".to_owned(), id: (*id).to_owned() };
         let page = Page::from_overfetched(vec!["a", "b|c", "d"], 2, position);
         assert_eq!(page.items, ["a", "b|c"]);
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_escapes_wildcards() {
+    fn a_like_pattern_escapes_wildcards() {
         assert_eq!(contains_pattern("50%_\\É"), "%50\\%\\_\\\\é%");
     }
 }

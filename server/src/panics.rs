@@ -1,8 +1,8 @@
-//! Messages of panics.
+//! Reads the messages of panics.
 
 use std::any::Any;
 
-/// The message of a caught panic.
+/// Returns the message of a caught panic.
 #[must_use]
 pub fn message(panic: &(dyn Any + Send)) -> &str {
     panic

@@ -1,8 +1,7 @@
-//! Limits on heavy work: how much of a kind runs at a time, and how much may wait.
+//! Limits heavy work: how much work of a kind runs at a time, and how much may wait.
 //!
-//! [`Permits::run`] moves the permit into the work, so that the work holds it, not the request. If
-//! a caller disconnects, the permit is released when the work has ended. A test below checks that
-//! no other code acquires permits.
+//! [`Permits::run`] moves the permit into the work, so the permit is released when the work ends,
+//! even if its caller disconnects earlier. A test below checks that no other code acquires permits.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,10 +11,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Seconds after which a refused caller may try again.
+/// Seconds after which a refused client may try again (`Retry-After`).
 const RETRY_AFTER_SECS: u64 = 5;
 
-/// Tells work whether its caller still waits for it.
+/// Tells running work whether its caller still waits for the result.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Caller(Arc<AtomicBool>);
 
@@ -26,23 +25,24 @@ impl Caller {
     }
 }
 
-/// Tells the work that its request was dropped.
-struct Request(Caller);
+/// Exists as long as the request. When it is dropped, the work learns that its caller has
+/// disconnected.
+struct RequestGuard(Caller);
 
-impl Drop for Request {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// How much of a kind of work may run and wait.
+/// Limits on the running and the waiting work of one kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     /// Maximum total weight of running work.
     pub(crate) running: u32,
-    /// Minimum weight of running work; lighter work counts as this.
+    /// Minimum weight of a piece of running work. Lighter work counts as this much.
     pub(crate) min_weight: u32,
-    /// Maximum total weight of one user's running work; a heavier request takes all of it.
+    /// Maximum total weight of one user's running work. A heavier request takes this whole share.
     pub(crate) per_user: u32,
     /// Maximum total weight of waiting work.
     pub(crate) waiting: u64,
@@ -50,15 +50,15 @@ pub(crate) struct Bounds {
     pub(crate) requests: u64,
 }
 
-/// A limit on a kind of work.
+/// Limits on one kind of work, and the permits for it.
 #[derive(Debug)]
 pub(crate) struct Permits {
-    /// Name of the work, in the plural, for messages.
-    what: &'static str,
+    /// Name of the work in messages, in the plural.
+    work_name: &'static str,
     bounds: Bounds,
     free: Arc<Semaphore>,
     waiting: WaitingWork,
-    /// Users that have work running or waiting.
+    /// Users with running or waiting work.
     users: Mutex<HashMap<String, Weak<UserPermits>>>,
 }
 
@@ -69,7 +69,7 @@ struct UserPermits {
     waiting: WaitingWork,
 }
 
-/// Totals of waiting work.
+/// Totals of the waiting work.
 #[derive(Debug, Default)]
 struct WaitingWork {
     weight: AtomicU64,
@@ -77,7 +77,7 @@ struct WaitingWork {
 }
 
 impl WaitingWork {
-    /// Adds a request; returns the total weight and number of requests.
+    /// Adds a request. Returns the new total weight and number of requests.
     fn add(&self, weight: u64) -> (u64, u64) {
         let requests = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         (self.weight.fetch_add(weight, Ordering::Relaxed) + weight, requests)
@@ -89,14 +89,14 @@ impl WaitingWork {
     }
 }
 
-/// The permits of running work: that of its user, if it has one, and the shared one.
+/// The permits of running work: one of its user (if any) and one of the shared limit.
 type HeldPermits = (Option<(OwnedSemaphorePermit, Arc<UserPermits>)>, OwnedSemaphorePermit);
 
 impl Permits {
-    /// A limit on work of different weights.
-    pub(crate) fn weighted(what: &'static str, bounds: Bounds) -> Self {
+    /// Makes a limit on work whose pieces have different weights.
+    pub(crate) fn weighted(work_name: &'static str, bounds: Bounds) -> Self {
         Self {
-            what,
+            work_name,
             bounds,
             free: Arc::new(Semaphore::new(bounds.running as usize)),
             waiting: WaitingWork::default(),
@@ -104,17 +104,18 @@ impl Permits {
         }
     }
 
-    /// A limit on the numbers of running jobs and of waiting requests. One user may run all jobs
-    /// but one.
-    pub(crate) fn counted(what: &'static str, running: u32, requests: u64) -> Self {
+    /// Makes a limit on the number of running jobs and of waiting requests. One user may run all
+    /// but one of the jobs.
+    pub(crate) fn counted(work_name: &'static str, running: u32, requests: u64) -> Self {
         let per_user = running.saturating_sub(1).max(1);
-        Self::weighted(what, Bounds { running, min_weight: 1, per_user, waiting: u64::MAX, requests })
+        Self::weighted(work_name, Bounds { running, min_weight: 1, per_user, waiting: u64::MAX, requests })
     }
 
     /// Runs work of weight 1 on a blocking thread, once a permit is free.
     ///
     /// # Errors
-    /// Those of the work; 503 `busy` with `Retry-After` if too much work waits already.
+    /// Errors of the work itself; 503 `busy` with `Retry-After` if too much work is already
+    /// waiting.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
@@ -122,10 +123,11 @@ impl Permits {
         self.run_weighted(1, work).await
     }
 
-    /// Like [`Self::run`], for work of any weight. Work above the limit runs alone.
+    /// Like [`Self::run`], but for work of any weight. Work that is heavier than the limit runs
+    /// alone.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Those of [`Self::run`].
     pub(crate) async fn run_weighted<T: Send + 'static>(
         &self,
         weight: u64,
@@ -134,10 +136,10 @@ impl Permits {
         self.run_with_permit(self.acquire(None, weight, weight).await?, work).await
     }
 
-    /// Like [`Self::run_weighted`], within the limit of a user.
+    /// Like [`Self::run_weighted`], but also within the limit of one user.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Those of [`Self::run`].
     pub(crate) async fn run_for<T: Send + 'static>(
         &self,
         user_id: &str,
@@ -148,11 +150,11 @@ impl Permits {
         self.run_with_permit(self.acquire(Some(user), weight, weight).await?, work).await
     }
 
-    /// Like [`Self::run_for`], for work that reads its input when it runs: waiting requests have no
-    /// weight.
+    /// Like [`Self::run_for`], but for work that reads its input only when it runs. Its waiting
+    /// requests have no weight.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Those of [`Self::run`].
     pub(crate) async fn run_reading<T: Send + 'static>(
         &self,
         user_id: &str,
@@ -165,14 +167,14 @@ impl Permits {
 
     async fn run_with_permit<T: Send + 'static>(
         &self,
-        held: HeldPermits,
+        permits: HeldPermits,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let request = Request(Caller::default());
+        let request = RequestGuard(Caller::default());
         let caller = request.0.clone();
         let running = tokio::task::spawn_blocking(move || {
-            // Released when the work ends, also by a panic.
-            let _held = held;
+            // Released when the work ends, even if it panics.
+            let _held = permits;
             work(&caller)
         });
         running.await?
@@ -190,22 +192,23 @@ impl Permits {
         let shared_weight = u32::try_from(weight).unwrap_or(u32::MAX).max(min_weight).min(running);
         let user_weight = shared_weight.min(self.bounds.per_user);
         let free = Arc::clone(&self.free);
-        let of_user = user.as_ref().map(|user| Arc::clone(&user.free).try_acquire_many_owned(user_weight));
-        let immediate = match of_user {
+        let user_permit =
+            user.as_ref().map(|user| Arc::clone(&user.free).try_acquire_many_owned(user_weight));
+        let immediate = match user_permit {
             None => free.try_acquire_many_owned(shared_weight).ok().map(|shared| (None, shared)),
-            Some(Ok(of_user)) => {
+            Some(Ok(user_permit)) => {
                 let shared = free.try_acquire_many_owned(shared_weight).ok();
-                shared.map(|shared| (user.clone().map(|user| (of_user, user)), shared))
+                shared.map(|shared| (user.clone().map(|user| (user_permit, user)), shared))
             }
             Some(Err(_)) => None,
         };
-        if let Some(held) = immediate {
-            return Ok(held);
+        if let Some(permits) = immediate {
+            return Ok(permits);
         }
         let _waiting = self.wait(user.clone(), waiting_weight)?;
-        // Waits for the user's permit first, so that a user's excess requests do not queue ahead of
-        // those of other users.
-        let of_user = match user {
+        // Waits for the user's permit first. Otherwise one user's excess requests would queue ahead
+        // of the requests of other users.
+        let user_permit = match user {
             None => None,
             Some(user) => {
                 let permit = Arc::clone(&user.free).acquire_many_owned(user_weight).await;
@@ -213,13 +216,13 @@ impl Permits {
             }
         };
         let shared = Arc::clone(&self.free).acquire_many_owned(shared_weight).await;
-        Ok((of_user, shared.map_err(ApiError::internal)?))
+        Ok((user_permit, shared.map_err(ApiError::internal)?))
     }
 
     fn user(&self, user_id: &str) -> Arc<UserPermits> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = users.get(user_id).and_then(Weak::upgrade) {
-            return known;
+        if let Some(existing) = users.get(user_id).and_then(Weak::upgrade) {
+            return existing;
         }
         users.retain(|_, user| user.strong_count() > 0);
         let free = Arc::new(Semaphore::new(self.bounds.per_user as usize));
@@ -228,8 +231,8 @@ impl Permits {
         new
     }
 
-    /// Adds a waiting request. A user may have at most as much waiting work as remains free, as in
-    /// [`crate::fair_bytes`].
+    /// Counts a waiting request. Refuses it if the user's waiting work would exceed what then
+    /// remains free, as in [`crate::fair_bytes`].
     fn wait(&self, user: Option<Arc<UserPermits>>, weight: u64) -> ApiResult<WaitingRequest<'_>> {
         let (total, requests) = self.waiting.add(weight);
         let (user_total, user_requests) = user.as_ref().map_or((0, 0), |user| user.waiting.add(weight));
@@ -241,8 +244,8 @@ impl Permits {
         {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "Too many {} are waiting already ({} requests); try again in {RETRY_AFTER_SECS} seconds.",
-                    self.what,
+                    "Too many {} are already waiting ({} requests); try again in {RETRY_AFTER_SECS} seconds.",
+                    self.work_name,
                     requests - 1
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
@@ -268,7 +271,7 @@ impl Drop for WaitingRequest<'_> {
     }
 }
 
-/// Number of processors of this machine.
+/// Returns the number of processors of this machine.
 pub(crate) fn processors() -> u32 {
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(count).unwrap_or(1)
@@ -283,39 +286,46 @@ mod tests {
 
     use super::*;
 
-    /// Work that reports when it runs, and runs until it is told to end.
-    fn work(begun: oneshot::Sender<()>, end: mpsc::Receiver<()>) -> impl FnOnce(&Caller) -> ApiResult<bool> {
+    /// Returns work that reports when it starts, and then runs until the test drops the sender of
+    /// `may_end`.
+    fn work(
+        started: oneshot::Sender<()>,
+        may_end: mpsc::Receiver<()>,
+    ) -> impl FnOnce(&Caller) -> ApiResult<bool> {
         move |_| {
-            // The test may have ended.
-            let _ = begun.send(());
-            let _ = end.recv();
+            // Sending fails if the test has already ended.
+            let _ = started.send(());
+            let _ = may_end.recv();
             Ok(true)
         }
     }
 
-    /// Files that use a semaphore, and why they may.
+    /// Files that use a semaphore, each with the reason why it may.
     const SEMAPHORES: [(&str, &str); 5] = [
         (
             "turns.rs",
-            "log-ins: held by a separate task, which counts the outcome even if its caller disconnects; locks: held \
+            "log-ins: the permit is held by a separate task, which counts the outcome even if its caller disconnects; locks: the permits are held \
              by transactions, which end with their request",
         ),
-        ("permits.rs", "the limits themselves"),
+        ("permits.rs", "this file defines the limits"),
         (
             "plugins/modules/scan_cache.rs",
-            "held by a separate task, which continues if its caller disconnects",
+            "the permit is held by a separate task, which continues if its caller disconnects",
         ),
-        ("plugins/pick_dir/picker.rs", "the dialog is closed if its caller disconnects"),
+        (
+            "plugins/pick_dir/picker.rs",
+            "the dialog is closed, and its permit released, if its caller disconnects",
+        ),
         ("plugins/pick_dir/picker_tests.rs", "tests of the dialog"),
     ];
 
-    fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    fn sources(folder: &Path, paths: &mut Vec<std::path::PathBuf>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
-                sources(&path, found);
+                sources(&path, paths);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path);
+                paths.push(path);
             }
         }
     }
@@ -323,14 +333,15 @@ mod tests {
     #[test]
     fn only_listed_files_use_semaphores() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut all = Vec::new();
-        sources(&root, &mut all);
-        for path in all {
-            let name = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+        let mut paths = Vec::new();
+        sources(&root, &mut paths);
+        for path in paths {
+            let name =
+                path.strip_prefix(&root).expect("a path below the root").to_string_lossy().into_owned();
             let uses = std::fs::read_to_string(&path).expect("text").contains("Semaphore");
             assert!(
                 !uses || SEMAPHORES.iter().any(|(allowed, _)| *allowed == name),
-                "{name} uses a semaphore"
+                "{name} uses a semaphore; use `Permits`, or list the file in SEMAPHORES with the reason"
             );
         }
     }
@@ -338,48 +349,52 @@ mod tests {
     #[tokio::test]
     async fn work_holds_its_permit_after_its_caller_disconnects() {
         let permits = Arc::new(Permits::counted("tests", 1, 9));
-        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
+        let ((started_sender, started), (finish, may_finish)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
-        let caller = tokio::spawn(async move { first.run(work(begun, ending)).await });
-        has_begun.await.expect("runs");
+        let caller = tokio::spawn(async move { first.run(work(started_sender, may_finish)).await });
+        started.await.expect("runs");
         caller.abort();
-        assert!(caller.await.expect_err("disconnected").is_cancelled());
+        assert!(caller.await.expect_err("the caller was aborted").is_cancelled());
         assert_eq!(permits.free.available_permits(), 0, "the work continues");
-        drop(end);
-        // Waits for the work, which ends now.
+        drop(finish);
+        // Waits until the first work has ended.
         assert!(permits.run(|_| Ok(true)).await.expect("runs"));
     }
 
     #[tokio::test]
-    async fn running_work_of_one_user_leaves_room_for_others() {
+    async fn running_work_of_one_user_does_not_block_other_users() {
         let permits = Arc::new(Permits::counted("tests", 2, 9));
-        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
+        let ((started_sender, started), (finish, may_finish)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
-        let of_ada = tokio::spawn(async move { first.run_for("ada", 1, work(begun, ending)).await });
-        has_begun.await.expect("runs");
+        let ada_work =
+            tokio::spawn(async move { first.run_for("ada", 1, work(started_sender, may_finish)).await });
+        started.await.expect("runs");
         let second = Arc::clone(&permits);
-        let waits = tokio::spawn(async move { second.run_for("ada", 1, |_| Ok(true)).await });
+        let waiting_work = tokio::spawn(async move { second.run_for("ada", 1, |_| Ok(true)).await });
         while permits.waiting.requests.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
-        assert!(permits.run_for("bob", 1, |_| Ok(true)).await.expect("runs beside it"));
-        assert!(!waits.is_finished());
-        drop(end);
-        assert!(of_ada.await.expect("ends").expect("ran") && waits.await.expect("ends").expect("ran"));
+        assert!(permits.run_for("bob", 1, |_| Ok(true)).await.expect("runs at the same time"));
+        assert!(!waiting_work.is_finished());
+        drop(finish);
+        assert!(
+            ada_work.await.expect("no panic").expect("the work runs")
+                && waiting_work.await.expect("no panic").expect("the work runs")
+        );
         assert!(permits.run_for("eve", 1, |_| Ok(true)).await.expect("runs"));
-        let known = permits.users.lock().expect("free").len();
-        assert_eq!(known, 1, "users with nothing running or waiting are forgotten");
+        let existing = permits.users.lock().expect("a lock").len();
+        assert_eq!(existing, 1, "users without running or waiting work are forgotten");
     }
 
     #[tokio::test]
     async fn work_notices_that_its_caller_has_disconnected() {
         let permits = Arc::new(Permits::counted("tests", 1, 9));
-        let (begun, has_begun) = oneshot::channel();
-        let (ended, has_ended) = oneshot::channel();
+        let (started_sender, started) = oneshot::channel();
+        let (ended, work_ended) = oneshot::channel();
         let first = Arc::clone(&permits);
         let caller = tokio::spawn(async move {
             let work = move |caller: &Caller| {
-                let _ = begun.send(());
+                let _ = started_sender.send(());
                 while !caller.has_disconnected() {
                     std::thread::yield_now();
                 }
@@ -388,19 +403,20 @@ mod tests {
             };
             first.run(work).await
         });
-        has_begun.await.expect("runs");
+        started.await.expect("runs");
         caller.abort();
-        has_ended.await.expect("ends");
+        work_ended.await.expect("ends");
     }
 
     #[tokio::test]
     async fn excess_waiting_requests_are_refused() {
         let bounds = Bounds { running: 10, min_weight: 1, per_user: 10, waiting: 20, requests: 3 };
         let permits = Arc::new(Permits::weighted("tests", bounds));
-        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
+        let ((started_sender, started), (finish, may_finish)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
-        let running = tokio::spawn(async move { first.run_weighted(99, work(begun, ending)).await });
-        has_begun.await.expect("runs");
+        let running =
+            tokio::spawn(async move { first.run_weighted(99, work(started_sender, may_finish)).await });
+        started.await.expect("runs");
         let mut waiting = Vec::new();
         let wait = |weight: u64| {
             let permits = Arc::clone(&permits);
@@ -415,43 +431,44 @@ mod tests {
         }
         let too_heavy = wait(1).await.expect("ends").expect_err("is refused");
         assert!(matches!(too_heavy, ApiError::Busy { .. }), "{too_heavy}");
-        waiting.pop().expect("one").abort();
+        waiting.pop().expect("a waiting request").abort();
         while permits.waiting.requests.load(Ordering::Relaxed) > 1 {
             tokio::task::yield_now().await;
         }
         waiting.push(wait(5));
-        drop(end);
+        drop(finish);
         for request in waiting {
-            request.await.expect("ends").expect("runs");
+            request.await.expect("no panic").expect("the work runs");
         }
-        assert!(running.await.expect("ends").expect("ran"));
+        assert!(running.await.expect("no panic").expect("the work runs"));
         assert_eq!(permits.waiting.weight.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test]
-    async fn waiting_work_of_one_user_leaves_room_for_others() {
+    async fn waiting_work_of_one_user_does_not_block_other_users() {
         let bounds = Bounds { running: 1, min_weight: 1, per_user: 1, waiting: 40, requests: 100 };
         let permits = Arc::new(Permits::weighted("tests", bounds));
-        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
+        let ((started_sender, started), (finish, may_finish)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
-        let running = tokio::spawn(async move { first.run_for("ada", 1, work(begun, ending)).await });
-        has_begun.await.expect("runs");
+        let running =
+            tokio::spawn(async move { first.run_for("ada", 1, work(started_sender, may_finish)).await });
+        started.await.expect("runs");
         let mut waiting = Vec::new();
         for (user, weight) in [("ada", 20), ("bob", 10)] {
             let (permits, count) = (Arc::clone(&permits), waiting.len() as u64 + 1);
-            let counts = Arc::clone(&permits);
+            let observer = Arc::clone(&permits);
             waiting.push(tokio::spawn(async move { permits.run_for(user, weight, |_| Ok(())).await }));
-            while counts.waiting.requests.load(Ordering::Relaxed) < count {
+            while observer.waiting.requests.load(Ordering::Relaxed) < count {
                 tokio::task::yield_now().await;
             }
-            let more = counts.run_for(user, 1, |_| Ok(())).await.expect_err("is refused");
-            assert!(matches!(more, ApiError::Busy { .. }), "{user}: {more}");
+            let excess = observer.run_for(user, 1, |_| Ok(())).await.expect_err("is refused");
+            assert!(matches!(excess, ApiError::Busy { .. }), "{user}: {excess}");
         }
-        drop(end);
+        drop(finish);
         for request in waiting {
-            request.await.expect("ends").expect("runs");
+            request.await.expect("no panic").expect("the work runs");
         }
-        assert!(running.await.expect("ends").expect("ran"));
+        assert!(running.await.expect("no panic").expect("the work runs"));
         assert_eq!(permits.waiting.requests.load(Ordering::Relaxed), 0);
     }
 }

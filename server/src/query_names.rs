@@ -1,6 +1,6 @@
-//! Refuses unknown query parameters, as extractors refuse unknown fields of bodies.
+//! Refuses unknown query parameters, just as the body extractors refuse unknown fields.
 //!
-//! The parameters come from the API's description, so that the two always agree.
+//! The names of the parameters come from the API description, so the two always agree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use crate::docs::is_for_users;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// Maximum length of a parameter's name in an error, in characters.
+/// Maximum length in characters of a parameter's name in an error text.
 const SHOWN_CHARS: usize = 50;
 
-/// Names of query parameters by method, in lower case, and path.
+/// Operations by method, in lower case, and path template.
 #[derive(Debug, Clone)]
 pub(crate) struct QueryNames(Arc<HashMap<(String, String), Operation>>);
 
-/// The facts about an operation that this check needs.
+/// The properties of an operation that this check needs.
 #[derive(Debug)]
 struct Operation {
-    /// Names of its query parameters.
+    /// Names of the operation's query parameters.
     names: Vec<String>,
-    /// Whether it requires a log-in.
+    /// Whether the operation requires a log-in.
     needs_login: bool,
 }
 
 impl QueryNames {
-    /// The names in an OpenAPI document.
+    /// Reads the operations from an OpenAPI document.
     pub(crate) fn of(document: &Value) -> Self {
-        let mut all = HashMap::new();
+        let mut operations = HashMap::new();
         for (path, methods) in document["paths"].as_object().into_iter().flatten() {
             for (method, operation) in methods.as_object().into_iter().flatten() {
                 let parameters = operation["parameters"].as_array().into_iter().flatten();
@@ -43,41 +43,45 @@ impl QueryNames {
                     .filter_map(|entry| entry["name"].as_str());
                 let names = names.map(str::to_owned).collect();
                 let needs_login = operation.as_object().is_some_and(is_for_users);
-                all.insert((method.clone(), path.clone()), Operation { names, needs_login });
+                operations.insert((method.clone(), path.clone()), Operation { names, needs_login });
             }
         }
-        Self(Arc::new(all))
+        Self(Arc::new(operations))
     }
 
-    /// The operation; `None` if it is not described. `HEAD` has the parameters of `GET`.
+    /// Returns an operation; `None` if the API description does not contain it. `HEAD` has the
+    /// parameters of `GET`.
     fn find(&self, method: &str, path: &str) -> Option<&Operation> {
         let get = |method: &str| self.0.get(&(method.to_owned(), path.to_owned()));
         let method = method.to_ascii_lowercase();
         get(&method).or_else(|| (method == "head").then(|| get("get")).flatten())
     }
 
-    /// The error for a request with an unknown parameter, and whether only users may see it.
+    /// Returns the error for a request with an unknown parameter, and whether the operation
+    /// requires a log-in.
     fn refusal(&self, request: &Request) -> Option<(ApiError, bool)> {
         let path = request.extensions().get::<MatchedPath>()?;
         let Operation { names, needs_login } = self.find(request.method().as_str(), path.as_str())?;
         let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(request.uri());
-        // A malformed query is refused by its extractor.
+        // A malformed query is refused later, by the extractor of the query.
         let axum::extract::Query(pairs) = pairs.ok()?;
         let (unknown, _) = pairs.iter().find(|(name, _)| !names.contains(name))?;
         Some((refusal(unknown, names), *needs_login))
     }
 }
 
-fn refusal(name: &str, known: &[String]) -> ApiError {
+fn refusal(name: &str, parameters: &[String]) -> ApiError {
     let name: String = name.chars().take(SHOWN_CHARS).collect();
-    let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    let known = if known.is_empty() { "no parameters".to_owned() } else { known.join(", ") };
-    let detail = format!("`{name}` is not a query parameter of this operation; it has {known}.");
+    let quoted: Vec<String> = parameters.iter().map(|name| format!("`{name}`")).collect();
+    let parameter_list =
+        if quoted.is_empty() { "it has none".to_owned() } else { format!("it has {}", quoted.join(", ")) };
+    let detail = format!("`{name}` is not a query parameter of this operation; {parameter_list}.");
     ApiError::bad_request("unknown_parameter", detail)
 }
 
-/// Middleware of the API's routes: answers 400 `unknown_parameter`. If the operation requires a
-/// log-in, callers without one get 401 instead, so that they do not see the parameters' names.
+/// Middleware of the API's routes. Answers 400 `unknown_parameter` to an unknown parameter. If the
+/// operation requires a log-in, callers without one get 401 instead, because the error text
+/// contains the names of the parameters.
 pub(crate) async fn refuse_unknown(
     names: QueryNames,
     state: AppState,

@@ -1,11 +1,13 @@
-//! Rate limits of requests, by account and by address.
+//! Limits the rate of requests, by account and by address.
 //!
 //! Several users, such as a class, may share an address, and one of them must not use up the limit
-//! of all. So requests with a log-in token count for that log-in, not for the address. The page and
-//! the log-in itself do not count; [`crate::auth::Throttle`] limits log-ins.
+//! of all. Therefore a request with a log-in token counts for its log-in instead of its address.
+//! Requests for the web page and for logging in do not count; [`crate::auth::Throttle`] limits
+//! log-ins.
 //!
-//! Each account and address has a token bucket, which holds a minute's requests and refills
-//! steadily. Each process has separate buckets. Local callers and health checks are not limited.
+//! Each account and each address has a token bucket. It has room for the requests of one minute and
+//! refills steadily. Each process has its own buckets. Local callers and health checks are not
+//! limited.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,19 +21,20 @@ use crate::error::{ApiError, ApiResult};
 /// Maximum number of buckets.
 const BUCKETS_MAX: usize = 50_000;
 
-/// Number of buckets to evict at the maximum. Evicting many at a time makes searches rare.
+/// Number of buckets that are evicted when the maximum is reached. Evicting many at once makes the
+/// search for them rare.
 const BUCKETS_EVICTED: usize = BUCKETS_MAX / 8;
 
 const SECS_PER_MINUTE: f64 = 60.0;
 
-/// Paths of health and metrics, which monitoring polls.
+/// Paths that monitoring polls: health and metrics.
 const UNLIMITED_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
-/// Paths of log-in and registration, and of the page's first request.
+/// Paths of log-in and registration, and of the web page's first request.
 const LOG_IN_PATHS: [&str; 4] =
     ["/api/v1/system/capabilities", "/api/v1/auth/login", "/api/v1/auth/local", "/api/v1/auth/register"];
 
-/// Whether requests to a path count.
+/// Whether requests to this path count.
 pub(crate) fn is_limited(path: &str) -> bool {
     !UNLIMITED_PATHS.contains(&path)
 }
@@ -44,7 +47,7 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    /// Full buckets for everybody.
+    /// Makes buckets that are full for everybody.
     #[must_use]
     pub fn new(limits: RequestLimits) -> Self {
         Self {
@@ -56,16 +59,16 @@ impl RateLimits {
     /// Counts a request of an account.
     ///
     /// # Errors
-    /// 429 with the seconds to wait.
+    /// 429 with the number of seconds to wait.
     pub(crate) fn admit_user(&self, user_id: &str) -> ApiResult<()> {
         let limit = "requests of your account per minute (SF_REQUESTS_PER_MINUTE_PER_USER)";
-        self.users.take(user_id, Instant::now()).map_err(|wait| self.users.refusal(limit, wait))
+        self.users.take_token(user_id, Instant::now()).map_err(|wait| self.users.refusal(limit, wait))
     }
 
-    /// Counts a request with a log-in token, even if its account no longer accepts it.
+    /// Counts a request with a log-in token, even if the token is no longer valid.
     ///
     /// # Errors
-    /// 429 with the seconds to wait.
+    /// 429 with the number of seconds to wait.
     pub(crate) fn admit_session(&self, session_id: &str) -> ApiResult<()> {
         self.admit_user(&format!("session {session_id}"))
     }
@@ -73,21 +76,21 @@ impl RateLimits {
     /// Counts a request to `path` from an address.
     ///
     /// # Errors
-    /// 429 with the seconds to wait.
+    /// 429 with the number of seconds to wait.
     pub(crate) fn admit_address(&self, address: IpAddr, path: &str) -> ApiResult<()> {
         if !path.starts_with("/api/") || LOG_IN_PATHS.contains(&path) {
             return Ok(());
         }
         let limit = "requests from your address per minute (SF_REQUESTS_PER_MINUTE_PER_ADDRESS)";
-        let outcome = self.addresses.take(&network_of(address), Instant::now());
+        let outcome = self.addresses.take_token(&network_of(address), Instant::now());
         outcome.map_err(|wait| self.addresses.refusal(limit, wait))
     }
 }
 
-/// Buckets of one size.
+/// Buckets that all have the same capacity.
 #[derive(Debug)]
 struct Buckets {
-    /// Capacity of a bucket, and its refill per minute, in tokens; 0: no limit.
+    /// Capacity of a bucket in tokens, which is also its refill per minute. 0 means no limit.
     per_minute: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
 }
@@ -95,7 +98,7 @@ struct Buckets {
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     tokens: f64,
-    filled_at: Instant,
+    updated_at: Instant,
 }
 
 impl Buckets {
@@ -103,8 +106,8 @@ impl Buckets {
         Self { per_minute: per_minute as f64, buckets: Mutex::default() }
     }
 
-    /// Takes a token. If there is none, returns the time until the next one.
-    fn take(&self, key: &str, now: Instant) -> Result<(), Duration> {
+    /// Takes a token. If the bucket has none, returns the time until the next one.
+    fn take_token(&self, key: &str, now: Instant) -> Result<(), Duration> {
         if self.per_minute == 0.0 {
             return Ok(());
         }
@@ -112,9 +115,9 @@ impl Buckets {
         if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(key) {
             self.evict(&mut buckets);
         }
-        let full = Bucket { tokens: self.per_minute, filled_at: now };
+        let full = Bucket { tokens: self.per_minute, updated_at: now };
         let bucket = buckets.entry(key.to_owned()).or_insert(full);
-        *bucket = Bucket { tokens: self.tokens(*bucket, now), filled_at: now };
+        *bucket = Bucket { tokens: self.tokens(*bucket, now), updated_at: now };
         if bucket.tokens < 1.0 {
             return Err(Duration::from_secs_f64((1.0 - bucket.tokens) * SECS_PER_MINUTE / self.per_minute));
         }
@@ -122,7 +125,7 @@ impl Buckets {
         Ok(())
     }
 
-    /// Removes the buckets that are full, or will be first: those with the fewest recent requests.
+    /// Removes the buckets that are or will be full first. These had the fewest recent requests.
     fn evict(&self, buckets: &mut HashMap<String, Bucket>) {
         let mut full_at: Vec<Instant> = buckets.values().map(|bucket| self.full_at(*bucket)).collect();
         let (_, last_evicted, _) = full_at.select_nth_unstable(BUCKETS_EVICTED - 1);
@@ -135,21 +138,24 @@ impl Buckets {
         });
     }
 
-    /// Time when a bucket will be full if no token is taken.
+    /// Returns the time when a bucket will be full if no more tokens are taken from it.
     fn full_at(&self, bucket: Bucket) -> Instant {
         let missing = (self.per_minute - bucket.tokens).max(0.0);
-        bucket.filled_at + Duration::from_secs_f64(missing * SECS_PER_MINUTE / self.per_minute)
+        bucket.updated_at + Duration::from_secs_f64(missing * SECS_PER_MINUTE / self.per_minute)
     }
 
     fn tokens(&self, bucket: Bucket, now: Instant) -> f64 {
-        let secs = now.saturating_duration_since(bucket.filled_at).as_secs_f64();
+        let secs = now.saturating_duration_since(bucket.updated_at).as_secs_f64();
         (bucket.tokens + secs * self.per_minute / SECS_PER_MINUTE).min(self.per_minute)
     }
 
     fn refusal(&self, limit: &str, wait: Duration) -> ApiError {
         let retry_after_secs = wait.as_secs_f64().ceil().max(1.0) as u64;
         ApiError::TooManyRequests {
-            detail: format!("The limit is {} {limit}; try again in {retry_after_secs} s.", self.per_minute),
+            detail: format!(
+                "The limit is {} {limit}; try again in {retry_after_secs} seconds.",
+                self.per_minute
+            ),
             retry_after_secs,
         }
     }
@@ -169,21 +175,23 @@ mod tests {
     fn a_bucket_refills_steadily() {
         let (buckets, now) = (Buckets::new(60), Instant::now());
         for _ in 0..60 {
-            buckets.take("a", now).expect("a minute's worth at once");
+            buckets
+                .take_token("a", now)
+                .expect("the bucket starts with a token for each request of a minute");
         }
-        assert_eq!(buckets.take("a", now), Err(Duration::from_secs(1)));
-        buckets.take("b", now).expect("somebody else's");
-        buckets.take("a", now + Duration::from_secs(1)).expect("a second later");
-        buckets.take("a", now + Duration::from_secs(1)).expect_err("only one");
+        assert_eq!(buckets.take_token("a", now), Err(Duration::from_secs(1)));
+        buckets.take_token("b", now).expect("another key has a separate bucket");
+        buckets.take_token("a", now + Duration::from_secs(1)).expect("a token is added each second");
+        buckets.take_token("a", now + Duration::from_secs(1)).expect_err("only one token was added");
         let later = now + Duration::from_secs(3600);
-        assert_eq!((0..).take_while(|_| buckets.take("a", later).is_ok()).count(), 60);
+        assert_eq!((0..).take_while(|_| buckets.take_token("a", later).is_ok()).count(), 60);
     }
 
     #[test]
     fn the_number_of_buckets_is_limited() {
         let (buckets, now) = (Buckets::new(60), Instant::now());
         for number in 0..2 * BUCKETS_MAX {
-            buckets.take(&number.to_string(), now).expect("the first of each");
+            buckets.take_token(&number.to_string(), now).expect("the first token of each key");
         }
         assert!(buckets.buckets.lock().unwrap().len() <= BUCKETS_MAX);
     }
@@ -192,27 +200,27 @@ mod tests {
     fn many_addresses_do_not_evict_an_empty_bucket() {
         let (buckets, now) = (Buckets::new(60), Instant::now());
         for _ in 0..60 {
-            buckets.take("a", now).expect("a minute's worth");
+            buckets.take_token("a", now).expect("the bucket starts full");
         }
-        buckets.take("a", now).expect_err("none is left");
+        buckets.take_token("a", now).expect_err("the bucket is empty");
         for number in 0..2 * BUCKETS_MAX {
-            buckets.take(&number.to_string(), now).expect("the first of each");
+            buckets.take_token(&number.to_string(), now).expect("the first token of each key");
         }
-        buckets.take("a", now).expect_err("still none");
-        assert!(buckets.buckets.lock().unwrap().len() > BUCKETS_MAX / 2, "most are kept");
+        buckets.take_token("a", now).expect_err("the empty bucket was not evicted");
+        assert!(buckets.buckets.lock().unwrap().len() > BUCKETS_MAX / 2, "too many buckets were evicted");
     }
 
     #[test]
-    fn old_buckets_are_evicted() {
-        let (buckets, begun) = (Buckets::new(60), Instant::now());
-        let at = |number: usize| begun + Duration::from_micros(number as u64);
+    fn the_oldest_buckets_are_evicted_first() {
+        let (buckets, start) = (Buckets::new(60), Instant::now());
+        let time_of = |number: usize| start + Duration::from_micros(number as u64);
         for number in 0..=BUCKETS_MAX {
-            buckets.take(&number.to_string(), at(number)).expect("the first of each");
+            buckets.take_token(&number.to_string(), time_of(number)).expect("the first token of each key");
         }
-        let kept = buckets.buckets.lock().unwrap();
-        assert!(!kept.contains_key("0"), "the oldest is still there");
+        let remaining = buckets.buckets.lock().unwrap();
+        assert!(!remaining.contains_key("0"), "the oldest bucket was not evicted");
         for number in BUCKETS_MAX / 2..=BUCKETS_MAX {
-            assert!(kept.contains_key(&number.to_string()), "{number} was evicted");
+            assert!(remaining.contains_key(&number.to_string()), "{number} was evicted");
         }
     }
 
@@ -221,16 +229,16 @@ mod tests {
         let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_USER", "3")]).await;
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
         let key = app.api_key(&ada).await;
-        let ask = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
+        let request_list = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
         for _ in 0..2 {
-            ask(&ada).await.expect(200);
+            request_list(&ada).await.expect(200);
         }
-        // Creating the key was the third request. A key counts for its owner.
-        let answer = ask(&key).await;
+        // Creating the key was the third request. Requests with a key count for the key's owner.
+        let answer = request_list(&key).await;
         assert!(answer.problem(429, "too_many_requests").contains("SF_REQUESTS_PER_MINUTE_PER_USER"));
         let wait: u64 = answer.header("retry-after").parse().expect("seconds");
         assert!((1..=20).contains(&wait), "{wait}");
-        ask(&bob).await.expect(200);
+        request_list(&bob).await.expect(200);
         let admin = app.admin_token().await;
         for _ in 0..10 {
             assert_eq!(app.remote(Method::GET, "/metrics").token(&admin).send().await.status, 200);
@@ -270,35 +278,35 @@ mod tests {
         }
         app.remote(Method::POST, "/api/v1/auth/local").send().await.problem(403, "not_local");
         app.remote(Method::GET, "/api/v1/system/capabilities").send().await.expect(200);
-        // The page, or the answer that it was not built.
+        // The answer is the page, or 404 if it was not built.
         assert_ne!(app.remote(Method::GET, "/").send().await.status, 429);
     }
 
     #[tokio::test]
-    async fn a_client_behind_a_proxy_has_a_limited_number_of_active_requests() {
+    async fn the_active_requests_of_a_client_behind_a_proxy_are_limited() {
         let settings = [("SF_TRUSTED_PROXIES", "192.0.2.77"), ("SF_CONNECTIONS_PER_ADDRESS", "2")];
         let app = TestApp::with(&settings).await;
         let ada = app.token_of_new_user("ada").await;
-        let ask = |address: &str| app.remote(Method::GET, PATH).header("x-forwarded-for", address);
+        let request_list = |address: &str| app.remote(Method::GET, PATH).header("x-forwarded-for", address);
         let begin = |connection: &str| {
             let address = "198.51.100.7".parse().expect("an address");
             let client = Client { address, connection: connection.to_owned() };
-            let request = app.state.active_requests.begin_for_address(&client).expect("free");
-            // Its body has arrived, so it cannot be evicted.
+            let request = app.state.active_requests.begin_for_address(&client).expect("a free request slot");
+            // The request's body has arrived completely, so the request cannot be evicted.
             let _body = request.watch_body(axum::body::Body::empty());
             request
         };
         let active = [begin("a"), begin("b")];
-        let refusal = ask("198.51.100.7").send().await;
+        let refusal = request_list("198.51.100.7").send().await;
         assert!(refusal.problem(503, "busy").contains("SF_CONNECTIONS_PER_ADDRESS"));
-        ask("198.51.100.8").send().await.problem(401, "token_missing");
-        ask("198.51.100.7").token(&ada).send().await.expect(200);
+        request_list("198.51.100.8").send().await.problem(401, "token_missing");
+        request_list("198.51.100.7").token(&ada).send().await.expect(200);
         drop(active);
-        ask("198.51.100.7").send().await.problem(401, "token_missing");
+        request_list("198.51.100.7").send().await.problem(401, "token_missing");
     }
 
     #[tokio::test]
-    async fn an_account_has_a_limited_number_of_active_requests() {
+    async fn the_active_requests_of_an_account_are_limited() {
         let app = TestApp::with(&[("SF_ACTIVE_REQUESTS_PER_ACCOUNT", "2")]).await;
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
         let id = app.state.tokens.check(&ada).expect("a valid token").sub;
@@ -317,42 +325,43 @@ mod tests {
             [("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "3"), ("SF_REQUESTS_PER_MINUTE_PER_USER", "50")];
         let app = TestApp::with(&settings).await;
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
-        let ask = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
+        let request_list = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
         while app.remote(Method::GET, "/api/nothing").send().await.status != 429 {}
         let mut answered = 0;
-        while ask(&ada).await.status != 429 {
+        while request_list(&ada).await.status != 429 {
             answered += 1;
         }
         assert!(answered >= 49, "{answered}");
-        ask(&bob).await.expect(200);
+        request_list(&bob).await.expect(200);
         let body = serde_json::json!({ "username": "bob", "password": "wrong" });
         let log_in = app.remote(Method::POST, "/api/v1/auth/login").json(&body);
         log_in.send().await.problem(401, "bad_credentials");
-        // A token with a wrong signature counts for the address.
-        assert_eq!(ask(&format!("{}x", &ada[..ada.len() - 1])).await.status, 429);
+        // A token with a wrong signature counts for the address instead of a log-in.
+        assert_eq!(request_list(&format!("{}x", &ada[..ada.len() - 1])).await.status, 429);
     }
 
     #[tokio::test]
-    async fn many_addresses_do_not_reset_the_limit_of_another() {
+    async fn many_new_addresses_do_not_reset_the_limit_of_an_address() {
         let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "60")]).await;
-        let ask = async |address: &str| app.from(address, Method::GET, PATH).send().await.status;
-        let asks_until_refused = async |address: &str| {
-            let mut asks = 0;
-            while ask(address).await != 429 {
-                asks += 1;
-                assert!(asks < 1_000, "nobody is refused");
+        let request_list = async |address: &str| app.from(address, Method::GET, PATH).send().await.status;
+        let count_until_refused = async |address: &str| {
+            let mut count = 0;
+            while request_list(address).await != 429 {
+                count += 1;
+                assert!(count < 1_000, "the address is never refused");
             }
-            asks
+            count
         };
-        let begun = Instant::now();
-        assert!(asks_until_refused("192.0.2.77").await >= 60);
-        let crowd = &app.state.rate_limits.addresses;
+        let started_at = Instant::now();
+        assert!(count_until_refused("192.0.2.77").await >= 60);
+        let buckets = &app.state.rate_limits.addresses;
         for number in 0..2 * BUCKETS_MAX {
-            crowd.take(&number.to_string(), Instant::now()).expect("the first of each");
+            buckets.take_token(&number.to_string(), Instant::now()).expect("the first token of each key");
         }
-        // An evicted bucket would be full. This one has gained a token a second.
-        let again = asks_until_refused("192.0.2.77").await;
-        assert!(again < 60 || begun.elapsed() > Duration::from_secs(60), "{again} requests more");
-        assert_eq!(ask("192.0.2.78").await, 401);
+        // If its bucket had been evicted, the address would have a full one now. Instead, the
+        // bucket has only gained a token per second.
+        let again = count_until_refused("192.0.2.77").await;
+        assert!(again < 60 || started_at.elapsed() > Duration::from_secs(60), "{again} requests more");
+        assert_eq!(request_list("192.0.2.78").await, 401);
     }
 }

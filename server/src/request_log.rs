@@ -1,5 +1,5 @@
-//! Writes one log line for each request, with its path but without its query, which may contain a
-//! token.
+//! Writes one log line for each request. The line has the path of the request but not its query,
+//! because the query may contain a token.
 
 use std::time::Instant;
 
@@ -15,8 +15,9 @@ use crate::state::AppState;
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Middleware: runs the request in a span and logs its outcome. `client` is the address of the
-/// peer, or the one that a proxy of `SF_TRUSTED_PROXIES` reports.
+/// Middleware that runs the request in a tracing span and logs its outcome. `client` is the address
+/// of the connection's peer or, behind a proxy of `SF_TRUSTED_PROXIES`, the address that the proxy
+/// reports.
 pub(crate) async fn log(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let trusted_proxies = &state.config.network.trusted_proxies;
@@ -30,14 +31,14 @@ pub(crate) async fn log(State(state): State<AppState>, request: Request, next: N
         client = client.map(tracing::field::display),
     );
     async move {
-        let begun = Instant::now();
+        let started_at = Instant::now();
         let mut response = next.run(request).await;
-        let millis = begun.elapsed().as_secs_f64() * 1000.0;
+        let millis = started_at.elapsed().as_secs_f64() * 1000.0;
         let status = response.status().as_u16();
         if status >= 500 {
-            tracing::warn!(status, millis, "answered");
+            tracing::warn!(status, millis, "answered a request with a server error");
         } else {
-            tracing::debug!(status, millis, "answered");
+            tracing::debug!(status, millis, "answered a request");
         }
         if let Ok(value) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(REQUEST_ID.clone(), value);

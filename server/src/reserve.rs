@@ -1,11 +1,11 @@
-//! Makes deletions possible on a full disk.
+//! Makes deletions possible while the disk is full.
 
 use crate::db;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
 /// Runs an operation that frees disk space. If it fails because the disk is full, releases the
-/// reserve and retries once.
+/// reserve file, which frees some space, and runs the operation once more.
 ///
 /// # Errors
 /// Those of `run`.

@@ -1,23 +1,23 @@
-//! All routes in one place.
+//! Assembles all routes of the service.
 //!
-//! # How a slice plugs in
+//! # How to add a slice
 //!
-//! A slice is a folder with a `mod.rs` whose `routes(...)` returns an [`OpenApiRouter`] with paths
-//! relative to `/api/v1` (`#[utoipa::path(get, path = "/plugins/available", ...)]`). It is declared
-//! in `lib.rs` and merged in [`api`]; that is all.
+//! A slice is a folder with a `mod.rs`. Its function `routes(...)` returns an [`OpenApiRouter`]
+//! with paths relative to `/api/v1` (`#[utoipa::path(get, path = "/plugins/available", ...)]`). To
+//! add a slice, declare it in `lib.rs` and merge its routes in [`api`].
 //!
-//! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403;
-//!   leave it out only for public operations), and the extractors of [`crate::extract`] instead of
-//!   axum's. They return [`crate::error::ApiResult`].
-//! - Operations for administrators take [`crate::auth::Admin`]; operations that API keys must not
-//!   call take [`crate::auth::LoggedIn`]. The description lists the roles:
-//!   `security(("bearer" = ["admin", "log_in"]))`; a test calls every operation in every role.
+//! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403; only
+//!   public operations leave it out), and the extractors of [`crate::extract`] instead of axum's.
+//!   They return [`crate::error::ApiResult`].
+//! - Operations for administrators take [`crate::auth::Admin`]. Operations that API keys must not
+//!   call take [`crate::auth::LoggedIn`]. The API description lists the required roles:
+//!   `security(("bearer" = ["admin", "log_in"]))`. A test calls every operation in every role.
 //! - Deletions and changes of accounts call [`crate::audit::record`].
-//! - A body may have 1 MiB; [`with_body_limit`] raises the limit of a route.
+//! - A body may have at most 1 MiB, unless [`with_body_limit`] raises the limit of the route.
 //! - State that outlives a request is a field of [`crate::state::Services`].
-//! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::storage::Blobs`],
-//!   from `tokio::task::spawn_blocking` or a task.
-//! - Tests go through `crate::test_app::TestApp`.
+//! - Long work goes to [`crate::tasks::Tasks::start`]. Files are accessed through
+//!   [`crate::storage::Blobs`], from `tokio::task::spawn_blocking` or from a task.
+//! - Tests send requests through `crate::test_app::TestApp`.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ use crate::{
 )]
 struct ApiDocument;
 
-/// The routes of the API with their description.
+/// Returns the routes of the API together with its description.
 pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     let slices = OpenApiRouter::new()
         .merge(admin::routes())
@@ -77,11 +77,11 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(ApiDocument::openapi()).nest("/api/v1", slices)
 }
 
-/// The whole service as a value: API, documentation, health and page.
+/// Builds the router of the whole service: API, documentation, health, metrics and web page.
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
     let document = docs::complete(&document);
-    // Answers depend on the caller: caches must not share them.
+    // Answers depend on the caller, so caches must not share them between callers.
     let vary = HeaderValue::from_static("authorization");
     let names = QueryNames::of(&document);
     let names_state = state.clone();
@@ -95,24 +95,24 @@ pub fn build(state: AppState) -> Router {
     add_middleware(routes.fallback(page::fallback), state)
 }
 
-/// The routes of a worker: health and metrics.
+/// Builds the router of a worker: health and metrics.
 pub fn of_worker(state: AppState) -> Router {
     add_middleware(health::routes().merge(monitoring::routes()).fallback(not_on_worker), state)
 }
 
 async fn not_on_worker() -> ApiError {
-    let detail = "This is a worker: it answers /healthz, /readyz and /metrics.".to_owned();
+    let detail = "This is a worker: it only answers /healthz, /readyz and /metrics.".to_owned();
     ApiError::NotFound { code: "not_found", detail }
 }
 
-/// The API's description (OpenAPI 3.1), as in `/api/v1/openapi.json`.
+/// Returns the API description (OpenAPI 3.1) that `/api/v1/openapi.json` serves.
 #[must_use]
 pub fn document(config: &Config) -> serde_json::Value {
     docs::complete(&api(config).split_for_parts().1)
 }
 
-/// Adds the middleware of all routes: unknown methods, body pace, compression, panics, rate limits,
-/// CORS, security headers, metrics, and the log.
+/// Adds the middleware of all routes: unknown methods, pace of bodies, compression, panics, rate
+/// limits, CORS, security headers, metrics and the log.
 fn add_middleware(routes: Router<AppState>, state: AppState) -> Router {
     let origins: Arc<[String]> = state.config.network.cors_origins.as_slice().into();
     let pace = state.config.network.bodies;
@@ -134,7 +134,7 @@ fn add_middleware(routes: Router<AppState>, state: AppState) -> Router {
         .layer(middleware::from_fn_with_state(state, request_log::log))
 }
 
-/// Sets the limit on bodies of all routes of `router`.
+/// Sets the limit on the bodies of all routes of `router`.
 pub fn with_body_limit(router: OpenApiRouter<AppState>, limit: BodyLimit) -> OpenApiRouter<AppState> {
     router
         .layer(DefaultBodyLimit::disable())
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_a_problem_without_its_text() {
+    async fn a_panic_is_answered_with_a_problem_that_hides_its_text() {
         let app = TestApp::start().await;
         let router = add_middleware(Router::new().route("/faulty", get(faulty)), app.state.clone());
         let mut request = Request::new(Body::empty());

@@ -1,4 +1,4 @@
-//! Runs the service: opens everything, listens, and shuts down cleanly.
+//! Runs the service: opens its parts, listens for connections, and shuts down cleanly.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -15,21 +15,23 @@ use crate::state::AppState;
 use crate::storage_lock::DatabaseLock;
 use crate::{audio, audit, auth, db, listen, orphans, projects, router, soundfonts, start_checks};
 
-/// Time limits of a shutdown for running requests and then for tasks. The whole shutdown takes less
-/// than ten seconds.
-const REQUESTS_END_WITHIN: Duration = Duration::from_secs(4);
-const TASKS_END_WITHIN: Duration = Duration::from_secs(4);
+/// Time limits during a shutdown: first for running requests, then for tasks. The whole shutdown
+/// takes less than ten seconds.
+const REQUESTS_END_TIMEOUT: Duration = Duration::from_secs(4);
+const TASKS_END_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The first port that needs no privilege (IANA "User Ports", RFC 6335, section 6).
+/// The first port that a program without privileges may listen on (IANA "User Ports", RFC 6335,
+/// section 6).
 const FIRST_USER_PORT: u16 = 1024;
 
-/// Serves until SIGTERM or SIGINT, then stops accepting, lets requests end, cancels tasks and
-/// closes the database.
+/// Serves until SIGTERM or SIGINT. Then stops accepting connections, waits for running requests,
+/// cancels tasks and closes the database.
 ///
-/// Prints the address to standard output once it accepts connections.
+/// Prints the address of the service to standard output once the service accepts connections.
 ///
 /// # Errors
-/// If a part cannot be opened or the address is in use; the error names it.
+/// A part of the service cannot be opened, or the address is in use. The error names the part or
+/// the address.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let address = SocketAddr::new(config.network.host, config.network.port);
     let certificate = config.network.tls.as_ref().map(Certificate::open).transpose()?;
@@ -38,7 +40,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let _database_lock = DatabaseLock::of(&config.storage)?;
     let state = AppState::open(config).await?;
     {
-        // If several servers start on a new database, only one creates the first account.
+        // If several servers start with a new database, only one of them may create the first
+        // account.
         let _first_start = db::lock(&state.db, "first start").await?;
         auth::ensure_admin(&state, announce_password).await?;
         projects::seed_demo(&state).await?;
@@ -46,8 +49,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     orphans::restore_needed(&state).await.context("cannot restore files from the quarantine")?;
     audio::resume(&state).await.context("cannot resume the audio imports of the last run")?;
     let listener = listen_on(address, "SF_HOST, SF_PORT").await?;
-    let bound = listener.local_addr()?;
-    // Before the address is printed: a caller may send a signal as soon as it reads it.
+    let bound_address = listener.local_addr()?;
+    // Signals must be handled before the address is printed, because a caller may send a signal as
+    // soon as it has read the address.
     let stop_signal = stop_signal().context("cannot listen for signals")?;
     let tls = match &certificate {
         Some(certificate) => {
@@ -57,9 +61,12 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         }
         None => None,
     };
-    println!("Songfoundry is at {}", listen::url(if tls.is_some() { "https" } else { "http" }, bound));
+    println!(
+        "Songfoundry is at {}",
+        listen::url(if tls.is_some() { "https" } else { "http" }, bound_address)
+    );
     println!("{}", state.local_rule.describe());
-    tracing::info!(address = %bound, trust_local = state.config.accounts.trust_local, https = tls.is_some(), environment = ?state.config.environment, "serving");
+    tracing::info!(address = %bound_address, trust_local = state.config.accounts.trust_local, https = tls.is_some(), environment = ?state.config.environment, "the service accepts connections");
 
     tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     tokio::spawn(orphans::keep_collecting(state.clone()));
@@ -78,26 +85,27 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         }
     });
     state.stop.cancelled().await;
-    tracing::info!("stopping");
+    tracing::info!("the service is stopping");
     state.tasks.stop_all();
-    if tokio::time::timeout(REQUESTS_END_WITHIN, server).await.is_err() {
-        tracing::warn!("some connections were still open; closing them");
+    if tokio::time::timeout(REQUESTS_END_TIMEOUT, server).await.is_err() {
+        tracing::warn!("closing connections whose requests did not end in time");
     }
     end_tasks(&state, tasks).await;
     Ok(())
 }
 
-/// Runs the tasks of a server deployment until SIGTERM or SIGINT; unfinished tasks then wait for
-/// another process.
+/// Runs tasks as a worker of a server deployment until SIGTERM or SIGINT. Unfinished tasks then
+/// wait for another process.
 ///
-/// Prints its process id to standard output once it takes tasks.
+/// Prints the process id of the worker to standard output once the worker runs tasks.
 ///
 /// # Errors
-/// If a part cannot be opened, which the error names; or with SQLite, which processes cannot share.
+/// A part cannot be opened, which the error names; or the database is SQLite, which processes on
+/// several machines cannot share.
 pub async fn work(config: Config) -> anyhow::Result<()> {
     anyhow::ensure!(
         config.storage.database.kind() == db::Kind::Postgres,
-        "a worker needs the database of the service: set SF_DATABASE_URL to the same postgres://... address"
+        "a worker needs the PostgreSQL database of the service: set SF_DATABASE_URL to the service's postgres://... address"
     );
     start_checks::warn_of_soundfont_dirs(&config.sound);
     let state = AppState::open(config).await?;
@@ -107,60 +115,61 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     let status = match state.config.network.worker_port {
         None => String::new(),
         Some(port) => {
-            let bound = serve_worker_status(&state, port).await?;
-            format!("; {} serves health and metrics", listen::url("http", bound))
+            let bound_address = serve_worker_status(&state, port).await?;
+            format!("; {} serves health and metrics", listen::url("http", bound_address))
         }
     };
     println!("Songfoundry's worker {} takes tasks{status}", std::process::id());
     if state.config.network.worker_port.is_some() {
-        // `/metrics` follows the same rule as the service.
+        // Access to `/metrics` follows the same rule as in the service.
         println!("{}", state.local_rule.describe());
     }
     tracing::info!(threads = state.config.tasks.workers, "the worker takes tasks");
     stop_signal.await;
-    tracing::info!("stopping");
+    tracing::info!("the worker is stopping");
     state.stop.cancel();
     state.tasks.stop_all();
     end_tasks(&state, tasks).await;
     Ok(())
 }
 
-/// Listens on an address; errors name `settings`.
+/// Listens on an address. Errors name `settings`, the settings that define it.
 async fn listen_on(address: SocketAddr, settings: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let reason = match error.kind() {
             ErrorKind::AddrInUse => "another program uses it",
             ErrorKind::PermissionDenied if (1..FIRST_USER_PORT).contains(&address.port()) => {
-                "this process has no right to ports below 1024; set a port from 1024 on, or give it CAP_NET_BIND_SERVICE"
+                "this process may not listen on ports below 1024; set a port of at least 1024, or give the process CAP_NET_BIND_SERVICE"
             }
             ErrorKind::AddrNotAvailable => "this machine has no such address",
-            _ => "the system refuses",
+            _ => "the system refuses it",
         };
         anyhow::Error::new(error).context(format!("cannot listen on {address} ({settings}): {reason}"))
     })
 }
 
-/// Serves a worker's health and metrics until it stops. Returns the address.
+/// Serves the health and the metrics of a worker until it stops. Returns the address.
 async fn serve_worker_status(state: &AppState, port: u16) -> anyhow::Result<SocketAddr> {
     let address = SocketAddr::new(state.config.network.host, port);
     let listener = listen_on(address, "SF_HOST, SF_WORKER_PORT").await?;
-    let bound = listener.local_addr()?;
+    let bound_address = listener.local_addr()?;
     let state = state.clone();
     tokio::spawn(async move {
         let router = router::of_worker(state.clone());
         listen::serve(listener, router, None, &state.config.network, state.stop.clone()).await;
     });
-    Ok(bound)
+    Ok(bound_address)
 }
 
 /// Waits for the tasks of this process and closes the database.
 async fn end_tasks(state: &AppState, task_loop: tokio::task::JoinHandle<()>) {
-    if !state.tasks.stopped(TASKS_END_WITHIN).await {
-        tracing::warn!("some tasks did not stop in time; they end with this process");
+    if !state.tasks.stopped(TASKS_END_TIMEOUT).await {
+        tracing::warn!("some tasks did not stop in time; they will be aborted with this process");
     }
-    // Closing waits for connections in use, which must not delay the shutdown.
+    // Closing the database waits for connections in use, which must not delay the shutdown for
+    // long.
     let _ = tokio::time::timeout(Duration::from_secs(1), async {
-        // A panic has been logged already.
+        // If the task loop panicked, the panic has been logged already.
         let _ = task_loop.await;
         state.tasks.close().await;
         state.db.close().await;
@@ -178,7 +187,8 @@ fn announce_password(occasion: Occasion, username: &str, password: &str) {
     );
 }
 
-/// Listens for SIGTERM and SIGINT from the call on; the future completes at the first of them.
+/// Starts to listen for SIGTERM and SIGINT. The returned future completes at the first of these
+/// signals.
 #[cfg(unix)]
 pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -191,7 +201,7 @@ pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Listens for Ctrl-C; the future completes at the first.
+/// Listens for Ctrl-C. The returned future completes at the first one.
 #[cfg(not(unix))]
 pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async {

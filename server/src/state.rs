@@ -1,4 +1,4 @@
-//! State that all handlers share.
+//! The state that all handlers share.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -36,89 +36,90 @@ use crate::storage::{Blobs, DocumentBytes, DocumentQuota, Remote, Sharing, Stora
 use crate::storage_lock::StorageLock;
 use crate::tasks::{self, Kinds, Tasks};
 
-/// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
-/// adds it as a field here and opens it in [`AppState::open`].
+/// The services that handlers use. A slice that keeps something in memory, such as a cache, adds it
+/// here as a field and opens it in [`AppState::open`].
 #[derive(Debug)]
 pub struct Services {
-    /// Settings.
+    /// Settings of the service.
     pub config: Config,
     /// Database.
     pub db: Db,
     /// Stored files.
     pub blobs: Blobs,
-    /// Quotas, and room on the disk for users' files.
+    /// Quotas of users' files, and free disk space for them.
     pub(crate) storage: Storage,
-    /// Quota of users' projects and tasks.
+    /// Quota of the users' projects and tasks.
     pub(crate) document_quota: DocumentQuota,
-    /// Runs after a project or the autosave was stored.
+    /// Callback that runs after a project or the autosave was stored.
     pub(crate) project_saved: OnSaved,
-    /// Log-in tokens.
+    /// Issues and checks log-in tokens.
     pub tokens: Tokens,
-    /// Password hashing.
+    /// Hashes and checks passwords.
     pub passwords: Passwords,
-    /// Throttling of failed log-ins.
+    /// Limits failed log-ins.
     pub throttle: Throttle,
     /// Rule that decides whether a caller is local.
     pub local_rule: LocalRule,
-    /// SoundFonts.
+    /// SoundFonts of the system and of users.
     pub soundfonts: SoundFonts,
-    /// Memory, time and permits for renders.
+    /// Memory budget, time limits and permits of renders.
     pub exports: Exports,
     /// Plugins of users.
     pub plugins: Plugins,
-    /// Folder dialogs on this machine's screen.
+    /// Shows folder dialogs on this machine's screen.
     pub(crate) picker: Picker,
-    /// Audio files.
+    /// Decoding and inspection of audio files.
     pub audio: Audio,
     /// Metrics for monitoring.
     pub metrics: Metrics,
     /// Time of the last measurement of stored files, for the metrics.
     pub(crate) storage_sums: StorageSums,
-    /// When this process started.
+    /// Time when this process started.
     pub started: Started,
-    /// Rate limits.
+    /// Rate limits of requests.
     pub rate_limits: RateLimits,
-    /// Counts active requests.
+    /// Counts and limits active requests.
     pub(crate) active_requests: ActiveRequests,
-    /// Files of the page.
+    /// Cached files of the web page.
     pub(crate) page_files: PageFiles,
-    /// Disk space that deletions use on a full disk.
+    /// Reserved disk space that deletions use when the disk is full.
     pub reserve: Reserve,
-    /// Memory for bodies of requests.
+    /// Memory budget for bodies of requests.
     pub(crate) body_memory: BodyMemory,
-    /// Memory for project documents that are being saved.
+    /// Memory budget for project documents that are being stored.
     pub(crate) storing: FairBytes,
-    /// Limits the bundles of projects that are written or read at a time.
+    /// Limits how many project bundles are written or read at the same time.
     pub(crate) bundling: Arc<Permits>,
-    /// Memory for answers that wait for their clients.
+    /// Memory budget for answers that wait for their clients.
     pub(crate) held_answers: FairBytes,
-    /// Budgets for large answers.
+    /// Memory budgets for large answers.
     pub(crate) large_answers: LargeAnswers,
     /// Background tasks.
     pub tasks: Tasks,
-    /// Proxy to language models.
+    /// Proxy to a language model.
     pub ai_proxy: AiProxy,
-    /// Helper processes.
+    /// Running helper processes.
     pub helpers: Helpers,
-    /// Cancelled when the service stops; long answers and loops end then.
+    /// Cancelled when the service stops. Long answers and background loops then end.
     pub stop: CancellationToken,
-    /// Held as long as this process uses the storage folder.
+    /// Kept as long as this process uses the storage folder.
     _storage_lock: StorageLock,
 }
 
-/// The slices whose files count towards the storage quota.
+/// Functions that return how many bytes of a slice's files count towards a user's storage quota.
 const COUNTED: &[UsedBytes] = &[
     |db, owner_id| Box::pin(audio::used_bytes(db, owner_id)),
     |db, owner_id| Box::pin(soundfonts::used_bytes(db, owner_id)),
 ];
 
-/// The slices whose documents count towards the quota of projects.
+/// Functions that return how many bytes of a slice's documents count towards a user's project
+/// quota.
 const DOCUMENTS: &[DocumentBytes] = &[
     |connection, owner_id| Box::pin(projects::revisions_bytes(connection, owner_id)),
     |connection, owner_id| Box::pin(tasks::stored_bytes(connection, owner_id)),
 ];
 
-/// Every kind of task.
+/// All kinds of tasks.
 pub(crate) const KINDS: Kinds = Kinds(&[
     &exports::RENDER,
     &audio::ANALYSIS,
@@ -130,12 +131,12 @@ pub(crate) const KINDS: Kinds = Kinds(&[
     &tasks::tests::CLOSURE,
 ]);
 
-/// Start time of a process, as text and for measuring.
+/// Start time of a process, in two forms.
 #[derive(Debug)]
 pub struct Started {
-    /// RFC 3339.
+    /// Start time as text, RFC 3339.
     pub at: String,
-    /// The same time.
+    /// Start time for measuring durations.
     pub instant: Instant,
 }
 
@@ -145,7 +146,7 @@ impl Started {
     }
 }
 
-/// The services, shared.
+/// Shared reference to the services.
 #[derive(Debug, Clone)]
 pub struct AppState(Arc<Services>);
 
@@ -158,12 +159,11 @@ impl Deref for AppState {
 }
 
 impl AppState {
-    /// Opens everything that `config` names: the storage folder, the database, the keys, the
-    /// threads.
+    /// Opens everything that `config` defines, such as the storage folder, the database, the keys
+    /// and the threads.
     ///
     /// # Errors
-    /// If a part cannot be opened, which the error names; if another process uses the storage
-    /// folder.
+    /// A part cannot be opened, which the error names; or another process uses the storage folder.
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;
@@ -221,7 +221,7 @@ impl From<Arc<Services>> for AppState {
     }
 }
 
-/// Opens the stored files. `sharing` tells whether other processes use the storage folder.
+/// Opens the store of files. `sharing` says whether other processes use the storage folder.
 pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> anyhow::Result<Blobs> {
     let local_dir = storage.dir.join("blobs");
     let cannot_use = |dir: &Path, setting| format!("cannot use the folder {} ({setting})", dir.display());
@@ -244,7 +244,7 @@ pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> any
     }
 }
 
-/// Creates the storage folder if it does not exist, readable by this user only.
+/// Creates the storage folder if it does not exist. Only this user can then read it.
 pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
     if dir.is_dir() {
         return Ok(());
@@ -258,5 +258,5 @@ pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
     }
     builder
         .create(dir)
-        .with_context(|| format!("cannot make the storage folder {} (SF_STORAGE_DIR)", dir.display()))
+        .with_context(|| format!("cannot create the storage folder {} (SF_STORAGE_DIR)", dir.display()))
 }

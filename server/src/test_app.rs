@@ -1,4 +1,5 @@
-//! The whole service for tests, with a real router and database, and a temporary storage folder.
+//! The whole service for tests. It has a real router, a real database, and a temporary storage
+//! folder.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,13 +24,14 @@ const PASSWORD: &str = "tuba-lattice-overbid-9";
 pub(crate) struct TestApp {
     pub(crate) state: AppState,
     router: Router,
-    /// The password that the first start printed, if it did.
+    /// Password that the first start announced; `None` if the database already had an
+    /// administrator.
     pub(crate) printed_password: Option<String>,
     database: Arc<TestDatabase>,
     _storage: tempfile::TempDir,
 }
 
-/// An answer, read to its end.
+/// An answer whose body was read completely.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -38,18 +40,18 @@ pub(crate) struct Answer {
 }
 
 impl TestApp {
-    /// A desktop with default settings.
+    /// Starts a desktop service with default settings.
     pub(crate) async fn start() -> Self {
         Self::with(&[]).await
     }
 
-    /// A server deployment.
+    /// Starts the service of a server deployment.
     pub(crate) async fn container() -> Self {
         Self::with(&[("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")])
             .await
     }
 
-    /// With these settings and a new storage folder.
+    /// Starts a service with these settings and a new storage folder.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         Self::on(Arc::new(TestDatabase::make().await), settings).await
     }
@@ -57,15 +59,15 @@ impl TestApp {
     async fn on(database: Arc<TestDatabase>, settings: &[(&str, &str)]) -> Self {
         let storage = tempfile::tempdir().expect("a temporary folder");
         let dir = storage.path().join("storage").to_string_lossy().into_owned();
-        // Without the machine's SoundFonts, unless a test names a folder.
-        let sounds = storage.path().join("soundfonts").to_string_lossy().into_owned();
+        // The machine's SoundFonts are not used, unless a test names a folder.
+        let soundfont_dir = storage.path().join("soundfonts").to_string_lossy().into_owned();
         let pairs = [
             ("SF_STORAGE_DIR", dir.as_str()),
             ("SF_DATABASE_URL", database.url.as_str()),
             ("SF_TASK_WORKERS", "2"),
             ("SF_TASKS_RUNNING_PER_USER", "16"),
-            ("SF_SOUNDFONT_DIRS", sounds.as_str()),
-            // Cancels dialogs immediately, so that none opens while tests run.
+            ("SF_SOUNDFONT_DIRS", soundfont_dir.as_str()),
+            // This program cancels dialogs immediately, so none opens while tests run.
             ("SF_DIALOG_BRIDGE", "/usr/bin/false"),
         ];
         let source = Source::from_pairs(pairs.into_iter().chain(settings.iter().copied()));
@@ -79,22 +81,22 @@ impl TestApp {
         Self { router: router::build(state.clone()), state, printed_password, database, _storage: storage }
     }
 
-    /// Another server on the same database, with default settings and a new storage folder.
+    /// Starts another server on the same database, with default settings and a new storage folder.
     pub(crate) async fn beside(&self) -> Self {
         Self::on(Arc::clone(&self.database), &[]).await
     }
 
-    /// Like [`Self::beside`], but runs no tasks.
+    /// Like [`Self::beside`], but the new server runs no tasks.
     pub(crate) async fn beside_without_work(&self) -> Self {
         self.beside_with(&[("SF_SERVE_TASKS", "off")]).await
     }
 
-    /// Another server on the same database, with these settings.
+    /// Starts another server on the same database, with these settings.
     pub(crate) async fn beside_with(&self, settings: &[(&str, &str)]) -> Self {
         Self::on(Arc::clone(&self.database), settings).await
     }
 
-    /// Blocks writes to the database.
+    /// Blocks writes to the database until the returned lock is released.
     pub(crate) async fn lock_database(&self) -> WriteLock {
         self.database.lock_writes().await
     }
@@ -119,23 +121,23 @@ impl TestApp {
         answer.expect(201)["key"].as_str().expect("a key").to_owned()
     }
 
-    /// A token of the first administrator.
+    /// Returns a log-in token of the first administrator.
     pub(crate) async fn admin_token(&self) -> String {
         let answer = self.local(Method::POST, "/api/v1/auth/local").send().await;
         answer.expect(200)["access_token"].as_str().expect("a token").to_owned()
     }
 
-    /// A request from a local caller: by loopback, with a local `Host`.
+    /// Makes a request from a local caller: through loopback, with a local `Host`.
     pub(crate) fn local(&self, method: Method, path: &str) -> Call<'_> {
         self.from("127.0.0.1", method, path)
     }
 
-    /// A request from another machine.
+    /// Makes a request from another machine.
     pub(crate) fn remote(&self, method: Method, path: &str) -> Call<'_> {
         self.from("192.0.2.77", method, path)
     }
 
-    /// A request from `peer`.
+    /// Makes a request from the address `peer`.
     pub(crate) fn from(&self, peer: &str, method: Method, path: &str) -> Call<'_> {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, "127.0.0.1:8600".parse().expect("a header"));
@@ -143,7 +145,7 @@ impl TestApp {
             app: self,
             peer: SocketAddr::new(
                 peer.parse().expect("an address"),
-                CONNECTIONS.fetch_add(1, Ordering::Relaxed),
+                NEXT_PORT.fetch_add(1, Ordering::Relaxed),
             ),
             method,
             path: path.to_owned(),
@@ -154,10 +156,10 @@ impl TestApp {
     }
 }
 
-/// Ports of connections, one for each request.
-static CONNECTIONS: AtomicU16 = AtomicU16::new(1);
+/// Next port for a connection. Each request has a connection with a new port.
+static NEXT_PORT: AtomicU16 = AtomicU16::new(1);
 
-/// Builds a request.
+/// A request that is being built.
 pub(crate) struct Call<'a> {
     app: &'a TestApp,
     peer: SocketAddr,
@@ -169,19 +171,20 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Sets a header; replaces an earlier one of the same name.
+    /// Sets a header. Replaces an earlier header with the same name.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.insert(name, value.parse().expect("a header"));
         self
     }
 
-    /// Sends the request on the connection from this port; the default is a new connection.
+    /// Sends the request on the connection with this port. By default, each request has a new
+    /// connection.
     pub(crate) fn connection(mut self, port: u16) -> Self {
         self.peer.set_port(port);
         self
     }
 
-    /// Sends the request in this version of HTTP; the default is HTTP/1.1.
+    /// Sends the request in this version of HTTP. The default is HTTP/1.1.
     pub(crate) fn version(mut self, version: Version) -> Self {
         self.version = version;
         self
@@ -215,26 +218,28 @@ impl Call<'_> {
 }
 
 impl Answer {
-    /// The body as JSON.
+    /// Parses the body as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.bytes)
-            .unwrap_or_else(|error| panic!("not JSON ({error}): {:?}", String::from_utf8_lossy(&self.bytes)))
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|error| {
+            panic!("the body is not JSON ({error}): {:?}", String::from_utf8_lossy(&self.bytes))
+        })
     }
 
-    /// A header as text, empty if missing.
+    /// Returns a header as text; an empty text if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("")
     }
 
-    /// Checks status and returns the JSON body.
+    /// Checks the status, and returns the body as JSON.
     #[track_caller]
     pub(crate) fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}", String::from_utf8_lossy(&self.bytes));
         if self.bytes.is_empty() { Value::Null } else { self.json() }
     }
 
-    /// Checks that this is a complete problem with this status and code, and returns its `detail`.
+    /// Checks that the answer is a complete problem with this status and code. Returns its
+    /// `detail`.
     #[track_caller]
     pub(crate) fn problem(&self, status: u16, code: &str) -> String {
         let body = self.expect(status);

@@ -1,7 +1,8 @@
-//! Databases for tests, a new one for each test.
+//! Databases for tests: each test has a new one.
 //!
-//! They are SQLite files, unless `SF_TEST_DATABASE_URL` names a PostgreSQL server, as in
-//! `scripts/with-postgres`. There each is a copy of a template, which is faster to create.
+//! The databases are SQLite files, unless `SF_TEST_DATABASE_URL` names a PostgreSQL server, as in
+//! `scripts/with-postgres`. On PostgreSQL each database is a copy of a template, because a copy is
+//! faster than running all migrations.
 
 use sqlx::{AnyConnection, Connection as _};
 use std::time::Duration;
@@ -11,15 +12,15 @@ use tokio::sync::OnceCell;
 use crate::db::{self, DatabaseAddress, Db, PoolLimits};
 use crate::tasks::Queue;
 
-/// A database that nobody else uses.
+/// A database that only one test uses.
 pub(crate) struct TestDatabase {
     pub(crate) url: String,
-    /// The folder of an SQLite file.
+    /// The folder of the SQLite file; `None` for PostgreSQL.
     _folder: Option<tempfile::TempDir>,
 }
 
 impl TestDatabase {
-    /// A database with all migrations.
+    /// Makes a database with all migrations.
     pub(crate) async fn make() -> Self {
         static TEMPLATE: OnceCell<String> = OnceCell::const_new();
         let Some(server) = server() else { return Self::file() };
@@ -28,15 +29,19 @@ impl TestDatabase {
                 let template = Self::on_server(&server, "template0").await;
                 let name = template.url.clone();
                 template.open().await.close().await;
-                let address = DatabaseAddress::parse(&name).expect("an address");
-                Queue::open(&address, Duration::from_secs(15)).await.expect("makes its tables").close().await;
+                let address = DatabaseAddress::parse(&name).expect("a database address");
+                Queue::open(&address, Duration::from_secs(15))
+                    .await
+                    .expect("makes the queue's tables")
+                    .close()
+                    .await;
                 name
             })
             .await;
-        Self::on_server(&server, name_in(template)).await
+        Self::on_server(&server, database_name(template)).await
     }
 
-    /// A database without tables.
+    /// Makes a database without tables.
     pub(crate) async fn empty() -> Self {
         match server() {
             Some(server) => Self::on_server(&server, "template0").await,
@@ -53,14 +58,18 @@ impl TestDatabase {
     async fn on_server(server: &str, template: &str) -> Self {
         sqlx::any::install_default_drivers();
         let name = format!("test_{}", uuid::Uuid::new_v4().simple());
-        let mut connection = AnyConnection::connect(server).await.expect("the test's PostgreSQL");
-        let make = format!("CREATE DATABASE {name} TEMPLATE {template}");
-        sqlx::query(sqlx::AssertSqlSafe(make)).execute(&mut connection).await.expect("makes a database");
-        connection.close().await.expect("closes");
+        let mut connection =
+            AnyConnection::connect(server).await.expect("the PostgreSQL server of the tests");
+        let create_statement = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        sqlx::query(sqlx::AssertSqlSafe(create_statement))
+            .execute(&mut connection)
+            .await
+            .expect("creates a database");
+        connection.close().await.expect("closes the connection");
         Self { url: server.replacen("/postgres?", &format!("/{name}?"), 1), _folder: None }
     }
 
-    /// Takes the write lock, in a separate connection.
+    /// Takes the write lock in a separate connection.
     pub(crate) async fn lock_writes(&self) -> WriteLock {
         let statements: &[&str] = match server() {
             None => &["BEGIN IMMEDIATE"],
@@ -70,38 +79,42 @@ impl TestDatabase {
                  audio_uploads, audio_deleted_files IN EXCLUSIVE MODE",
             ],
         };
-        let mut connection = AnyConnection::connect(&self.url).await.expect("connects");
+        let mut connection = AnyConnection::connect(&self.url).await.expect("connects to the database");
         for statement in statements {
-            sqlx::query(sqlx::AssertSqlSafe(*statement)).execute(&mut connection).await.expect("locks");
+            sqlx::query(sqlx::AssertSqlSafe(*statement))
+                .execute(&mut connection)
+                .await
+                .expect("takes the lock");
         }
         WriteLock(connection)
     }
 
-    /// Opens the database like a process of the service.
+    /// Opens the database like a process of the service does.
     pub(crate) async fn open(&self) -> Db {
-        db::open(&DatabaseAddress::parse(&self.url).expect("an address"), PoolLimits::of(8))
+        db::open(&DatabaseAddress::parse(&self.url).expect("a database address"), PoolLimits::of(8))
             .await
-            .expect("opens")
+            .expect("opens the database")
     }
 }
 
-/// A transaction that blocks the writes of others, but not their reads.
+/// A transaction that blocks the writes of other connections, but not their reads.
 pub(crate) struct WriteLock(AnyConnection);
 
 impl WriteLock {
-    /// Lets others write again.
+    /// Ends the transaction, after which other connections can write again.
     pub(crate) async fn release(mut self) {
-        sqlx::query("ROLLBACK").execute(&mut self.0).await.expect("ends");
-        self.0.close().await.expect("closes");
+        sqlx::query("ROLLBACK").execute(&mut self.0).await.expect("ends the transaction");
+        self.0.close().await.expect("closes the connection");
     }
 }
 
-/// The address of a PostgreSQL server, with its database `postgres` and at least one option.
+/// Returns the address of the PostgreSQL server for tests. The address names the database
+/// `postgres` and at least one option.
 fn server() -> Option<String> {
     std::env::var("SF_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())
 }
 
-fn name_in(url: &str) -> &str {
+fn database_name(url: &str) -> &str {
     let path = url.split('?').next().unwrap_or_default();
     path.rsplit('/').next().unwrap_or_default()
 }

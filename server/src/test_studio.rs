@@ -1,4 +1,4 @@
-//! A service with a folder of SoundFonts, for tests of slices that make sound.
+//! A service with a folder of SoundFonts, for tests of modules that render sound.
 
 use std::path::{Path, PathBuf};
 
@@ -7,48 +7,48 @@ use serde_json::{Value, json};
 
 use crate::test_app::{Answer, TestApp};
 
-/// The bank of Debian's package timgm6mb-soundfont.
+/// The SoundFont of Debian's package timgm6mb-soundfont.
 pub(crate) const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
-/// The bank of Debian's package musescore-general-soundfont-small.
+/// The SoundFont of Debian's package musescore-general-soundfont-small.
 pub(crate) const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
-/// A service, and a folder of SoundFonts for it.
+/// A service and its folder of SoundFonts.
 pub(crate) struct Studio {
     pub(crate) app: TestApp,
-    sounds: tempfile::TempDir,
+    soundfont_dir: tempfile::TempDir,
 }
 
 impl Studio {
-    /// With [`BANK`] in its folder.
+    /// Starts a service whose SoundFont folder has [`BANK`].
     pub(crate) async fn start() -> Self {
         Self::with(&[]).await
     }
 
-    /// Like [`Self::start`], with settings.
+    /// Starts a service like [`Self::start`], with additional settings.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         let studio = Self::empty(settings).await;
         studio.link(Path::new(BANK), "TimGM6mb.sf2");
         studio
     }
 
-    /// With an empty folder.
+    /// Starts a service whose SoundFont folder is empty.
     pub(crate) async fn empty(settings: &[(&str, &str)]) -> Self {
-        let sounds = tempfile::tempdir().expect("a folder");
-        let folder = sounds.path().to_string_lossy().into_owned();
-        let mut all = vec![("SF_SOUNDFONT_DIRS", folder.as_str())];
-        all.extend(settings);
-        Self { app: TestApp::with(&all).await, sounds }
+        let soundfont_dir = tempfile::tempdir().expect("a temporary folder");
+        let folder = soundfont_dir.path().to_string_lossy().into_owned();
+        let mut all_settings = vec![("SF_SOUNDFONT_DIRS", folder.as_str())];
+        all_settings.extend(settings);
+        Self { app: TestApp::with(&all_settings).await, soundfont_dir }
     }
 
-    /// A path in the folder.
+    /// Returns the path of `name` in the SoundFont folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.sounds.path().join(name)
+        self.soundfont_dir.path().join(name)
     }
 
     pub(crate) fn link(&self, target: &Path, name: &str) {
         assert!(target.is_file(), "{} is missing; install timgm6mb-soundfont", target.display());
-        std::os::unix::fs::symlink(target, self.path(name)).expect("links");
+        std::os::unix::fs::symlink(target, self.path(name)).expect("makes a symbolic link");
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -64,7 +64,7 @@ impl Studio {
     }
 }
 
-/// A project of one instrument track with one note of a second at 120 bpm.
+/// Returns a project of one instrument track with one note, which lasts half a second at 120 bpm.
 pub(crate) fn song(bank: u8, program: u8, controls: Value) -> Value {
     json!({
         "schema_version": 1, "project_id": "song", "name": "Söng",
@@ -79,7 +79,7 @@ pub(crate) fn song(bank: u8, program: u8, controls: Value) -> Value {
     })
 }
 
-/// Frames, left and right, of a stereo float WAV file.
+/// Returns the samples of a stereo float WAV file, left and right in turn.
 pub(crate) fn float_samples(bytes: &[u8]) -> Vec<f32> {
     let mut reader = hound::WavReader::new(bytes).expect("a WAV file");
     let spec = reader.spec();

@@ -1,5 +1,5 @@
-//! Turns: semaphores by key. A limited number of holders of a key run at a time; the others wait in
-//! order.
+//! Semaphores by key. A limited number of callers hold a turn of a key at a time; other callers
+//! wait in order.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,11 +13,11 @@ pub(crate) struct Turns(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    at_once: usize,
+    holders_max: usize,
     by_key: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-/// A turn, which ends when this is dropped.
+/// A turn of a key. It ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     turns: Turns,
@@ -26,12 +26,12 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// Turns for `at_once` concurrent holders of each key.
-    pub(crate) fn new(at_once: usize) -> Self {
-        Self(Arc::new(Inner { at_once, by_key: Mutex::default() }))
+    /// Makes turns for at most `holders_max` concurrent holders of each key.
+    pub(crate) fn new(holders_max: usize) -> Self {
+        Self(Arc::new(Inner { holders_max, by_key: Mutex::default() }))
     }
 
-    /// Waits for a turn of `key`; `None` if there is none within `timeout`.
+    /// Waits for a turn of `key`. Returns `None` if no turn is free within `timeout`.
     pub(crate) async fn wait(&self, key: String, timeout: Duration) -> Option<Turn> {
         let semaphore = self.semaphore(&key);
         let mut turn = Turn { turns: self.clone(), key, permit: None };
@@ -42,7 +42,7 @@ impl Turns {
 
     fn semaphore(&self, key: &str) -> Arc<Semaphore> {
         let mut by_key = self.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || Arc::new(Semaphore::new(self.0.at_once));
+        let new = || Arc::new(Semaphore::new(self.0.holders_max));
         Arc::clone(by_key.entry(key.to_owned()).or_insert_with(new))
     }
 }
@@ -51,7 +51,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         self.permit.take();
         let mut by_key = self.turns.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
-        // Other holders and waiting callers have references too.
+        // Other holders and waiting callers have references to the semaphore too.
         if by_key.get(&self.key).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
             by_key.remove(&self.key);
         }
@@ -64,12 +64,12 @@ mod tests {
 
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG_TIMEOUT: Duration = Duration::from_secs(60);
 
     #[tokio::test]
-    async fn a_key_waits_for_its_own_holders_only() {
+    async fn a_caller_waits_only_for_holders_of_the_same_key() {
         let turns = Turns::new(2);
-        let key = |text: &str| turns.wait(text.to_owned(), LONG);
+        let key = |text: &str| turns.wait(text.to_owned(), LONG_TIMEOUT);
         let first = key("a").await.expect("a turn");
         let _second = key("a").await.expect("a turn");
         let mut third = Box::pin(key("a"));
@@ -80,12 +80,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn waiting_ends_at_the_timeout() {
+    async fn a_caller_stops_waiting_at_the_timeout() {
         let turns = Turns::new(1);
-        let first = turns.wait("a".to_owned(), LONG).await.expect("a turn");
-        assert!(turns.wait("a".to_owned(), Duration::ZERO).await.is_none(), "the first never ends");
+        let first = turns.wait("a".to_owned(), LONG_TIMEOUT).await.expect("a turn");
+        assert!(
+            turns.wait("a".to_owned(), Duration::ZERO).await.is_none(),
+            "the first holder still has its turn"
+        );
         drop(first);
-        turns.wait("a".to_owned(), LONG).await.expect("a turn");
+        turns.wait("a".to_owned(), LONG_TIMEOUT).await.expect("a turn");
         assert_eq!(turns.0.by_key.lock().expect("a lock").len(), 0);
     }
 
@@ -93,7 +96,7 @@ mod tests {
     async fn keys_without_holders_are_removed() {
         let turns = Turns::new(1);
         for number in 0..10 {
-            drop(turns.wait(number.to_string(), LONG).await.expect("a turn"));
+            drop(turns.wait(number.to_string(), LONG_TIMEOUT).await.expect("a turn"));
         }
         assert_eq!(turns.0.by_key.lock().expect("a lock").len(), 0);
     }

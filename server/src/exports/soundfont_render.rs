@@ -163,8 +163,8 @@ pub(super) async fn render(
 /// Returns the value of the response header [`MISSING_PRESETS`].
 fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
     let entries = missing.iter().map(|preset| match &preset.played {
-        Some(played) => format!("{}={}:{}", preset.wanted, played.bank, played.program),
-        None => format!("{}=none", preset.wanted),
+        Some(played) => format!("{}={}:{}", preset.requested, played.bank, played.program),
+        None => format!("{}=none", preset.requested),
     });
     HeaderValue::from_str(&entries.collect::<Vec<_>>().join(", ")).map_err(ApiError::internal)
 }

@@ -14,24 +14,24 @@ use crate::state::AppState;
 /// A media folder.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Drive {
-    /// Its whole path.
+    /// Absolute path of the folder.
     path: String,
-    /// Its name.
+    /// Name of the folder: the last part of its path.
     name: String,
-    /// Whether it is available now.
+    /// Whether the folder exists and can be reached now.
     available: bool,
-    /// Space on its disk in bytes; null where the system does not say.
+    /// Size of the folder's disk in bytes; null if the system does not report it.
     total_bytes: Option<u64>,
-    /// Space that is free on its disk in bytes; null where the system does not say.
+    /// Free space on the folder's disk in bytes; null if the system does not report it.
     free_bytes: Option<u64>,
 }
 
-/// The media folders.
+/// List of the media folders.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct DriveList {
     /// The folders, in the order of the settings.
     items: Vec<Drive>,
-    /// Where the next page starts; null on the last one.
+    /// Cursor of the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
@@ -64,7 +64,7 @@ fn drive(dir: &std::path::Path) -> Drive {
     }
 }
 
-/// Total and free space on the disk of a folder.
+/// Returns the total and the free space of a folder's disk, in bytes.
 #[cfg(unix)]
 fn space(dir: &std::path::Path) -> Option<(u64, u64)> {
     let stats = nix::sys::statvfs::statvfs(dir).ok()?;
@@ -72,7 +72,7 @@ fn space(dir: &std::path::Path) -> Option<(u64, u64)> {
     Some((bytes(stats.blocks()), bytes(stats.blocks_available())))
 }
 
-/// Unknown on other systems.
+/// Returns `None`, because the free space is read only on Unix systems.
 #[cfg(not(unix))]
 fn space(_: &std::path::Path) -> Option<(u64, u64)> {
     None

@@ -24,11 +24,12 @@ const FOLDERS_MAX: usize = 5_000;
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(no_recursion)]
 pub(super) struct Folder {
-    /// Its whole path.
+    /// Absolute path of the folder.
     path: String,
-    /// Its name.
+    /// Name of the folder.
     name: String,
-    /// The folders in it by name; null if they were not read: request this folder's path for them.
+    /// Folders in this folder, sorted by name. Null if they were not read: request this folder's
+    /// path to list them.
     folders: Option<Vec<Folder>>,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Tree {
     /// The requested folder.
     #[serde(flatten)]
     folder: Folder,
-    /// Whether the answer omits folders beyond its limit.
+    /// Whether the answer leaves out folders because it reached its limit of 5,000.
     truncated: bool,
 }
 
@@ -69,7 +70,8 @@ pub(super) async fn tree(
     Ok(Json(reading.await??))
 }
 
-/// The folders in a folder by name, nested up to `depth`, as long as `budget` lasts.
+/// Returns the folders in a folder, sorted by name and nested down to `depth` levels. Stops at
+/// `budget` folders and subtracts those it returns.
 fn subfolders(
     roots: &MediaRoots,
     dir: &Path,

@@ -33,33 +33,33 @@ pub(super) struct MediaImport {
 pub(super) struct ImportedMedia {
     /// The imported files.
     files: Vec<ImportedFile>,
-    /// The refused files, with the reasons.
+    /// The refused files, each with the reason.
     refused: Vec<RefusedMedia>,
 }
 
 /// A file that was imported.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ImportedFile {
-    /// Path of the original.
+    /// Path of the original file.
     path: String,
-    /// Whether the caller already had a file with this content; then `file` is that one.
+    /// Whether the caller already had a file with this content. If so, `file` is that earlier file.
     known: bool,
-    /// The file.
+    /// The imported audio file.
     file: AudioFile,
 }
 
 /// A refused file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RefusedMedia {
-    /// Its path, as requested.
+    /// Path of the file, as requested.
     path: String,
-    /// Why.
+    /// Reason for the refusal.
     problem: Problem,
 }
 
-/// Imports audio files from this machine by their paths, without an upload, with the same limits
-/// and quota. If all files are refused, the answer is the problem of the first. Administrators
-/// only.
+/// Imports audio files from this machine by their paths, without an upload. The limits and the
+/// quota of uploads apply. If all files are refused, the answer is the problem of the first.
+/// Administrators only.
 #[utoipa::path(post, path = "/media/import", tag = "media", security(("bearer" = ["admin"])), request_body = MediaImport,
     responses((status = 201, body = ImportedMedia),
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
@@ -94,7 +94,7 @@ fn import_all(
     for path in paths {
         match import_one(state, runtime, owner_id, &roots, &path, caller) {
             Ok((file, known)) => answer.files.push(ImportedFile { path, known, file }),
-            // The error does not concern this file.
+            // This error, such as a full disk, would end every other import, too.
             Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {
                 answer.refused.push(RefusedMedia { path, problem: error.problem() });

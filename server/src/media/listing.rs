@@ -24,24 +24,24 @@ const EXTENSIONS: &[&str] =
 /// An audio file on the service's machine.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct MediaFile {
-    /// Its whole path.
+    /// Absolute path of the file.
     path: String,
-    /// Its name.
+    /// Name of the file.
     name: String,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     size_bytes: u64,
-    /// When it was last written, RFC 3339; null where the system does not say.
+    /// Time of the last change, RFC 3339; null if the system does not report it.
     modified_at: Option<String>,
     /// Container format, such as `wave`; this and the following fields are null if the content is
     /// not supported.
     container: Option<String>,
-    /// Codec of its samples.
+    /// Codec of the samples.
     codec: Option<String>,
     /// Sample rate in hertz.
     sample_rate_hz: Option<u32>,
-    /// Channels.
+    /// Number of channels.
     channels: Option<u32>,
-    /// Length in seconds from its header; null also if the header does not hold it.
+    /// Length in seconds, from the header; null also if the header does not contain it.
     duration_secs: Option<f64>,
 }
 
@@ -73,12 +73,13 @@ pub(super) async fn list(
     Ok(Json(permits.run_for(&user.id, 1, work).await?))
 }
 
-/// Sorts names without regard to case; names that differ only in case stay distinct.
+/// Returns a key that sorts names without regard to case. Names that differ only in case get
+/// different keys.
 fn sort_key(name: &str) -> (String, &str) {
     (name.to_lowercase(), name)
 }
 
-/// The audio files of a folder by name.
+/// Returns the audio files of a folder, sorted by name.
 fn audio_files(roots: &MediaRoots, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir)?.flatten() {
@@ -103,13 +104,13 @@ fn audio_files(roots: &MediaRoots, dir: &Path) -> std::io::Result<Vec<MediaFile>
     Ok(files)
 }
 
-/// Whether a name has an audio extension and is not hidden.
+/// Whether a file name has an audio extension and does not start with a dot.
 pub(super) fn is_audio(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     !name.starts_with('.') && extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }
 
-/// Adds the properties from the headers of the files. Stops if the client disconnects.
+/// Adds the properties from the headers of the files. Stops if the caller disconnects.
 fn add_header_info(state: &AppState, files: &mut [MediaFile], caller: &Caller) -> ApiResult<()> {
     let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(&file.path)).collect();
     for (file, header) in

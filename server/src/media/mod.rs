@@ -1,7 +1,7 @@
-//! Audio on the machine of the service: folders to browse, and files to import without an upload.
+//! Audio on the machine of the service: browses its folders, and imports files without an upload.
 //!
-//! For administrators only, including local callers, and only inside the folders of
-//! `SF_MEDIA_DIRS`: `roots.rs` refuses `..` and symbolic links that lead out of them.
+//! Only administrators (which includes local callers) may use these routes, and only inside the
+//! folders of `SF_MEDIA_DIRS`: `roots.rs` refuses `..` and symbolic links that lead out of them.
 
 mod drives;
 mod folders;
@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(drives::list))

@@ -1,4 +1,4 @@
-//! Query parameters of this slice.
+//! Query parameters of `/media`.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 pub(super) struct TreeQuery {
     /// Absolute path of the folder to list.
     pub(super) path: String,
-    /// Number of levels below it: 1 (the default) to 5.
+    /// Number of levels below the folder: 1 (the default) to 5.
     pub(super) depth: Option<u32>,
 }
 

@@ -9,25 +9,25 @@ use crate::error::{ApiError, ApiResult};
 /// The folders of `SF_MEDIA_DIRS`.
 #[derive(Debug)]
 pub(super) struct MediaRoots {
-    /// As in the settings.
+    /// Paths as written in the settings.
     configured: Vec<PathBuf>,
-    /// Without symbolic links; only those that exist.
+    /// Paths without symbolic links, only of the folders that exist.
     canonical: Vec<PathBuf>,
 }
 
 impl MediaRoots {
-    /// The folders of the settings. Blocks.
+    /// Resolves the folders of the settings. Blocks.
     pub(super) fn new(media_dirs: &[PathBuf]) -> Self {
         let canonical = media_dirs.iter().filter_map(|dir| dir.canonicalize().ok()).collect();
         Self { configured: media_dirs.to_vec(), canonical }
     }
 
-    /// The folders as in the settings.
+    /// Returns the folders as written in the settings.
     pub(super) fn configured(&self) -> &[PathBuf] {
         &self.configured
     }
 
-    /// The canonical path of a file or folder inside the media folders. Blocks.
+    /// Returns the canonical path of a file or folder inside the media folders. Blocks.
     ///
     /// # Errors
     /// 403 `outside_media_dirs` for a path outside the folders, whether it exists or not; 404 for a
@@ -45,7 +45,8 @@ impl MediaRoots {
         match requested.canonicalize() {
             Ok(real) if self.contains(&real) => Ok(real),
             Ok(_) => Err(outside(path)),
-            // A missing file must not reveal whether a file outside the folders exists.
+            // The answer to a missing file must not reveal whether a file outside the folders
+            // exists.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 match requested.ancestors().skip(1).find_map(|parent| parent.canonicalize().ok()) {
                     Some(parent) if self.contains(&parent) => {
@@ -63,8 +64,8 @@ impl MediaRoots {
         self.canonical.iter().any(|dir| real.starts_with(dir))
     }
 
-    /// Returns the path and metadata of a folder entry after resolving links, if it may be read.
-    /// Blocks.
+    /// Returns the path and metadata of a folder entry. A symbolic link is replaced by its target.
+    /// `None` if the entry lies outside the media folders or cannot be read. Blocks.
     pub(super) fn entry(&self, entry: &fs::DirEntry) -> Option<(PathBuf, fs::Metadata)> {
         let mut path = entry.path();
         if entry.file_type().ok()?.is_symlink() {
@@ -75,7 +76,7 @@ impl MediaRoots {
     }
 }
 
-/// The error for a path that cannot be read.
+/// Makes the error for a path that cannot be read.
 pub(super) fn unreadable(path: &str, error: &std::io::Error) -> ApiError {
     match error.kind() {
         ErrorKind::PermissionDenied => ApiError::Forbidden {
@@ -100,7 +101,7 @@ fn outside(path: &str) -> ApiError {
     }
 }
 
-/// A path without control characters, shortened for messages.
+/// Returns a path for messages: without control characters, and cut to 300 characters.
 pub(super) fn printable(path: &str) -> String {
     path.chars().filter(|letter| !letter.is_control()).take(300).collect()
 }

@@ -14,15 +14,15 @@ use tokio::sync::oneshot;
 use crate::audio::test_files::sine_wav;
 use crate::test_app::{Answer, TestApp};
 
-/// A service with one of two folders as its media folder.
-struct Machine {
+/// A service and a temporary folder with two subfolders, of which only `music` is a media folder.
+struct MediaApp {
     app: TestApp,
     music: PathBuf,
     private: PathBuf,
     _folder: tempfile::TempDir,
 }
 
-impl Machine {
+impl MediaApp {
     async fn start() -> Self {
         Self::with(&[]).await
     }
@@ -42,9 +42,9 @@ impl Machine {
         fs::write(music.join("notes.txt"), "text").expect("writes");
         fs::write(music.join(".secret.wav"), sine_wav(1.0, 48_000, 0.1)).expect("writes");
         fs::write(private.join("mine.wav"), sine_wav(110.0, 48_000, 0.25)).expect("writes");
-        symlink(private.join("mine.wav"), music.join("link.wav")).expect("links");
-        symlink(&private, music.join("way-out")).expect("links");
-        symlink(music.join("Drums"), music.join("also-drums")).expect("links");
+        symlink(private.join("mine.wav"), music.join("link.wav")).expect("makes a symbolic link");
+        symlink(&private, music.join("way-out")).expect("makes a symbolic link");
+        symlink(music.join("Drums"), music.join("also-drums")).expect("makes a symbolic link");
         let dirs = music.to_string_lossy().into_owned();
         let app = TestApp::with(&[&[("SF_MEDIA_DIRS", dirs.as_str())], settings].concat()).await;
         Self { app, music, private, _folder: folder }
@@ -66,60 +66,61 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn the_tree_is_as_deep_as_requested() {
-    let machine = Machine::start().await;
-    let drives = machine.app.local(Method::GET, "/api/v1/media/drives").send().await.expect(200);
+async fn the_folder_tree_has_the_requested_depth() {
+    let media = MediaApp::start().await;
+    let drives = media.app.local(Method::GET, "/api/v1/media/drives").send().await.expect(200);
     let drive = &drives["items"][0];
-    assert_eq!((&drive["path"], &drive["available"]), (&json!(machine.music), &json!(true)));
+    assert_eq!((&drive["path"], &drive["available"]), (&json!(media.music), &json!(true)));
     assert!(drive["free_bytes"].as_u64() <= drive["total_bytes"].as_u64() && drive["name"] == "music");
 
-    let tree = machine.get("tree", &machine.music, "").await.expect(200);
+    let tree = media.get("tree", &media.music, "").await.expect(200);
     assert_eq!(names(&tree["folders"]), ["also-drums", "bass", "Drums"]);
     assert_eq!((&tree["truncated"], &tree["folders"][2]["folders"]), (&json!(false), &Value::Null));
     // A link inside the folders resolves to its target.
-    assert_eq!(tree["folders"][0]["path"], json!(machine.music.join("Drums")));
-    let tree = machine.get("tree", &machine.music, "&depth=2").await.expect(200);
+    assert_eq!(tree["folders"][0]["path"], json!(media.music.join("Drums")));
+    let tree = media.get("tree", &media.music, "&depth=2").await.expect(200);
     assert_eq!(names(&tree["folders"][2]["folders"]), ["Kicks"]);
     assert_eq!(tree["folders"][2]["folders"][0]["folders"], Value::Null);
-    let tree = machine.get("tree", &machine.music.join("Drums"), "&depth=5").await.expect(200);
+    let tree = media.get("tree", &media.music.join("Drums"), "&depth=5").await.expect(200);
     assert_eq!(names(&tree["folders"][0]["folders"]), ["Deep"]);
     for depth in ["0", "6", "x"] {
-        machine.get("tree", &machine.music, &format!("&depth={depth}")).await.problem(400, "bad_query");
+        media.get("tree", &media.music, &format!("&depth={depth}")).await.problem(400, "bad_query");
     }
-    machine.get("tree", &machine.music.join("One.WAV"), "").await.problem(400, "not_a_folder");
+    media.get("tree", &media.music.join("One.WAV"), "").await.problem(400, "not_a_folder");
 }
 
 #[tokio::test]
 async fn audio_files_are_listed_with_their_header_properties() {
-    let machine = Machine::start().await;
-    let list = machine.get("files", &machine.music, "").await.expect(200);
-    assert_eq!(names(&list["items"]), ["broken.flac", "One.WAV", "two.wav"]);
-    let (broken, one, two) = (&list["items"][0], &list["items"][1], &list["items"][2]);
+    let media = MediaApp::start().await;
+    let files_answer = media.get("files", &media.music, "").await.expect(200);
+    assert_eq!(names(&files_answer["items"]), ["broken.flac", "One.WAV", "two.wav"]);
+    let (broken, one, two) =
+        (&files_answer["items"][0], &files_answer["items"][1], &files_answer["items"][2]);
     assert_eq!((&broken["container"], &broken["duration_secs"]), (&Value::Null, &Value::Null));
     assert_eq!(broken["size_bytes"], 7);
     assert_eq!((&one["container"], &one["duration_secs"]), (&json!("wave"), &json!(0.25)));
     assert_eq!((&two["sample_rate_hz"], &two["channels"]), (&json!(44_100), &json!(1)));
-    let half_past = SystemTime::UNIX_EPOCH + Duration::from_millis(1_600_000_000_500);
-    let file = File::options().write(true).open(machine.music.join("One.WAV")).expect("opens");
-    file.set_modified(half_past).expect("sets");
-    let list = machine.get("files", &machine.music, "").await.expect(200);
-    assert_eq!(list["items"][1]["modified_at"], "2020-09-13T12:26:40.500000Z");
+    let modified_at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_600_000_000_500);
+    let file = File::options().write(true).open(media.music.join("One.WAV")).expect("opens");
+    file.set_modified(modified_at).expect("sets the time");
+    let files_answer = media.get("files", &media.music, "").await.expect(200);
+    assert_eq!(files_answer["items"][1]["modified_at"], "2020-09-13T12:26:40.500000Z");
 
-    let first = machine.get("files", &machine.music, "&limit=2").await.expect(200);
+    let first = media.get("files", &media.music, "&limit=2").await.expect(200);
     assert_eq!(names(&first["items"]), ["broken.flac", "One.WAV"]);
-    let cursor = first["next_cursor"].as_str().expect("another page");
-    let second = machine.get("files", &machine.music, &format!("&limit=2&cursor={cursor}")).await.expect(200);
+    let cursor = first["next_cursor"].as_str().expect("a cursor for another page");
+    let second = media.get("files", &media.music, &format!("&limit=2&cursor={cursor}")).await.expect(200);
     assert_eq!((names(&second["items"]), &second["next_cursor"]), (vec!["two.wav"], &Value::Null));
-    assert_eq!(machine.get("files", &machine.music.join("bass"), "").await.expect(200)["items"], json!([]));
+    assert_eq!(media.get("files", &media.music.join("bass"), "").await.expect(200)["items"], json!([]));
 }
 
 #[tokio::test]
 async fn paths_outside_the_media_folders_are_refused() {
-    let machine = Machine::start().await;
-    let music = &machine.music;
+    let media = MediaApp::start().await;
+    let music = &media.music;
     for path in [
-        machine.private.clone(),
-        machine.private.join("none"),
+        media.private.clone(),
+        media.private.join("none"),
         music.join("../private"),
         music.join("Drums/../../private"),
         music.join("way-out"),
@@ -133,23 +134,23 @@ async fn paths_outside_the_media_folders_are_refused() {
         PathBuf::from("./"),
     ] {
         for route in ["tree", "files"] {
-            machine.get(route, &path, "").await.problem(403, "outside_media_dirs");
+            media.get(route, &path, "").await.problem(403, "outside_media_dirs");
         }
-        machine.import(&[path.join("mine.wav")]).await.problem(403, "outside_media_dirs");
+        media.import(&[path.join("mine.wav")]).await.problem(403, "outside_media_dirs");
     }
-    machine.import(&[music.join("link.wav")]).await.problem(403, "outside_media_dirs");
-    machine.get("tree", &music.join("none"), "").await.problem(404, "not_found");
-    machine.get("files", &music.join("One.WAV/x"), "").await.problem(404, "not_found");
-    let listed = machine.app.local(Method::GET, "/api/v1/audio").send().await.expect(200);
+    media.import(&[music.join("link.wav")]).await.problem(403, "outside_media_dirs");
+    media.get("tree", &music.join("none"), "").await.problem(404, "not_found");
+    media.get("files", &music.join("One.WAV/x"), "").await.problem(404, "not_found");
+    let listed = media.app.local(Method::GET, "/api/v1/audio").send().await.expect(200);
     assert_eq!(listed["items"], json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_imported_by_their_paths() {
-    let machine = Machine::start().await;
-    let [one, two, broken] = ["One.WAV", "two.wav", "broken.flac"].map(|name| machine.music.join(name));
+    let media = MediaApp::start().await;
+    let [one, two, broken] = ["One.WAV", "two.wav", "broken.flac"].map(|name| media.music.join(name));
     let answer =
-        machine.import(&[one.clone(), broken.clone(), machine.private.join("mine.wav")]).await.expect(201);
+        media.import(&[one.clone(), broken.clone(), media.private.join("mine.wav")]).await.expect(201);
     assert_eq!((&answer["files"][0]["path"], &answer["files"][0]["known"]), (&json!(one), &json!(false)));
     assert_eq!(answer["files"][0]["file"]["name"], "One.WAV");
     let codes: Vec<&str> = answer["refused"]
@@ -160,24 +161,24 @@ async fn files_are_imported_by_their_paths() {
         .collect();
     assert_eq!(codes, ["unsupported_media_type", "outside_media_dirs"]);
     let id = answer["files"][0]["file"]["id"].as_str().expect("an id");
-    let file = machine.app.local(Method::GET, &format!("/api/v1/audio/{id}/file")).send().await;
+    let file = media.app.local(Method::GET, &format!("/api/v1/audio/{id}/file")).send().await;
     assert_eq!(file.bytes, fs::read(&one).expect("reads"));
     assert!(one.exists(), "the file was moved instead of copied");
 
-    let again = machine.import(&[one, two]).await.expect(201);
+    let again = media.import(&[one, two]).await.expect(201);
     assert_eq!((&again["files"][0]["known"], &again["files"][1]["known"]), (&json!(true), &json!(false)));
-    machine.import(&[broken]).await.problem(415, "unsupported_media_type");
-    machine.import(&[machine.music.join("notes.txt")]).await.problem(400, "not_an_audio_file");
-    machine.import(&[machine.music.join("Drums")]).await.problem(400, "not_an_audio_file");
-    machine.import(&[machine.music.join("none.wav")]).await.problem(404, "not_found");
-    machine.import(&[]).await.problem(400, "bad_paths");
+    media.import(&[broken]).await.problem(415, "unsupported_media_type");
+    media.import(&[media.music.join("notes.txt")]).await.problem(400, "not_an_audio_file");
+    media.import(&[media.music.join("Drums")]).await.problem(400, "not_an_audio_file");
+    media.import(&[media.music.join("none.wav")]).await.problem(404, "not_found");
+    media.import(&[]).await.problem(400, "bad_paths");
 }
 
 #[tokio::test]
 async fn only_administrators_can_browse_media() {
-    let machine = Machine::start().await;
-    let token = machine.app.token_of_new_user("ada").await;
-    let admin = machine.app.admin_token().await;
+    let media = MediaApp::start().await;
+    let token = media.app.token_of_new_user("ada").await;
+    let admin = media.app.admin_token().await;
     for (method, path) in [
         (Method::GET, "drives"),
         (Method::GET, "tree?path=/"),
@@ -185,7 +186,7 @@ async fn only_administrators_can_browse_media() {
         (Method::POST, "import"),
     ] {
         let call = || {
-            machine
+            media
                 .app
                 .remote(method.clone(), &format!("/api/v1/media/{path}"))
                 .json(&json!({ "paths": ["/x.wav"] }))
@@ -194,7 +195,7 @@ async fn only_administrators_can_browse_media() {
         call().token(&token).send().await.problem(403, "admin_only");
         assert_ne!(call().token(&admin).send().await.json()["code"], "admin_only");
     }
-    // Without media folders, everything is outside.
+    // Without media folders, every path is outside them.
     let app = TestApp::with(&[
         ("SF_ENVIRONMENT", "container"),
         ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
@@ -208,26 +209,26 @@ async fn only_administrators_can_browse_media() {
 }
 
 #[tokio::test]
-async fn reading_headers_counts_as_decoding() {
-    let machine = Machine::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
-    // Occupies all permits until `end` is dropped.
-    let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
-    let permits = Arc::clone(&machine.app.state.audio.decoding);
-    let large = tokio::spawn(async move {
+async fn reading_file_headers_needs_a_decoding_permit() {
+    let media = MediaApp::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
+    // This work occupies all permits until `finish` is dropped.
+    let ((started_sender, started), (finish, may_finish)) = (oneshot::channel(), mpsc::channel::<()>());
+    let permits = Arc::clone(&media.app.state.audio.decoding);
+    let blocking_work = tokio::spawn(async move {
         let work = move |_: &_| {
-            let _ = begun.send(());
-            let _ = ending.recv();
+            let _ = started_sender.send(());
+            let _ = may_finish.recv();
             Ok(())
         };
         permits.run_weighted(u64::MAX, work).await
     });
-    has_begun.await.expect("runs");
-    let [one, other] = [(); 2].map(|()| Box::pin(machine.get("files", &machine.music, "")));
+    started.await.expect("runs");
+    let [one, other] = [(); 2].map(|()| Box::pin(media.get("files", &media.music, "")));
     let (refused, waiting) = match select(one, other).await {
         Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
     };
     refused.problem(503, "busy");
-    drop(end);
+    drop(finish);
     waiting.await.expect(200);
-    large.await.expect("ends").expect("ran");
+    blocking_work.await.expect("no panic").expect("the work runs");
 }

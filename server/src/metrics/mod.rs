@@ -1,4 +1,5 @@
-//! Metrics of this process for `/metrics` (`monitoring/`). They name no users, projects or files.
+//! Metrics of this process for `/metrics` (`monitoring/`). Their labels contain no users, projects
+//! or files.
 
 mod numbers;
 
@@ -13,12 +14,12 @@ use numbers::RequestLabels;
 
 use crate::state::AppState;
 
-/// Label of paths without a route: files of the page, and unknown paths.
+/// Label for paths without a route: files of the web page, and unknown paths.
 const NO_ROUTE: &str = "(page)";
 
 /// Middleware: counts requests by route and measures the time until the answer begins.
 pub(crate) async fn observe(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let begun = Instant::now();
+    let started_at = Instant::now();
     let method = match request.method().as_str() {
         known @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => known.to_owned(),
         _ => "other".to_owned(),
@@ -27,6 +28,6 @@ pub(crate) async fn observe(State(state): State<AppState>, request: Request, nex
     let route = matched.map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
     let response = next.run(request).await;
     let labels = RequestLabels { method, route, status: response.status().as_u16() };
-    state.metrics.request(labels, begun.elapsed());
+    state.metrics.request(labels, started_at.elapsed());
     response
 }

@@ -14,11 +14,12 @@ use prometheus_client::registry::Registry;
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
 
-/// Histogram buckets of request times in seconds, from a cached list to a long export.
+/// Upper bounds of the histogram buckets of request times, in seconds: from a cached list to a long
+/// export.
 const REQUEST_BOUNDS_SECS: [f64; 12] =
     [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0, 120.0];
 
-/// Histogram buckets of task times in seconds.
+/// Upper bounds of the histogram buckets of task times, in seconds.
 const TASK_BOUNDS_SECS: [f64; 9] = [0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0];
 
 /// Labels of a request and its answer.
@@ -99,7 +100,8 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// The library adds a full stop to each text.
+    /// Registers the metrics with their help texts. The texts have no full stop because the library
+    /// adds one.
     fn register(&mut self) {
         let registry = &mut self.registry;
         registry.register(
@@ -138,28 +140,28 @@ impl Metrics {
         );
     }
 
-    /// Counts a request that was answered.
+    /// Counts an answered request. `took` is the time until the answer began.
     pub(super) fn request(&self, labels: RequestLabels, took: Duration) {
         let route = RouteLabels { method: labels.method.clone(), route: labels.route.clone() };
         self.request_secs.get_or_create(&route).observe(took.as_secs_f64());
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// Counts a task that ended here.
+    /// Counts a task that ended in this process.
     pub(crate) fn task_ended(&self, kind: &str, state: &str, took: Duration) {
         let labels = TaskLabels { kind: kind.to_owned(), state: state.to_owned() };
         self.tasks_ended.get_or_create(&labels).inc();
         self.task_secs.get_or_create(&KindLabel { kind: kind.to_owned() }).observe(took.as_secs_f64());
     }
 
-    /// Counts a render of a kind, such as `project`, with its duration and the length of its sound.
-    pub(crate) fn rendered(&self, kind: &'static str, took: Duration, sound_secs: f64) {
+    /// Counts a render of a kind, such as `project`: the time it took and the length of its audio.
+    pub(crate) fn rendered(&self, kind: &'static str, took: Duration, audio_secs: f64) {
         let labels = KindLabel { kind: kind.to_owned() };
         self.render_secs.get_or_create(&labels).inc_by(took.as_secs_f64());
-        self.rendered_secs.get_or_create(&labels).inc_by(sound_secs);
+        self.rendered_secs.get_or_create(&labels).inc_by(audio_secs);
     }
 
-    /// Counts a quarantined file that nothing referred to.
+    /// Counts a file that was quarantined because nothing referred to it.
     pub(crate) fn orphan_removed(&self, folder: &'static str, size_bytes: u64) {
         self.orphans.get_or_create(&KindLabel { kind: folder.to_owned() }).inc();
         self.orphans_bytes.inc_by(size_bytes);
@@ -175,25 +177,25 @@ impl Metrics {
         }
     }
 
-    /// Sets the stored bytes of a kind.
+    /// Sets the size of the stored files of a kind.
     pub(crate) fn set_storage(&self, kind: &'static str, size_bytes: u64) {
-        self.storage_bytes.get_or_create(&KindLabel { kind: kind.to_owned() }).set(signed(size_bytes));
+        self.storage_bytes.get_or_create(&KindLabel { kind: kind.to_owned() }).set(to_i64(size_bytes));
     }
 
-    /// Sets the free bytes of the disk.
+    /// Sets the free space of the storage folder's disk.
     pub(crate) fn set_disk_free(&self, free_bytes: u64) {
-        self.disk_free_bytes.set(signed(free_bytes));
+        self.disk_free_bytes.set(to_i64(free_bytes));
     }
 
-    /// Sets the numbers of connections of the pool.
+    /// Sets the numbers of connections in the database pool.
     pub(crate) fn set_connections(&self, idle: u64, used: u64, max: u64) {
         for (state, count) in [("idle", idle), ("used", used)] {
-            self.connections.get_or_create(&StateLabel { state: state.to_owned() }).set(signed(count));
+            self.connections.get_or_create(&StateLabel { state: state.to_owned() }).set(to_i64(count));
         }
-        self.connections_max.set(signed(max));
+        self.connections_max.set(to_i64(max));
     }
 
-    /// All metrics as text.
+    /// Writes all metrics in the OpenMetrics text format.
     pub(crate) fn text(&self) -> ApiResult<String> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry).map_err(ApiError::internal)?;
@@ -201,6 +203,6 @@ impl Metrics {
     }
 }
 
-fn signed(value: u64) -> i64 {
+fn to_i64(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

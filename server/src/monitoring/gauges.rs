@@ -1,4 +1,4 @@
-//! Gauges that are measured when metrics are read.
+//! Gauges that are measured for each request to `/metrics`.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -9,15 +9,16 @@ use crate::exports::{STEM_FILES, render_files};
 use crate::state::AppState;
 use crate::{audio, db, disk, soundfonts};
 
-/// How long sizes of stored files stay valid. With object storage, each needs a long listing.
+/// How long the measured sizes of stored files stay valid. Measuring lists all files, which takes
+/// long with object storage.
 const SUMS_VALID_FOR: Duration = Duration::from_secs(60);
 
-/// Time of the last measurement of stored files in this process.
+/// Time of the last measurement of the stored files by this process.
 #[derive(Debug, Default)]
 pub(crate) struct StorageSums(Mutex<Option<Instant>>);
 
 impl StorageSums {
-    /// Whether a new measurement is due; if so, records it as done now.
+    /// Whether a new measurement is due. If so, records that it is made now.
     fn claim_if_due(&self) -> bool {
         let mut measured_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = measured_at.is_none_or(|at| at.elapsed() >= SUMS_VALID_FOR);

@@ -1,7 +1,7 @@
-//! `/metrics`: numbers for Prometheus, in the OpenMetrics text format.
+//! `/metrics`: metrics for Prometheus, in the OpenMetrics text format.
 //!
 //! Counters and histograms cover this process since its start. Gauges of the database and the disk
-//! are measured for each answer. `SF_METRICS` defines who may read them.
+//! are measured for each answer. `SF_METRICS` decides who may read the metrics.
 
 mod gauges;
 
@@ -21,7 +21,7 @@ use crate::state::AppState;
 /// Media type of the text for Prometheus.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The route, outside the API's prefix.
+/// Returns the route `/metrics`, which is outside the prefix `/api/v1`.
 pub(crate) fn routes() -> Router<AppState> {
     Router::new().route("/metrics", get(read))
 }
@@ -30,7 +30,7 @@ async fn read(State(state): State<AppState>, request: Request) -> ApiResult<Resp
     match state.config.metrics {
         MetricsAccess::Open => {}
         MetricsAccess::Off => {
-            let detail = "Metrics are switched off here (SF_METRICS=off).".to_owned();
+            let detail = "Metrics are switched off (SF_METRICS=off).".to_owned();
             return Err(ApiError::NotFound { code: "metrics_off", detail });
         }
         MetricsAccess::Guarded => {

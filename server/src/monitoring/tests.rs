@@ -15,11 +15,11 @@ fn text(answer: &Answer) -> String {
     text
 }
 
-/// The value of the metric with this name and labels.
+/// Returns the value of the metric whose line starts with `prefix`: its name and labels.
 #[track_caller]
 fn value(text: &str, prefix: &str) -> f64 {
-    let found = text.lines().find_map(|line| line.strip_prefix(prefix)?.trim().parse().ok());
-    found.unwrap_or_else(|| panic!("no line `{prefix}` in\n{text}"))
+    let number = text.lines().find_map(|line| line.strip_prefix(prefix)?.trim().parse().ok());
+    number.unwrap_or_else(|| panic!("no line `{prefix}` in\n{text}"))
 }
 
 #[tokio::test]
@@ -63,10 +63,10 @@ async fn tasks_and_renders_are_counted() {
     let text = text(&app.local(Method::GET, "/metrics").send().await);
     assert_eq!(value(&text, "songfoundry_tasks_ended_total{kind=\"render\",state=\"succeeded\"} "), 1.0);
     assert_eq!(value(&text, "songfoundry_task_seconds_count{kind=\"render\"} "), 1.0);
-    // Ten beats at 120 a minute, twice.
+    // Two renders of ten beats at 120 beats a minute, thus of 5 s each.
     assert_eq!(value(&text, "songfoundry_rendered_audio_seconds_total{kind=\"project\"} "), 10.0);
     assert!(value(&text, "songfoundry_render_seconds_total{kind=\"project\"} ") > 0.0);
-    assert!(!text.contains("songfoundry_tasks{"), "none waits or runs: {text}");
+    assert!(!text.contains("songfoundry_tasks{"), "no task waits or runs: {text}");
 }
 
 #[tokio::test]

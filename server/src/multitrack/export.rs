@@ -20,7 +20,7 @@ use crate::state::AppState;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExportRequest {
-    /// A stored project; exactly one of this and `project` is given.
+    /// Id of a stored project. Give either this or `project`.
     project_id: Option<String>,
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]

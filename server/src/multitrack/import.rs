@@ -18,18 +18,19 @@ use crate::large_answer;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
-/// Memory that an import needs per byte of its file, as a multiple of what a JSON document needs
-/// per byte ([`with_document`]). Three bytes of running status become an event of 40 bytes and half
-/// a note, which is 80 bytes of JSON.
+/// Memory that an import needs per byte of its file, as a multiple of the memory that
+/// [`with_document`] counts per byte of JSON. In the worst case, three bytes of running status
+/// become an event of 40 bytes and half a note of 80 bytes of JSON.
 const DOCUMENT_MEMORY_FACTOR: usize = 6;
 
-/// Longest name of a project, in characters, as in its schema.
+/// Maximum length of a project's name in characters, as in the project schema.
 const NAME_MAX_CHARS: usize = 500;
 
-/// Longest `soundfont_id`, in characters, as in the project's schema.
+/// Maximum length of a `soundfont_id` in characters, as in the project schema.
 const SOUNDFONT_ID_MAX_CHARS: usize = 128;
 
-/// Media types of a MIDI file in the body, or in the part `file` of a form.
+/// Media types that are accepted for a MIDI file as the body, or for a form with the file in its
+/// part `file`.
 const MEDIA_TYPES: &[&str] = &[
     "audio/midi",
     "audio/x-midi",
@@ -41,13 +42,13 @@ const MEDIA_TYPES: &[&str] = &[
     form::FORM,
 ];
 
-/// A project made from a MIDI file. It is not stored.
+/// A project made from a MIDI file. The service does not store it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ImportAnswer {
     /// The project.
     #[schema(value_type = ProjectDocument)]
     project: Project,
-    /// Sentences about what could not be read or kept.
+    /// Warnings, as sentences, about data of the file that could not be read or represented.
     warnings: Vec<String>,
 }
 
@@ -75,7 +76,8 @@ pub(super) async fn import(
     }
     let soundfont_id = query.soundfont_id.filter(|id| !id.is_empty());
     if soundfont_id.as_ref().is_some_and(|id| id.chars().count() > SOUNDFONT_ID_MAX_CHARS) {
-        let detail = format!("soundfont_id may have at most {SOUNDFONT_ID_MAX_CHARS} characters.");
+        let detail =
+            format!("`soundfont_id` is too long; it may have at most {SOUNDFONT_ID_MAX_CHARS} characters.");
         return Err(ApiError::bad_request("bad_query", detail));
     }
     let name = query.name.map(|name| name.trim().chars().take(NAME_MAX_CHARS).collect::<String>());

@@ -1,4 +1,4 @@
-//! MIDI files as projects, and projects as MIDI files.
+//! Imports MIDI files as projects, and exports projects as MIDI files.
 
 mod export;
 mod import;
@@ -13,10 +13,10 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// Maximum size of a multipart body without its file, in bytes.
+/// Maximum size of a multipart body's parts other than the file, in bytes.
 const MULTIPART_OVERHEAD_MAX_BYTES: u64 = 64 * 1024;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limits = &config.limits;
     let import_limit = BodyLimit {

@@ -1,4 +1,4 @@
-//! MIDI files through the real router.
+//! Imports and exports MIDI files through the real router.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::test_app::{Answer, TestApp};
 const IMPORT: &str = "/api/v1/multitrack/midi/import";
 const EXPORT: &str = "/api/v1/multitrack/midi/export";
 
-/// A track with one note, between a header and an end.
+/// Returns a MIDI file of one track with one note.
 fn song() -> Vec<u8> {
     let track = [0, 0x90, 60, 100, 0x60, 0x80, 60, 0, 0, 0xff, 0x2f, 0];
     let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk\0\0\0\x0c".to_vec();
@@ -65,19 +65,19 @@ async fn a_form_that_does_not_end_in_time_is_refused() {
     for part in ["file", "other"] {
         let head =
             format!("--edge\r\nContent-Disposition: form-data; name=\"{part}\"; filename=\"a.mid\"\r\n\r\n");
-        let drops = stream::unfold(head.into_bytes(), |piece| async move {
+        let slow_body = stream::unfold(head.into_bytes(), |piece| async move {
             tokio::time::sleep(Duration::from_millis(10)).await;
             Some((Ok::<_, std::io::Error>(Bytes::from(piece)), b"x".to_vec()))
         });
         let call = app.local(Method::POST, IMPORT);
-        let call = call.raw("multipart/form-data; boundary=edge", Body::from_stream(drops));
+        let call = call.raw("multipart/form-data; boundary=edge", Body::from_stream(slow_body));
         let answer = tokio::time::timeout(Duration::from_secs(20), call.send()).await;
         answer.expect("an answer in time").problem(408, "body_incomplete");
     }
 }
 
 #[tokio::test]
-async fn the_file_may_come_in_a_form_or_without_a_type() {
+async fn the_file_may_come_in_a_form_or_as_an_octet_stream() {
     let app = TestApp::start().await;
     let kind = "multipart/form-data; boundary=edge";
     assert!(import(&app, "", kind, form("file", &song())).await.expect(200)["project"].is_object());
@@ -109,7 +109,7 @@ async fn a_damaged_file_gives_a_warning_or_an_error() {
 }
 
 #[tokio::test]
-async fn sizes_are_limited() {
+async fn files_and_names_have_a_maximum_size() {
     let app = TestApp::with(&[("SF_MIDI_MAX_BYTES", "2000")]).await;
     let mut large = song();
     large.resize(2_001, 0);
@@ -144,19 +144,22 @@ async fn an_export_has_the_channels_and_exclusive_messages_of_an_import() {
     let file = app.local(Method::POST, EXPORT).json(&json!({"project": project})).send().await;
     assert_eq!(file.status, 200);
     let has = |bytes: &[u8]| file.bytes.windows(bytes.len()).any(|window| window == bytes);
-    assert!(has(&[0xf0, 5, 0x7e, 0x7f, 9, 1, 0xf7]), "the message");
-    assert!(has(&[0x95, 60]) && has(&[0x90, 60]), "channel 6, and the first that is free");
+    assert!(has(&[0xf0, 5, 0x7e, 0x7f, 9, 1, 0xf7]), "the system exclusive message is missing");
+    assert!(
+        has(&[0x95, 60]) && has(&[0x90, 60]),
+        "one note is on channel 6, the other on the first free channel"
+    );
 }
 
 #[tokio::test]
-async fn an_export_names_one_valid_project() {
+async fn an_export_needs_exactly_one_valid_project() {
     let app = TestApp::start().await;
     let export = |body: Value| app.local(Method::POST, EXPORT).json(&body).send();
     export(json!({})).await.problem(400, "one_project");
     export(json!({"project_id": "gone"})).await.problem(404, "not_found");
     export(json!({"project": {"schema_version": 1}})).await.problem(400, "invalid_project");
     export(json!({"project": {}, "format": 1})).await.problem(400, "unexpected_json");
-    // Large enough to be parsed on a thread of its own.
+    // This body is large enough to be parsed on a separate thread.
     let padding = "x".repeat(100_000);
     export(json!({"project": {}, "padding": padding})).await.problem(400, "unexpected_json");
     export(json!({"project": {"client": padding}})).await.problem(400, "invalid_project");

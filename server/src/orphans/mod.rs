@@ -1,9 +1,11 @@
-//! Orphans: stored files that nothing refers to, left by a crash, a cancelled task or a lost row.
+//! Finds and quarantines orphans: stored files that no database row needs. A crash, a cancelled
+//! task or a deleted row leaves them behind.
 //!
-//! They are moved to the quarantine (`storage/blobs/quarantine.rs`) and logged, once this database
-//! has not needed them for `SF_ORPHAN_AGE_SECS`. The delay protects files from a wrong or restored
-//! database. A file that a row needs is restored automatically; the others are deleted after
-//! `SF_QUARANTINE_DAYS`. A lease in the database lets one process at a time do this.
+//! An orphan is moved to the quarantine (`storage/blobs/quarantine.rs`) and logged after this
+//! database has not needed it for `SF_ORPHAN_AGE_SECS`. The delay protects files while the service
+//! uses a wrong or a restored database. A quarantined file that a row needs is restored
+//! automatically; all others are deleted after `SF_QUARANTINE_DAYS`. A lease in the database makes
+//! sure that only one process at a time collects orphans.
 
 mod store;
 
@@ -21,13 +23,13 @@ use crate::state::AppState;
 use crate::storage::{Blobs, Expected, Orphan, Quarantined, Reason, lock_contents};
 use crate::{audio, inventory, soundfonts};
 
-/// Name of the lease.
+/// Name of the lease in the database.
 const LEASE: &str = "orphans";
 
-/// All orphans that are at least `age` old. Blocks.
+/// Returns all orphans that were stored at least `age` ago. Blocks.
 ///
 /// # Errors
-/// If a query or the storage fails.
+/// A query or the storage fails.
 pub(crate) fn find(
     database: &Db,
     runtime: &Handle,
@@ -60,7 +62,7 @@ pub(crate) async fn keep_collecting(state: AppState) {
             () = state.stop.cancelled() => return,
             () = tokio::time::sleep(every) => {}
         }
-        // An error of one does not stop the other.
+        // If one collection fails, the other still runs.
         let local = collect_local_parts(&state, &state.blobs).await;
         let shared = collect_with_lease(&state, &holder, every, clock::now_unix_ms()).await;
         for error in [local, shared].into_iter().filter_map(Result::err) {
@@ -69,7 +71,7 @@ pub(crate) async fn keep_collecting(state: AppState) {
     }
 }
 
-/// Collects orphans, unless another process has done so within `every`.
+/// Collects orphans, unless another process collected them during the last `every`.
 async fn collect_with_lease(state: &AppState, holder: &str, every: Duration, now_ms: i64) -> ApiResult<()> {
     if take_lease(&state.db, LEASE, holder, every).await? {
         collect(state, Duration::from_secs(state.config.orphans.age_secs), now_ms).await?;
@@ -77,8 +79,8 @@ async fn collect_with_lease(state: &AppState, holder: &str, every: Duration, now
     Ok(())
 }
 
-/// Quarantines files that this database has not needed for `age`, restores needed ones, and deletes
-/// those whose time in the quarantine is over.
+/// Quarantines files that this database has not needed for `age`, restores files that it needs, and
+/// deletes files that have been in the quarantine long enough.
 pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> ApiResult<()> {
     state.reserve.refill();
     audio::remove_expired(state).await?;
@@ -86,20 +88,20 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
     let (state, runtime) = (state.clone(), Handle::current());
     let collecting = move || -> ApiResult<()> {
         state.blobs.sweep_abandoned()?;
-        set_aside_unneeded(&state, &runtime, age, now_ms)?;
+        quarantine_unneeded(&state, &runtime, age, now_ms)?;
         expire_quarantine(&state, &runtime, &state.blobs, now_ms)
     };
     tokio::task::spawn_blocking(collecting).await?
 }
 
-fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms: i64) -> ApiResult<()> {
-    // The lock keeps files of running uploads from counting as orphans.
+fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms: i64) -> ApiResult<()> {
+    // While the lock is held, no upload runs whose files could look like orphans.
     let _contents = lock_contents(state, runtime)?;
     runtime.block_on(audio::forget_unowned(&state.db))?;
     let expected = runtime.block_on(inventory::expected(&state.db))?;
-    let found = find(&state.db, runtime, &state.blobs, &expected, age)?;
-    for orphan in due(&state.db, runtime, &found, age, now_ms)? {
-        if try_set_aside(&state.blobs, orphan) {
+    let orphans = find(&state.db, runtime, &state.blobs, &expected, age)?;
+    for orphan in due(&state.db, runtime, &orphans, age, now_ms)? {
+        if try_quarantine(&state.blobs, orphan) {
             forget(&state.db, runtime, orphan)?;
             state.metrics.orphan_removed(orphan.key.folder(), orphan.size_bytes);
         }
@@ -107,20 +109,20 @@ fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms:
     Ok(())
 }
 
-/// The orphans that this database has not needed for `age`. Records since when it has not needed
-/// the others. Blocks.
+/// Returns the orphans that this database has not needed for `age`. For the other orphans, records
+/// since when they have not been needed. Blocks.
 ///
 /// # Errors
-/// If the query fails.
+/// A query fails.
 pub(crate) fn due<'f>(
     database: &Db,
     runtime: &Handle,
-    found: &'f [Orphan],
+    orphans: &'f [Orphan],
     age: Duration,
     now_ms: i64,
 ) -> ApiResult<Vec<&'f Orphan>> {
-    let names: Vec<String> = found.iter().map(|orphan| orphan.key.file_name()).collect();
-    let unneeded: Vec<store::Unneeded<'_>> = std::iter::zip(found, &names)
+    let names: Vec<String> = orphans.iter().map(|orphan| orphan.key.file_name()).collect();
+    let unneeded: Vec<store::Unneeded<'_>> = std::iter::zip(orphans, &names)
         .map(|(orphan, name)| store::Unneeded {
             folder: orphan.key.folder(),
             name,
@@ -129,26 +131,26 @@ pub(crate) fn due<'f>(
         .collect();
     let due_ms = now_ms.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
     let due = runtime.block_on(store::record_unneeded(database, &unneeded, now_ms, due_ms))?;
-    Ok(found.iter().filter(|orphan| due.contains(&folder_and_name(orphan))).collect())
+    Ok(orphans.iter().filter(|orphan| due.contains(&folder_and_name(orphan))).collect())
 }
 
-/// Deletes the record of an unneeded file after it was quarantined. If the file is restored, its
-/// time starts again. Blocks.
+/// Deletes the record of an unneeded file after the file was quarantined. If the file is restored
+/// later, its delay starts again. Blocks.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) fn forget(database: &Db, runtime: &Handle, orphan: &Orphan) -> ApiResult<()> {
     Ok(runtime.block_on(store::forget(database, &folder_and_name(orphan)))?)
 }
 
-/// Folder and name, which identify a file in the database.
+/// Returns the folder and the name, which together identify a file in the database.
 fn folder_and_name(orphan: &Orphan) -> (String, String) {
     (orphan.key.folder().to_owned(), orphan.key.file_name())
 }
 
-/// Quarantines a file. Returns false, and logs an error, if it cannot be moved: S3 moves no file
-/// above 5 GB, which must not delay other files.
-fn try_set_aside(blobs: &Blobs, orphan: &Orphan) -> bool {
+/// Quarantines a file. If it cannot be moved, logs an error and returns false, so that other files
+/// are still moved. S3, for example, cannot move files above 5 GB.
+fn try_quarantine(blobs: &Blobs, orphan: &Orphan) -> bool {
     let outcome = set_aside(blobs, orphan);
     if let Err(error) = &outcome {
         let (file, bytes) = (orphan.key.path(), orphan.size_bytes);
@@ -158,7 +160,8 @@ fn try_set_aside(blobs: &Blobs, orphan: &Orphan) -> bool {
 }
 
 /// Moves an orphan to the quarantine and logs it. Received files whose task is missing count as
-/// deleted by a user: no row can need them again, so a full disk may remove them.
+/// deleted by a user. No row can need them again, so the service may delete them when the disk is
+/// full.
 pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
     let reason = if audio::WAITING.has(&orphan.key) { Reason::Deleted } else { Reason::Unneeded };
     if let Some(quarantined_as) = blobs.set_aside(&orphan.key, reason)? {
@@ -174,8 +177,8 @@ pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
 }
 
 /// Quarantines parts of uploads that the database does not list and that no upload can continue.
-/// With object storage, parts are on the machine that received them, so each process handles its
-/// own, and the quarantine of its machine.
+/// With object storage, parts are on the machine that received them. Each process therefore handles
+/// the parts and the quarantine of its own machine.
 async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
     if !blobs.is_remote() {
         return Ok(());
@@ -185,7 +188,7 @@ async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
     let (state, runtime, blobs) = (state.clone(), Handle::current(), blobs.local());
     let collecting = move || -> ApiResult<()> {
         for orphan in blobs.orphans(audio::PARTS, &expected, Duration::from_secs(kept_secs))? {
-            try_set_aside(&blobs, &orphan);
+            try_quarantine(&blobs, &orphan);
         }
         expire_quarantine(&state, &runtime, &blobs, clock::now_unix_ms())
     };
@@ -195,7 +198,7 @@ async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
 /// Restores needed files from the quarantine when the service starts.
 ///
 /// # Errors
-/// If a query or the storage fails.
+/// A query or the storage fails.
 pub(crate) async fn restore_needed(state: &AppState) -> ApiResult<()> {
     let (state, runtime) = (state.clone(), Handle::current());
     let restoring = move || {
@@ -208,7 +211,7 @@ pub(crate) async fn restore_needed(state: &AppState) -> ApiResult<()> {
 }
 
 /// Restores needed files that are missing. Returns the files that stay in the quarantine of
-/// `blobs`: nothing needs them, or they are stored again.
+/// `blobs`, either because no row needs them or because they were stored again.
 fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
     let quarantined = blobs.quarantined()?;
     if quarantined.is_empty() {
@@ -218,15 +221,15 @@ fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiRe
     let names: HashSet<&str> = quarantined.iter().map(|file| file.name.as_str()).collect();
     for file in runtime.block_on(inventory::expected(&state.db))? {
         if names.contains(file.key.path().as_str()) {
-            // Restores it if it is missing.
+            // This call restores the file if it is missing.
             blobs.contains(&file.key)?;
         }
     }
     Ok(blobs.quarantined()?)
 }
 
-/// Deletes files whose time in the quarantine is over at `now_ms`. The rows of deleted files must
-/// be removed up to that time already: no row may outlive its files.
+/// Deletes files that have been in the quarantine long enough at `now_ms`. The caller must already
+/// have removed the rows of deleted files up to that time, because no row may outlive its files.
 fn expire_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs, now_ms: i64) -> ApiResult<()> {
     let orphans = &state.config.orphans;
     for file in restore_needed_in(state, runtime, blobs)? {
@@ -262,14 +265,14 @@ mod tests {
 
     const AGE: Duration = Duration::from_secs(3_600);
 
-    /// Stores a file whose modification time is `age` ago.
+    /// Stores a file and sets its modification time to `age` before now.
     fn store(app: &TestApp, key: &BlobKey, age: Duration) {
         app.state.blobs.put(key, b"belongs to nothing").expect("stores");
         let file = File::options().write(true).open(app.state.blobs.path(key)).expect("opens");
-        file.set_modified(SystemTime::now() - age).expect("sets");
+        file.set_modified(SystemTime::now() - age).expect("sets the time");
     }
 
-    fn is_there(app: &TestApp, key: &BlobKey) -> bool {
+    fn is_stored(app: &TestApp, key: &BlobKey) -> bool {
         app.state.blobs.path(key).is_file()
     }
 
@@ -279,10 +282,10 @@ mod tests {
         let app = TestApp::start().await;
         let sound = sine_wav(440.0, 48_000, 0.1);
         let call = with_form(app.local(Method::POST, UPLOAD), &[("kept.wav", &sound)]);
-        let kept = call.send().await.expect(201)["files"][0].take();
+        let uploaded = call.send().await.expect(201)["files"][0].take();
         let (old, new) = (AGE * 2, AGE / 2);
-        let audio = |id: &str| audio::FILES.key(&format!("{}.wav", id.repeat(64))).expect("fits");
-        let render = |name: &str| render_files::FILES.key(name).expect("fits");
+        let audio = |id: &str| audio::FILES.key(&format!("{}.wav", id.repeat(64))).expect("a valid key");
+        let render = |name: &str| render_files::FILES.key(name).expect("a valid key");
         let owner = management::user_names(&app.state.db).await.expect("reads")[0].0.clone();
         let (unpaired, unowned) = (render(&format!("{owner}_a.wav")), render("nobody_b.wav"));
         let pair = [render(&format!("{owner}_c.wav")), render(&format!("{owner}_c.json"))];
@@ -291,25 +294,25 @@ mod tests {
         }
         pair.iter().for_each(|key| store(&app, key, old));
 
-        // Old files stay until the database has not needed them for `AGE`.
+        // An old file stays until the database has not needed it for `AGE`.
         collect(&app.state, AGE, now_ms).await.expect("collects");
         for key in [&audio("a"), &unpaired, &unowned] {
-            assert!(is_there(&app, key), "{key:?}");
+            assert!(is_stored(&app, key), "{key:?}");
         }
-        let age_ms = i64::try_from(AGE.as_millis()).expect("fits");
+        let age_ms = i64::try_from(AGE.as_millis()).expect("a number of milliseconds");
         collect(&app.state, AGE, now_ms + age_ms - 1).await.expect("collects");
-        assert!(is_there(&app, &audio("a")));
+        assert!(is_stored(&app, &audio("a")));
         collect(&app.state, AGE, now_ms + age_ms).await.expect("collects");
         let stored = [&audio("a"), &audio("b"), &unpaired, &unowned, &pair[0], &pair[1]]
-            .map(|key| is_there(&app, key));
+            .map(|key| is_stored(&app, key));
         assert_eq!(stored, [false, true, false, false, true, true]);
-        let path = format!("/api/v1/audio/{}/file", kept["id"].as_str().expect("an id"));
+        let path = format!("/api/v1/audio/{}/file", uploaded["id"].as_str().expect("an id"));
         assert_eq!(app.local(Method::GET, &path).send().await.status, 200);
         let quarantined: Vec<String> =
             app.state.blobs.quarantined().expect("lists").into_iter().map(|file| file.name).collect();
         let mut expected = [audio("a"), unpaired, unowned].map(|key| key.path());
         expected.sort();
-        assert_eq!(quarantined, expected, "quarantined, not removed");
+        assert_eq!(quarantined, expected, "the files are quarantined instead of removed");
         let metrics = app.local(Method::GET, "/metrics").send().await;
         let metrics = String::from_utf8_lossy(&metrics.bytes).into_owned();
         assert!(metrics.contains("songfoundry_orphans_removed_total{kind=\"audio\"} 1"), "{metrics}");
@@ -319,33 +322,34 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_file_that_cannot_be_moved_does_not_block_others() {
         let app = TestApp::start().await;
-        let audio = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");
-        let render = render_files::FILES.key("nobody_b.wav").expect("fits");
+        let audio = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
+        let render = render_files::FILES.key("nobody_b.wav").expect("a valid key");
         for key in [&audio, &render] {
             store(&app, key, AGE * 2);
         }
-        // Audio cannot be moved to these batches: a file has the name of its folder.
+        // Audio cannot be moved into these batches, because a file has the name of the audio
+        // folder.
         let quarantine = app.state.config.storage.dir.join("quarantine");
-        let digits = |secs| {
+        let batch_name = |secs| {
             let text = clock::text_in(secs);
             text.chars().filter(char::is_ascii_digit).take(14).collect::<String>()
         };
-        let batches: Vec<_> = (0..120).map(|secs| quarantine.join(digits(secs))).collect();
+        let batches: Vec<_> = (0..120).map(|secs| quarantine.join(batch_name(secs))).collect();
         for batch in &batches {
             std::fs::create_dir_all(batch).expect("makes");
             std::fs::write(batch.join("audio"), b"in the way").expect("writes");
         }
         let now_ms = clock::now_unix_ms();
-        let due_ms = now_ms + i64::try_from(AGE.as_millis()).expect("fits");
+        let due_ms = now_ms + i64::try_from(AGE.as_millis()).expect("a number of milliseconds");
         collect(&app.state, AGE, now_ms).await.expect("collects");
         collect(&app.state, AGE, due_ms).await.expect("collects");
-        assert!(is_there(&app, &audio) && !is_there(&app, &render));
+        assert!(is_stored(&app, &audio) && !is_stored(&app, &render));
         for batch in &batches {
             std::fs::remove_file(batch.join("audio")).expect("removes");
         }
-        // It is still due, without waiting for `AGE` again.
+        // The file is still due: it does not have to wait for `AGE` again.
         collect(&app.state, AGE, due_ms + 1).await.expect("collects");
-        assert!(!is_there(&app, &audio));
+        assert!(!is_stored(&app, &audio));
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -356,14 +360,18 @@ mod tests {
             Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, Sharing::Exclusive);
         let blobs = opened.expect("opens");
         let local = blobs.local();
-        let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("fits");
+        let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("a valid key");
         local.put(&part, b"a part").expect("stores");
         assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
         collect_local_parts(&app.state, &blobs).await.expect("collects");
-        assert_eq!(local.quarantined().expect("lists").len(), 1, "its time is not over");
-        // Pretends that this was years ago.
+        assert_eq!(
+            local.quarantined().expect("lists").len(),
+            1,
+            "the part has not been in the quarantine long enough"
+        );
+        // Renames the batch as if it had been made years ago.
         let quarantine = dir.path().join("quarantine");
-        let batch = std::fs::read_dir(&quarantine).expect("reads").next().expect("one").expect("reads");
+        let batch = std::fs::read_dir(&quarantine).expect("reads").next().expect("an entry").expect("reads");
         std::fs::rename(batch.path(), quarantine.join("20200101000000")).expect("renames");
         collect_local_parts(&app.state, &blobs).await.expect("collects");
         assert_eq!(local.quarantined().expect("lists"), []);
@@ -374,7 +382,7 @@ mod tests {
         let app = TestApp::start().await;
         let owner = management::user_names(&app.state.db).await.expect("reads")[0].0.clone();
         let files = ["wav", "json"].map(|extension| {
-            let key = render_files::FILES.key(&format!("{owner}_r.{extension}")).expect("fits");
+            let key = render_files::FILES.key(&format!("{owner}_r.{extension}")).expect("a valid key");
             let text = r#"{"title":"a","pcm_sha256":"0"}"#;
             app.state.blobs.put(&key, text.as_bytes()).expect("stores");
             key
@@ -387,18 +395,21 @@ mod tests {
         get().await.problem(404, "not_found");
         assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
         for key in &files {
-            assert!(app.state.blobs.return_from_quarantine(key).expect("moves"), "an operator can");
+            assert!(
+                app.state.blobs.return_from_quarantine(key).expect("moves"),
+                "a file can be returned explicitly"
+            );
         }
         assert_eq!(get().await.status, 200);
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn uploads_work_during_a_collection() {
+    async fn a_collection_does_not_remove_files_of_running_uploads() {
         let app = TestApp::start().await;
         let state = app.state.clone();
         let collecting = tokio::spawn(async move {
             loop {
-                // Even at age zero, the lock protects files of running uploads.
+                // Even with an age of zero, the lock protects files of running uploads.
                 collect(&state, Duration::ZERO, clock::now_unix_ms()).await.expect("collects");
             }
         });
@@ -408,27 +419,29 @@ mod tests {
             call.send().await.expect(201);
         }
         collecting.abort();
-        // Returns the expected error of the aborted task.
+        // The aborted task returns an error, as expected.
         let _ = collecting.await;
         for file in audio::expected(&app.state.db).await.expect("reads") {
-            assert!(is_there(&app, &file.key), "{:?}", file.key);
+            assert!(is_stored(&app, &file.key), "{:?}", file.key);
         }
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn only_the_holder_of_the_lease_collects() {
         let app = TestApp::with(&[("SF_ORPHAN_AGE_SECS", "60")]).await;
-        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");
+        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
         store(&app, &key, AGE);
-        assert!(take_lease(&app.state.db, LEASE, "another", AGE).await.expect("takes"));
+        assert!(take_lease(&app.state.db, LEASE, "another", AGE).await.expect("queries the database"));
         let now_ms = clock::now_unix_ms();
-        collect_with_lease(&app.state, "this", AGE, now_ms).await.expect("asks");
-        collect_with_lease(&app.state, "this", AGE, now_ms + 60_000).await.expect("asks");
-        assert!(is_there(&app, &key), "another process holds the lease");
-        assert!(take_lease(&app.state.db, LEASE, "another", Duration::ZERO).await.expect("lets go"));
         collect_with_lease(&app.state, "this", AGE, now_ms).await.expect("collects");
         collect_with_lease(&app.state, "this", AGE, now_ms + 60_000).await.expect("collects");
-        assert!(!is_there(&app, &key));
+        assert!(is_stored(&app, &key), "another process holds the lease");
+        assert!(
+            take_lease(&app.state.db, LEASE, "another", Duration::ZERO).await.expect("queries the database")
+        );
+        collect_with_lease(&app.state, "this", AGE, now_ms).await.expect("collects");
+        collect_with_lease(&app.state, "this", AGE, now_ms + 60_000).await.expect("collects");
+        assert!(!is_stored(&app, &key));
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -443,7 +456,7 @@ mod tests {
         let path = format!("/api/v1/audio/{}/file", file["id"].as_str().expect("an id"));
         let answer = app.local(Method::GET, &path).send().await;
         assert_eq!((answer.status.as_u16(), answer.bytes), (200, sound));
-        // The other files return when the service starts, before it accepts requests.
+        // Other needed files return when the service starts, before it accepts requests.
         assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
         restore_needed(&app.state).await.expect("restores");
         assert!(app.state.blobs.quarantined().expect("lists").is_empty());
@@ -452,7 +465,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_file_that_was_stored_again_counts_as_new() {
         let app = TestApp::start().await;
-        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");
+        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
         let now_ms = clock::now_unix_ms();
         let unneeded = |stored_ms| [store::Unneeded { folder: key.folder(), name: "a.wav", stored_ms }];
         let count_due = async |stored_ms, now_ms: i64| {
@@ -462,10 +475,10 @@ mod tests {
         };
         assert_eq!(count_due(now_ms - 5_000, now_ms).await, 0);
         assert_eq!(count_due(now_ms - 5_000, now_ms + 1_000).await, 1);
-        // The file was stored again after it was recorded, as after restoring the database.
+        // The file was stored again after it was recorded, as after restoring a database.
         assert_eq!(count_due(now_ms + 500, now_ms + 1_000).await, 0);
         assert_eq!(count_due(now_ms + 500, now_ms + 2_000).await, 1);
-        // It was needed meanwhile, so its time starts again.
+        // The database needed the file in between, so its delay starts again.
         store::record_unneeded(&app.state.db, &[], now_ms + 2_000, 0).await.expect("records");
         assert_eq!(count_due(now_ms + 500, now_ms + 3_000).await, 0);
     }

@@ -1,4 +1,5 @@
-//! Records since when the database has not needed a file.
+//! Records of stored files that no row needs. Each record has the time since when no row has needed
+//! the file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,13 +13,13 @@ use crate::db::Db;
 pub(super) struct Unneeded<'f> {
     pub(super) folder: &'f str,
     pub(super) name: &'f str,
-    /// When it was stored, in milliseconds since 1970.
+    /// Time when the file was stored, in milliseconds since 1970.
     pub(super) stored_ms: i64,
 }
 
-/// Records the files that are not needed now, and deletes all other records. Returns folder and
-/// name of those that have not been needed since `due_ms`; they stay recorded until [`forget`]. A
-/// file that was stored again since its record counts as new.
+/// Records the files that are not needed now, and deletes all other records. Returns the folder and
+/// name of each file that has not been needed since `due_ms`; their records stay until [`forget`].
+/// A file that was stored again after it was recorded counts as new.
 pub(super) async fn record_unneeded(
     db: &Db,
     unneeded: &[Unneeded<'_>],
@@ -74,7 +75,7 @@ pub(super) async fn forget<'c>(
     Ok(())
 }
 
-/// A time of the system's clock in milliseconds since 1970.
+/// Converts a system time to milliseconds since 1970.
 pub(super) fn unix_ms(time: std::time::SystemTime) -> i64 {
     let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(clock::now_unix_ms())

@@ -1,4 +1,5 @@
-//! Reads files of the page from its folder, with media type and entity tag, and caches them.
+//! Reads the files of the web page from its folder, adds a media type and an entity tag, and caches
+//! them.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -13,38 +14,38 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::ApiError;
 
-/// Maximum size of a file of the page in bytes, far above those of a build.
+/// Maximum size of a file of the web page, in bytes. Files of a build are far smaller.
 const FILE_MAX_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Maximum size of the cache, in bytes.
 const CACHE_MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// The cache of files of the page.
+/// Cache of the files of the web page.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PageFiles(Arc<Mutex<HashMap<PathBuf, Arc<PageFile>>>>);
 
-/// A file of the page.
+/// A file of the web page.
 #[derive(Debug)]
 pub(super) struct PageFile {
     pub(super) bytes: Bytes,
-    /// The compressed copy, if the build has made one.
+    /// Contents of the compressed copy, if the build made one.
     pub(super) brotli: Option<Bytes>,
     pub(super) etag: String,
     pub(super) media_type: &'static str,
     version: [Option<Version>; 2],
 }
 
-/// Size and modification time of a file.
+/// Size in bytes and modification time of a file.
 type Version = (u64, Option<SystemTime>);
 
 impl PageFiles {
-    /// The file at `path` below `folder`; `None` if there is none, or if the path or a link leads
-    /// out of the folder.
+    /// Returns the file at `path` below `folder`. `None` if no such file exists, or if the path or
+    /// a symbolic link leads out of the folder.
     pub(super) async fn read(&self, folder: &Path, path: &str) -> Result<Option<Arc<PageFile>>, ApiError> {
-        let Some(file) = below(folder, path) else { return Ok(None) };
+        let Some(file) = path_below(folder, path) else { return Ok(None) };
         let (files, folder) = (self.clone(), folder.to_owned());
-        let found = tokio::task::spawn_blocking(move || files.read_blocking(&folder, &file)).await?;
-        match found {
+        let read_result = tokio::task::spawn_blocking(move || files.read_blocking(&folder, &file)).await?;
+        match read_result {
             Ok(file) => Ok(file),
             Err(error) if is_no_file(error.kind()) => Ok(None),
             Err(error) => Err(error.into()),
@@ -59,7 +60,7 @@ impl PageFiles {
             return Ok(None);
         }
         let copy = PathBuf::from(format!("{}.br", real.display()));
-        // A copy that is older than its file belongs to an earlier build.
+        // A compressed copy that is older than its file is left over from an earlier build.
         let copy_metadata = copy
             .symlink_metadata()
             .ok()
@@ -89,12 +90,13 @@ impl PageFile {
     }
 }
 
-/// The path in the folder for a URL's path; `None` unless it consists of plain names.
-fn below(folder: &Path, path: &str) -> Option<PathBuf> {
+/// Returns the file path in the folder for the path of a URL. `None` unless the URL's path consists
+/// of plain names.
+fn path_below(folder: &Path, path: &str) -> Option<PathBuf> {
     let decoded = percent_decode_str(path).decode_utf8().ok()?;
     let relative = Path::new(decoded.strip_prefix('/')?);
     let plain = relative.components().all(|part| match part {
-        // Hidden files are not served.
+        // Hidden files are not part of the page.
         Component::Normal(name) => !name.to_string_lossy().starts_with('.'),
         _ => false,
     });
@@ -122,7 +124,8 @@ fn media_type(file: &Path) -> &'static str {
     }
 }
 
-/// Whether an error means that there is no such file; names may also be too long.
+/// Whether an error means that the file does not exist. No file can exist under a name that is too
+/// long.
 fn is_no_file(error: io::ErrorKind) -> bool {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     matches!(error, NotFound | NotADirectory | InvalidFilename)
@@ -133,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_path_leaves_the_folder() {
+    fn paths_out_of_the_folder_are_refused() {
         let folder = Path::new("/srv/page");
         for path in [
             "/../secret",
@@ -148,16 +151,16 @@ mod tests {
             "/a%00b",
             "/%e9",
         ] {
-            assert_eq!(below(folder, path), None, "{path}");
+            assert_eq!(path_below(folder, path), None, "{path}");
         }
-        assert_eq!(below(folder, "/assets/a%20b.js"), Some(PathBuf::from("/srv/page/assets/a b.js")));
+        assert_eq!(path_below(folder, "/assets/a%20b.js"), Some(PathBuf::from("/srv/page/assets/a b.js")));
         // An invalid escape is not decoded (URL Standard, "percent-decode").
-        assert_eq!(below(folder, "/%zz%"), Some(PathBuf::from("/srv/page/%zz%")));
+        assert_eq!(path_below(folder, "/%zz%"), Some(PathBuf::from("/srv/page/%zz%")));
     }
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn no_link_leaves_the_folder() {
+    async fn symbolic_links_out_of_the_folder_are_refused() {
         let dir = tempfile::tempdir().expect("a folder");
         let page = dir.path().join("page");
         std::fs::create_dir(&page).unwrap();
@@ -167,7 +170,7 @@ mod tests {
         let files = PageFiles::default();
         let read = async |path: &str| files.read(&page, path).await.unwrap();
         assert!(read("/link.txt").await.is_none());
-        assert_eq!(read("/open.txt").await.expect("is there").bytes, "y");
+        assert_eq!(read("/open.txt").await.expect("the file exists").bytes, "y");
         assert!(read("/").await.is_none());
         assert!(read("/open.txt/more").await.is_none());
         assert!(read(&format!("/{}", "x".repeat(300))).await.is_none());

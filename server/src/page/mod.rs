@@ -1,4 +1,4 @@
-//! The page and its assets, from the folder that the page's build writes.
+//! Serves the web page and its assets from the folder that the page's build writes.
 
 mod files;
 
@@ -15,16 +15,18 @@ use crate::state::AppState;
 
 pub(crate) use files::PageFiles;
 
-/// Limits the page to files of this service, wasm, and workers and worklets from blobs.
+/// Restricts the page to files of this service, WebAssembly, and workers and worklets from blob
+/// URLs.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' blob:; \
      worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
      media-src 'self' blob:; font-src 'self' data:; connect-src 'self' blob:; object-src 'none'; \
      base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// The answer if the folder of the page is missing.
+/// Answer if the folder of the page is missing.
 const NO_PAGE: &str = include_str!("no-page.html");
 
-/// Makes browsers use HTTPS only for half a year (RFC 6797). They ignore it for IP addresses.
+/// Makes browsers use only HTTPS for half a year (RFC 6797). Browsers ignore this header for IP
+/// addresses.
 const STRICT_TRANSPORT_SECURITY: &str = "max-age=15552000";
 
 /// Middleware: sets the headers that make the page cross-origin isolated and forbid framing.
@@ -49,7 +51,7 @@ pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
     response
 }
 
-/// Answers paths without a route: a file of the page, or 404.
+/// Answers paths without a route with a file of the page, or with 404.
 pub(crate) async fn fallback(State(state): State<AppState>, request: Request) -> Response {
     let path = request.uri().path();
     let under_api = path == "/api" || path.starts_with("/api/");

@@ -1,4 +1,4 @@
-//! The page through the real router.
+//! Requests the web page through the real router.
 
 use axum::http::Method;
 
@@ -39,7 +39,7 @@ async fn the_page_is_isolated_and_may_run_wasm() {
 }
 
 #[tokio::test]
-async fn paths_with_a_version_are_cached_forever() {
+async fn urls_with_a_version_are_cached_as_immutable() {
     let (dir, app) = with_page().await;
     let versioned = app.remote(Method::GET, "/assets/app.js?v=1a2b").send().await;
     assert!(versioned.header("cache-control").contains("immutable"));
@@ -62,7 +62,7 @@ async fn scripts_are_compressed_if_the_client_accepts_it() {
         app.remote(Method::GET, "/assets/app.js").header("accept-encoding", accepted).send()
     };
     let compressed = get("gzip, br").await;
-    assert_eq!(compressed.header("content-encoding"), "gzip", "the build has made no other copy");
+    assert_eq!(compressed.header("content-encoding"), "gzip", "without a Brotli copy, gzip is used");
     assert!(compressed.bytes.len() < plain.bytes.len() / 4);
 
     std::fs::write(dir.path().join("assets/app.js.br"), "as made by the build").expect("writes");
@@ -74,15 +74,15 @@ async fn scripts_are_compressed_if_the_client_accepts_it() {
         assert_eq!(compressed.bytes == b"as made by the build", encoding == "br");
         assert_eq!(compressed.header("vary"), "accept-encoding");
     }
-    // A copy of an earlier build is ignored.
+    // A compressed copy that is older than its file is ignored.
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
     let file = std::fs::File::options().write(true).open(dir.path().join("assets/app.js")).expect("opens");
-    file.set_modified(later).expect("sets");
+    file.set_modified(later).expect("sets the time");
     assert_eq!(get("gzip, br").await.header("content-encoding"), "gzip");
 }
 
 #[tokio::test]
-async fn unknown_paths_are_problems() {
+async fn unknown_paths_are_answered_with_a_problem() {
     let (_dir, app) = with_page().await;
     for (method, path) in [
         (Method::GET, "/nowhere"),

@@ -13,18 +13,19 @@ use crate::etag;
 use crate::soundfonts::SoundFontSummary;
 use crate::state::AppState;
 
-/// The instruments that the caller has.
+/// The instruments that the caller can use.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Available {
-    /// VST instruments in the folders of an administrator, by name.
+    /// VST instruments in the caller's plugin folders, sorted by name. Only administrators and
+    /// callers on this machine have such folders.
     vst_instruments: Vec<VstPlugin>,
     /// SoundFonts of the system and of the caller, without their presets.
     soundfonts: Vec<SoundFontSummary>,
 }
 
-/// Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes
-/// old; without one this scans those that are new or have changed. An API key gets the list of the
-/// last scan, and starts none.
+/// Lists the instruments that the caller can use. The plugins come from the last scan if it is at
+/// most five minutes old. Otherwise this request scans the plugins that are new or have changed. A
+/// request with an API key never scans: it gets the list of the last scan.
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
     responses((status = 200, body = Available, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]

@@ -15,43 +15,44 @@ use crate::error::{ApiResult, CommonErrors};
 use crate::etag;
 use crate::state::AppState;
 
-/// The effects that the caller has.
+/// The effects that the caller can use.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct EffectsAnswer {
-    /// The engine's effects, in display order.
+    /// Effects of the engine, in display order.
     effects: Vec<BuiltinEffect>,
-    /// VST effects in the folders of an administrator, by name.
+    /// VST effects in the caller's plugin folders, sorted by name. Only administrators and callers
+    /// on this machine have such folders.
     vst_effects: Vec<VstPlugin>,
-    /// Age of the list of plugins.
+    /// Time and validity of the scan that found the plugins.
     cache: ScanCache,
 }
 
 /// An effect of the engine.
 #[derive(Debug, Serialize, ToSchema)]
 struct BuiltinEffect {
-    /// Its `name` in projects.
+    /// `name` of the effect in projects.
     id: &'static str,
     /// Display name.
     name: &'static str,
-    /// Group in menus.
+    /// Group of the effect in menus.
     #[schema(schema_with = group_names)]
     group: Group,
-    /// Whether it has a side-chain input.
+    /// Whether the effect has a side-chain input.
     has_side_chain: bool,
-    /// Longest impulse response in seconds; null if it uses none.
+    /// Longest impulse response that the effect accepts, in seconds; null if it uses none.
     impulse_max_secs: Option<f64>,
-    /// Its parameters, in display order.
+    /// Parameters of the effect, in display order.
     parameters: Vec<EffectParameter>,
 }
 
 /// A parameter of an effect.
 #[derive(Debug, Serialize, ToSchema)]
 struct EffectParameter {
-    /// Its name in an effect's `params`.
+    /// Name of the parameter in an effect's `params`.
     id: &'static str,
     /// Display name.
     name: &'static str,
-    /// Unit of its values; a `share` is 0 to 1.
+    /// Unit of the values. A `share` is 0 to 1.
     #[schema(schema_with = unit_names)]
     unit: Unit,
     /// Lowest value.
@@ -60,9 +61,9 @@ struct EffectParameter {
     max: f64,
     /// Default value.
     default: f64,
-    /// How a knob divides the range.
+    /// How a control divides the range of values.
     scale: ParameterScale,
-    /// Names of a choice's values, counted from 0; empty for other scales.
+    /// Names of the values of a `choice`, counted from 0; empty for other scales.
     choices: &'static [&'static str],
 }
 
@@ -90,33 +91,32 @@ fn one_of<const N: usize>(names: [&'static str; N]) -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).build()
 }
 
-/// How a knob divides the range of a parameter.
+/// How a control, such as a knob, divides the range of a parameter.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum ParameterScale {
-    /// Equal turns add equal amounts.
+    /// Equal turns of the knob add equal amounts.
     Linear,
-    /// Equal turns multiply by equal factors.
+    /// Equal turns of the knob multiply by equal factors.
     Logarithmic,
-    /// One of the named values.
+    /// The value is one of the named choices.
     Choice,
-    /// Off (0) or on (1).
+    /// The value is off (0) or on (1).
     Switch,
 }
 
-/// Age of the list of plugins, and its limit.
+/// Time and validity of the last plugin scan.
 #[derive(Debug, Serialize, ToSchema)]
 struct ScanCache {
     /// How long a scan is valid, in seconds.
     max_age_secs: u32,
-    /// Time of the scan, RFC 3339; null if the caller has no folders to
-    /// search.
+    /// Time of the scan, RFC 3339; null if the caller has no plugin folders.
     scanned_at: Option<String>,
 }
 
-/// Lists the effects that the caller can use on tracks and the master. Plugins come from a scan
-/// that is at most five minutes old; without one this scans those that are new or have changed. An
-/// API key gets the list of the last scan, and starts none.
+/// Lists the effects that the caller can use on tracks and the master. The plugins come from the
+/// last scan if it is at most five minutes old. Otherwise this request scans the plugins that are
+/// new or have changed. A request with an API key never scans: it gets the list of the last scan.
 #[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
     responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]

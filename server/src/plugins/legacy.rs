@@ -1,5 +1,5 @@
-//! Paths of earlier versions, which loaded plugins into the service. They only name their
-//! replacement.
+//! Paths of earlier versions, which loaded plugins into the service's own process. Each only
+//! answers with the path that replaces it.
 
 use crate::error::{ApiError, ApiResult, Problem};
 
@@ -13,7 +13,7 @@ fn removed(path: &str, replacement: &str) -> ApiError {
     }
 }
 
-/// Always 404: `/plugins/midi-render` replaces it.
+/// Always answers 404: use `/plugins/midi-render` instead.
 #[utoipa::path(method(get, post), path = "/plugins/vst-render", tag = "plugins", security(()),
     responses((status = 404, description = "`legacy_render_path`", body = Problem,
         content_type = "application/problem+json")))]
@@ -21,7 +21,7 @@ pub(super) async fn vst_render() -> ApiResult<()> {
     Err(removed("/plugins/vst-render", "POST /api/v1/plugins/midi-render"))
 }
 
-/// Always 404: the WebSocket `/plugins/ws/fx-realtime` replaces it.
+/// Always answers 404: use the WebSocket `/plugins/ws/fx-realtime` instead.
 #[utoipa::path(method(get, post), path = "/plugins/vst-fx-process", tag = "plugins", security(()),
     responses((status = 404, description = "`legacy_render_path`", body = Problem,
         content_type = "application/problem+json")))]

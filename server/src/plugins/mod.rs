@@ -1,4 +1,4 @@
-//! VST plugins of users: their folders, modules and scans. Also lists the engine's effects.
+//! VST plugins of users: plugin folders, plugin modules and scans. Also lists the engine's effects.
 
 mod available;
 mod dirs;
@@ -19,7 +19,7 @@ pub(crate) use modules::Scan;
 pub(crate) use pick_dir::Picker;
 pub(crate) use soundfont_files::soundfont_files;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(available::read))

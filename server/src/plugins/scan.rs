@@ -16,79 +16,77 @@ use crate::extract::Json;
 use crate::soundfonts::{ShadowedSoundFont, Snapshot, SoundFont, SoundFontSource};
 use crate::state::AppState;
 
-/// Plugins and SoundFonts in the caller's folders.
+/// Plugins and SoundFonts found in the caller's folders.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ScanAnswer {
-    /// Number of VST plugins: `instruments`, `effects` and `unclassified`.
+    /// Total number of VST plugins: instruments, effects and unclassified ones.
     vst_found: usize,
-    /// Number of plugins that play notes.
+    /// Number of plugins that are instruments.
     instruments: usize,
-    /// Number of plugins that change sound.
+    /// Number of plugins that are audio effects.
     effects: usize,
     /// Plugins of unknown kind, and modules that could not be scanned.
     unclassified: Vec<UnclassifiedPlugin>,
-    /// Modules that the rules exclude, and SoundFonts in these folders that are not used
-    /// because another one has the same id.
+    /// Modules that are not used, and SoundFonts in these folders that are not used because another
+    /// SoundFont has the same id. Each comes with the reason.
     ignored: Vec<ScanRemark>,
-    /// Folders that could not be searched.
+    /// Folders that could not be searched, each with the reason.
     unreadable: Vec<ScanRemark>,
-    /// Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000
-    /// SoundFonts.
+    /// Whether the search stopped early at one of its limits: 8 levels of folders, 50,000 entries,
+    /// 2,000 modules and 2,000 SoundFonts.
     truncated: bool,
-    /// The SoundFonts of the catalogue that are in these folders, and those that the caller has
+    /// SoundFonts of the catalogue that are in these folders, and SoundFonts that the caller has
     /// uploaded.
     soundfonts: Vec<ScannedSoundFont>,
-    /// Whether a cached list of effects, of any user, was discarded, so that lists read earlier are
-    /// out of date.
+    /// Whether a cached list of effects of any user was discarded. If so, request such lists again.
     fx_cache_invalidated: bool,
-    /// When the scan ended, RFC 3339.
+    /// Time when the scan ended, RFC 3339.
     scanned_at: String,
 }
 
 /// A plugin of unknown kind, or a module that could not be scanned.
 #[derive(Debug, Serialize, ToSchema)]
 struct UnclassifiedPlugin {
-    /// Name in the module, or of the module.
+    /// Name of the plugin or, if it is unknown, of its module.
     name: String,
     /// Plugin format: VST 2.4 or VST 3.
     format: VstFormat,
-    /// Path of its module.
+    /// Path of the plugin's module.
     path: String,
-    /// Why the kind is unknown.
+    /// Reason why the kind is unknown.
     reason: String,
 }
 
-/// A file or folder, and a remark about it.
+/// A file or folder with a remark.
 #[derive(Debug, Serialize, ToSchema)]
 struct ScanRemark {
-    /// Path.
+    /// Path of the file or folder.
     path: String,
-    /// The remark.
+    /// Remark, such as the reason why the file is ignored.
     reason: String,
 }
 
-/// A SoundFont in the folders, or uploaded.
+/// A SoundFont in the caller's folders, or one that they uploaded.
 #[derive(Debug, Serialize, ToSchema)]
 struct ScannedSoundFont {
-    /// Identifies the bank.
+    /// Id of the bank.
     soundfont_id: String,
-    /// Its name.
+    /// Name of the bank.
     name: String,
-    /// Owner.
+    /// Owner of the bank.
     source: SoundFontSource,
-    /// Whether it can be played.
+    /// Whether the bank can be played.
     usable: bool,
-    /// Its file; null if it was uploaded.
+    /// Path of the bank's file; null if it was uploaded.
     path: Option<String>,
-    /// The caller's folder that contains it; null if it was uploaded.
+    /// The folder of the caller that contains the file; null if it was uploaded.
     directory: Option<String>,
 }
 
-/// Searches the caller's folders for plugins and SoundFonts now. Modules that have not changed are
-/// not scanned again, unless their last scan failed; a module that hangs is stopped after
-/// `SF_PLUGIN_SCAN_MAX_SECS` and stays unclassified. Discards the cached lists of effects of all
-/// users. Administrators and callers on this machine only, since the code of plugins is run, in
-/// separate processes.
+/// Searches the caller's folders for plugins and SoundFonts now. Unchanged modules are only scanned
+/// again if their last scan failed. A module that hangs is stopped after `SF_PLUGIN_SCAN_MAX_SECS`
+/// and stays unclassified. Discards the cached lists of effects of all users. Administrators and
+/// callers on this machine only, because the scan runs the code of plugins (in separate processes).
 #[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])),
     responses((status = 200, body = ScanAnswer), CommonErrors))]
 pub(super) async fn scan(
@@ -121,12 +119,14 @@ impl ScanAnswer {
     }
 }
 
-/// The listed folder of each SoundFont in the caller's folders, by the SoundFont's path.
+/// Maps the path of each SoundFont in the caller's folders to the searched folder that contains the
+/// SoundFont.
 fn directories(scan: &Scan) -> HashMap<&Path, &Path> {
     scan.soundfonts.iter().map(|file| (file.path.as_path(), file.directory.as_path())).collect()
 }
 
-/// SoundFonts of `system` in the caller's folders, and uploaded ones of `of_user`.
+/// Returns the SoundFonts of `system` that are in the caller's folders, and the uploaded ones of
+/// `of_user`.
 fn scanned_soundfonts(scan: &Scan, system: &Snapshot, of_user: &Snapshot) -> Vec<ScannedSoundFont> {
     let directories = directories(scan);
     let directory = |soundfont: &SoundFont| soundfont.path().and_then(|path| directories.get(path)).copied();
@@ -144,7 +144,7 @@ fn scanned_soundfonts(scan: &Scan, system: &Snapshot, of_user: &Snapshot) -> Vec
     in_folders.chain(uploaded).map(scanned).collect()
 }
 
-/// SoundFonts in the caller's folders that are not used.
+/// Returns the SoundFonts in the caller's folders that are not used, each with the reason.
 fn unused_soundfonts(scan: &Scan, system: &Snapshot) -> Vec<ScanRemark> {
     let directories = directories(scan);
     let unused = system.shadowed.iter().filter(|file| directories.contains_key(file.path.as_path()));

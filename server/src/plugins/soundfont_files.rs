@@ -1,4 +1,4 @@
-//! SoundFonts in the folders of users.
+//! Finds SoundFonts in the plugin folders of users.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use super::modules::{Limits, search};
 use crate::config::Config;
 use crate::soundfonts::{ExtraFiles, Search};
 
-/// Returns a function that searches the folders of all users for SoundFonts.
+/// Returns a function that searches the plugin folders of all users for SoundFonts.
 pub(crate) fn soundfont_files(config: &Config) -> ExtraFiles {
     let rules = FolderRules::new(config);
     Box::new(move |db| {
@@ -16,8 +16,8 @@ pub(crate) fn soundfont_files(config: &Config) -> ExtraFiles {
             let paths: Vec<PathBuf> = store::of_all(&db).await?.into_iter().map(PathBuf::from).collect();
             let search: Search = Box::new(move || {
                 let resolved = rules.resolve();
-                let found = search(&paths, Limits::default(), &|real| resolved.allows(real));
-                found.soundfonts.into_iter().map(|file| file.path).collect()
+                let search_result = search(&paths, Limits::default(), &|real| resolved.allows(real));
+                search_result.soundfonts.into_iter().map(|file| file.path).collect()
             });
             Ok(search)
         })

@@ -1,4 +1,4 @@
-//! VST plugins as the API shows them.
+//! VST plugins in answers of the API.
 
 use serde::Serialize;
 use songfoundry_bridge_protocol::PluginFormat;
@@ -28,20 +28,20 @@ impl From<PluginFormat> for VstFormat {
 /// A VST plugin.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct VstPlugin {
-    /// Identifies the plugin in projects, independent of its path: the 32 hexadecimal digits of a
-    /// VST3 class, or the 8 of a VST2 unique id.
+    /// Identifies the plugin in projects, independently of its path: the 32 hexadecimal digits of a
+    /// VST3 class id, or the 8 hexadecimal digits of a VST2 unique id.
     plugin_id: String,
-    /// Name in the module.
+    /// Name of the plugin, from its module.
     name: String,
     /// Plugin format: VST 2.4 or VST 3.
     format: VstFormat,
-    /// Its vendor; empty if the module names none.
+    /// Vendor of the plugin; empty if the module does not name one.
     vendor: String,
-    /// Its version as the vendor writes it; empty if the module has none.
+    /// Version of the plugin as its vendor writes it; empty if the module has none.
     version: String,
-    /// VST3's sub-categories, such as `Fx` and `Reverb`.
+    /// Sub-categories of VST3, such as `Fx` and `Reverb`; empty for VST2.
     categories: Vec<String>,
-    /// Path of its module.
+    /// Path of the plugin's module.
     path: String,
 }
 

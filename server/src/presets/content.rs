@@ -1,8 +1,8 @@
 //! Checks the contents of presets.
 //!
-//! A content is checked as a track of a project: by the schema, and then strictly by the engine's
-//! parameter tables. Projects may keep effects, parameters and values of other versions, but a
-//! preset with such values could not be played.
+//! A content is checked as if it were a track of a project: first by the schema, then strictly by
+//! the engine's parameter tables. Projects may contain effects, parameters and values that this
+//! version does not know. A preset with such values is refused, because it could not be played.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 use schemas::json::JsonText;
@@ -12,13 +12,13 @@ use serde_json::{Map, Value, json};
 use super::PresetKind;
 use crate::error::{FieldError, pointer_part};
 
-/// Fields of an effect that are valid in one project only.
+/// Fields of an effect that have a meaning only within one project.
 const PROJECT_FIELDS: [&str; 2] = ["id", "side_chain"];
 
-/// The content of a preset of this kind, as it is stored.
+/// Checks the content of a preset of this kind. Returns the content to store.
 ///
 /// # Errors
-/// All invalid values; `/content` is the pointer of the content.
+/// All invalid values. Their pointers begin with `/content`.
 pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<FieldError>> {
     let Some(fields) = content.as_object() else { return Err(vec![fault("", "expected an object")]) };
     let allowed: &[&str] = match kind {
@@ -31,7 +31,10 @@ pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<Fi
         .map(|key| {
             fault(
                 &format!("/{}", pointer_part(key)),
-                &format!("only {} are allowed here", allowed.join(" and ")),
+                &format!(
+                    "unknown field; the content of this kind of preset may have {}",
+                    allowed.join(" and ")
+                ),
             )
         })
         .collect();
@@ -43,14 +46,14 @@ pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<Fi
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut kept = fields.clone();
-    for effect in kept.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten() {
+    let mut stored = fields.clone();
+    for effect in stored.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten() {
         for field in PROJECT_FIELDS {
             effect.as_object_mut().map(|effect| effect.shift_remove(field));
         }
     }
-    let faults = faults(kind, &kept);
-    if faults.is_empty() { Ok(Value::Object(kept)) } else { Err(faults) }
+    let faults = faults(kind, &stored);
+    if faults.is_empty() { Ok(Value::Object(stored)) } else { Err(faults) }
 }
 
 fn faults(kind: PresetKind, fields: &Map<String, Value>) -> Vec<FieldError> {
@@ -70,7 +73,7 @@ fn faults(kind: PresetKind, fields: &Map<String, Value>) -> Vec<FieldError> {
     effects.iter().enumerate().flat_map(checked).collect()
 }
 
-/// The smallest project with this content as a track.
+/// Returns the smallest project that has this content as a track.
 fn project(fields: &Map<String, Value>) -> Value {
     let mut track = fields.clone();
     track.insert("id".to_owned(), "preset".into());
@@ -85,14 +88,14 @@ fn project(fields: &Map<String, Value>) -> Value {
     json!({ "schema_version": 1, "project_id": "preset", "tracks": [track] })
 }
 
-/// Faults of an effect that follows the schema.
+/// Returns the faults of an effect. The effect is already valid by the schema.
 fn effect_faults(effect: &Value, pointer: &str) -> Vec<FieldError> {
     if effect["type"] != "builtin" {
         return Vec::new();
     }
     let name = effect["name"].as_str().unwrap_or_default();
     let Some(kind) = effect_kind(name) else {
-        let detail = format!("there is no effect `{name}`; GET /plugins/effects lists them");
+        let detail = format!("there is no effect `{name}`; GET /plugins/effects lists the effects");
         return vec![fault(&format!("{pointer}/name"), &detail)];
     };
     let params = effect["params"].as_object().into_iter().flatten();
@@ -115,14 +118,14 @@ fn parameter_fault(kind: &EffectKind, id: &str, value: &Value) -> Option<String>
         (Value::String(name), Scale::Choice(choices)) => choices.contains(&name.as_str()),
         _ => false,
     };
-    (!is_valid).then(|| format!("{value} is not {}", expected(parameter)))
+    (!is_valid).then(|| format!("the value {value} is invalid; expected {}", expected(parameter)))
 }
 
 fn expected(parameter: &Parameter) -> String {
     match parameter.scale {
         Scale::Linear | Scale::Logarithmic => format!("a number from {} to {}", parameter.min, parameter.max),
         Scale::Choice(choices) => {
-            format!("one of {}, or its number from 0 to {}", choices.join(", "), choices.len() - 1)
+            format!("one of {}, or its index from 0 to {}", choices.join(", "), choices.len() - 1)
         }
         Scale::Switch => "true, false, 0 or 1".to_owned(),
     }
@@ -138,9 +141,9 @@ mod tests {
 
     #[track_caller]
     fn check_refused(kind: PresetKind, content: Value, pointers: &[&str]) {
-        let errors = checked(kind, &content).expect_err("not a content");
-        let found: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
-        assert_eq!(found, pointers, "{errors:?}");
+        let errors = checked(kind, &content).expect_err("the content is invalid");
+        let error_pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
+        assert_eq!(error_pointers, pointers, "{errors:?}");
     }
 
     #[test]
@@ -150,10 +153,10 @@ mod tests {
               "params": { "detector": "RMS", "auto_makeup": true, "ratio": 4 } },
             { "id": "e8", "type": "vst3", "plugin_id": "x", "state": "AAAA" },
         ] });
-        let kept = checked(PresetKind::EffectChain, &chain).expect("a content");
-        assert_eq!(kept["effects"][0]["params"], chain["effects"][0]["params"]);
-        assert_eq!(kept["effects"][1], json!({ "type": "vst3", "plugin_id": "x", "state": "AAAA" }));
-        assert!(!kept.to_string().contains("side_chain") && !kept.to_string().contains("e7"), "{kept}");
+        let stored = checked(PresetKind::EffectChain, &chain).expect("a content");
+        assert_eq!(stored["effects"][0]["params"], chain["effects"][0]["params"]);
+        assert_eq!(stored["effects"][1], json!({ "type": "vst3", "plugin_id": "x", "state": "AAAA" }));
+        assert!(!stored.to_string().contains("side_chain") && !stored.to_string().contains("e7"), "{stored}");
     }
 
     #[test]
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instrument_needs_an_engine() {
+    fn an_instrument_needs_a_synth_engine() {
         let engine = json!({ "type": "soundfont", "bank": 0, "program": 4 });
         assert!(checked(PresetKind::Instrument, &json!({ "synth_engine": engine })).is_ok());
         check_refused(PresetKind::Instrument, json!({ "effects": [] }), &["/content"]);

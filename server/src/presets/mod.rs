@@ -1,7 +1,8 @@
-//! Presets: named instruments and chains of effects, stored by users or part of the program.
+//! Presets: named instruments and effect chains. Users store some, others come with the program.
 //!
-//! `content.rs` checks each preset against the project's schema and the engine's parameter tables,
-//! so that this version can play it. A test applies the same check to the factory presets.
+//! `content.rs` checks each preset against the project schema and the engine's parameter tables, so
+//! every stored preset can be played by this version. A test applies the same check to the factory
+//! presets.
 
 mod content;
 mod factory;
@@ -19,10 +20,10 @@ use utoipa_axum::routes;
 use crate::raw_json;
 use crate::state::AppState;
 
-/// Maximum number of presets of a user.
+/// Maximum number of presets per user.
 const PRESETS_MAX: i64 = 2_000;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(verbs::list, verbs::create)).routes(routes!(
         verbs::read,
@@ -35,7 +36,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PresetKind {
-    /// An instrument, with effects if it needs some.
+    /// An instrument, with effects if it has any.
     Instrument,
     /// A chain of effects.
     EffectChain,
@@ -54,9 +55,9 @@ impl PresetKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PresetSource {
-    /// It comes with the program, and cannot be changed.
+    /// The preset comes with the program and cannot be changed.
     Factory,
-    /// The caller.
+    /// The caller has stored the preset.
     User,
 }
 
@@ -65,29 +66,29 @@ pub enum PresetSource {
 pub struct PresetSummary {
     /// Id: a UUID, or a name that begins with `factory-`.
     pub id: String,
-    /// Its purpose.
+    /// Purpose of the preset.
     pub kind: PresetKind,
-    /// Its origin.
+    /// Origin of the preset.
     pub source: PresetSource,
-    /// Its name.
+    /// Name of the preset.
     pub name: String,
-    /// Its category, such as `Vocals`; may be empty.
+    /// Category of the preset, such as `Vocals`; may be empty.
     pub category: String,
-    /// Description; may be empty.
+    /// Description of the preset; may be empty.
     pub description: String,
-    /// When it was stored, RFC 3339; null for the factory's.
+    /// Time when the preset was stored, RFC 3339; null for factory presets.
     pub created_at: Option<String>,
-    /// When it was last changed, RFC 3339; null for the factory's.
+    /// Time of the last change, RFC 3339; null for factory presets.
     pub updated_at: Option<String>,
 }
 
 /// A preset.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct StoredPreset {
-    /// All fields but the content.
+    /// All fields except the content.
     #[serde(flatten)]
     pub summary: PresetSummary,
-    /// `effects` as on a track of a project, without ids; for an instrument also its
+    /// `effects` as on a track of a project, but without ids. An instrument also has a
     /// `synth_engine`.
     #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]

@@ -8,7 +8,7 @@ use super::{PresetKind, content};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::extract::{LongFields, check_count};
 
-/// Maximum lengths of texts, in characters.
+/// Maximum lengths of the texts, in characters.
 const NAME_MAX_CHARS: usize = 200;
 const CATEGORY_MAX_CHARS: usize = 64;
 const DESCRIPTION_MAX_CHARS: usize = 2_000;
@@ -17,19 +17,19 @@ const DESCRIPTION_MAX_CHARS: usize = 2_000;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PresetBody {
-    /// Its purpose.
+    /// Purpose of the preset.
     pub(super) kind: PresetKind,
-    /// Its name: 1 to 200 characters.
+    /// Name of the preset: 1 to 200 characters.
     pub(super) name: String,
-    /// Its category: at most 64 characters; empty by default.
+    /// Category of the preset: at most 64 characters; empty by default.
     #[serde(default)]
     pub(super) category: String,
-    /// Description: at most 2000 characters; empty by default.
+    /// Description of the preset: at most 2000 characters; empty by default.
     #[serde(default)]
     pub(super) description: String,
-    /// `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it
-    /// has some. Ids of effects and side-chains, which mean something in one project only, are not
-    /// stored.
+    /// `effects` as on a track of a project. An instrument has a `synth_engine`, and may also have
+    /// `effects`. Ids and side-chains of effects are not stored, because they have a meaning only
+    /// within one project.
     #[schema(value_type = Object)]
     pub(super) content: JsonText,
 }
@@ -39,10 +39,10 @@ impl LongFields for PresetBody {
 }
 
 impl PresetBody {
-    /// The preset as it is stored.
+    /// Checks the preset. Returns it in the form in which it is stored.
     ///
     /// # Errors
-    /// 400 `invalid_preset` with all invalid values.
+    /// 400 `invalid_preset` with a list of all invalid values.
     pub(super) fn checked(mut self) -> ApiResult<Self> {
         let mut errors = Vec::new();
         for (pointer, text, min, max) in [
@@ -53,18 +53,20 @@ impl PresetBody {
             *text = text.trim().to_owned();
             let chars = text.chars().count();
             if !(min..=max).contains(&chars) || text.chars().any(char::is_control) {
-                let detail = format!("expected {min} to {max} printable characters; it has {chars}");
+                let detail =
+                    format!("expected {min} to {max} printable characters; the text has {chars} characters");
                 errors.push(FieldError { pointer: pointer.to_owned(), detail });
             }
         }
-        // The tree of values exists only during the check.
+        // The parsed content takes much memory, so it exists only during the check.
         check_count(self.content.as_str().as_bytes())?;
         match content::checked(self.kind, &self.content.view().to_value()) {
-            Ok(kept) => self.content = JsonText::of_value(&kept),
+            Ok(checked) => self.content = JsonText::of_value(&checked),
             Err(faults) => errors.extend(faults),
         }
         let Some(first) = errors.first() else { return Ok(self) };
-        let detail = format!("The preset is not valid. First, at {}: {}", first.pointer, first.detail);
+        let detail =
+            format!("The preset is not valid. The first error is at {}: {}", first.pointer, first.detail);
         Err(ApiError::Invalid { code: "invalid_preset", detail, errors })
     }
 }

@@ -1,11 +1,11 @@
-//! Query parameters of this slice.
+//! Query parameters of `/presets`.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{PresetKind, PresetSource};
 
-/// Which presets a list shows.
+/// Selects the presets of a list.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PresetQuery {
@@ -15,19 +15,19 @@ pub(super) struct PresetQuery {
     /// `factory` or `user`; both by default.
     #[param(inline)]
     pub(super) source: Option<PresetSource>,
-    /// Part of the name, the category or the description, in any case.
+    /// Text that the name, the category or the description contains, in upper or lower case.
     pub(super) search: Option<String>,
-    /// The category, in any case.
+    /// The whole category, in upper or lower case.
     pub(super) category: Option<String>,
 }
 
 impl PresetQuery {
-    /// The search text in lower case, if there is one.
+    /// Returns the search text in lower case; `None` if it is empty.
     pub(super) fn search_key(&self) -> Option<String> {
         lower(self.search.as_deref())
     }
 
-    /// The category in lower case, if there is one.
+    /// Returns the category in lower case; `None` if it is empty.
     pub(super) fn category_key(&self) -> Option<String> {
         lower(self.category.as_deref())
     }

@@ -1,5 +1,5 @@
-//! Presets of users in the database. Every statement selects by owner, so that users cannot reach
-//! each other's presets.
+//! Presets of users in the database. Every statement selects by owner, so users cannot reach each
+//! other's presets.
 
 use schemas::json::JsonText;
 use sqlx::Row as _;
@@ -42,7 +42,7 @@ fn search_key(body: &PresetBody) -> String {
     format!("{}\n{}\n{}", body.name, body.category, body.description).to_lowercase()
 }
 
-/// Stores a new preset; `None` if the user already has the maximum number.
+/// Stores a new preset. Returns `None` if the user already has the maximum number of presets.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -76,7 +76,7 @@ pub(super) async fn insert(
     preset(&row).map(Some)
 }
 
-/// Replaces a preset; `None` if it does not exist.
+/// Replaces a preset. Returns `None` if it does not exist.
 pub(super) async fn replace(
     db: &Db,
     owner_id: &str,
@@ -101,7 +101,7 @@ pub(super) async fn replace(
     row.as_ref().map(preset).transpose()
 }
 
-/// The preset with this id.
+/// Returns the preset with this id.
 pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<StoredPreset>, sqlx::Error> {
     let row = sqlx::query("SELECT * FROM presets WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
@@ -111,7 +111,7 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<St
     row.as_ref().map(preset).transpose()
 }
 
-/// Presets by the time of storing, newest first.
+/// Returns presets by the time when they were stored, newest first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,
@@ -128,8 +128,8 @@ pub(super) async fn page(
     .bind(owner_id)
     .bind(query.kind.map(PresetKind::as_str).unwrap_or_default())
     .bind(query.search_key().map(|text| contains_pattern(&text)).unwrap_or_default())
-    // `search_key` has the category on a separate line between name and description, which contain
-    // no newlines.
+    // `search_key` consists of name, category and description. Each is on a separate line, because
+    // none may contain newlines.
     .bind(query.category_key().map(|text| contains_pattern(&format!("\n{text}\n"))).unwrap_or_default())
     .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
     .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
@@ -139,7 +139,7 @@ pub(super) async fn page(
     rows.iter().map(summary).collect()
 }
 
-/// Deletes a preset; false if it does not exist.
+/// Deletes a preset. Returns false if it does not exist.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<bool, sqlx::Error> {
     let outcome = sqlx::query("DELETE FROM presets WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)

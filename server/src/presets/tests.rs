@@ -1,4 +1,4 @@
-//! Presets through the real router.
+//! Tests presets through the real router.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ async fn user_presets_are_listed_before_factory_presets() {
 }
 
 #[tokio::test]
-async fn lists_can_be_searched() {
+async fn presets_can_be_searched_by_text_and_category() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     create(&app, &token, &chain("Vocal 50% wet")).await.expect(201);
@@ -110,8 +110,8 @@ async fn lists_can_be_searched() {
     assert_eq!(names(&list(&app, &token, "?source=user&search=_").await), [""; 0]);
     assert_eq!(names(&list(&app, &token, "?source=user&category=echo").await), [""; 0]);
     assert_eq!(names(&list(&app, &token, "?category=ECHOES").await), ["Plain", "Vocal 50% wet"]);
-    let found = list(&app, &token, "?kind=effect_chain&search=vocal").await;
-    assert!(names(&found).starts_with(&["Vocal 50% wet", "Lead vocal"]), "{found}");
+    let vocal_chains = list(&app, &token, "?kind=effect_chain&search=vocal").await;
+    assert!(names(&vocal_chains).starts_with(&["Vocal 50% wet", "Lead vocal"]), "{vocal_chains}");
     let instruments = list(&app, &token, "?kind=instrument&limit=200").await;
     assert!(instruments["items"].as_array().is_some_and(|items| items.len() > 10
         && items.iter().all(|preset| preset["kind"] == "instrument" && preset["source"] == "factory")));
@@ -120,7 +120,7 @@ async fn lists_can_be_searched() {
 }
 
 #[tokio::test]
-async fn factory_presets_can_be_read_and_not_changed() {
+async fn factory_presets_can_be_read_but_not_changed() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let path = format!("{PATH}/factory-lead-vocal");
@@ -134,13 +134,13 @@ async fn factory_presets_can_be_read_and_not_changed() {
         let call = app.remote(method, &format!("{PATH}/factory-none")).token(&token);
         call.send().await.problem(404, "not_found");
     }
-    // A copy belongs to the user.
+    // A user can store a copy of a factory preset.
     let copy = json!({ "kind": preset["kind"], "name": "Mine", "content": preset["content"] });
     assert_eq!(create(&app, &token, &copy).await.expect(201)["content"], preset["content"]);
 }
 
 #[tokio::test]
-async fn users_cannot_reach_the_presets_of_others() {
+async fn users_cannot_reach_presets_of_other_users() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
     let stored = create(&app, &ada, &chain("Hers")).await.expect(201);

@@ -1,4 +1,4 @@
-//! `/presets`.
+//! Handlers of `/presets`.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -13,7 +13,7 @@ use crate::extract::{Json, LongJson, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// Lists presets: the caller's own, the newest first, then the factory's.
+/// Lists presets: first the caller's own, newest first, then the factory presets.
 #[utoipa::path(get, path = "/presets", tag = "presets", params(PageQuery, PresetQuery),
     responses((status = 200, body = Page<PresetSummary>), CommonErrors))]
 pub(super) async fn list(
@@ -25,21 +25,21 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let after = page.position()?;
     let count = limit + 1;
-    let mut found = Vec::new();
+    let mut presets = Vec::new();
     let in_factory = after.as_ref().is_some_and(|position| factory::is_id(&position.id));
     if query.includes(PresetSource::User) && !in_factory {
-        found = store::page(&state.db, &user.id, &query, after.as_ref(), count).await?;
+        presets = store::page(&state.db, &user.id, &query, after.as_ref(), count).await?;
     }
     if query.includes(PresetSource::Factory) {
         let after = after.filter(|_| in_factory);
         let matching = factory::matching(&query, after.as_ref().map(|position| position.id.as_str()));
-        found.extend(matching.take(count as usize - found.len()));
+        presets.extend(matching.take(count as usize - presets.len()));
     }
     let position = |preset: &PresetSummary| Position {
         time: preset.created_at.clone().unwrap_or_default(),
         id: preset.id.clone(),
     };
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    Ok(Json(Page::from_overfetched(presets, limit, position)))
 }
 
 /// Stores a preset of the caller.
@@ -55,14 +55,14 @@ pub(super) async fn create(
     let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
     let stored = stored.ok_or_else(|| ApiError::Conflict {
         code: "too_many_presets",
-        detail: format!("You have {PRESETS_MAX} presets, which is the maximum; delete one first."),
+        detail: format!("You already have {PRESETS_MAX} presets, which is the maximum; delete one first."),
     })?;
     let location = format!("/api/v1/presets/{}", stored.summary.id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
 }
 
-/// Reads a preset of the caller or of the factory.
+/// Reads a preset of the caller, or a factory preset.
 #[utoipa::path(get, path = "/presets/{id}", tag = "presets", params(("id", description = "Id of the preset")),
     responses((status = 200, body = StoredPreset), CommonErrors))]
 pub(super) async fn read(
@@ -70,11 +70,11 @@ pub(super) async fn read(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Json<StoredPreset>> {
-    let found = match factory::is_id(&id) {
+    let preset = match factory::is_id(&id) {
         true => factory::by_id(&id).cloned(),
         false => store::by_id(&state.db, &user.id, &id).await?,
     };
-    found.map(Json).ok_or_else(|| ApiError::not_found("preset", &id))
+    preset.map(Json).ok_or_else(|| ApiError::not_found("preset", &id))
 }
 
 /// Replaces a preset of the caller.
@@ -107,7 +107,7 @@ pub(super) async fn delete(
     }
 }
 
-/// 403 for a factory preset, 404 for an unknown id of the factory.
+/// Refuses to change a factory preset: 403 if it exists, 404 if no factory preset has this id.
 fn refuse_factory(id: &str) -> ApiResult<()> {
     match factory::by_id(id) {
         Some(preset) => Err(ApiError::Forbidden {

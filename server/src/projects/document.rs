@@ -17,18 +17,19 @@ use crate::state::AppState;
 /// Maximum number of violations in one answer.
 const VIOLATIONS_MAX: usize = 100;
 
-/// Ids that would collide with paths of the API.
+/// Ids that cannot be used because they are also path segments of the API.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 
-/// An answer with JSON text to `user_id`. Blocks.
+/// Answers `user_id` with JSON text. Blocks.
 ///
 /// # Errors
-/// As [`large_answer::answer`].
+/// Those of [`large_answer::answer`].
 pub(super) fn json_answer(state: &AppState, user_id: &str, text: String) -> ApiResult<Response> {
     large_answer::answer(state, user_id, "application/json", text)
 }
 
-/// Placeholder for a project document in the API's description, which inserts its JSON Schema.
+/// Placeholder for a project document in the API description. The JSON Schema of projects is
+/// inserted for it there.
 #[derive(Debug)]
 pub struct ProjectDocument;
 
@@ -44,7 +45,7 @@ impl ToSchema for ProjectDocument {
     }
 }
 
-/// Placeholders for parts of a project document.
+/// Placeholders for parts of a project document in the API description.
 macro_rules! placeholders {
     ($($placeholder:ident for $name:literal, $about:literal;)*) => { $(
         #[doc = $about]
@@ -72,7 +73,8 @@ placeholders! {
     ProjectSettings for "Project.Settings", "The engine's settings, for the API's description.";
 }
 
-/// Identifies a stored document, also in errors, which name the path of its download.
+/// Identifies a stored document. Error messages use it to name the path where the document can be
+/// downloaded.
 #[derive(Debug, Clone)]
 pub(super) enum StoredText {
     /// The current revision of a project.
@@ -84,7 +86,7 @@ pub(super) enum StoredText {
 }
 
 impl StoredText {
-    /// Its name in a sentence.
+    /// Returns the name of the document for use in a sentence.
     pub(super) fn in_words(&self) -> String {
         match self {
             Self::Current(id) => format!("project `{id}`"),
@@ -93,7 +95,7 @@ impl StoredText {
         }
     }
 
-    /// The path of its download, below the prefix of the API.
+    /// Returns the path of the document's download, relative to the prefix of the API.
     pub(super) fn raw_path(&self) -> String {
         match self {
             Self::Current(id) => format!("/projects/{id}/raw"),
@@ -106,16 +108,16 @@ impl StoredText {
 /// A valid project document, ready to be stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
-    /// The document's id.
+    /// Id of the project.
     pub(crate) project_id: String,
-    /// Its title.
+    /// Title of the project.
     pub(crate) name: String,
-    /// The document as JSON text.
+    /// The whole document as JSON text.
     pub(crate) text: String,
 }
 
 impl Document {
-    /// Validates a document, see [`validated`].
+    /// Upgrades and validates a document like [`validated`].
     pub(crate) fn check(document: &JsonText, path_id: Option<&str>) -> Result<Self, ApiError> {
         let document = validated(document, path_id)?;
         Ok(Self {
@@ -125,7 +127,7 @@ impl Document {
         })
     }
 
-    /// Like [`Self::check`], from the bytes of a body, away from the async threads.
+    /// Like [`Self::check`], for the bytes of a request's body. Runs on a thread that may block.
     pub(super) async fn from_bytes(bytes: Bytes, path_id: Option<String>) -> Result<Self, ApiError> {
         with_document(bytes.len(), move || {
             let document = read_text(&bytes)?;
@@ -135,7 +137,8 @@ impl Document {
         .await
     }
 
-    /// A stored document, upgraded and validated, with another id and name. Blocks.
+    /// Makes a copy of a stored document with another id and name. Upgrades and validates it.
+    /// Blocks.
     pub(super) fn copy_of(
         source: &StoredText,
         text: &str,
@@ -148,12 +151,12 @@ impl Document {
     }
 }
 
-/// Upgrades and validates a document. If it has no id, or an empty one, it gets `path_id` or a new
-/// one.
+/// Upgrades and validates a document. A document without an id, or with an empty one, gets
+/// `path_id` or else a new id.
 ///
 /// # Errors
-/// 400 `invalid_project` with the violations; 400 `project_id_mismatch` if its id is not `path_id`;
-/// 400 `project_id_reserved`.
+/// 400 `invalid_project` with the violations; 400 `project_id_mismatch` if the document's id is not
+/// `path_id`; 400 `project_id_reserved` if the id is reserved.
 pub(super) fn validated(document: &JsonText, path_id: Option<&str>) -> Result<JsonText, ApiError> {
     let id = document.view().get("project_id");
     let has_no_id = id.is_none_or(|id| id.kind() == Kind::Null || id.is_text(""));
@@ -178,16 +181,16 @@ pub(super) fn validated(document: &JsonText, path_id: Option<&str>) -> Result<Js
         )),
         _ if RESERVED_IDS.contains(&project_id.as_str()) => Err(ApiError::bad_request(
             "project_id_reserved",
-            format!("`{project_id}` is reserved; send another project_id."),
+            format!("The project_id `{project_id}` is reserved; send another one."),
         )),
         _ => Ok(document),
     }
 }
 
-/// Upgrades a document of any older version to this version.
+/// Upgrades a document of an older version to this version.
 ///
 /// # Errors
-/// 400 `invalid_project`: it is not an object, or of a newer version.
+/// 400 `invalid_project` if the document is not an object or has a newer version.
 pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
     upgrade(document, &uuid::Uuid::new_v4().simple().to_string()).map_err(|error| {
         let pointer = match error {
@@ -201,12 +204,12 @@ pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
 /// Reads a stored document and upgrades it to this version.
 ///
 /// # Errors
-/// 422 `project_unreadable`, with the path of its download.
+/// 422 `project_unreadable`. Its text has the path where the stored text can be downloaded.
 pub(super) fn stored(source: &StoredText, text: &str) -> Result<JsonText, ApiError> {
     let unreadable = |reason: String| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!(
-            "The stored {} cannot be read any more ({reason}). GET {} downloads it as it is stored.",
+            "The stored {} can no longer be read ({reason}). GET {} downloads the stored text.",
             source.in_words(),
             source.raw_path()
         ),
@@ -223,12 +226,12 @@ pub(super) fn stored(source: &StoredText, text: &str) -> Result<JsonText, ApiErr
 fn invalid(count: usize, errors: Vec<FieldError>) -> ApiError {
     let first = errors.first().map_or(String::new(), |error| {
         let location = if error.pointer.is_empty() { "the document" } else { &error.pointer };
-        format!(" First, at {location}: {}", error.detail)
+        format!(" The first error is at {location}: {}", error.detail)
     });
-    let errors_in_words = if count == 1 { "one place".to_owned() } else { format!("{count} places") };
+    let error_count = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
     ApiError::Invalid {
         code: "invalid_project",
-        detail: format!("The project is not valid in {errors_in_words}.{first}"),
+        detail: format!("The project is not valid; it has {error_count}.{first}"),
         errors,
     }
 }

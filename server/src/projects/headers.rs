@@ -1,4 +1,4 @@
-//! Headers of requests and answers about projects.
+//! HTTP headers of requests and answers about projects.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -6,26 +6,27 @@ use axum::response::{IntoResponse as _, Response};
 use crate::error::{ApiError, ApiResult};
 use crate::etag;
 
-/// A revision as an `ETag`.
+/// Returns a revision as the value of an `ETag` header.
 pub(crate) fn revision_tag(revision: i64) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{revision}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
-/// The revision in `If-Match`.
+/// Returns the revision in the `If-Match` header, if there is one.
 pub(super) fn expected_revision(headers: &HeaderMap) -> ApiResult<Option<i64>> {
     let bad = || ApiError::bad_request("bad_if_match", etag::BadIfMatch.to_string());
     let Some(tag) = etag::if_match(headers).map_err(|_| bad())? else { return Ok(None) };
     tag.parse().map(Some).map_err(|_| bad())
 }
 
-/// 304 if `If-None-Match` names this revision.
+/// Returns a 304 answer if `If-None-Match` names this revision.
 pub(super) fn not_modified(headers: &HeaderMap, revision: i64) -> Option<Response> {
     let tag = [(header::ETAG, revision_tag(revision))];
     let matches = etag::matches_none(headers, &format!("\"{revision}\""));
     matches.then(|| (StatusCode::NOT_MODIFIED, tag).into_response())
 }
 
-/// Keeps shared caches from storing projects, which belong to one user.
+/// Returns the header that keeps shared caches from storing projects, because each belongs to one
+/// user.
 pub(super) fn no_store() -> (HeaderName, HeaderValue) {
     (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))
 }

@@ -1,4 +1,4 @@
-//! Projects: saving, revisions, the temporary autosave, the demo song.
+//! Projects: saves, revisions, the temporary autosave and the demo song.
 
 mod document;
 mod headers;
@@ -39,22 +39,22 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::DocumentQuota;
 
-/// Number of revisions that are kept of a project.
+/// Number of revisions of a project that are kept.
 pub const REVISIONS_KEPT: u32 = 50;
 
-/// Maximum size of the documents that are being stored at the same time.
+/// Maximum total size of the documents that the database is storing at one time, in bytes.
 const STORING_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Name of a document without a name.
+/// Name of a project whose document has no name.
 pub(crate) const UNTITLED: &str = "Untitled";
 
-/// Name by which the database records that the demo song was stored.
+/// Name of the database record which shows that the demo song was stored.
 const DEMO_SEED: &str = "demo-song";
 
 /// The demo song, made by `scripts/make-demo-song`.
 const DEMO_SONG: &str = include_str!("../../assets/demo-song.json");
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let routes = OpenApiRouter::new()
         .routes(routes!(verbs::list, verbs::create))
@@ -71,7 +71,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project"))
 }
 
-/// Answer of a save.
+/// Answer to a save.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Saved {
     /// Id of the project.
@@ -87,9 +87,9 @@ pub struct Saved {
 pub struct ProjectSummary {
     /// Id of the project.
     pub project_id: String,
-    /// Title.
+    /// Title of the project.
     pub name: String,
-    /// Current revision.
+    /// Current revision of the project.
     pub revision: i64,
     /// Time of the last save, RFC 3339.
     pub updated_at: String,
@@ -100,9 +100,9 @@ pub struct ProjectSummary {
 /// A revision in a list.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RevisionSummary {
-    /// The revision.
+    /// Number of the revision.
     pub revision: i64,
-    /// Time of its save, RFC 3339.
+    /// Time when the revision was saved, RFC 3339.
     pub updated_at: String,
     /// Size of the stored JSON in bytes.
     pub size_bytes: i64,
@@ -111,24 +111,24 @@ pub struct RevisionSummary {
 /// Storage that a user's projects use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProjectUsage {
-    /// Projects.
+    /// Number of projects.
     pub projects: u64,
-    /// Size of their kept revisions and autosaves, in bytes.
+    /// Total size of kept revisions and autosaves, in bytes.
     pub bytes: u64,
 }
 
-/// Storage that projects use, by user id.
+/// Returns the storage that projects use, by user id.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub async fn usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiError> {
     Ok(store::usage(db).await?.into_iter().collect())
 }
 
-/// Projects whose current document is missing or not JSON, as sentences.
+/// Returns the projects whose current document is missing or not JSON, as sentences.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
     const PAGE_SIZE: u32 = 20;
     let (mut faults, mut owner_id, mut id) = (Vec::new(), String::new(), String::new());
@@ -146,17 +146,17 @@ pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
     }
 }
 
-/// The current document of a user's project, upgraded to this version, for slices that render or
-/// export it.
+/// Returns the current document of a user's project, upgraded to this version. Other slices render
+/// or export it.
 ///
 /// # Errors
-/// 404 if the user has no such project; 422 if it is not readable any more; 503 `busy` when too
-/// many documents wait.
+/// 404 if the user has no such project; 422 if it can no longer be read; 503 `busy` if too many
+/// requests are waiting for documents.
 pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<JsonText, ApiError> {
     with_stored_document(state, owner_id, id, Ok).await
 }
 
-/// Runs `work` on the document of [`load_document`], on a thread that may block.
+/// Runs `work` on the document that [`load_document`] returns, on a thread that may block.
 ///
 /// # Errors
 /// Those of the work, and those of [`load_document`].
@@ -174,7 +174,8 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
     UnreadDocument::current(state, owner_id, id).await?.read(state, reading).await
 }
 
-/// The text of the current document of a user's project as it is stored.
+/// Returns the text of the current document of a user's project as it is stored, without an
+/// upgrade.
 ///
 /// # Errors
 /// 404 if the user has no such project.
@@ -182,48 +183,49 @@ pub(crate) async fn stored_text(state: &AppState, owner_id: &str, id: &str) -> R
     UnreadDocument::current(state, owner_id, id).await?.text(&state.db).await
 }
 
-/// Reads the text of a project's current document and upgrades it to this version.
+/// Parses the stored text of a project's current document, and upgrades the document to this
+/// version.
 ///
 /// # Errors
-/// 422 `project_unreadable`, with the path of its download.
+/// 422 `project_unreadable`. Its text has the path where the stored text can be downloaded.
 pub(crate) fn stored_document(id: &str, text: &str) -> Result<JsonText, ApiError> {
     document::stored(&StoredText::Current(id.to_owned()), text)
 }
 
-/// Length of the current document of a user's project, in bytes; 0 if the user has no such project.
+/// Returns the length of the current document of a user's project in bytes; 0 if the user has no
+/// such project.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> Result<u64, ApiError> {
     Ok(store::current_size(&state.db, owner_id, id).await?.map_or(0, |(_, bytes)| bytes as u64))
 }
 
-/// Memory budget of documents that wait for the database to store them.
+/// Makes the memory budget for documents that the database is storing.
 pub(crate) fn storing_budget() -> FairBytes {
     FairBytes::new("projects that are being stored", STORING_MAX_BYTES)
 }
 
-/// Reserves `bytes` of [`storing_budget`] for a document while it is stored.
+/// Reserves `bytes` of [`storing_budget`] while a document is being stored.
 ///
 /// # Errors
-/// 503 `busy` when too many documents are being stored.
+/// 503 `busy` if too many documents are being stored.
 fn reserve_storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<ReservedBytes, ApiError> {
     let mut reserved = state.storing.reservation(owner_id);
     reserved.grow(bytes as u64)?;
     Ok(reserved)
 }
 
-/// Begins a transaction during which the user cannot save, for slices that delete files which songs
-/// may need. Its first statement must write.
+/// Begins a transaction during which the user cannot save. Other slices use it to delete files that
+/// songs may need. Its first statement must write.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Locked, ApiError> {
     Ok(begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?)
 }
 
-/// Upgrades and validates a document of a request, as a save does. Blocks; call it away from the
-/// async threads.
+/// Upgrades and validates a document of a request in the same way as a save. Blocks.
 ///
 /// # Errors
 /// 400 `invalid_project` with the violations.
@@ -231,11 +233,11 @@ pub fn checked_document(document: &JsonText) -> Result<JsonText, ApiError> {
     document::validated(document, None)
 }
 
-/// Stores the demo song as the administrator's project `demo`, on the first start only, so that it
-/// stays deleted.
+/// Stores the demo song as the administrator's project `demo`. This happens only on the first
+/// start, so a deleted demo song does not return.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub async fn seed_demo(state: &AppState) -> anyhow::Result<()> {
     let admin = auth::admin_id(state).await?;
     let song = JsonText::read(DEMO_SONG.as_bytes())?;

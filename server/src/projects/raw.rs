@@ -1,4 +1,4 @@
-//! Downloads of stored JSON as it is, even if it no longer loads.
+//! Downloads of stored JSON text. They work even if the text can no longer be read as a project.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -13,7 +13,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
 use crate::state::AppState;
 
-/// Downloads the stored JSON of a kept revision as it is, even if it no longer loads.
+/// Downloads the stored JSON of a kept revision without changes, even if it can no longer be read.
 #[utoipa::path(get, path = "/projects/{id}/revisions/{n}/raw", tag = "projects",
     params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision")),
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object,
@@ -25,42 +25,42 @@ pub(super) async fn revision(
     Path((id, revision)): Path<(String, i64)>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
-    download(&state, &user, &headers, &format!("{id}-{revision}"), found).await
+    let unread_document = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
+    download(&state, &user, &headers, &format!("{id}-{revision}"), unread_document).await
 }
 
-/// Downloads the stored JSON of the autosave as it is, even if it no longer loads.
+/// Downloads the stored JSON of the autosave without changes, even if it can no longer be read.
 #[utoipa::path(get, path = "/projects/temp/raw", tag = "projects",
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object),
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
     let (answer_state, user_id) = (state.clone(), user.id.clone());
-    let read = move |found: StoredTemp| json_answer(&answer_state, &user_id, found.text);
+    let read = move |autosave: StoredTemp| json_answer(&answer_state, &user_id, autosave.text);
     let answer = read_autosave(&state, &user.id, read).await?;
-    Ok((saved_as("autosave")?, answer).into_response())
+    Ok((download_headers("autosave")?, answer).into_response())
 }
 
-/// An answer with the JSON of a revision, which browsers save as `<stem>.json`; 304 if
+/// Answers with the JSON of a revision, which browsers save as `<stem>.json`. Answers 304 if
 /// `If-None-Match` names the revision.
 pub(super) async fn download(
     state: &AppState,
     user: &CurrentUser,
     headers: &HeaderMap,
     stem: &str,
-    found: UnreadDocument,
+    unread_document: UnreadDocument,
 ) -> ApiResult<Response> {
-    if let Some(not_modified) = not_modified(headers, found.revision) {
+    if let Some(not_modified) = not_modified(headers, unread_document.revision) {
         return Ok(not_modified);
     }
-    let tag = (header::ETAG, revision_tag(found.revision));
+    let tag = (header::ETAG, revision_tag(unread_document.revision));
     let (answer_state, user_id) = (state.clone(), user.id.clone());
     let read = move |_: &StoredText, text| json_answer(&answer_state, &user_id, text);
-    let answer = found.read(state, read).await?;
-    Ok(([tag], saved_as(stem)?, answer).into_response())
+    let answer = unread_document.read(state, read).await?;
+    Ok(([tag], download_headers(stem)?, answer).into_response())
 }
 
-fn saved_as(stem: &str) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
+fn download_headers(stem: &str) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
     let disposition = format!("attachment; filename=\"{stem}.json\"");
     let disposition = HeaderValue::from_str(&disposition).map_err(ApiError::internal)?;
     Ok([(header::CONTENT_DISPOSITION, disposition), no_store()])

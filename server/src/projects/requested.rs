@@ -1,4 +1,4 @@
-//! The project of a request: a stored one by its id, or a document.
+//! The project that a request is about: either the id of a stored project, or a document.
 
 use schemas::Project;
 use schemas::json::JsonText;
@@ -9,20 +9,21 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::with_document;
 use crate::state::AppState;
 
-/// The project of a request, loaded but not validated yet: the thread that uses it validates it.
+/// The project of a request. It is loaded but not yet validated; [`Self::into_project`] does that
+/// on a thread that may block.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum RequestedProject {
-    /// A stored document, which was validated when it was saved.
+    /// A stored document. It was valid when it was saved.
     Stored(JsonText),
     /// A document that came with the request.
     Sent(JsonText),
 }
 
 impl RequestedProject {
-    /// Loads the project of a request that names exactly one, by id or as a document.
+    /// Loads the project of a request. The request must have either a project id or a document.
     ///
     /// # Errors
-    /// 400 `one_project`; 404 if the user has no such project.
+    /// 400 `one_project` if the request has both or neither; 404 if the user has no such project.
     pub(crate) async fn load(
         state: &AppState,
         owner_id: &str,
@@ -36,11 +37,11 @@ impl RequestedProject {
         }
     }
 
-    /// Runs `work` on the project of [`Self::load`], on a thread that may block. Requests that wait
-    /// for the thread hold no stored project.
+    /// Runs `work` on the project that [`Self::load`] returns, on a thread that may block. A stored
+    /// project is loaded only then, so waiting requests do not keep one in memory.
     ///
     /// # Errors
-    /// Those of [`Self::load`], and those of the work.
+    /// Those of [`Self::load`], and those of `work`.
     pub(crate) async fn with<T: Send + 'static>(
         state: &AppState,
         owner_id: &str,
@@ -60,7 +61,7 @@ impl RequestedProject {
         }
     }
 
-    /// Length of the document in bytes.
+    /// Returns the length of the document in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
         match self {
             Self::Stored(document) | Self::Sent(document) => document.as_str().len(),
@@ -70,7 +71,8 @@ impl RequestedProject {
     /// Validates the document and reads its project. Blocks.
     ///
     /// # Errors
-    /// 400 `invalid_project`; 422 `not_playable`.
+    /// 400 `invalid_project` if the document is invalid; 422 `not_playable` if no project can be
+    /// read from it.
     pub(crate) fn into_project(self) -> ApiResult<(JsonText, Project)> {
         let document = match self {
             Self::Stored(document) | Self::Sent(document) => checked_document(&document)?,
@@ -86,6 +88,6 @@ impl RequestedProject {
 fn not_one_project() -> ApiError {
     ApiError::bad_request(
         "one_project",
-        "Send exactly one project: its `project_id`, or a document as `project`.",
+        "Send exactly one of `project_id` (a stored project) and `project` (a document).",
     )
 }

@@ -1,4 +1,4 @@
-//! Older revisions, and copies.
+//! Handlers for older revisions of projects, and for copies of projects.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -15,7 +15,7 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// Longest name in the project schema, in characters.
+/// Maximum length of a project name in characters, as in the project schema.
 const NAME_MAX_CHARS: usize = 500;
 
 /// Lists the kept revisions, newest first.
@@ -35,7 +35,7 @@ pub(super) async fn list(
     Page::of_whole(items, &query, |revision| revision.revision.to_string()).map(Json)
 }
 
-/// Stores an older revision as the newest one. The revisions between are kept.
+/// Stores an older revision again as the newest one. The revisions between the two are kept.
 #[utoipa::path(post, path = "/projects/{id}/revisions/{n}/restore", tag = "projects",
     params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision to restore"),
         ("If-Match" = Option<String>, Header, pattern = r#"^"\d{1,18}"$"#,
@@ -53,9 +53,9 @@ pub(super) async fn restore(
     let missing = || ApiError::not_found("project", &id);
     let current = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let expected = expected_revision(&headers)?.unwrap_or(current);
-    let found = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
+    let unread_document = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
     let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &id, str::to_owned);
-    let document = found.read(&state, copy).await?;
+    let document = unread_document.read(&state, copy).await?;
     save_over(&state, &user, &document, expected).await
 }
 
@@ -68,14 +68,14 @@ pub(super) async fn duplicate(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Response> {
-    let found = UnreadDocument::current(&state, &user.id, &id).await?;
+    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
     let new_id = uuid::Uuid::new_v4().to_string();
     let rename = |name: &str| {
         const SUFFIX: &str = " (copy)";
-        let kept: String = name.chars().take(NAME_MAX_CHARS - SUFFIX.len()).collect();
-        kept + SUFFIX
+        let shortened: String = name.chars().take(NAME_MAX_CHARS - SUFFIX.len()).collect();
+        shortened + SUFFIX
     };
     let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &new_id, rename);
-    let document = found.read(&state, copy).await?;
+    let document = unread_document.read(&state, copy).await?;
     created(&state, &user, &document).await
 }

@@ -1,5 +1,5 @@
-//! Stores documents as projects, within the quota and only over the revision that they started
-//! from.
+//! Stores documents as projects. A save must fit within the user's quota, and it must start from
+//! the current revision.
 
 use futures_util::future::BoxFuture;
 
@@ -9,13 +9,13 @@ use super::store::{self, InsertOutcome, SaveOutcome};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Callback after a document was stored, with its owner's id and its text.
+/// Callback that runs after a document was stored. It gets the owner's id and the document's text.
 pub(crate) type OnSaved = for<'a> fn(&'a AppState, &'a str, &'a str) -> BoxFuture<'a, ()>;
 
-/// Stores a new project; `None` if its id is taken.
+/// Stores a new project. Returns `None` if a project with its id already exists.
 ///
 /// # Errors
-/// 507 beyond the quota; an error if the query fails.
+/// 507 if the user would exceed the quota; an error if the query fails.
 pub(crate) async fn insert(
     state: &AppState,
     owner_id: &str,
@@ -34,7 +34,8 @@ pub(crate) async fn insert(
 /// Stores the next revision of a project.
 ///
 /// # Errors
-/// 404 without such a project, 412 if `expected` is not its revision, 507 beyond the quota.
+/// 404 if the user has no such project; 412 if `expected` is not its current revision; 507 if the
+/// user would exceed the quota.
 pub(super) async fn save_next(
     state: &AppState,
     owner_id: &str,
@@ -51,14 +52,14 @@ pub(super) async fn save_next(
         SaveOutcome::Stale(current) => Err(ApiError::PreconditionFailed {
             code: "stale_revision",
             detail: format!(
-                "This save started from revision {expected}, but the project is at revision {current} now. Nothing was \
+                "This save started from revision {expected}, but the project is now at revision {current}. Nothing was \
                  overwritten; load the project again."
             ),
         }),
     }
 }
 
-/// 507: the user's projects and tasks would exceed the quota.
+/// Returns the error 507: the user's projects and tasks would exceed the quota.
 fn quota_exceeded(state: &AppState, document: &Document, used_bytes: u64) -> ApiError {
     let (quota_bytes, needed_bytes) = (state.document_quota.quota_bytes(), document.text.len() as u64);
     ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes, is_exact: true }

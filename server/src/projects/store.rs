@@ -1,7 +1,7 @@
 //! Projects, their revisions and the temporary autosave in the database.
 //!
-//! Every statement names the owner, so that projects of other users are not found. Transactions
-//! begin with a write, so that no other one can write between their reads and writes.
+//! Every statement selects by owner, so it never finds projects of other users. Every transaction
+//! begins with a write. Therefore no other transaction can write between its reads and its writes.
 
 use sqlx::Row as _;
 
@@ -15,28 +15,29 @@ use crate::storage::DocumentQuota;
 /// Outcome of a save.
 #[derive(Debug)]
 pub(super) enum SaveOutcome {
-    /// Stored.
+    /// The revision was stored.
     Saved(Saved),
-    /// Another save came first and made this revision.
+    /// Another save made this newer revision first.
     Stale(i64),
-    /// There is no such project.
+    /// The project does not exist.
     Missing,
-    /// It exceeds the quota, of which this many bytes are used. Nothing was changed.
+    /// The save would exceed the quota, of which this many bytes are in use. Nothing was changed.
     Full(u64),
 }
 
 /// Outcome of storing a new project.
 #[derive(Debug)]
 pub(super) enum InsertOutcome {
-    /// Stored.
+    /// The project was stored.
     Saved(Saved),
-    /// Its id exists already.
+    /// A project with this id already exists.
     IdExists,
-    /// It exceeds the quota, of which this many bytes are used. Nothing was changed.
+    /// The project would exceed the quota, of which this many bytes are in use. Nothing was
+    /// changed.
     Full(u64),
 }
 
-/// Stores a new project, if its owner stays within the quota.
+/// Stores a new project if its owner stays within the quota.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -63,7 +64,7 @@ async fn insert_within(
     document: &Document,
 ) -> Result<Option<Saved>, sqlx::Error> {
     let updated_at = clock::now_text();
-    let done = sqlx::query(
+    let outcome = sqlx::query(
         "INSERT INTO projects (owner_id, project_id, name, revision, size_bytes, updated_at) \
          VALUES ($1, $2, $3, 1, $4, $5) ON CONFLICT (owner_id, project_id) DO NOTHING",
     )
@@ -74,10 +75,11 @@ async fn insert_within(
     .bind(&updated_at)
     .execute(&mut *transaction)
     .await?;
-    if done.rows_affected() == 0 {
+    if outcome.rows_affected() == 0 {
         return Ok(None);
     }
-    // A separate statement, so that it sees a deletion for which the one above waited.
+    // This must be a separate statement. The statement above may have waited for a deletion of the
+    // project, and only a later statement sees that deletion's row.
     let revision: i64 = sqlx::query_scalar(
         "UPDATE projects SET revision = 1 + COALESCE((SELECT d.revision FROM deleted_projects d \
          WHERE d.owner_id = $1 AND d.project_id = $2), 0) WHERE owner_id = $1 AND project_id = $2 RETURNING revision",
@@ -112,8 +114,8 @@ async fn insert_revision(
     Ok(())
 }
 
-/// Stores the next revision, if `expected` is still the current one and its owner stays within the
-/// quota.
+/// Stores the next revision of a project, if `expected` is the current revision and its owner stays
+/// within the quota.
 pub(super) async fn save(
     db: &Db,
     owner_id: &str,
@@ -156,7 +158,7 @@ pub(super) async fn save(
     Ok(SaveOutcome::Saved(Saved { project_id: document.project_id.clone(), revision, updated_at }))
 }
 
-/// The current revision of a project.
+/// Returns the current revision of a project.
 pub(super) async fn current_revision(db: &Db, owner_id: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar("SELECT revision FROM projects WHERE owner_id = $1 AND project_id = $2")
         .bind(owner_id)
@@ -165,13 +167,13 @@ pub(super) async fn current_revision(db: &Db, owner_id: &str, id: &str) -> Resul
         .await
 }
 
-/// The current revision of a project, and the length of its document in bytes.
+/// Returns the current revision of a project, and the length of its document in bytes.
 pub(super) async fn current_size(
     db: &Db,
     owner_id: &str,
     id: &str,
 ) -> Result<Option<(i64, usize)>, sqlx::Error> {
-    let found: Option<(i64, i64)> = sqlx::query_as(
+    let row: Option<(i64, i64)> = sqlx::query_as(
         "SELECT r.revision, r.size_bytes FROM projects p JOIN project_revisions r \
          ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
          WHERE p.owner_id = $1 AND p.project_id = $2",
@@ -180,17 +182,17 @@ pub(super) async fn current_size(
     .bind(id)
     .fetch_optional(db)
     .await?;
-    Ok(found.map(|(revision, size_bytes)| (revision, length(size_bytes))))
+    Ok(row.map(|(revision, size_bytes)| (revision, length(size_bytes))))
 }
 
-/// Length of a kept revision of a project, in bytes.
+/// Returns the length of a kept revision of a project in bytes.
 pub(super) async fn revision_size(
     db: &Db,
     owner_id: &str,
     id: &str,
     revision: i64,
 ) -> Result<Option<usize>, sqlx::Error> {
-    let found: Option<i64> = sqlx::query_scalar(
+    let size_bytes: Option<i64> = sqlx::query_scalar(
         "SELECT size_bytes FROM project_revisions WHERE owner_id = $1 AND project_id = $2 AND revision = $3",
     )
     .bind(owner_id)
@@ -198,10 +200,10 @@ pub(super) async fn revision_size(
     .bind(revision)
     .fetch_optional(db)
     .await?;
-    Ok(found.map(length))
+    Ok(size_bytes.map(length))
 }
 
-/// The document of a kept revision of a project.
+/// Returns the text of a kept revision of a project.
 pub(super) async fn revision_text(
     db: &Db,
     owner_id: &str,
@@ -218,7 +220,7 @@ pub(super) async fn revision_text(
     .await
 }
 
-/// Projects by time of the last save, newest first.
+/// Returns projects by the time of their last save, newest first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,
@@ -261,7 +263,7 @@ pub(super) async fn page(
         .collect()
 }
 
-/// The kept revisions, newest first.
+/// Returns the kept revisions of a project, newest first.
 pub(super) async fn revisions(
     db: &Db,
     owner_id: &str,
@@ -286,7 +288,7 @@ pub(super) async fn revisions(
         .collect()
 }
 
-/// Deletes a project with its revisions and returns its name; `None` if there is none.
+/// Deletes a project with its revisions and returns its name. Returns `None` if it does not exist.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let deleted: Option<(String, i64)> = sqlx::query_as(
@@ -313,7 +315,7 @@ pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<S
     Ok(Some(name))
 }
 
-/// Number of projects and bytes of kept revisions and autosaves, by user id.
+/// Returns the number of projects and the total size of kept revisions and autosaves, by user id.
 pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT u.owner_id, CAST(SUM(u.projects) AS BIGINT) AS projects, CAST(SUM(u.bytes) AS BIGINT) AS bytes \
@@ -332,7 +334,7 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
         .collect()
 }
 
-/// Bytes of the kept revisions of a user's projects.
+/// Returns the total size of the kept revisions of a user's projects, in bytes.
 pub(crate) async fn revisions_bytes(
     connection: &mut sqlx::AnyConnection,
     owner_id: &str,
@@ -346,7 +348,7 @@ pub(crate) async fn revisions_bytes(
     Ok(u64::try_from(used).unwrap_or_default())
 }
 
-/// Owner, id and text of the next `count` current documents in the order of owner and id.
+/// Returns owner, id and text of the next `count` current documents, ordered by owner and id.
 pub(super) async fn documents_after(
     db: &Db,
     owner_id: &str,
@@ -369,7 +371,7 @@ pub(super) async fn documents_after(
         .collect()
 }
 
-/// Stores `document` once in the lifetime of this database.
+/// Stores `document` as a project, but only once in the lifetime of this database.
 pub(super) async fn seed(
     db: &Db,
     owner_id: &str,
@@ -377,19 +379,19 @@ pub(super) async fn seed(
     document: &Document,
 ) -> Result<(), sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let done =
+    let outcome =
         sqlx::query("INSERT INTO seeds (name, seeded_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
             .bind(name)
             .bind(clock::now_text())
             .execute(&mut *transaction)
             .await?;
-    if done.rows_affected() > 0 {
+    if outcome.rows_affected() > 0 {
         insert_within(&mut transaction, owner_id, document).await?;
     }
     transaction.commit().await
 }
 
-/// The temporary autosave.
+/// The temporary autosave of a user.
 #[derive(Debug)]
 pub(super) struct StoredTemp {
     pub(super) client_id: String,
@@ -397,7 +399,7 @@ pub(super) struct StoredTemp {
     pub(super) text: String,
 }
 
-/// Replaces the autosave and returns the time.
+/// Replaces the autosave. Returns the time when it was written.
 pub(super) async fn put_temp(
     db: &Db,
     owner_id: &str,
@@ -421,18 +423,18 @@ pub(super) async fn put_temp(
     Ok(updated_at)
 }
 
-/// Length of the autosave in bytes.
+/// Returns the length of the autosave in bytes.
 pub(super) async fn temp_size(db: &Db, owner_id: &str) -> Result<Option<usize>, sqlx::Error> {
-    let found: Option<i64> = sqlx::query_scalar(
+    let size_bytes: Option<i64> = sqlx::query_scalar(
         "SELECT CAST(octet_length(body) AS BIGINT) FROM temp_autosaves WHERE owner_id = $1",
     )
     .bind(owner_id)
     .fetch_optional(db)
     .await?;
-    Ok(found.map(length))
+    Ok(size_bytes.map(length))
 }
 
-/// The autosave, if it has at most `max_bytes` bytes.
+/// Returns the autosave if it has at most `max_bytes` bytes.
 pub(super) async fn temp(
     db: &Db,
     owner_id: &str,
@@ -451,7 +453,7 @@ pub(super) async fn temp(
     .transpose()
 }
 
-/// Window and time of the autosave: (client_id, updated_at).
+/// Returns the window that wrote the autosave, and when: `(client_id, updated_at)`.
 pub(super) async fn temp_revision(db: &Db, owner_id: &str) -> Result<Option<(String, String)>, sqlx::Error> {
     let row = sqlx::query("SELECT client_id, updated_at FROM temp_autosaves WHERE owner_id = $1")
         .bind(owner_id)

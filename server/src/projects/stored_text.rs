@@ -1,7 +1,8 @@
 //! Reads the text of stored documents.
 //!
-//! A request reads the length of its document, waits for a permit of that weight, and only then
-//! reads the text. So waiting requests hold neither documents nor connections to the database.
+//! A request first reads only the length of its document. It then waits for a permit of that
+//! weight, and reads the text afterwards. Waiting requests therefore keep neither documents in
+//! memory nor connections to the database.
 
 use tokio::runtime::Handle;
 
@@ -12,7 +13,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::with_unread_document;
 use crate::state::AppState;
 
-/// A kept revision of a project whose text is not read yet.
+/// A kept revision of a project whose text has not been read yet.
 #[derive(Debug)]
 pub(super) struct UnreadDocument {
     owner_id: String,
@@ -23,29 +24,29 @@ pub(super) struct UnreadDocument {
 }
 
 impl UnreadDocument {
-    /// The current revision of a project.
+    /// Finds the current revision of a project.
     ///
     /// # Errors
     /// 404 if the user has no such project.
     pub(super) async fn current(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Self> {
-        let found = store::current_size(&state.db, owner_id, id).await?;
-        let (revision, size_bytes) = found.ok_or_else(|| ApiError::not_found("project", id))?;
+        let current = store::current_size(&state.db, owner_id, id).await?;
+        let (revision, size_bytes) = current.ok_or_else(|| ApiError::not_found("project", id))?;
         let source = StoredText::Current(id.to_owned());
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
 
-    /// A kept revision of a project.
+    /// Finds a kept revision of a project.
     ///
     /// # Errors
-    /// 404 if there is none.
+    /// 404 if the revision does not exist or is no longer kept.
     pub(super) async fn revision(
         state: &AppState,
         owner_id: &str,
         id: &str,
         revision: i64,
     ) -> ApiResult<Self> {
-        let found = store::revision_size(&state.db, owner_id, id, revision).await?;
-        let size_bytes = found.ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
+        let size = store::revision_size(&state.db, owner_id, id, revision).await?;
+        let size_bytes = size.ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
         let source = StoredText::Revision(id.to_owned(), revision);
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
@@ -53,8 +54,8 @@ impl UnreadDocument {
     /// Reads the text and runs `work` on it, on a thread that may block.
     ///
     /// # Errors
-    /// Those of `work`; 503 `busy` when too many documents wait, or this revision was deleted
-    /// meanwhile.
+    /// Those of `work`; 503 `busy` if too many requests wait for documents, or if this revision was
+    /// deleted in the meantime.
     pub(super) async fn read<T: Send + 'static>(
         self,
         state: &AppState,
@@ -69,21 +70,21 @@ impl UnreadDocument {
         with_unread_document(&owner_id, size_bytes, reading).await
     }
 
-    /// The text, for callers that hold a permit already.
+    /// Reads the text. The caller must already have a permit.
     ///
     /// # Errors
-    /// 503 `busy` when this revision was deleted meanwhile.
+    /// 503 `busy` if this revision was deleted in the meantime.
     pub(super) async fn text(&self, db: &Db) -> ApiResult<String> {
-        let found = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
-        found.ok_or_else(changed)
+        let text = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
+        text.ok_or_else(changed)
     }
 }
 
 /// Reads the autosave and runs `work` on it, on a thread that may block.
 ///
 /// # Errors
-/// Those of `work`; 404 `no_autosave`; 503 `busy` when too many documents wait, or a longer
-/// autosave replaced it meanwhile.
+/// Those of `work`; 404 `no_autosave` if there is none; 503 `busy` if too many requests wait for
+/// documents, or if a longer autosave replaced this one in the meantime.
 pub(super) async fn read_autosave<T: Send + 'static>(
     state: &AppState,
     owner_id: &str,
@@ -91,17 +92,17 @@ pub(super) async fn read_autosave<T: Send + 'static>(
 ) -> ApiResult<T> {
     let size_bytes = store::temp_size(&state.db, owner_id).await?.ok_or_else(|| ApiError::NotFound {
         code: "no_autosave",
-        detail: "There is no autosave.".to_owned(),
+        detail: "This account has no autosave.".to_owned(),
     })?;
     let (runtime, db, owner) = (Handle::current(), state.db.clone(), owner_id.to_owned());
     let reading = move || {
-        let found = runtime.block_on(store::temp(&db, &owner, size_bytes))?;
-        work(found.ok_or_else(changed)?)
+        let autosave = runtime.block_on(store::temp(&db, &owner, size_bytes))?;
+        work(autosave.ok_or_else(changed)?)
     };
     with_unread_document(owner_id, size_bytes, reading).await
 }
 
-/// 503: the document was replaced or deleted while the request waited.
+/// Returns the error 503: the document was replaced or deleted while the request waited.
 fn changed() -> ApiError {
     ApiError::Busy {
         detail: "The document was replaced or deleted while this request waited; try again.".to_owned(),

@@ -1,4 +1,4 @@
-//! The temporary autosave: one for each user, restored when the page is opened again.
+//! The temporary autosave. Each user has one, and the web page restores it when it is opened again.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -17,14 +17,15 @@ use crate::extract::{Json, JsonBytes, LongFields, parse_long, with_document};
 use crate::reserve;
 use crate::state::AppState;
 
-/// Longest id of a window, in bytes.
+/// Maximum length of a window's id, in bytes.
 const CLIENT_ID_MAX_BYTES: usize = 128;
 
-/// An autosave as a window sends it.
+/// An autosave in a request.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TempSave {
-    /// Id of the window, which ignores its own writes.
+    /// Id of the browser window that writes the autosave. The window uses it to recognise its own
+    /// writes.
     #[schema(min_length = 1, max_length = 128)]
     client_id: String,
     /// The project. It is upgraded, and stored even if it is invalid.
@@ -36,12 +37,12 @@ impl LongFields for TempSave {
     const NAMES: &'static [&'static str] = &["project"];
 }
 
-/// When an autosave was written, and by which window.
+/// Time of an autosave, and the window that wrote it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct TempRevision {
     /// Time of writing, RFC 3339; null if there is no autosave.
     updated_at: Option<String>,
-    /// The window that wrote it; null if there is no autosave.
+    /// Id of the window that wrote it; null if there is no autosave.
     client_id: Option<String>,
 }
 
@@ -50,10 +51,10 @@ pub(super) struct TempRevision {
 pub(super) struct TempDocument {
     /// Time of writing, RFC 3339.
     updated_at: String,
-    /// The window that wrote it.
+    /// Id of the window that wrote it.
     client_id: String,
-    /// The project, upgraded to the current schema version. It may be invalid, since autosaves are
-    /// not validated.
+    /// The project, upgraded to the current schema version. It may be invalid, because autosaves
+    /// are not validated.
     #[schema(value_type = Object)]
     project: JsonText,
 }
@@ -83,7 +84,10 @@ pub(super) async fn write(
         if save.client_id.is_empty() || save.client_id.len() > CLIENT_ID_MAX_BYTES {
             return Err(ApiError::bad_request(
                 "bad_client_id",
-                format!("`client_id` must have 1 to {CLIENT_ID_MAX_BYTES} bytes."),
+                format!(
+                    "`client_id` has {} bytes; expected 1 to {CLIENT_ID_MAX_BYTES}.",
+                    save.client_id.len()
+                ),
             ));
         }
         Ok((save.client_id, upgraded(&save.project)?.into_string()))
@@ -102,15 +106,16 @@ pub(super) async fn write(
         CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
     let (answer_state, user_id) = (state.clone(), user.id.clone());
-    let read = move |found: StoredTemp| {
-        let project = stored(&StoredText::Autosave, &found.text)?;
-        let found = TempDocument { updated_at: found.updated_at, client_id: found.client_id, project };
-        json_answer(&answer_state, &user_id, found.into_json())
+    let read = move |autosave: StoredTemp| {
+        let project = stored(&StoredText::Autosave, &autosave.text)?;
+        let autosave =
+            TempDocument { updated_at: autosave.updated_at, client_id: autosave.client_id, project };
+        json_answer(&answer_state, &user_id, autosave.into_json())
     };
     read_autosave(&state, &user.id, read).await
 }
 
-/// Returns the time of the autosave and the window that wrote it; both null if there is none.
+/// Returns the time of the autosave and the window that wrote it; both are null if there is none.
 #[utoipa::path(get, path = "/projects/temp/revision", tag = "projects",
     responses((status = 200, body = TempRevision), CommonErrors))]
 pub(super) async fn revision(

@@ -1,4 +1,4 @@
-//! Projects through the real router: every status that the routes document.
+//! Tests projects through the real router, with every status that the routes document.
 
 use axum::body::{Body, Bytes};
 use axum::http::Method;
@@ -87,21 +87,21 @@ async fn a_stale_save_overwrites_nothing() {
 }
 
 #[tokio::test]
-async fn only_one_of_several_simultaneous_saves_succeeds() {
+async fn exactly_one_of_several_simultaneous_saves_succeeds() {
     let app = TestApp::start().await;
     create(&app, &project("song", "One")).await.expect(201);
     let names: Vec<Value> = (0..8).map(|number| project("song", &format!("Take {number}"))).collect();
     let answers = futures_util::future::join_all(names.iter().map(|song| save(&app, "song", 1, song))).await;
-    let won: Vec<usize> = (0..8).filter(|number| answers[*number].status == 200).collect();
-    assert_eq!(won.len(), 1, "{answers:?}");
-    for (number, answer) in answers.iter().enumerate().filter(|(number, _)| *number != won[0]) {
+    let successful: Vec<usize> = (0..8).filter(|number| answers[*number].status == 200).collect();
+    assert_eq!(successful.len(), 1, "{answers:?}");
+    for (number, answer) in answers.iter().enumerate().filter(|(number, _)| *number != successful[0]) {
         assert_eq!(answer.status, 412, "{number}: {answer:?}");
     }
-    assert_eq!(read(&app, "song").await.expect(200)["name"], names[won[0]]["name"]);
+    assert_eq!(read(&app, "song").await.expect(200)["name"], names[successful[0]]["name"]);
 }
 
 #[tokio::test]
-async fn a_project_of_more_than_a_thousand_effects_is_refused() {
+async fn a_project_with_more_than_a_thousand_effects_is_refused() {
     let app = TestApp::start().await;
     let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
     let song = |buses: usize, delays: usize| {
@@ -167,14 +167,14 @@ async fn an_empty_or_missing_file_id_is_recovered_from_the_url() {
 }
 
 #[tokio::test]
-async fn a_missing_project_id_is_filled_in_and_another_id_is_refused() {
+async fn a_missing_project_id_is_added_and_an_id_unlike_the_path_is_refused() {
     let app = TestApp::start().await;
     let answer = create(&app, &json!({ "tracks": [] })).await;
     let body = answer.expect(201);
     let id = body["project_id"].as_str().expect("an id").to_owned();
     assert!(id.starts_with("temp_legacy_") && id.len() > 20, "{id}");
     assert_eq!(read(&app, &id).await.expect(200)["project_id"], id.as_str());
-    // A save without an id is a save of the project in the path.
+    // A save without an id is a save of the project that the path names.
     save(&app, &id, 1, &json!({ "tracks": [], "name": "Named" })).await.expect(200);
     assert_eq!(read(&app, &id).await.expect(200)["project_id"], id.as_str());
     save(&app, &id, 2, &json!({ "tracks": [], "project_id": "" })).await.expect(200);
@@ -188,7 +188,7 @@ async fn a_missing_project_id_is_filled_in_and_another_id_is_refused() {
 }
 
 #[tokio::test]
-async fn hostile_bodies_get_their_status() {
+async fn invalid_and_oversized_bodies_are_refused_with_a_fitting_status() {
     let app = TestApp::with(&[("SF_PROJECT_MAX_BYTES", "4096")]).await;
     let post = |body: Body| app.local(Method::POST, LIST).raw("application/json", body).send();
 
@@ -202,7 +202,7 @@ async fn hostile_bodies_get_their_status() {
     let large = format!("{{\"name\": \"{}\"}}", "x".repeat(5000));
     let detail = post(Body::from(large.clone())).await.problem(413, "too_large");
     assert!(detail.contains("4096"), "{detail}");
-    // Without a length, and with a wrong one.
+    // The first body has no `Content-Length`; the second has a wrong one.
     let pieces = futures_util::stream::iter(
         large.into_bytes().chunks(100).map(Bytes::copy_from_slice).collect::<Vec<_>>(),
     );
@@ -242,7 +242,7 @@ async fn projects_must_be_sent_as_json() {
 }
 
 #[tokio::test]
-async fn deep_nesting_is_an_error_and_not_a_crash() {
+async fn deep_nesting_is_refused_without_a_crash() {
     let app = TestApp::start().await;
     for depth in [200, 100_000] {
         let deep = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
@@ -255,7 +255,7 @@ async fn deep_nesting_is_an_error_and_not_a_crash() {
         let call = app.local(Method::PUT, "/api/v1/projects/temp").raw("application/json", temp);
         call.send().await.problem(400, "malformed_json");
     }
-    // Allowed nesting passes, both when saved and when read.
+    // Nesting within the limit passes, both when the project is saved and when it is read.
     let deep = format!(
         "{{\"tracks\": [], \"project_id\": \"deep\", \"client\": {}{}}}",
         "[".repeat(120),
@@ -268,25 +268,25 @@ async fn deep_nesting_is_an_error_and_not_a_crash() {
 }
 
 #[tokio::test]
-async fn the_list_comes_in_pages() {
+async fn projects_are_listed_in_pages() {
     let app = TestApp::start().await;
     for number in 0..5 {
         create(&app, &project(&format!("p{number}"), &format!("Song {number}"))).await.expect(201);
     }
     save(&app, "p1", 1, &project("p1", "Song 1 again")).await.expect(200);
-    let mut seen = Vec::new();
+    let mut project_ids = Vec::new();
     let mut query = "?limit=2".to_owned();
     loop {
         let page = app.local(Method::GET, &format!("{LIST}{query}")).send().await.expect(200);
         let items = page["items"].as_array().expect("a list").clone();
         assert!(items.len() <= 2);
-        seen.extend(items.iter().map(|item| item["project_id"].as_str().expect("an id").to_owned()));
+        project_ids.extend(items.iter().map(|item| item["project_id"].as_str().expect("an id").to_owned()));
         match page["next_cursor"].as_str() {
             Some(cursor) => query = format!("?limit=2&cursor={cursor}"),
             None => break,
         }
     }
-    assert_eq!(seen, ["p1", "p4", "p3", "p2", "p0"]);
+    assert_eq!(project_ids, ["p1", "p4", "p3", "p2", "p0"]);
     let all = app.local(Method::GET, LIST).send().await.expect(200);
     let first = &all["items"][0];
     assert_eq!((&first["name"], &first["revision"]), (&json!("Song 1 again"), &json!(2)));
@@ -364,7 +364,7 @@ async fn an_unreadable_document_can_still_be_downloaded() {
 }
 
 #[tokio::test]
-async fn older_documents_are_upgraded() {
+async fn documents_of_older_versions_are_upgraded() {
     let app = TestApp::start().await;
     let old = json!({ "tracks": [{ "id": "t", "kind": "instrument", "synth_engine": null,
         "items": [{ "type": "section", "name": "no id", "start_tick": 0, "length_ticks": 960 }] }] });
@@ -390,10 +390,13 @@ async fn each_user_has_one_autosave() {
     assert_eq!(first["client_id"], "window-1");
     let revision = app.local(Method::GET, &format!("{temp}/revision")).send().await.expect(200);
     assert_eq!(revision, first);
-    let found = app.local(Method::GET, temp).send().await.expect(200);
-    assert_eq!((&found["project"]["name"], &found["updated_at"]), (&json!("Draft"), &first["updated_at"]));
+    let autosave = app.local(Method::GET, temp).send().await.expect(200);
+    assert_eq!(
+        (&autosave["project"]["name"], &autosave["updated_at"]),
+        (&json!("Draft"), &first["updated_at"])
+    );
 
-    // An invalid draft is better than none.
+    // An invalid draft is stored too, because an invalid draft is better than none.
     let body = json!({ "client_id": "window-2", "project": { "tracks": "not yet" } });
     let second = app.local(Method::PUT, temp).json(&body).send().await.expect(200);
     assert!(second["updated_at"].as_str() > first["updated_at"].as_str());
@@ -418,7 +421,7 @@ async fn each_user_has_one_autosave() {
 }
 
 #[tokio::test]
-async fn users_cannot_access_projects_of_others() {
+async fn users_cannot_access_projects_of_other_users() {
     let app = TestApp::start().await;
     create(&app, &project("song", "The administrator's")).await.expect(201);
     let body = json!({ "client_id": "w", "project": project("song", "Draft") });
@@ -450,7 +453,7 @@ async fn users_cannot_access_projects_of_others() {
         json!(null)
     );
 
-    // Both users may use the same id; deleting one project leaves the other.
+    // Both users may use the same id. Deleting one of the two projects leaves the other.
     as_ada(Method::POST, LIST).json(&song).send().await.expect(201);
     as_ada(Method::DELETE, &path("song")).send().await.expect(204);
     assert_eq!(read(&app, "song").await.expect(200)["name"], "The administrator's");
@@ -480,25 +483,28 @@ async fn every_route_needs_a_user() {
 }
 
 #[tokio::test]
-async fn the_demo_song_is_stored_once() {
+async fn the_demo_song_is_stored_only_once() {
     let app = TestApp::start().await;
     super::seed_demo(&app.state).await.expect("stores the demo");
     let demo = read(&app, "demo").await.expect(200);
-    assert!(demo["tracks"].as_array().is_some_and(|tracks| !tracks.is_empty()), "an empty demo");
-    super::seed_demo(&app.state).await.expect("does nothing");
+    assert!(
+        demo["tracks"].as_array().is_some_and(|tracks| !tracks.is_empty()),
+        "the demo song has no tracks"
+    );
+    super::seed_demo(&app.state).await.expect("stores nothing");
     assert_eq!(read(&app, "demo").await.header("etag"), "\"1\"");
     app.local(Method::DELETE, &path("demo")).send().await.expect(204);
-    super::seed_demo(&app.state).await.expect("does nothing");
+    super::seed_demo(&app.state).await.expect("stores nothing");
     read(&app, "demo").await.problem(404, "not_found");
 }
 
 #[tokio::test]
-async fn a_save_on_a_full_disk_is_507_and_changes_nothing() {
+async fn a_save_on_a_full_disk_is_refused_with_507_and_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("small.db").display());
     let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
     create(&app, &project("song", "One")).await.expect(201);
-    // Like a full disk: no connection can enlarge the file.
+    // No connection can enlarge the file, as on a full disk.
     let mut connections = Vec::new();
     for _ in 0..app.state.db.options().get_max_connections() {
         connections.push(app.state.db.acquire().await.expect("a connection"));
@@ -529,18 +535,18 @@ async fn two_servers_see_saves_at_once_and_never_overwrite_each_other() {
             save(&first, "song", revision, &names[0]),
             save(&second, "song", revision, &names[1])
         );
-        let (won, lost, winner, reader) = match first_answer.status.as_u16() {
+        let (successful, refused, winner, reader) = match first_answer.status.as_u16() {
             200 => (&first_answer, &second_answer, &names[0], &second),
             _ => (&second_answer, &first_answer, &names[1], &first),
         };
-        assert_eq!(won.expect(200)["revision"], revision + 1);
-        lost.problem(412, "stale_revision");
-        let seen = read(reader, "song").await;
-        assert_eq!(seen.header("etag"), format!("\"{}\"", revision + 1));
-        assert_eq!(seen.expect(200)["name"], winner["name"]);
+        assert_eq!(successful.expect(200)["revision"], revision + 1);
+        refused.problem(412, "stale_revision");
+        let answer = read(reader, "song").await;
+        assert_eq!(answer.header("etag"), format!("\"{}\"", revision + 1));
+        assert_eq!(answer.expect(200)["name"], winner["name"]);
     }
-    let kept = first.local(Method::GET, &format!("{}/revisions", path("song"))).send().await.expect(200);
-    assert_eq!(kept["items"].as_array().or(kept.as_array()).map(Vec::len), Some(13), "{kept}");
+    let revisions = first.local(Method::GET, &format!("{}/revisions", path("song"))).send().await.expect(200);
+    assert_eq!(revisions["items"].as_array().or(revisions.as_array()).map(Vec::len), Some(13), "{revisions}");
 }
 
 #[tokio::test]
@@ -570,7 +576,7 @@ async fn projects_beyond_the_quota_are_refused() {
     assert!(detail.contains("5000") && detail.contains("3"), "{detail}");
     assert_eq!(app.local(Method::GET, path).send().await.header("etag"), "\"1\"");
     save(1_000).await.expect(200);
-    // Each user has a quota, and deleted projects do not count.
+    // Each user has a separate quota, and deleted projects do not count.
     let ada = app.token_of_new_user("ada").await;
     app.remote(Method::POST, "/api/v1/projects").token(&ada).json(&song(3_000)).send().await.expect(201);
     app.local(Method::DELETE, path).send().await.expect(204);
@@ -599,7 +605,7 @@ async fn a_new_project_never_reuses_revisions_of_a_deleted_one() {
     };
     save("\"1\"", "Second").await.expect(200);
     app.local(Method::DELETE, path).send().await.expect(204);
-    // A new project with the id of the deleted one.
+    // The new project has the id of the deleted one.
     let again = create(&app, &project("song", "Another")).await;
     assert_eq!(again.header("etag"), "\"3\"");
     save("\"2\"", "Third").await.problem(412, "stale_revision");
@@ -608,7 +614,7 @@ async fn a_new_project_never_reuses_revisions_of_a_deleted_one() {
         assert_eq!(answer["name"], "Another");
     }
     save("\"3\"", "Third").await.expect(200);
-    // The same address has other answers for other users.
+    // The answer varies with the user, so caches must not reuse it for another user.
     let answer = app.local(Method::GET, path).send().await;
     assert!(
         answer.header("vary").to_ascii_lowercase().contains("authorization"),

@@ -1,4 +1,4 @@
-//! Listing, reading, saving and deleting projects.
+//! Handlers that list, read, save and delete projects.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -26,7 +26,7 @@ pub(super) fn saved_answer(status: StatusCode, saved: Saved) -> SavedAnswer {
     (status, [(header::ETAG, revision_tag(saved.revision))], Json(saved))
 }
 
-/// Lists the caller's projects, the last saved first.
+/// Lists the caller's projects. The project that was saved last comes first.
 #[utoipa::path(get, path = "/projects", tag = "projects", params(PageQuery),
     responses((status = 200, body = Page<ProjectSummary>), CommonErrors))]
 pub(super) async fn list(
@@ -35,18 +35,18 @@ pub(super) async fn list(
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<ProjectSummary>>> {
     let limit = query.limit()?;
-    let found = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
+    let projects = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
     let position = |project: &ProjectSummary| Position {
         time: project.updated_at.clone(),
         id: project.project_id.clone(),
     };
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    Ok(Json(Page::from_overfetched(projects, limit, position)))
 }
 
-/// Stores a new project. Without a `project_id`, it gets a new one.
+/// Stores a new project. A project without a `project_id` gets a new id.
 #[utoipa::path(post, path = "/projects", tag = "projects", request_body = ProjectDocument,
     responses((status = 201, body = Saved, headers(("ETag" = String), ("Location" = String))),
-        (status = 409, description = "`project_exists`: the id is taken", body = Problem,
+        (status = 409, description = "`project_exists`: the caller has a project with this id", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`; nothing was changed", body = Problem,
             content_type = "application/problem+json"),
@@ -83,7 +83,7 @@ pub(super) async fn created(
 #[utoipa::path(get, path = "/projects/{id}", tag = "projects", params(("id", description = "Id of the project")),
     responses((status = 200, body = ProjectDocument, headers(("ETag" = String, description = "The revision"))),
         (status = 304, description = "`If-None-Match` names the current revision"),
-        (status = 422, description = "`project_unreadable`: stored, but not readable any more", body = Problem,
+        (status = 422, description = "`project_unreadable`: the project is stored but can no longer be read", body = Problem,
             content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn read(
@@ -92,22 +92,22 @@ pub(super) async fn read(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = UnreadDocument::current(&state, &user.id, &id).await?;
-    if let Some(not_modified) = not_modified(&headers, found.revision) {
+    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
+    if let Some(not_modified) = not_modified(&headers, unread_document.revision) {
         return Ok(not_modified);
     }
-    let tag = revision_tag(found.revision);
+    let tag = revision_tag(unread_document.revision);
     let answer_state = state.clone();
     let read = move |source: &StoredText, text: String| {
         let project = stored(source, &text)?.into_string();
         drop(text);
         json_answer(&answer_state, &user.id, project)
     };
-    let project = found.read(&state, read).await?;
+    let project = unread_document.read(&state, read).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
 }
 
-/// Saves a project. `If-Match` names the revision that the save started from.
+/// Saves a project. `If-Match` must have the revision from which the save started.
 #[utoipa::path(put, path = "/projects/{id}", tag = "projects", request_body = ProjectDocument,
     params(("id", description = "Id of the project"),
         ("If-Match" = String, Header, pattern = r#"^"\d{1,18}"$"#,
@@ -129,14 +129,15 @@ pub(super) async fn save(
 ) -> ApiResult<SavedAnswer> {
     let expected = expected_revision(&headers)?.ok_or_else(|| ApiError::PreconditionRequired {
         code: "if_match_required",
-        detail: "Name the revision that this save started from in `If-Match`, such as `If-Match: \"3\"`."
+        detail: "Send the header `If-Match` with the revision from which this save started, such as `If-Match: \"3\"`."
             .to_owned(),
     })?;
     let document = Document::from_bytes(body, Some(id)).await?;
     save_over(&state, &user, &document, expected).await
 }
 
-/// Stores the next revision, or answers 412 or 404.
+/// Stores the next revision. Answers 412 if `expected` is not the current revision, and 404 if the
+/// project does not exist.
 pub(super) async fn save_over(
     state: &AppState,
     user: &CurrentUser,
@@ -162,7 +163,7 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Reads the stored JSON as it is, even if it no longer loads.
+/// Reads the stored JSON without changes, even if it can no longer be read as a project.
 #[utoipa::path(get, path = "/projects/{id}/raw", tag = "projects", params(("id", description = "Id of the project")),
     responses((status = 200, description = "The stored text", content_type = "application/json",
         body = ProjectDocument, headers(("ETag" = String, description = "The revision"))),
@@ -173,11 +174,11 @@ pub(super) async fn raw(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = UnreadDocument::current(&state, &user.id, &id).await?;
-    download(&state, &user, &headers, &id, found).await
+    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
+    download(&state, &user, &headers, &id, unread_document).await
 }
 
-/// Upgrades a project to the current schema version, without storing or validating it.
+/// Upgrades a project to the current schema version. Neither stores nor validates it.
 #[utoipa::path(post, path = "/projects/upgrade", tag = "projects", request_body = ProjectDocument,
     responses((status = 200, description = "The document, upgraded to the current schema version; only saving validates it",
         content_type = "application/json", body = Object), CommonErrors))]

@@ -1,11 +1,12 @@
-//! File formats of rendered sound: names, extensions, media types, sample formats and rates.
-//! `encoder.rs` writes them. The command line and the user's settings list the same names.
+//! File formats of rendered audio, with their names, extensions, media types, sample formats and
+//! sample rates. `encoder.rs` writes the files. The command line and the user settings use the same
+//! names.
 
 use dsp_core::wav::SampleFormat;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// File formats.
+/// File format of rendered audio.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Format)]
@@ -22,7 +23,7 @@ pub enum BitDepth {
     /// 16-bit integers with TPDF dither.
     #[default]
     Pcm16,
-    /// 32-bit floats, as the engine computed them.
+    /// 32-bit floats, exactly as computed by the engine.
     Float32,
 }
 
@@ -30,7 +31,7 @@ impl AudioFormat {
     /// Every format.
     pub const ALL: &[Self] = &[Self::Wav];
 
-    /// Extensions of all formats.
+    /// Extensions of all formats, without the dot.
     pub(crate) const EXTENSIONS: [&str; Self::ALL.len()] = {
         let mut extensions = [""; Self::ALL.len()];
         let mut index = 0;
@@ -41,7 +42,7 @@ impl AudioFormat {
         extensions
     };
 
-    /// Name in requests and extension of files, without the dot.
+    /// Returns the extension of files, without the dot. It is also the format's name in requests.
     #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
@@ -49,7 +50,7 @@ impl AudioFormat {
         }
     }
 
-    /// Media type of the files.
+    /// Returns the media type of the files.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -57,7 +58,7 @@ impl AudioFormat {
         }
     }
 
-    /// Bit depths that the format can hold.
+    /// Returns the bit depths that the format supports.
     #[must_use]
     pub const fn bit_depths(self) -> &'static [BitDepth] {
         match self {
@@ -65,7 +66,7 @@ impl AudioFormat {
         }
     }
 
-    /// Sample rates at which files are rendered, in hertz, ascending.
+    /// Returns the sample rates that the format supports, in hertz, in ascending order.
     #[must_use]
     pub const fn sample_rates_hz(self) -> &'static [u32] {
         match self {
@@ -73,13 +74,13 @@ impl AudioFormat {
         }
     }
 
-    /// The format with this extension or name, in any case.
+    /// Returns the format with this extension, which may be in upper or lower case.
     #[must_use]
     pub fn of_extension(extension: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.extension().eq_ignore_ascii_case(extension))
     }
 
-    /// `stem` with the extension of this format.
+    /// Returns `stem` with the extension of this format.
     pub(crate) fn file_name(self, stem: &str) -> String {
         format!("{stem}.{}", self.extension())
     }
@@ -87,12 +88,12 @@ impl AudioFormat {
     /// Returns the sample rate if the format supports it.
     ///
     /// # Errors
-    /// A sentence that names the rates.
+    /// A sentence with the supported sample rates.
     pub(crate) fn check_rate(self, sample_rate_hz: u32) -> Result<u32, String> {
         match self.sample_rates_hz().contains(&sample_rate_hz) {
             true => Ok(sample_rate_hz),
             false => Err(format!(
-                "The sample rate {sample_rate_hz} Hz is not one of {} Hz.",
+                "The sample rate {sample_rate_hz} Hz is not supported; choose one of {} Hz.",
                 in_words(self.sample_rates_hz())
             )),
         }
@@ -102,7 +103,7 @@ impl AudioFormat {
 impl BitDepth {
     const ALL: &'static [Self] = &[Self::Pcm16, Self::Float32];
 
-    /// Name in requests.
+    /// Returns the name of the bit depth in requests.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,7 +112,7 @@ impl BitDepth {
         }
     }
 
-    /// The bit depth of this name, in any case.
+    /// Returns the bit depth with this name, which may be in upper or lower case.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|depth| depth.name().eq_ignore_ascii_case(name))
@@ -127,7 +128,7 @@ impl From<BitDepth> for SampleFormat {
     }
 }
 
-/// Joins a list as `1, 2 and 3`.
+/// Joins the items of a list as in `1, 2 and 3`.
 pub(crate) fn in_words(list: &[impl ToString]) -> String {
     let words: Vec<String> = list.iter().map(ToString::to_string).collect();
     match words.split_last() {
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_files_and_json_use_the_same_name() {
+    fn a_format_has_the_same_name_in_json_and_as_file_extension() {
         for format in AudioFormat::ALL {
             assert_eq!(serde_json::to_value(format).expect("JSON"), format.extension());
             assert_eq!(AudioFormat::of_extension(&format.extension().to_uppercase()), Some(*format));
@@ -155,9 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unsupported_rate_is_refused_with_the_supported_ones() {
+    fn the_error_for_an_unsupported_rate_lists_the_supported_rates() {
         assert_eq!(AudioFormat::Wav.check_rate(48_000), Ok(48_000));
         let error = AudioFormat::Wav.check_rate(8_000).expect_err("is refused");
-        assert_eq!(error, "The sample rate 8000 Hz is not one of 44100, 48000 and 96000 Hz.");
+        assert_eq!(
+            error,
+            "The sample rate 8000 Hz is not supported; choose one of 44100, 48000 and 96000 Hz."
+        );
     }
 }

@@ -11,16 +11,16 @@ use dsp_core::soundfont::{Bank, BankError};
 use super::{BankProblem, RenderError, memory};
 use crate::storage::{BlobKey, Blobs};
 
-/// Largest bank file in bytes; 32-bit RIFF allows twice as much.
+/// Maximum size of a bank file in bytes. 32-bit RIFF allows twice as much.
 pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Maximum number of cached banks; each keeps its file mapped.
+/// Maximum number of cached banks. The file of each stays mapped into memory.
 const BANKS_MAX: usize = 256;
 
 /// How often a caller that waits for a bank checks whether it was cancelled.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Maps and opens a bank's file.
+/// Maps the file of a bank into memory and opens the bank.
 ///
 /// # Errors
 /// The file cannot be read or is not a bank.
@@ -28,50 +28,50 @@ pub fn open(path: &Path) -> Result<Bank, BankProblem> {
     Ok(Bank::from_shared(memory::map(path, BANK_MAX_BYTES)?)?)
 }
 
-/// Limits on the memory of banks.
+/// Limits on the memory that banks use.
 #[derive(Debug, Clone, Copy)]
 pub struct BankLimits {
-    /// Tables and decoded samples of all banks, in bytes.
+    /// Maximum size of the tables and decoded samples of all banks, in bytes.
     pub total_bytes: u64,
-    /// Decoded samples of one bank, in bytes.
+    /// Maximum size of the decoded samples of one bank, in bytes.
     pub decoded_bytes: u64,
 }
 
-/// A cache of open banks. Their tables and decoded samples count towards its limits; mapped sample
-/// data does not.
+/// A cache of open banks. Their tables and decoded samples count towards the limits. Sample data in
+/// mapped files does not count.
 ///
-/// Banks in use are never evicted. Above the limit, idle banks are evicted, the least recently used
-/// first; if that is not enough, nothing more is decoded.
+/// Banks in use are never evicted. Above a limit, idle banks are evicted, the least recently used
+/// first. If that does not free enough memory, no further samples are decoded.
 #[derive(Debug)]
 pub struct BankCache {
     limits: BankLimits,
     state: Mutex<State>,
-    /// Notified when a preparation ends.
+    /// Notified when the preparation of a bank ends.
     prepared: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Cached banks, the most recently used last.
+    /// Cached banks. The most recently used bank is the last one.
     entries: Vec<CachedBank>,
     /// Memory reserved for data derived from banks, in bytes.
     reserved_bytes: u64,
 }
 
-/// Version of a file, for detecting changes.
+/// Version of a file, which shows whether the file has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version {
     /// Size in bytes.
     pub size_bytes: u64,
-    /// Time of the last modification, if known.
+    /// Time of the last modification; `None` if the system does not report it.
     pub modified: Option<SystemTime>,
 }
 
 impl Version {
-    /// The version of a file with this metadata.
+    /// Returns the version of a file with this metadata.
     #[must_use]
-    pub fn of(facts: &fs::Metadata) -> Self {
-        Self { size_bytes: facts.len(), modified: facts.modified().ok() }
+    pub fn of(metadata: &fs::Metadata) -> Self {
+        Self { size_bytes: metadata.len(), modified: metadata.modified().ok() }
     }
 }
 
@@ -86,21 +86,22 @@ enum Identity {
 
 #[derive(Debug)]
 struct CachedBank {
-    /// `None` if the file has changed or the bank is full: the bank then stays only while in use.
+    /// `None` if the file has changed, or if the decoded samples fill the bank's limit. Such a bank
+    /// is not returned to further callers and is dropped when its users are done.
     identity: Option<Identity>,
     bank: Bank,
-    /// Size of its decoded samples after the running preparation, in bytes.
-    promised_bytes: u64,
-    /// Whether a thread is preparing it.
+    /// Size that the bank's decoded samples will have after the running preparation, in bytes.
+    planned_bytes: u64,
+    /// Whether a thread is preparing the bank.
     in_preparation: bool,
 }
 
 impl CachedBank {
     fn bytes(&self) -> u64 {
-        self.bank.table_bytes() + self.bank.decoded_bytes().max(self.promised_bytes)
+        self.bank.table_bytes() + self.bank.decoded_bytes().max(self.planned_bytes)
     }
 
-    /// Whether it is neither in use nor in preparation.
+    /// Whether the bank is neither in use nor in preparation.
     fn is_idle(&self) -> bool {
         !self.in_preparation && !self.bank.is_shared()
     }
@@ -111,7 +112,8 @@ impl State {
         self.reserved_bytes + self.entries.iter().map(CachedBank::bytes).sum::<u64>()
     }
 
-    /// Evicts idle banks until all need at most `total_bytes`. Returns whether they do.
+    /// Evicts idle banks until all banks together need at most `total_bytes`. Returns false if that
+    /// is not possible.
     fn evict_to(&mut self, total_bytes: u64) -> bool {
         while self.bytes() > total_bytes || self.entries.len() > BANKS_MAX {
             let Some(index) = self.entries.iter().position(CachedBank::is_idle) else { return false };
@@ -131,18 +133,18 @@ impl State {
 }
 
 impl BankCache {
-    /// An empty cache.
+    /// Makes an empty cache.
     #[must_use]
     pub fn new(limits: BankLimits) -> Self {
         Self { limits, state: Mutex::default(), prepared: Condvar::new() }
     }
 
-    /// Opens the bank in a file, or returns the cached one. A changed file is opened again.
+    /// Opens the bank in a file, or returns the cached bank. Opens a changed file again.
     ///
-    /// Opens one bank at a time, so that concurrent callers share it.
+    /// Only one bank is opened at a time, so that concurrent callers get the same one.
     ///
     /// # Errors
-    /// As [`open`].
+    /// Those of [`open`].
     pub fn open(&self, path: &Path) -> Result<Bank, BankProblem> {
         let version = Version::of(&fs::metadata(path)?);
         let mut state = self.state();
@@ -160,7 +162,7 @@ impl BankCache {
         self.insert(&mut state, identity, bank)
     }
 
-    /// Opens the bank in a stored file, or returns the cached one.
+    /// Opens the bank in a stored file, or returns the cached bank.
     ///
     /// # Errors
     /// The file does not exist, cannot be read or is not a bank.
@@ -169,7 +171,7 @@ impl BankCache {
         if let Some(bank) = self.state().find(&identity) {
             return Ok(bank);
         }
-        // Reading from object storage may take a while, so the state is not locked.
+        // The state is not locked here, because reading from object storage may take long.
         let file = blobs.read(key)?.ok_or_else(|| io::Error::from(ErrorKind::NotFound))?;
         let mut state = self.state();
         if let Some(bank) = state.find(&identity) {
@@ -179,12 +181,12 @@ impl BankCache {
         self.insert(&mut state, identity, bank)
     }
 
-    /// Caches a bank if there is memory for its tables.
+    /// Adds a bank to the cache if there is enough memory for its tables.
     fn insert(&self, state: &mut State, identity: Identity, bank: Bank) -> Result<Bank, BankProblem> {
         let entry = CachedBank {
             identity: Some(identity),
             bank: bank.clone(),
-            promised_bytes: 0,
+            planned_bytes: 0,
             in_preparation: false,
         };
         state.entries.push(entry);
@@ -192,15 +194,16 @@ impl BankCache {
             return Ok(bank);
         }
         state.entries.pop();
-        Err(self.no_room(bank.table_bytes()))
+        Err(self.memory_in_use(bank.table_bytes()))
     }
 
-    /// Decodes the compressed samples of presets of a cached bank while `should_continue` returns
-    /// true. Waits while another thread prepares the same bank. `name` is for errors.
+    /// Decodes the compressed samples of some presets of a cached bank. Stops when
+    /// `should_continue` returns false. Waits while another thread prepares the same bank. `name`
+    /// is the bank's name in errors.
     ///
     /// # Errors
-    /// [`RenderError::Bank`]: the bank needs more memory than its limit, or than is free now.
-    /// [`RenderError::Cancelled`] if `should_continue` returns false.
+    /// [`RenderError::Bank`] if the bank needs more memory than its limit, or more than is free
+    /// now. [`RenderError::Cancelled`] if `should_continue` returned false.
     pub fn prepare(
         &self,
         bank: &Bank,
@@ -232,27 +235,29 @@ impl BankCache {
                 return Err(refused(too_large(presets_bytes, limit_bytes, setting)));
             }
             if needed_bytes > limit_bytes {
-                // Presets of other songs fill this bank: the next caller opens it again.
+                // The presets of other songs fill this bank. It is retired, so the next caller
+                // opens the file as a new, empty bank.
                 state.retire(bank);
-                return Err(refused(self.no_room(missing_bytes)));
+                return Err(refused(self.memory_in_use(missing_bytes)));
             }
         }
         if let Some(entry) = state.entry_of(bank) {
-            (entry.promised_bytes, entry.in_preparation) = (needed_bytes, true);
+            (entry.planned_bytes, entry.in_preparation) = (needed_bytes, true);
         }
         let fits = state.evict_to(self.limits.total_bytes);
         drop(state);
         let _preparation = Preparation { cache: self, bank };
         if !fits {
-            return Err(refused(self.no_room(missing_bytes)));
+            return Err(refused(self.memory_in_use(missing_bytes)));
         }
         decode(bank, name, presets, should_continue)
     }
 
-    /// Reserves memory for data derived from a bank, until the result is dropped.
+    /// Reserves memory for data derived from a bank. The memory is free again when the result is
+    /// dropped.
     ///
     /// # Errors
-    /// [`RenderError::Bank`] as for [`Self::prepare`].
+    /// [`RenderError::Bank`], as from [`Self::prepare`].
     pub fn reserve(&self, name: &str, bytes: u64) -> Result<Reserved<'_>, RenderError> {
         let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
         let limit_bytes = self.limits.total_bytes;
@@ -264,22 +269,22 @@ impl BankCache {
         let fits = state.evict_to(limit_bytes);
         drop(state);
         let reserved = Reserved { cache: self, bytes };
-        if fits { Ok(reserved) } else { Err(refused(self.no_room(bytes))) }
+        if fits { Ok(reserved) } else { Err(refused(self.memory_in_use(bytes))) }
     }
 
-    /// Limit on the memory of all banks, in bytes.
+    /// Returns the limit on the memory of all banks, in bytes.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.limits.total_bytes
     }
 
-    /// Memory of all banks, in bytes.
+    /// Returns the memory that all banks use, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.state().bytes()
     }
 
-    fn no_room(&self, needed_bytes: u64) -> BankProblem {
+    fn memory_in_use(&self, needed_bytes: u64) -> BankProblem {
         BankProblem::MemoryInUse { needed_mib: mib(needed_bytes), limit_mib: mib(self.limits.total_bytes) }
     }
 
@@ -289,7 +294,7 @@ impl BankCache {
 }
 
 impl State {
-    /// Gives a bank to no further callers; it stays while in use.
+    /// Returns a bank to no further callers. It stays in the cache while it is in use.
     fn retire(&mut self, bank: &Bank) {
         if let Some(entry) = self.entry_of(bank) {
             entry.identity = None;
@@ -301,7 +306,7 @@ impl State {
     }
 }
 
-/// A running preparation; dropping it ends it.
+/// A running preparation of a bank. Dropping this value ends it.
 struct Preparation<'c> {
     cache: &'c BankCache,
     bank: &'c Bank,
@@ -310,13 +315,13 @@ struct Preparation<'c> {
 impl Drop for Preparation<'_> {
     fn drop(&mut self) {
         if let Some(entry) = self.cache.state().entry_of(self.bank) {
-            (entry.promised_bytes, entry.in_preparation) = (0, false);
+            (entry.planned_bytes, entry.in_preparation) = (0, false);
         }
         self.cache.prepared.notify_all();
     }
 }
 
-/// Reserved memory for data derived from banks; dropping it frees the memory.
+/// Memory that is reserved for data derived from a bank. Dropping this value frees it.
 #[derive(Debug)]
 pub struct Reserved<'c> {
     cache: &'c BankCache,
@@ -329,11 +334,12 @@ impl Drop for Reserved<'_> {
     }
 }
 
-/// Decodes the compressed samples of presets of a bank while `should_continue` returns true.
+/// Decodes the compressed samples of some presets of a bank. Stops when `should_continue` returns
+/// false.
 ///
 /// # Errors
-/// [`RenderError::Bank`] if they cannot be played, [`RenderError::Cancelled`] if `should_continue`
-/// returns false.
+/// [`RenderError::Bank`] if the samples cannot be decoded. [`RenderError::Cancelled`] if
+/// `should_continue` returned false.
 pub(super) fn decode(
     bank: &Bank,
     name: &str,
@@ -350,7 +356,7 @@ fn too_large(needed_bytes: u64, limit_bytes: u64, setting: &'static str) -> Bank
     BankProblem::TooLarge { needed_mib: mib(needed_bytes), limit_mib: mib(limit_bytes), setting }
 }
 
-/// Bytes in MiB, rounded up.
+/// Converts bytes to MiB, rounded up.
 pub(super) fn mib(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
 }

@@ -1,9 +1,10 @@
-//! Limits renders: they reserve memory before they allocate it, and have a time limit.
+//! Limits the memory and time of renders: each reserves its memory before it starts, and has a time
+//! limit.
 //!
-//! A render that needs more memory than a song may use is refused. The others queue, first come,
-//! first served, so that running renders together stay within the budget. No single user can use
-//! the last fifth of the budget. From it, users without a running render may render small songs
-//! while larger ones wait.
+//! A render that needs more memory than one song may use is refused. All others wait in a queue,
+//! first come, first served, and the running renders together stay within the budget. No single
+//! user can use the last fifth of the budget. It is for users without a running render, who may
+//! render small songs while larger ones wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,20 +17,20 @@ use super::banks::mib;
 use super::{Observer, RenderError};
 use crate::allocator;
 
-/// Default memory for renders in bytes, as in the settings table.
+/// Default memory for renders in bytes. The settings table has the same value.
 pub const DEFAULT_BYTES: u64 = 450 * 1024 * 1024;
 
 /// How often a waiting render checks whether it was cancelled.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Reservations of at least this size return free memory to the system when they end.
+/// Minimum size in bytes of a reservation that returns free memory to the system when it ends.
 const TRIM_MIN_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Memory and time of all renders of a process.
+/// Memory budget and time limit of all renders of a process.
 #[derive(Debug)]
 pub struct RenderBudget {
     limit_bytes: u64,
-    /// Maximum memory of one user's renders together, and so of one song, in bytes.
+    /// Maximum memory of one user's renders together, and therefore also of one song, in bytes.
     user_bytes: u64,
     max_duration: Option<Duration>,
     queue: Mutex<Queue>,
@@ -58,17 +59,17 @@ struct Claim {
     ticket: u64,
     owner_id: Arc<str>,
     bytes: u64,
-    /// Whether it was granted before an earlier claim.
+    /// Whether the claim was granted before an earlier claim.
     overtook: bool,
 }
 
-/// Reserved memory of a render; dropping it frees the memory.
+/// Memory that is reserved for a render. Dropping this value frees it.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<RenderBudget>,
     ticket: u64,
     bytes: u64,
-    begun: Instant,
+    granted_at: Instant,
 }
 
 impl Queue {
@@ -76,12 +77,13 @@ impl Queue {
         self.running.iter().filter(|claim| counts(claim)).map(|claim| claim.bytes).sum()
     }
 
-    /// `None` if a claim must wait; otherwise whether it overtakes an earlier one.
+    /// Decides about a claim. Returns `None` if it must wait, or else whether it overtakes an
+    /// earlier claim.
     fn grant(&self, claim: &Claim, limit_bytes: u64, user_bytes: u64) -> Option<bool> {
         let of_owner = |owner_id: &Arc<str>| {
             self.running_bytes(|running| running.owner_id.as_ref() == owner_id.as_ref())
         };
-        // A user at the limit does not block others.
+        // A user at the limit does not block other users.
         let is_at_limit = |claim: &Claim| of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
         let fits = self.running_bytes(|_| true).saturating_add(claim.bytes) <= limit_bytes;
         if !fits || is_at_limit(claim) {
@@ -100,13 +102,13 @@ impl Queue {
 }
 
 impl RenderBudget {
-    /// A budget that several users share; one render may take up to `max_duration`.
+    /// Makes a budget that several users share. One render may take up to `max_duration`.
     #[must_use]
     pub fn shared(limit_bytes: u64, max_duration: Duration) -> Arc<Self> {
         Self::new(limit_bytes, limit_bytes - limit_bytes / 5, Some(max_duration))
     }
 
-    /// A budget for one user's renders, without a time limit.
+    /// Makes a budget for the renders of one user, without a time limit.
     #[must_use]
     pub fn unshared(limit_bytes: u64) -> Arc<Self> {
         Self::new(limit_bytes, limit_bytes, None)
@@ -122,7 +124,7 @@ impl RenderBudget {
         })
     }
 
-    /// The access of this user.
+    /// Returns this user's share of the budget.
     #[must_use]
     pub fn share_of(self: &Arc<Self>, owner_id: &str) -> BudgetShare {
         BudgetShare { budget: Arc::clone(self), owner_id: owner_id.into() }
@@ -134,12 +136,12 @@ impl RenderBudget {
 }
 
 impl BudgetShare {
-    /// Estimates the memory of a session and reserves it. Waits while other renders use too much of
-    /// the budget, unless `observer` cancels.
+    /// Estimates the memory that a session needs, and reserves it. Waits while other renders use
+    /// too much of the budget. Stops waiting when `observer` returns false.
     ///
     /// # Errors
-    /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or a session that cannot be
-    /// played.
+    /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or the error of a session that
+    /// cannot be played.
     pub fn reserve(
         &self,
         session: &Session,
@@ -165,7 +167,12 @@ impl BudgetShare {
                 queue.waiting.retain(|waiting| waiting.ticket != ticket);
                 queue.running.push(Claim { overtook, ..claim });
                 budget.changed.notify_all();
-                return Ok(Reservation { budget: Arc::clone(budget), ticket, bytes, begun: Instant::now() });
+                return Ok(Reservation {
+                    budget: Arc::clone(budget),
+                    ticket,
+                    bytes,
+                    granted_at: Instant::now(),
+                });
             }
             queue = budget
                 .changed
@@ -182,12 +189,12 @@ impl BudgetShare {
 }
 
 impl Reservation {
-    /// When the reservation was granted.
-    pub(super) fn begun(&self) -> Instant {
-        self.begun
+    /// Returns the time when the memory was granted.
+    pub(super) fn granted_at(&self) -> Instant {
+        self.granted_at
     }
 
-    /// How long the render may take from then on.
+    /// Returns the maximum duration of the render, counted from [`Self::granted_at`].
     pub(super) fn max_duration(&self) -> Option<Duration> {
         self.budget.max_duration
     }
@@ -196,7 +203,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if self.bytes >= TRIM_MIN_BYTES {
-            // Trim before the next render allocates.
+            // The allocator returns free memory before the next render allocates some.
             allocator::return_free_memory();
         }
         self.budget.lock().running.retain(|running| running.ticket != self.ticket);
@@ -231,51 +238,52 @@ mod tests {
     fn running_renders_stay_within_the_budget() {
         const RENDERS: usize = 8;
         let budget = RenderBudget::unshared(100);
-        let (held, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (reserved_bytes, most_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..RENDERS {
                 scope.spawn(|| {
                     let reservation = reserve(&budget, "ada", 40);
-                    most.fetch_max(held.fetch_add(40, Ordering::SeqCst) + 40, Ordering::SeqCst);
+                    most_bytes
+                        .fetch_max(reserved_bytes.fetch_add(40, Ordering::SeqCst) + 40, Ordering::SeqCst);
                     thread::yield_now();
-                    held.fetch_sub(40, Ordering::SeqCst);
+                    reserved_bytes.fetch_sub(40, Ordering::SeqCst);
                     drop(reservation);
                 });
             }
         });
-        assert!((40..=80).contains(&most.load(Ordering::SeqCst)));
+        assert!((40..=80).contains(&most_bytes.load(Ordering::SeqCst)));
         assert!(budget.lock().running.is_empty());
     }
 
-    /// Queues these owners, with the bytes that each needs, behind `first`. Returns the order in
-    /// which they got their memory. The first `beside_first` of them keep theirs until `first` is
-    /// dropped.
+    /// Starts a waiting reservation for each of these owners, with the bytes that each needs, while
+    /// `first` is running. Returns the owners in the order in which they got their memory. The
+    /// first `beside_first` owners keep their memory until `first` is dropped.
     fn order(
         budget: &Arc<RenderBudget>,
         first: Reservation,
         beside_first: usize,
         waiting: &[(&'static str, u64)],
     ) -> Vec<&'static str> {
-        let (begun, turns) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let mut order = Vec::new();
         thread::scope(|scope| {
             for &(owner_id, bytes) in waiting {
                 let tickets = budget.lock().next_ticket;
-                let begun = begun.clone();
+                let sender = sender.clone();
                 scope.spawn(move || {
                     let reservation = reserve(budget, owner_id, bytes);
-                    begun.send((owner_id, reservation)).expect("the receiver is open");
+                    sender.send((owner_id, reservation)).expect("the receiver is open");
                 });
                 while budget.lock().next_ticket == tickets {
                     thread::yield_now();
                 }
             }
-            drop(begun);
-            let mut held: Vec<_> = turns.iter().take(beside_first).collect();
+            drop(sender);
+            let mut beside: Vec<_> = receiver.iter().take(beside_first).collect();
             drop(first);
-            order.extend(held.iter().map(|(owner_id, _)| *owner_id));
-            held.clear();
-            order.extend(turns.iter().map(|(owner_id, _)| owner_id));
+            order.extend(beside.iter().map(|(owner_id, _)| *owner_id));
+            beside.clear();
+            order.extend(receiver.iter().map(|(owner_id, _)| owner_id));
         });
         order
     }
@@ -286,23 +294,23 @@ mod tests {
         let first = reserve(&budget, "ada", 60);
         assert_eq!(order(&budget, first, 0, &[("ada", 90), ("ada", 20)]).len(), 2);
         let first = reserve(&budget, "ada", 60);
-        let turns = order(&budget, first, 0, &[("bob", 90), ("bob", 30)]);
-        assert_eq!(turns, ["bob", "bob"]);
+        let granted = order(&budget, first, 0, &[("bob", 90), ("bob", 30)]);
+        assert_eq!(granted, ["bob", "bob"]);
     }
 
     #[test]
-    fn small_songs_of_others_are_rendered_beside_large_ones() {
+    fn small_songs_of_other_users_are_rendered_while_large_ones_wait() {
         let budget = RenderBudget::shared(100, Duration::MAX);
         let first = reserve(&budget, "ada", 80);
-        // Bob's large render waits for Ada's first. Eve's small one runs beside it. Ada's second
-        // waits for her first.
-        let turns = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 20)]);
-        assert_eq!(turns[0], "eve");
+        // Bob's large render waits for Ada's first render. Eve's small render runs beside Ada's.
+        // Ada's second render waits for her first.
+        let granted = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 20)]);
+        assert_eq!(granted[0], "eve");
         assert!(budget.lock().running.is_empty());
     }
 
     #[test]
-    fn overtaking_renders_use_at_most_a_fifth() {
+    fn overtaking_renders_use_at_most_a_fifth_of_the_budget() {
         let budget = RenderBudget::shared(100, Duration::MAX);
         let _first = reserve(&budget, "ada", 60);
         let claim = |ticket, owner_id: &str, bytes, overtook| Claim {
@@ -314,12 +322,16 @@ mod tests {
         let mut queue = budget.lock();
         let (large, small) = (claim(10, "bob", 80, false), claim(11, "eve", 15, false));
         queue.waiting = [large.clone(), small.clone()].into();
-        assert_eq!(queue.grant(&large, 100, 80), None, "Ada's render uses too much memory");
+        assert_eq!(queue.grant(&large, 100, 80), None, "Ada's render leaves too little memory");
         assert_eq!(queue.grant(&small, 100, 80), Some(true));
         queue.running.push(claim(11, "eve", 15, true));
         let another = claim(12, "fay", 15, false);
         queue.waiting.push_back(another.clone());
-        assert_eq!(queue.grant(&another, 100, 80), None, "small renders may use a fifth while Bob's waits");
+        assert_eq!(
+            queue.grant(&another, 100, 80),
+            None,
+            "overtaking renders may use at most a fifth of the budget"
+        );
         queue.running.remove(0);
         assert_eq!(queue.grant(&large, 100, 80), Some(false));
     }
@@ -328,13 +340,13 @@ mod tests {
     fn a_cancelled_render_leaves_the_queue() {
         let budget = RenderBudget::unshared(100);
         let first = reserve(&budget, "ada", 100);
-        let is_wanted = AtomicBool::new(true);
+        let should_continue = AtomicBool::new(true);
         thread::scope(|scope| {
             let waiting = scope.spawn(|| {
                 let share = budget.share_of("bob");
-                share.reserve_bytes(1, &mut |_| is_wanted.load(Ordering::Relaxed)).is_err()
+                share.reserve_bytes(1, &mut |_| should_continue.load(Ordering::Relaxed)).is_err()
             });
-            is_wanted.store(false, Ordering::Relaxed);
+            should_continue.store(false, Ordering::Relaxed);
             assert!(waiting.join().expect("no panic"));
         });
         assert!(budget.lock().waiting.is_empty());

@@ -11,23 +11,25 @@ use super::error::RenderError;
 use super::measure::{Measure, Measured};
 use super::options::MixOptions;
 
-/// Frames per conversion.
+/// Maximum number of frames of output per conversion.
 const CONVERSION_FRAMES: usize = 4_096;
 
-/// Writes what the engine renders into a file.
+/// Converts what the engine renders to the file's sample rate, writes it into a file and measures
+/// it.
 pub(super) struct Delivery<W: Write + Seek> {
-    /// `None` if the file has the engine's rate: its samples are then the engine's.
+    /// `None` if the file has the engine's sample rate. The file then contains the engine's
+    /// samples.
     converter: Option<Converter>,
     file: MeasuredFile<W>,
 }
 
-/// The kind of sound in a file.
+/// Kind of audio in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
-    /// A mix, which the engine has limited. It is limited again after a conversion, which can raise
-    /// peaks.
+    /// A mix, which the engine has already limited. A conversion of the sample rate can raise
+    /// peaks, so the mix is limited again after it.
     Mix,
-    /// A part of a mix, which is not limited.
+    /// A part of a mix. It is not limited.
     Part,
 }
 
@@ -37,38 +39,38 @@ struct Converter {
     output: [Vec<f32>; CHANNELS as usize],
 }
 
-/// The limiter after the conversion. Its latency is compensated.
+/// The limiter after the conversion, with its latency compensated.
 struct OutputLimiter {
     limiter: LimiterProcessor,
-    /// Latency frames that are still to be dropped.
-    early_frames: usize,
+    /// Number of frames that must still be dropped to compensate the latency.
+    frames_to_drop: usize,
 }
 
 impl OutputLimiter {
     fn new(sample_rate_hz: u32) -> Self {
         let limiter = LimiterProcessor::new(LimiterConfig::mix(sample_rate_hz));
-        Self { early_frames: limiter.latency_frames(), limiter }
+        Self { frames_to_drop: limiter.latency_frames(), limiter }
     }
 
-    /// Limits frames in place. Returns how many of the first frames to drop.
+    /// Limits frames in place. Returns how many of them, from the first on, must be dropped.
     fn process(&mut self, left: &mut [f32], right: &mut [f32]) -> usize {
         self.limiter.process(left, right);
-        let early_frames = self.early_frames.min(left.len());
-        self.early_frames -= early_frames;
-        early_frames
+        let frames_to_drop = self.frames_to_drop.min(left.len());
+        self.frames_to_drop -= frames_to_drop;
+        frames_to_drop
     }
 }
 
 impl Converter {
-    /// Limits the first `frames` frames of the output and returns those to write.
+    /// Limits the first `frames` frames of the output. Returns the frames to write.
     fn limited(&mut self, frames: usize) -> [&[f32]; 2] {
         let [left, right] = &mut self.output;
         let (left, right) = (&mut left[..frames], &mut right[..frames]);
-        let early_frames = self.limiter.as_mut().map_or(0, |limiter| limiter.process(left, right));
-        [&left[early_frames..], &right[early_frames..]]
+        let frames_to_drop = self.limiter.as_mut().map_or(0, |limiter| limiter.process(left, right));
+        [&left[frames_to_drop..], &right[frames_to_drop..]]
     }
 
-    /// Returns the last frames, which the limiter still holds.
+    /// Returns the last frames, which are still in the limiter's delay.
     fn flush(&mut self) -> [&[f32]; 2] {
         let frames = self.limiter.as_ref().map_or(0, |output| output.limiter.latency_frames());
         self.output.iter_mut().for_each(|values| values[..frames].fill(0.0));
@@ -89,7 +91,7 @@ impl<W: Write + Seek> MeasuredFile<W> {
 }
 
 impl<W: Write + Seek> Delivery<W> {
-    /// Starts a file of `song_frames` frames at the engine's rate without its tail.
+    /// Starts a file. The song has `song_frames` frames at the engine's rate, without the tail.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,
@@ -115,7 +117,7 @@ impl<W: Write + Seek> Delivery<W> {
         Ok(Self { converter, file: MeasuredFile { encoder, measure } })
     }
 
-    /// Writes further frames of the engine.
+    /// Writes the next frames of the engine.
     pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         let Some(converter) = &mut self.converter else {
             return self.file.write(left, right);
@@ -132,7 +134,7 @@ impl<W: Write + Seek> Delivery<W> {
         Ok(())
     }
 
-    /// Completes the file. Returns its measurements and the number of samples beyond full scale.
+    /// Completes the file. Returns its measurements and the number of clipped samples.
     pub(super) fn finish(mut self) -> Result<(Measured, u64), RenderError> {
         if let Some(converter) = &mut self.converter {
             loop {
@@ -165,8 +167,8 @@ mod tests {
 
     const ENGINE_RATE_HZ: u32 = 48_000;
 
-    /// Writes a square wave with `peak`. Returns the file, its measurements and the clipped
-    /// samples.
+    /// Delivers a square wave of this peak. Returns the file, its measurements and the number of
+    /// clipped samples.
     fn deliver(peak: f32, sample_rate_hz: u32, frames: usize, content: Content) -> (Vec<u8>, Measured, u64) {
         let options = MixOptions {
             sample_rate_hz,
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_stays_below_its_ceiling_at_another_rate() {
+    fn a_mix_stays_below_its_ceiling_after_a_rate_conversion() {
         let ceiling = gain::from_db(MIX_CEILING_DBFS);
         let dither = 1.5 / 32_768.0;
         for rate_hz in [32_000, 44_100, 88_200, 96_000] {
@@ -193,15 +195,15 @@ mod tests {
                 [Content::Part, Content::Mix].map(|content| deliver(ceiling, rate_hz, 48_000, content));
             let (part, mix) = (part.peak, mix.peak);
             println!(
-                "at {rate_hz} Hz: a peak of {part:.3} without, {mix:.3} with the ceiling of {ceiling:.3}"
+                "at {rate_hz} Hz: the peak is {part:.3} without the limiter and {mix:.3} with its ceiling of {ceiling:.3}"
             );
-            assert!(part > 1.02 * ceiling, "the conversion raises the peak");
+            assert!(part > 1.02 * ceiling, "the conversion does not raise the peak");
             assert!(mix <= ceiling + dither && clipped_samples == 0);
         }
     }
 
     #[test]
-    fn a_mix_below_the_ceiling_passes_bit_exactly() {
+    fn the_limiter_passes_a_mix_below_its_ceiling_bit_exactly() {
         for frames in [0, 1, 30, 20_000] {
             let [part, mix] =
                 [Content::Part, Content::Mix].map(|content| deliver(0.4, 44_100, frames, content).0);

@@ -1,4 +1,5 @@
-//! Writes rendered sound in each [`AudioFormat`], and reads the hash of its samples back.
+//! Writes rendered audio in each [`AudioFormat`], and computes the hash of the samples of a written
+//! file.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -18,7 +19,8 @@ pub(super) enum Encoder<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> Encoder<W> {
-    /// Starts a file of `frames` frames without its tail. `seed` is the seed of the dither.
+    /// Starts a file. The song has `frames` frames without the tail. `seed` is the seed of the
+    /// dither.
     ///
     /// # Errors
     /// [`RenderError::TooLong`] if the song is too long for the format.
@@ -38,14 +40,14 @@ impl<W: Write + Seek> Encoder<W> {
         }
     }
 
-    /// Appends frames and returns their samples as PCM bytes, for hashing and measuring.
+    /// Appends frames. Returns their samples as PCM bytes, for hashing and measuring.
     pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<&[u8], RenderError> {
         match self {
             Self::Wav(writer) => Ok(writer.write(left, right)?),
         }
     }
 
-    /// Completes the file. Returns the number of samples beyond full scale.
+    /// Completes the file. Returns the number of clipped samples.
     pub(super) fn finish(self) -> Result<u64, RenderError> {
         match self {
             Self::Wav(writer) => {
@@ -71,7 +73,8 @@ pub(super) fn check_length(
     Ok(())
 }
 
-/// SHA-256 of the samples of a file in hexadecimal; `None` if the file is damaged.
+/// Computes the SHA-256 of the samples of a file, in hexadecimal. Returns `None` if the file is
+/// damaged.
 ///
 /// # Errors
 /// The file cannot be read.

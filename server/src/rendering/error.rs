@@ -7,7 +7,7 @@ use schemas::session::SessionError;
 
 use crate::error::ApiError;
 
-/// Why a render failed.
+/// Reason why a render failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The project cannot become a session.
@@ -19,27 +19,27 @@ pub enum RenderError {
     /// The engine refused a track.
     #[error("the engine cannot play the notes: {0}")]
     Synth(#[from] dsp_core::synth::SynthError),
-    /// The loudness meter does not support the sample rate.
+    /// The loudness meter does not support the file's sample rate.
     #[error(transparent)]
     Loudness(#[from] dsp_core::loudness::LoudnessError),
-    /// The engine's sample rate cannot be converted to the file's.
+    /// The engine's sample rate cannot be converted to the file's sample rate.
     #[error(transparent)]
     Resample(#[from] dsp_core::resample::ResampleError),
     /// The file could not be written.
     #[error(transparent)]
     Wav(#[from] WavError),
-    /// A bank could not be opened.
+    /// A bank could not be used.
     #[error("the SoundFont `{name}` cannot be used: {reason}")]
     Bank {
         /// Id or file name of the bank.
         name: String,
-        /// The problem.
+        /// Reason why the bank could not be used.
         reason: BankProblem,
     },
-    /// The SoundFonts of a song need too much memory together.
+    /// The SoundFonts of a song together need too much memory.
     #[error(
-        "the SoundFonts of the song ({names}) need {needed_mib} MiB of memory together; SoundFonts may take \
-         {limit_mib} MiB (SF_BANK_CACHE_BYTES)"
+        "the SoundFonts of the song ({names}) together need {needed_mib} MiB of memory; at most \
+         {limit_mib} MiB are allowed (SF_BANK_CACHE_BYTES)"
     )]
     Banks {
         /// Ids or file names of the banks.
@@ -49,67 +49,69 @@ pub enum RenderError {
         /// The limit in MiB.
         limit_mib: u64,
     },
-    /// The render takes longer than the limit.
+    /// The render would take longer than the limit.
     #[error(
-        "rendering this takes about {expected_secs} seconds, and a render may take {limit_secs} (SF_RENDER_MAX_SECS)"
+        "this render would take about {expected_secs} seconds; at most {limit_secs} seconds are allowed (SF_RENDER_MAX_SECS)"
     )]
     TooMuchWork {
-        /// Projected duration in seconds.
+        /// Expected duration of the render in seconds.
         expected_secs: u64,
         /// The limit in seconds.
         limit_secs: u64,
     },
     /// The render needs more memory than a song may use.
     #[error(
-        "rendering this needs about {needed_mib} MiB of memory, and a song may have {limit_mib} MiB \
-         (SF_RENDER_MEMORY_BYTES); {largest} need {largest_mib} MiB of that"
+        "this render needs about {needed_mib} MiB of memory; a song may use at most {limit_mib} MiB \
+         (SF_RENDER_MEMORY_BYTES); of that, {largest} need {largest_mib} MiB"
     )]
     TooMuchMemory {
         /// Needed memory in MiB.
         needed_mib: u64,
         /// The limit for a song, in MiB.
         limit_mib: u64,
-        /// The largest consumer, with its count.
+        /// The part that needs the most memory, with its number, such as `12 delays`.
         largest: String,
-        /// Memory of the largest consumer, in MiB.
+        /// Memory that this part needs, in MiB.
         largest_mib: u64,
     },
     /// The song does not fit into a WAV file.
-    #[error("the song lasts {song_secs} seconds, and a WAV file of this kind holds at most {limit_secs}")]
+    #[error(
+        "the song lasts {song_secs} seconds, but a WAV file in this format can hold at most {limit_secs} seconds"
+    )]
     TooLong {
         /// Length of the song in seconds.
         song_secs: u64,
         /// The limit in seconds.
         limit_secs: u64,
     },
-    /// No SoundFont is installed, not even a default.
-    #[error("no SoundFont is installed to play the notes")]
+    /// No SoundFont is installed, not even a default one.
+    #[error("no SoundFont is installed that could play the notes")]
     NoSoundFont,
     /// The render was cancelled.
     #[error("the render was cancelled")]
     Cancelled,
 }
 
-/// Why a bank cannot be used.
+/// Reason why a bank cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BankProblem {
-    /// Its file cannot be read.
+    /// The bank's file cannot be read.
     #[error("its file cannot be read: {0}")]
     Io(#[from] std::io::Error),
-    /// Its content is invalid.
+    /// The bank's content is invalid.
     #[error(transparent)]
     Content(#[from] BankError),
-    /// It needs more memory than its limit.
+    /// The bank needs more memory than its limit.
     #[error("it needs {needed_mib} MiB of memory; at most {limit_mib} MiB are accepted ({setting})")]
     TooLarge {
         /// Needed memory in MiB.
         needed_mib: u64,
         /// The limit in MiB.
         limit_mib: u64,
-        /// The setting with the limit.
+        /// Name of the setting that sets the limit.
         setting: &'static str,
     },
-    /// Other banks in use leave too little memory for it.
+    /// Other banks in use leave too little memory for this bank.
     #[error(
         "it needs {needed_mib} MiB of memory, and SoundFonts that are being played fill the {limit_mib} MiB that all \
          may take (SF_BANK_CACHE_BYTES); try again in a moment"
@@ -122,7 +124,7 @@ pub enum BankProblem {
     },
 }
 
-/// `Retry-After` while SoundFonts in use fill the memory, in seconds.
+/// Seconds after which clients may try again (`Retry-After`) if SoundFonts in use fill the memory.
 const BANK_RETRY_SECS: u64 = 10;
 
 impl From<RenderError> for ApiError {
@@ -133,7 +135,7 @@ impl From<RenderError> for ApiError {
             RenderError::Bank { reason: BankProblem::MemoryInUse { .. }, .. } => {
                 return Self::Busy { detail: error.to_string(), retry_after_secs: BANK_RETRY_SECS };
             }
-            // The file is fine, and its storage does not answer.
+            // The bank's file is not at fault: the object storage does not answer.
             RenderError::Bank { reason: BankProblem::Io(io), .. }
                 if io.get_ref().is_some_and(|cause| cause.is::<object_store::Error>()) =>
             {
@@ -161,7 +163,7 @@ impl From<RenderError> for ApiError {
     }
 }
 
-/// 501: no SoundFont is installed or uploaded.
+/// Makes the error 501: no SoundFont is installed or uploaded.
 fn no_soundfont() -> ApiError {
     ApiError::NotImplemented {
         code: "soundfont_render_unavailable",

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::RenderError;
 
-/// Hashes and measures the audio bytes of a WAV file.
+/// Hashes and measures the audio data of a WAV file.
 pub(super) struct Measure {
     format: SampleFormat,
     meter: LoudnessMeter,
@@ -18,18 +18,18 @@ pub(super) struct Measure {
     right: Vec<f32>,
 }
 
-/// Measurements of a file.
+/// Measurements of an audio file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Frames in the file.
+    /// Number of frames in the file.
     pub frames: u64,
-    /// Highest magnitude of any sample; 1 is full scale.
+    /// Highest absolute value of any sample; 1 is full scale.
     pub peak: f32,
-    /// Gated loudness in LUFS; `None` for silence.
+    /// Integrated (gated) loudness in LUFS; `None` for silence.
     pub integrated_lufs: Option<f64>,
     /// Highest true peak in dBTP; `None` for silence.
     pub true_peak_dbtp: Option<f64>,
-    /// SHA-256 of the audio bytes of the file, in hexadecimal.
+    /// SHA-256 of the file's audio data without its header, in hexadecimal.
     pub pcm_sha256: String,
 }
 
@@ -46,7 +46,7 @@ impl Measure {
         })
     }
 
-    /// Adds the bytes of whole frames.
+    /// Adds the audio data of whole frames.
     pub(super) fn add(&mut self, audio: &[u8]) {
         self.hash.update(audio);
         self.left.clear();

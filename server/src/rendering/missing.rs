@@ -1,4 +1,4 @@
-//! Missing SoundFonts and presets of a project, and what plays instead.
+//! Finds SoundFonts and presets that a project uses but that are missing, and what plays instead.
 
 use dsp_core::session::{Event, Track};
 use dsp_core::soundfont::Bank;
@@ -6,55 +6,55 @@ use dsp_core::synth::{DRUM_BANK, selected_bank};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Bank select controllers, most and least significant byte. They take effect with the next program
-/// change (MIDI 1.0, "Bank Select").
+/// Controller numbers of bank select: most and least significant byte. They take effect with the
+/// next program change (MIDI 1.0, "Bank Select").
 const BANK_SELECT_MSB: u8 = 0;
 const BANK_SELECT_LSB: u8 = 32;
 
-/// A bank that was opened for a soundfont id of a project.
+/// A bank that was opened for a `soundfont_id` of a project.
 #[derive(Debug, Clone)]
 pub struct OpenedBank {
-    /// The bank.
+    /// The opened bank.
     pub bank: Bank,
-    /// Id of this bank.
+    /// Id of the opened bank.
     pub soundfont_id: String,
-    /// Whether it replaces a missing SoundFont.
+    /// Whether this bank replaces a missing SoundFont.
     pub is_substitute: bool,
 }
 
 /// A missing SoundFont or preset of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MissingSound {
-    /// Ids of the tracks whose notes use it.
+    /// Ids of the tracks whose notes use the SoundFont or preset.
     pub tracks: Vec<String>,
-    /// The SoundFont that is missing, or that lacks the preset.
+    /// Id of the SoundFont that is missing, or that lacks the preset.
     pub soundfont_id: String,
-    /// The preset that it lacks; null: the SoundFont itself is missing.
+    /// The missing preset; null if the whole SoundFont is missing.
     pub preset: Option<PresetNumbers>,
-    /// The SoundFont that played instead; null: nothing played.
+    /// Id of the SoundFont that played instead; null if nothing played.
     pub played_soundfont_id: Option<String>,
-    /// The preset that played instead of the missing one; null: the SoundFont itself is missing, or
-    /// nothing played.
+    /// The preset that played instead of the missing one; null if the whole SoundFont is missing,
+    /// or if nothing played.
     pub played_preset: Option<NamedPreset>,
 }
 
-/// Numbers of a preset.
+/// Bank and program number of a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 pub struct PresetNumbers {
-    /// SoundFont bank; 128 holds drum kits.
+    /// SoundFont bank number; 128 contains drum kits.
     pub bank: u16,
-    /// Program.
+    /// Program number, 0 to 127.
     pub program: u16,
 }
 
 /// A preset with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct NamedPreset {
-    /// SoundFont bank; 128 holds drum kits.
+    /// SoundFont bank number; 128 contains drum kits.
     pub bank: u16,
-    /// Program.
+    /// Program number, 0 to 127.
     pub program: u16,
-    /// Name in the SoundFont.
+    /// Name of the preset in the SoundFont.
     pub name: String,
 }
 
@@ -62,8 +62,8 @@ pub struct NamedPreset {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPreset {
     /// The preset that the notes use.
-    pub wanted: PresetNumbers,
-    /// The preset that plays instead; `None`: nothing.
+    pub requested: PresetNumbers,
+    /// The preset that plays instead; `None` if nothing plays.
     pub played: Option<NamedPreset>,
 }
 
@@ -74,7 +74,7 @@ impl std::fmt::Display for PresetNumbers {
 }
 
 impl MissingSound {
-    /// Describes it in a sentence.
+    /// Describes the missing SoundFont or preset in a sentence.
     #[must_use]
     pub fn in_words(&self) -> String {
         let id = &self.soundfont_id;
@@ -88,23 +88,23 @@ impl MissingSound {
                 format!("{bank}:{program} `{name}` played instead")
             }
             (None, Some(id)) => format!("`{id}` played instead"),
-            (None, None) => "nothing played instead".to_owned(),
+            (None, None) => "no other preset played instead".to_owned(),
         };
         let noun = if tracks.len() == 1 { "track" } else { "tracks" };
         format!("{missing}; {played} ({noun} {}).", tracks.join(", "))
     }
 }
 
-/// The presets that the notes of a track use and its bank lacks, each once.
+/// Returns the presets that the notes of a track use but the bank lacks, each only once.
 pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> {
-    let mut wanted = track.instrument.map(|instrument| (instrument.bank, instrument.program));
+    let mut requested = track.instrument.map(|instrument| (instrument.bank, instrument.program));
     let (mut msb, mut lsb, mut bank_is_selected) = (0, 0, false);
-    let mut plays_drums = wanted.is_some_and(|(bank, _)| bank >= DRUM_BANK);
+    let mut plays_drums = requested.is_some_and(|(bank, _)| bank >= DRUM_BANK);
     let mut missing: Vec<MissingPreset> = Vec::new();
     for event in &track.events {
         match event.event {
             Event::Preset { bank, program } => {
-                (wanted, plays_drums) = (Some((bank, program)), bank >= DRUM_BANK);
+                (requested, plays_drums) = (Some((bank, program)), bank >= DRUM_BANK);
             }
             Event::Controller { controller: BANK_SELECT_MSB, value } => {
                 (msb, bank_is_selected) = (value, true);
@@ -115,10 +115,10 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
             Event::Program { program } => {
                 let selected = core::mem::take(&mut bank_is_selected);
                 let bank = selected.then(|| selected_bank(msb, lsb, plays_drums));
-                wanted = bank.or(wanted.map(|(bank, _)| bank)).map(|bank| (bank, program));
+                requested = bank.or(requested.map(|(bank, _)| bank)).map(|bank| (bank, program));
             }
             Event::NoteOn { velocity: 1.., .. } => {
-                if let Some((number, program)) = wanted {
+                if let Some((number, program)) = requested {
                     missing.extend(
                         missing_preset(bank, number, program).filter(|preset| !missing.contains(preset)),
                     );
@@ -131,9 +131,9 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
 }
 
 fn missing_preset(bank: &Bank, number: u16, program: u8) -> Option<MissingPreset> {
-    let wanted = PresetNumbers { bank: number, program: program.into() };
+    let requested = PresetNumbers { bank: number, program: program.into() };
     let resolved = bank.resolved_preset(number, program);
-    if resolved == Some((wanted.bank, wanted.program)) {
+    if resolved == Some((requested.bank, requested.program)) {
         return None;
     }
     let played = resolved.map(|(number, program)| {
@@ -145,5 +145,5 @@ fn missing_preset(bank: &Bank, number: u16, program: u8) -> Option<MissingPreset
             name: named.map(|preset| preset.name.clone()).unwrap_or_default(),
         }
     });
-    Some(MissingPreset { wanted, played })
+    Some(MissingPreset { requested, played })
 }

@@ -14,13 +14,13 @@ pub use super::report::{LeftOutOfRender, MixReport, warnings};
 use super::sources::{Prepared, Sources, has_notes};
 use super::{Observer, threads};
 
-/// A track whose peak stays below this is silent: -100 dBFS.
+/// Peak below which a track counts as silent: -100 dBFS.
 pub(super) const SILENT_PEAK: f32 = 1e-5;
 
 /// Renders a project as a complete file into `destination`.
 ///
-/// The engine runs at the project's sample rate, as in playback. A file of another rate is
-/// converted from that.
+/// The engine runs at the project's sample rate, as in playback. If the file has another rate, its
+/// samples are converted.
 ///
 /// # Errors
 /// [`RenderError`]; the content of the destination is then undefined.
@@ -36,7 +36,7 @@ pub fn render(
     render_prepared(&prepared, options, &playing, threads::shared(), destination, observer)
 }
 
-/// Indices of the tracks with something to play.
+/// Returns the indices of the tracks that have notes or audio items.
 pub(super) fn tracks_that_play(project: &Project) -> Vec<usize> {
     let plays = |(index, track): (usize, &Track)| {
         let plays = match track.kind {
@@ -64,7 +64,7 @@ pub(super) fn render_prepared(
     let mut delivery =
         Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Mix)?;
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
-    // One peak per track, then the master's.
+    // Peak of each track, followed by the peak of the master.
     let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];
     let mut pass = Pass::begin(&prepared.reservation);
     while let Some((left, right)) = render.next_block_by(threads) {
@@ -76,7 +76,7 @@ pub(super) fn render_prepared(
     }
     update_peaks(&mut render, &mut peaks, &mut track_peaks);
     let (measured, clipped_samples) = delivery.finish()?;
-    // A track that the user muted is not reported.
+    // Tracks that the user muted are not reported as silent.
     let is_closed = |index: usize| !render.lets_through(index) || session.tracks[index].gain == 0.0;
     let silent = |index: &&usize| track_peaks[**index] < SILENT_PEAK && !is_closed(**index);
     let silent_tracks =
@@ -95,7 +95,7 @@ pub(super) fn render_prepared(
 
 fn update_peaks(render: &mut OfflineRender, peaks: &mut [f32], track_peaks: &mut [f32]) {
     render.take_peaks(peaks);
-    for (highest, pair) in track_peaks.iter_mut().zip(peaks.chunks_exact(2)) {
-        *highest = highest.max(pair[0]).max(pair[1]);
+    for (highest, stereo_peaks) in track_peaks.iter_mut().zip(peaks.chunks_exact(2)) {
+        *highest = highest.max(stereo_peaks[0]).max(stereo_peaks[1]);
     }
 }

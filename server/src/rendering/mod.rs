@@ -1,7 +1,8 @@
 //! Renders a project with its banks to an audio file, for the API and the command line.
 //!
-//! Memory does not grow with the length of a song: the engine's blocks are dithered, measured and
-//! written one by one. Tracks are rendered on all processors, with the same samples as on one.
+//! Memory does not grow with the length of a song, because blocks are dithered, measured and
+//! written one by one. Tracks are rendered on all processors. The samples are the same as on one
+//! processor.
 
 pub mod audio_format;
 pub mod banks;
@@ -25,13 +26,13 @@ pub mod track;
 pub(crate) use encoder::pcm_sha256;
 pub use error::{BankProblem, RenderError};
 
-/// Channels of a render.
+/// Number of channels of a render.
 pub const CHANNELS: u64 = 2;
 
-/// Version of the engine for receipts; all crates of the workspace have the same version.
+/// Version of the engine in receipts. All crates of the workspace have the same version.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Receives the progress of a render, 0 to 1; returns false to cancel it.
+/// Receives the progress of a render, from 0 to 1. Returns false to cancel the render.
 pub type Observer<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 #[cfg(test)]

@@ -13,12 +13,12 @@ pub struct MixOptions {
     pub format: AudioFormat,
     /// Sample format of the file.
     pub bit_depth: BitDepth,
-    /// Longest tail after the last item, in seconds.
+    /// Maximum length of the tail after the last item, in seconds.
     pub tail_secs: f64,
 }
 
 impl MixOptions {
-    /// How the engine encodes the samples.
+    /// Returns the sample format of the file as the engine's type.
     pub(super) fn sample_format(&self) -> SampleFormat {
         self.bit_depth.into()
     }

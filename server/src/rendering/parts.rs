@@ -1,9 +1,10 @@
 //! Renders parts of a mix: single tracks with their sends, buses and groups.
 //!
-//! A part is rendered by changing the session, not the engine. Its track is the only soloed one, so
-//! its routes through buses, groups and the shared effects stay open and keep their latencies. The
-//! master's limiter must not act, or parts would not add up to the mix. So the master is turned
-//! down by a power of two, which is exact in floats. The output is turned up by the same factor.
+//! To render a part, the session is changed instead of the engine. The part's track is the only
+//! soloed one, so its routes through buses, groups and shared effects stay open and keep their
+//! latencies. The master's limiter must not act, because parts would otherwise not add up to the
+//! mix. Therefore the master is turned down by a power of two, which is exact in floats, and the
+//! output is turned up by the same factor.
 
 use std::io::{Seek, Write};
 
@@ -23,21 +24,21 @@ use super::report::LeftOutOfRender;
 use super::sources::{Prepared, Sources};
 use super::{CHANNELS, Observer, threads};
 
-/// Factor by which the master is turned down: peaks up to +21 dBFS stay below the limiter's -3
-/// dBFS.
+/// Factor by which the master is turned down. Peaks up to +21 dBFS then stay below the limiter's
+/// ceiling of -3 dBFS.
 const HEADROOM_FACTOR: f32 = 16.0;
 
 /// A part of a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// A track's contribution to the mix, through its fader, sends, buses and groups and the
-    /// master's fader, without the master's effects. If tracks share only faders, all stems add up
-    /// to the mix.
+    /// A track's contribution to the mix: through its fader, its sends, the buses and groups, and
+    /// the master's fader, but without the master's effects. If tracks share only faders, all stems
+    /// add up to the mix.
     Stem(usize),
-    /// A track after its effects, with its sends to the shared reverb and chorus, before fader, pan
-    /// and other sends.
+    /// A track after its effects, with its sends to the shared reverb and chorus. Its fader, pan
+    /// and other sends do not apply.
     BeforeFader(usize),
-    /// The same after fader and pan.
+    /// Like [`Self::BeforeFader`], but after fader and pan.
     AfterFader(usize),
 }
 
@@ -51,7 +52,7 @@ impl Part {
     }
 }
 
-/// A finished render of a part.
+/// Result of rendering a part.
 #[derive(Debug)]
 pub struct PartReport {
     /// Measurements of the file.
@@ -60,7 +61,7 @@ pub struct PartReport {
     pub is_silent: bool,
 }
 
-/// A project that is opened once to render several parts.
+/// A project that is opened once in order to render several of its parts.
 #[derive(Debug)]
 pub struct Parts {
     prepared: Prepared,
@@ -82,15 +83,15 @@ impl Parts {
         Ok(Self { prepared, playing: tracks_that_play(project) })
     }
 
-    /// Indices of the unmuted tracks with something to play. Solo is for listening and does not
-    /// matter.
+    /// Returns the indices of the unmuted tracks that have notes or audio items. Solo does not
+    /// matter, because it is meant for listening.
     #[must_use]
     pub fn audible_tracks(&self) -> Vec<usize> {
         let tracks = &self.prepared.session.tracks;
         self.playing.iter().copied().filter(|&track_index| !tracks[track_index].mute).collect()
     }
 
-    /// Size of a part's file without its header, in bytes.
+    /// Estimates the size of a part's file without its header, in bytes.
     #[must_use]
     pub fn file_bytes(&self, options: &MixOptions) -> u64 {
         let session = &self.prepared.session;
@@ -99,20 +100,20 @@ impl Parts {
         (secs * f64::from(options.sample_rate_hz)).ceil() as u64 * frame_bytes
     }
 
-    /// Parts of the project that the engine cannot play.
+    /// Returns the parts of the project that the engine cannot play, with the reasons.
     #[must_use]
     pub fn left_out(&self) -> Vec<LeftOutOfRender> {
         self.prepared.left_out_described()
     }
 
-    /// Missing SoundFonts and presets of the project.
+    /// Returns the missing SoundFonts and presets of the project.
     #[must_use]
     pub fn missing_sounds(&self) -> &[MissingSound] {
         self.prepared.missing()
     }
 
-    /// Renders a part as a complete file into `destination`. All parts have the same length: to the
-    /// end of the last item plus the maximum tail.
+    /// Renders a part as a complete file into `destination`. All parts have the same length: up to
+    /// the end of the last item, plus the maximum tail.
     ///
     /// # Errors
     /// [`RenderError`]; the content of the destination is then undefined.
@@ -147,7 +148,7 @@ impl Parts {
     }
 }
 
-/// The session in which only a part is audible, turned down by [`HEADROOM_FACTOR`].
+/// Returns a session in which only this part is audible, turned down by [`HEADROOM_FACTOR`].
 fn part_session(mix: &Session, part: Part, tail_secs: f64) -> Session {
     let mut session = mix.clone();
     let tail_frames = (tail_secs * f64::from(session.sample_rate_hz)) as u64;

@@ -1,50 +1,52 @@
-//! One pass over a song: reports its progress, and ends it if it is cancelled or too slow.
+//! One pass of a render over the song. Reports its progress, and ends it if it is cancelled or too
+//! slow.
 
 use std::time::{Duration, Instant};
 
 use super::budget::Reservation;
 use super::{Observer, RenderError, memory};
 
-/// Blocks between two reports to the observer.
+/// Number of blocks between two reports to the observer.
 const REPORT_BLOCKS: u32 = 10;
 
-/// Time after which the speed of a pass is checked.
+/// Time after the start of a pass from which its speed is checked.
 const SPEED_CHECK_AFTER: Duration = Duration::from_secs(10);
 
-/// A pass ends early if its speed projects a total of this many times the limit. The factor is
-/// large because speed varies within a song.
+/// A pass ends early if its speed so far predicts a total of more than this many times the limit.
+/// The factor is large because the speed varies within a song.
 const OVERRUN_FACTOR: f64 = 4.0;
 
-/// A pass under way.
+/// A running pass.
 #[derive(Debug)]
 pub(super) struct Pass {
-    render_begun: Instant,
-    begun: Instant,
+    render_started_at: Instant,
+    pass_started_at: Instant,
     max_duration: Option<Duration>,
     blocks: u32,
 }
 
 impl Pass {
-    /// A pass that begins now, of a render with this reservation.
+    /// Starts a pass of the render that has this reservation.
     pub(super) fn begin(reservation: &Reservation) -> Self {
         Self {
-            render_begun: reservation.begun(),
-            begun: Instant::now(),
+            render_started_at: reservation.granted_at(),
+            pass_started_at: Instant::now(),
             max_duration: reservation.max_duration(),
             blocks: 0,
         }
     }
 
-    /// Counts a block. Returns whether a report is due.
+    /// Counts a block. Returns whether the progress should be reported now.
     pub(super) fn is_due(&mut self) -> bool {
         self.blocks += 1;
         self.blocks.is_multiple_of(REPORT_BLOCKS)
     }
 
-    /// Reports the progress.
+    /// Reports the progress, from `done_frames` of `all_frames`.
     ///
     /// # Errors
-    /// [`RenderError::Cancelled`] if the observer cancels; [`RenderError::TooMuchWork`].
+    /// [`RenderError::Cancelled`] if the observer cancels; [`RenderError::TooMuchWork`] if the
+    /// render takes too long.
     pub(super) fn report(
         &self,
         done_frames: u64,
@@ -57,7 +59,7 @@ impl Pass {
             return Err(RenderError::Cancelled);
         }
         let Some(max_duration) = self.max_duration else { return Ok(()) };
-        check(self.render_begun.elapsed(), self.begun.elapsed(), progress, max_duration)
+        check(self.render_started_at.elapsed(), self.pass_started_at.elapsed(), progress, max_duration)
     }
 }
 
@@ -95,9 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn a_render_ends_at_its_time_limit_or_if_it_is_far_too_slow() {
-        assert_eq!(expected_secs(5, 5, 0.000_1), None, "too early for a check");
-        assert_eq!(expected_secs(10, 10, 0.03), None, "333 s: the remaining song may be faster");
+    fn a_render_ends_at_its_time_limit_or_early_if_it_is_far_too_slow() {
+        assert_eq!(expected_secs(5, 5, 0.000_1), None, "the speed is not checked yet");
+        assert_eq!(
+            expected_secs(10, 10, 0.03),
+            None,
+            "333 s are expected, but the rest of the song may be faster"
+        );
         assert_eq!(expected_secs(10, 10, 0.01), Some(1_000));
         assert_eq!(expected_secs(100, 90, 0.99), None);
         assert_eq!(expected_secs(101, 50, 0.5), Some(101), "all passes of a render count together");

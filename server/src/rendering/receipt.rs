@@ -1,4 +1,4 @@
-//! The receipt of a render: measurements, hashes and settings.
+//! Receipt of a render: measurements of the file, hashes and settings.
 
 use schemas::json::JsonText;
 use schemas::project::{ChorusSettings, Interpolation, ReverbSettings, VelocityToCutoff};
@@ -15,26 +15,26 @@ use super::report::{LeftOutOfRender, LimiterReport, MixReport};
 /// Receipt of a render.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Receipt {
-    /// Highest magnitude of any sample; 1 is full scale.
+    /// Highest absolute value of any sample; 1 is full scale.
     pub peak: f64,
-    /// Samples that lay beyond full scale and were clipped to it.
+    /// Number of samples that were beyond full scale and were clipped to it.
     pub clipped_samples: u64,
-    /// Ids of tracks that should be audible and are silent.
+    /// Ids of tracks that should be audible but are silent.
     pub silent_tracks: Vec<String>,
-    /// Parts of the project that the engine cannot play: plugins, effects of other versions,
+    /// Parts of the project that the engine cannot play: plugins, effects of other versions, and
     /// missing audio.
     pub left_out: Vec<LeftOutOfRender>,
-    /// Missing SoundFonts and presets of the project, and what played instead.
+    /// SoundFonts and presets of the project that are missing, and what played instead.
     pub missing_sounds: Vec<MissingSound>,
     /// Version of the engine.
     pub engine_version: &'static str,
     /// SHA-256 of the project document, in hexadecimal.
     pub project_sha256: String,
-    /// SHA-256 of the audio bytes of the file, without its header, in hexadecimal.
+    /// SHA-256 of the file's audio data without its header, in hexadecimal.
     pub pcm_sha256: String,
-    /// Frames in the file.
+    /// Number of frames in the file.
     pub frames: u64,
-    /// End of the last item in seconds; the tail follows.
+    /// End of the last item in seconds. The tail comes after it.
     pub song_secs: f64,
     /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
@@ -42,32 +42,32 @@ pub struct Receipt {
     pub settings: ReceiptSettings,
 }
 
-/// Settings of a render.
+/// Settings with which a file was rendered.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ReceiptSettings {
-    /// Sample rate in hertz.
+    /// Sample rate of the file in hertz.
     pub sample_rate_hz: u32,
     /// Sample format of the file.
     pub bit_depth: BitDepth,
-    /// Longest tail that was allowed, in seconds.
+    /// Maximum length of the tail, in seconds.
     pub tail_secs: f64,
     /// Maximum number of voices of one track.
     pub polyphony: u16,
-    /// How voices read between the values of a sample: `linear`, `four_point` or `sinc`.
+    /// How voices interpolate between the values of a sample: `linear`, `four_point` or `sinc`.
     #[schema(value_type = String)]
     pub interpolation: Interpolation,
-    /// How velocity moves the cutoff of the filter: `as_stated` or `specification`.
+    /// How velocity changes the filter cutoff: `as_stated` or `specification`.
     #[schema(value_type = String)]
     pub velocity_to_cutoff: VelocityToCutoff,
-    /// The reverb that all instruments shared, as in a project's settings.
+    /// Reverb that all instruments share, as in a project's settings.
     #[schema(value_type = Object)]
     pub reverb: ReverbSettings,
-    /// The chorus that all instruments shared, as in a project's settings.
+    /// Chorus that all instruments share, as in a project's settings.
     #[schema(value_type = Object)]
     pub chorus: ChorusSettings,
-    /// Start of every random sequence, dither included.
+    /// Seed of every random sequence, including dither.
     pub seed: u64,
-    /// The banks that were played, as `soundfont_id` or file name.
+    /// The banks that were played, each as its `soundfont_id` or file name.
     pub soundfonts: Vec<String>,
 }
 

@@ -7,33 +7,33 @@ use utoipa::ToSchema;
 use super::measure::Measured;
 use super::missing::MissingSound;
 
-/// A finished render.
+/// Result of a finished render.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixReport {
     /// Measurements of the file.
     pub measured: Measured,
-    /// Samples that were beyond full scale and were clipped.
+    /// Number of samples that were beyond full scale and were clipped.
     pub clipped_samples: u64,
-    /// Ids of tracks that should be audible and are silent.
+    /// Ids of tracks that should be audible but are silent.
     pub silent_tracks: Vec<String>,
     /// Parts of the project that the engine cannot play.
     pub left_out: Vec<LeftOutOfRender>,
-    /// Missing SoundFonts and presets of the project.
+    /// SoundFonts and presets of the project that are missing.
     pub missing_sounds: Vec<MissingSound>,
-    /// Whether the file is silent.
+    /// Whether the file is silent apart from its dither.
     pub is_silent: bool,
-    /// End of the last item in seconds; the tail follows.
+    /// End of the last item in seconds. The tail comes after it.
     pub song_secs: f64,
     /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
 }
 
-/// Gain reduction of the mix limiter, at the project's own sample rate.
+/// Gain reduction of the mix limiter, measured at the project's sample rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
 pub struct LimiterReport {
     /// Largest reduction in decibels; 0 if the mix stayed below the ceiling of -3 dBFS.
     pub largest_reduction_db: f64,
-    /// For how long the mix was reduced by more than 0.1 dB, in seconds of the song.
+    /// Total time in the song during which the reduction exceeded 0.1 dB, in seconds.
     pub reduced_secs: f64,
 }
 
@@ -47,28 +47,28 @@ impl LimiterReport {
     }
 }
 
-/// Warning about a silent render.
+/// Text of the warning about a silent render.
 const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
 
 impl MixReport {
-    /// Warnings about the file, as sentences.
+    /// Returns the warnings about the file, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         warnings(&self.missing_sounds, self.is_silent)
     }
 }
 
-/// Warnings about a render as sentences: missing sounds, and whether the file is silent.
+/// Returns warnings about a render, as sentences: about missing sounds, and if the file is silent.
 #[must_use]
 pub fn warnings(missing: &[MissingSound], is_silent: bool) -> Vec<String> {
     missing.iter().map(MissingSound::in_words).chain(is_silent.then(|| SILENT.to_owned())).collect()
 }
 
-/// Something of a project that is not in a render.
+/// A part of a project that is not in the render.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct LeftOutOfRender {
-    /// JSON pointer to it.
+    /// JSON pointer to the part in the project document.
     pub pointer: String,
-    /// Why.
+    /// Reason why the part is left out.
     pub reason: String,
 }

@@ -1,4 +1,4 @@
-//! Opens the banks and recordings of a project, and puts them in the engine's slots.
+//! Opens the banks and recordings of a project, and puts each into its slot of the engine.
 
 use dsp_core::mixer::Slots;
 use dsp_core::session::{Audio, AudioSlot, Session};
@@ -13,33 +13,33 @@ use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::report::LeftOutOfRender;
 use super::{Observer, banks};
 
-/// Name of the default bank if it has no other.
+/// Name of the default bank if it has no id.
 const DEFAULT_NAME: &str = "default";
 
 /// Decoded audio of a file.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// Samples at the project's rate.
+    /// Samples at the project's sample rate.
     pub audio: Audio,
-    /// Sample rate of the file in hertz: projects count frames of the file.
+    /// Sample rate of the original file in hertz. Projects count positions in frames of that file.
     pub file_rate_hz: u32,
 }
 
-/// Opens the banks and recordings that a project names.
+/// Opens the banks and recordings that a project refers to.
 pub trait Sources {
-    /// The bank of a soundfont id (`None`: the default bank) or its substitute; `None` if there is
-    /// neither.
+    /// Returns the bank with this id or its substitute; without an id, the default bank. Returns
+    /// `None` if there is neither.
     ///
     /// # Errors
-    /// The bank exists and cannot be used.
+    /// The bank exists but cannot be used.
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError>;
 
-    /// Decodes the compressed samples of presets of a bank while `should_continue` returns true.
-    /// `name` is for errors.
+    /// Decodes the compressed samples of some presets of a bank. Stops when `should_continue`
+    /// returns false. `name` is the bank's name in errors.
     ///
     /// # Errors
     /// The bank cannot be used or needs too much memory; [`RenderError::Cancelled`] if
-    /// `should_continue` returns false.
+    /// `should_continue` returned false.
     fn prepare(
         &mut self,
         bank: &Bank,
@@ -50,21 +50,24 @@ pub trait Sources {
         banks::decode(bank, name, presets, should_continue)
     }
 
-    /// Limit on the memory of all banks together, in bytes; by default none.
+    /// Returns the limit on the memory of all banks together, in bytes. The default is no limit.
     fn bank_memory_bytes(&self) -> u64 {
         u64::MAX
     }
 
-    /// The samples of an audio file at the project's rate; `None` if there is no such file.
+    /// Returns the samples of an audio file at the project's sample rate; `None` if there is no
+    /// such file.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// Budget for memory and time; by default [`budget::DEFAULT_BYTES`] for this render alone.
+    /// Returns the budget for memory and time. The default is [`budget::DEFAULT_BYTES`] for this
+    /// render alone.
     fn budget(&self) -> BudgetShare {
         RenderBudget::unshared(budget::DEFAULT_BYTES).share_of("")
     }
 }
 
-/// A function that opens banks. There are no recordings, and no bank counts as a substitute.
+/// Any function that opens banks can be the sources. It has no recordings, and its banks never
+/// count as substitutes.
 impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
         let opened = |bank| OpenedBank {
@@ -80,7 +83,7 @@ impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F 
     }
 }
 
-/// A session and the content of its slots.
+/// A session, with the banks and the audio in its slots.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) session: Session,
@@ -88,9 +91,9 @@ pub(super) struct Prepared {
     audio: Vec<Option<AudioSlot>>,
     /// Parts of the project that the engine cannot play.
     left_out: Vec<LeftOut>,
-    /// Missing SoundFonts and presets.
+    /// SoundFonts and presets that are missing.
     missing: Vec<MissingSound>,
-    /// Kept while the session is rendered.
+    /// Memory reservation, which lasts while the session is rendered.
     pub(super) reservation: Reservation,
 }
 
@@ -103,19 +106,19 @@ impl Prepared {
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
-        let mut found = OpenedSounds { banks: open_banks(project, sources)?, recordings: Vec::new() };
+        let mut opened_sounds = OpenedSounds { banks: open_banks(project, sources)?, recordings: Vec::new() };
         for id in files_used(project) {
             if let Some(recording) = sources.recording(&id) {
-                found.recordings.push((id, recording));
+                opened_sounds.recordings.push((id, recording));
             }
         }
-        let compiled = compile(project, rate_hz, &mut found)?;
-        let OpenedSounds { banks, recordings } = found;
+        let compiled = compile(project, rate_hz, &mut opened_sounds)?;
+        let OpenedSounds { banks, recordings } = opened_sounds;
         let missing = missing_sounds(&compiled.session, &banks);
         let audio: Vec<Option<AudioSlot>> =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
-        let of_session = Slots { banks: &[], audio: &audio };
-        let reservation = sources.budget().reserve(&compiled.session, of_session, observer)?;
+        let audio_slots = Slots { banks: &[], audio: &audio };
+        let reservation = sources.budget().reserve(&compiled.session, audio_slots, observer)?;
         let named = |(soundfont_id, opened): NamedBank| {
             Some((soundfont_id.unwrap_or_else(|| DEFAULT_NAME.to_owned()), opened?.bank))
         };
@@ -131,7 +134,7 @@ impl Prepared {
         Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, reservation })
     }
 
-    /// Parts of the project that the engine cannot play, with reasons as text.
+    /// Returns the parts of the project that the engine cannot play, with the reasons as text.
     pub(super) fn left_out_described(&self) -> Vec<LeftOutOfRender> {
         let described = |part: &LeftOut| LeftOutOfRender {
             pointer: part.pointer.clone(),
@@ -140,7 +143,7 @@ impl Prepared {
         self.left_out.iter().map(described).collect()
     }
 
-    /// Missing SoundFonts and presets of the project.
+    /// Returns the SoundFonts and presets of the project that are missing.
     pub(super) fn missing(&self) -> &[MissingSound] {
         &self.missing
     }
@@ -150,15 +153,15 @@ impl Prepared {
     }
 }
 
-/// Whether a track has notes to play.
+/// Whether a track has notes.
 pub(super) fn has_notes(track: &Track) -> bool {
     track.items.iter().any(|item| matches!(item, Item::Midi(item) if !item.notes.is_empty()))
 }
 
-/// The soundfont id in tracks, and its bank, if there is one.
+/// A `soundfont_id` that tracks use, and the bank that was opened for it, if any.
 type NamedBank = (Option<String>, Option<OpenedBank>);
 
-/// Opens the banks of all tracks with notes, each once.
+/// Opens the bank of each track with notes. A bank of several tracks is opened only once.
 fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedBank>, RenderError> {
     let mut banks: Vec<NamedBank> = Vec::new();
     for track in project.tracks.iter().filter(|track| has_notes(track)) {
@@ -171,19 +174,19 @@ fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedB
     Ok(banks)
 }
 
-/// A bank of a song and the presets that are played.
+/// A bank of a song, with the presets that are played.
 struct UsedBank {
     name: String,
     bank: Bank,
     presets: Vec<(u16, u8)>,
 }
 
-/// Refuses a song whose banks together need more memory than `limit_bytes`. A single bank has
-/// limits of its own.
+/// Refuses a song whose banks together need more memory than `limit_bytes`. A single bank is
+/// checked against its own limits instead.
 fn check_total_memory(used_banks: &[UsedBank], limit_bytes: u64) -> Result<(), RenderError> {
     let mut needed_bytes = 0_u64;
     for (index, used) in used_banks.iter().enumerate() {
-        // One bank may replace several missing ones; its presets are counted once.
+        // One bank may replace several missing ones. Its presets are counted only once.
         if used_banks[..index].iter().any(|earlier| earlier.bank.is_same(&used.bank)) {
             continue;
         }
@@ -203,7 +206,7 @@ fn check_total_memory(used_banks: &[UsedBank], limit_bytes: u64) -> Result<(), R
     })
 }
 
-/// The missing SoundFonts and presets, in the order of the banks.
+/// Returns the missing SoundFonts and presets, in the order of the banks.
 fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
     let mut missing: Vec<MissingSound> = Vec::new();
     let opened = banks.iter().filter_map(|(named, opened)| Some((named, opened.as_ref()?)));
@@ -212,13 +215,13 @@ fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
             track.instrument.is_some_and(|instrument| instrument.bank_slot == slot)
         };
         for track in session.tracks.iter().filter(on_slot) {
-            let mut add = |found: MissingSound| {
+            let mut add = |new_sound: MissingSound| {
                 let same = |sound: &&mut MissingSound| {
-                    (&sound.soundfont_id, sound.preset) == (&found.soundfont_id, found.preset)
+                    (&sound.soundfont_id, sound.preset) == (&new_sound.soundfont_id, new_sound.preset)
                 };
                 match missing.iter_mut().find(same) {
-                    Some(known) => known.tracks.push(track.id.clone()),
-                    None => missing.push(found),
+                    Some(existing) => existing.tracks.push(track.id.clone()),
+                    None => missing.push(new_sound),
                 }
             };
             if let Some(named) = named.as_ref().filter(|_| opened.is_substitute) {
@@ -234,7 +237,7 @@ fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
                 add(MissingSound {
                     tracks: vec![track.id.clone()],
                     soundfont_id: opened.soundfont_id.clone(),
-                    preset: Some(preset.wanted),
+                    preset: Some(preset.requested),
                     played_soundfont_id: preset.played.as_ref().map(|_| opened.soundfont_id.clone()),
                     played_preset: preset.played,
                 });

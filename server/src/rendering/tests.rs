@@ -39,7 +39,7 @@ fn the_demo_song_is_valid_and_long_enough() {
 }
 
 #[test]
-fn the_demo_song_is_audible_and_renders_identically() {
+fn the_demo_song_is_audible_and_every_render_of_it_is_identical() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let mut progress_values = Vec::new();
     let mut play = || {
@@ -61,7 +61,7 @@ fn the_demo_song_is_audible_and_renders_identically() {
     let (report, file) = play();
     assert_eq!(report.silent_tracks, Vec::<String>::new());
     assert_eq!(report.clipped_samples, 0);
-    let lufs = report.measured.integrated_lufs.expect("not silent");
+    let lufs = report.measured.integrated_lufs.expect("the song is not silent");
     assert!((-24.0..-12.0).contains(&lufs), "{lufs} LUFS");
     assert!(report.measured.true_peak_dbtp.unwrap() < -1.0);
     assert!(report.measured.frames as f64 >= report.song_secs * 48_000.0);
@@ -75,7 +75,7 @@ fn the_demo_song_is_audible_and_renders_identically() {
 }
 
 #[test]
-fn any_thread_count_gives_the_same_file() {
+fn every_number_of_threads_gives_the_same_file() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let prepared =
         Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone())), &mut |_| true).unwrap();
@@ -84,9 +84,12 @@ fn any_thread_count_gives_the_same_file() {
         let report = render_prepared(&prepared, &OPTIONS, &[], threads, &mut file, &mut |_| true).unwrap();
         (report.measured.pcm_sha256, file.into_inner())
     };
-    let alone = play(&SingleThread);
+    let single_threaded = play(&SingleThread);
     for threads in [1, 3] {
-        assert!(play(&Threads::new(threads).expect("threads")) == alone, "{threads} threads");
+        assert!(
+            play(&Threads::new(threads).expect("the threads start")) == single_threaded,
+            "{threads} threads"
+        );
     }
 }
 
@@ -130,7 +133,7 @@ fn each_bank_of_a_track_with_notes_is_opened_once() {
     assert_eq!(report.silent_tracks, ["1", "3", "4"], "tracks without a bank are reported as silent");
 }
 
-/// A cache for `total_bytes` of tables and samples.
+/// Makes a cache for `total_bytes` of tables and decoded samples.
 fn cache(total_bytes: u64) -> BankCache {
     BankCache::new(BankLimits { total_bytes, decoded_bytes: total_bytes })
 }
@@ -150,7 +153,7 @@ fn idle_banks_are_evicted_above_the_limit() {
     assert!(cache.open(&path("a")).unwrap().is_same(&a));
     assert_eq!(cache.bytes(), 2 * bank_bytes);
     let c = cache.open(&path("c")).unwrap();
-    assert_eq!(cache.bytes(), 2 * bank_bytes, "b was evicted: a was used later and is in use");
+    assert_eq!(cache.bytes(), 2 * bank_bytes, "b was evicted, because a is in use");
     assert!(cache.open(&path("a")).unwrap().is_same(&a) && cache.open(&path("c")).unwrap().is_same(&c));
     let problem = cache.open(&path("b")).expect_err("both cached banks are in use");
     assert!(matches!(problem, BankProblem::MemoryInUse { .. }), "{problem}");
@@ -167,24 +170,27 @@ fn idle_banks_are_evicted_above_the_limit() {
 }
 
 #[test]
-fn a_bank_full_of_other_presets_is_opened_again() {
+fn a_bank_filled_by_other_presets_is_opened_again() {
     const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
     let (piano, strings) = ([(0, 0)], [(0, 48)]);
     let bank = open(Path::new(SF3)).expect("musescore-general-soundfont-small is installed");
     let largest = bank.prepared_bytes(&piano).max(bank.prepared_bytes(&strings));
-    assert!(bank.prepared_bytes(&[piano[0], strings[0]]) > largest, "both do not fit");
+    assert!(
+        bank.prepared_bytes(&[piano[0], strings[0]]) > largest,
+        "the limit must be too small for both presets"
+    );
     let cache = BankCache::new(BankLimits { total_bytes: u64::MAX, decoded_bytes: largest });
     let prepare = |presets: &[(u16, u8)]| {
         let bank = cache.open(Path::new(SF3)).expect("opens");
         cache.prepare(&bank, "general", presets, &mut || true)
     };
-    prepare(&piano).expect("fits");
-    let refusal = prepare(&strings).expect_err("the piano is still decoded");
+    prepare(&piano).expect("the piano fits into the empty bank");
+    let refusal = prepare(&strings).expect_err("the decoded piano fills the bank");
     let RenderError::Bank { reason: BankProblem::MemoryInUse { .. }, .. } = refusal else {
         panic!("{refusal}")
     };
-    prepare(&strings).expect("fits, without the piano");
-    let refusal = prepare(&[piano[0], strings[0]]).expect_err("never fits");
+    prepare(&strings).expect("the strings fit into the reopened bank");
+    let refusal = prepare(&[piano[0], strings[0]]).expect_err("both presets together exceed the limit");
     let RenderError::Bank { reason: BankProblem::TooLarge { .. }, .. } = refusal else { panic!("{refusal}") };
 }
 
@@ -199,8 +205,11 @@ fn invalid_bank_files_are_refused_with_the_reason() {
 }
 
 #[test]
-fn a_song_too_long_for_its_format_is_refused() {
+fn a_song_that_is_too_long_for_its_file_format_is_refused() {
     assert!(check_length(1_000_000_000, 48_000, SampleFormat::Pcm16).is_ok());
     let error = check_length(1_000_000_000, 48_000, SampleFormat::Float32).unwrap_err().to_string();
-    assert_eq!(error, "the song lasts 20833 seconds, and a WAV file of this kind holds at most 11184");
+    assert_eq!(
+        error,
+        "the song lasts 20833 seconds, but a WAV file in this format can hold at most 11184 seconds"
+    );
 }

@@ -1,4 +1,4 @@
-//! The thread pool that all renders share: one thread per processor.
+//! The thread pool that all renders share. It has one thread per processor.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub struct Threads(ThreadPool);
 
 impl Threads {
-    /// A pool of `count` threads; `None` if the system starts none.
+    /// Starts a pool of `count` threads. Returns `None` if the system cannot start them.
     #[must_use]
     pub fn new(count: usize) -> Option<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(|n| format!("render-{n}")).build();
@@ -27,12 +27,12 @@ impl Threads {
 
 impl RenderThreads for Threads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
-        // Tracks take different times, so a thread takes the next one when it is done.
+        // Jobs take different times, so each thread takes one job at a time.
         self.0.install(|| jobs.par_iter_mut().with_max_len(1).for_each(|job| job()));
     }
 }
 
-/// The pool of this process.
+/// Returns the thread pool of this process.
 pub(super) fn shared() -> &'static dyn RenderThreads {
     static THREADS: LazyLock<Option<Threads>> = LazyLock::new(|| {
         let count = std::thread::available_parallelism().map_or(1, usize::from);

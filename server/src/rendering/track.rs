@@ -1,5 +1,5 @@
-//! Renders one track's notes to a WAV file, before fader, pan and limiter. Its sends to the reverb
-//! and chorus of the mix are optional.
+//! Renders the notes of one track to a WAV file, before fader, pan and limiter. The file can also
+//! contain the track's sends to the reverb and the chorus of the mix.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -17,16 +17,17 @@ use super::missing::{MissingPreset, missing_presets};
 use super::pass::Pass;
 use super::{CHANNELS, Observer};
 
-/// Offset of the channel mask in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`). It
-/// follows the RIFF header, the `fmt ` chunk's header and its first 20 bytes.
+/// Offset of the channel mask in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`), in
+/// bytes. Before it come the RIFF header, the header of the `fmt ` chunk and the first 20 bytes of
+/// that chunk.
 const CHANNEL_MASK_OFFSET: u64 = 12 + 8 + 20;
 
-/// Which channels of a track are written.
+/// The channels of a track that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrackChannels {
     /// Left and right.
     Stereo,
-    /// Left and right, then the sends to the reverb and to the chorus, mono each.
+    /// Left and right, followed by the mono sends to the reverb and to the chorus.
     WithSends,
 }
 
@@ -39,22 +40,22 @@ impl TrackChannels {
     }
 }
 
-/// Decodes the compressed samples of presets, each a bank number and a program.
+/// Decodes the compressed samples of presets. Each preset is a bank number and a program.
 pub type Prepare<'v> = &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>;
 
 /// The instrument of a track.
 pub struct TrackVoice<'v> {
-    /// The bank.
+    /// The bank that plays the notes.
     pub bank: &'v Bank,
-    /// Decodes the compressed samples of presets of the bank.
+    /// Decodes the compressed samples of presets of this bank.
     pub prepare: Prepare<'v>,
-    /// The budget of the render's memory and time.
+    /// Budget for the memory and the time of the render.
     pub budget: BudgetShare,
 }
 
-/// Renders the first track of a project into `destination` as 32-bit floats: the samples that
-/// the engine in the page computes for the same track. Returns the presets that the notes use and
-/// the bank lacks.
+/// Renders the first track of a project into `destination` as 32-bit floats. The samples are those
+/// that the engine in the web page computes for the same track. Returns the presets that the notes
+/// use but the bank lacks.
 ///
 /// # Errors
 /// [`RenderError`]; the content of the destination is then undefined.
@@ -68,7 +69,7 @@ pub fn render_first(
     observer: Observer<'_>,
 ) -> Result<Vec<MissingPreset>, RenderError> {
     let session = schemas::session::build(project, sample_rate_hz, |_| Some(0))?;
-    // The limit is for stereo; four channels need twice the space.
+    // `check_length` assumes two channels, and four channels need twice the space.
     let size_factor = channels.count() as u64 / CHANNELS;
     check_length(session.length_frames.saturating_mul(size_factor), sample_rate_hz, SampleFormat::Float32)?;
     let Some(track) = session.tracks.first() else { return Ok(Vec::new()) };
@@ -95,7 +96,7 @@ pub fn render_first(
     }
     wav.finalize().map_err(from_hound)?;
     if channels == TrackChannels::WithSends {
-        // Sends have no loudspeaker position.
+        // The channels of the sends have no loudspeaker position, so the channel mask is cleared.
         destination.seek(SeekFrom::Start(CHANNEL_MASK_OFFSET)).map_err(WavError::Io)?;
         destination.write_all(&0_u32.to_le_bytes()).map_err(WavError::Io)?;
         destination.flush().map_err(WavError::Io)?;

@@ -1,4 +1,5 @@
-//! The SoundFonts in the folders, cached, and those that users uploaded.
+//! Catalogue of the SoundFonts in the system's folders, which are cached, and of those that users
+//! uploaded.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -15,16 +16,16 @@ use crate::db::Db;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// Interval of the searches for new and changed files.
+/// Interval between searches for new and changed files.
 const SCAN_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Searches for SoundFont files on a thread that may block.
 pub(crate) type Search = Box<dyn FnOnce() -> Vec<PathBuf> + Send>;
 
-/// Prepares a search for SoundFont files outside the folders in the settings.
+/// Prepares a search for SoundFont files outside the folders of the settings.
 pub(crate) type ExtraFiles = Box<dyn Fn(Db) -> BoxFuture<'static, Result<Search, ApiError>> + Send + Sync>;
 
-/// Searches the SoundFont folders, caches the result and adds the uploads of users.
+/// Searches the SoundFont folders, caches the result, and adds the uploads of a user.
 pub struct Catalogue {
     db: Db,
     extra_files: ExtraFiles,
@@ -39,7 +40,8 @@ impl std::fmt::Debug for Catalogue {
 }
 
 impl Catalogue {
-    /// A catalogue of the folders in the settings and of `extra_files`, not searched yet.
+    /// Makes a catalogue of the folders in the settings and of `extra_files`. Does not search them
+    /// yet.
     pub(crate) fn new(config: &Config, db: Db, extra_files: ExtraFiles) -> Self {
         let preferred = config.sound.default_soundfont.as_deref().map(id_of_name);
         Self {
@@ -50,32 +52,33 @@ impl Catalogue {
         }
     }
 
-    /// The SoundFonts of a user: the system's, see [`Self::current`], and the user's uploads, which
-    /// no other user sees.
+    /// Returns the SoundFonts of a user: those of the system (see [`Self::current`]) and the user's
+    /// uploads, which no other user sees.
     ///
     /// # Errors
-    /// As [`Self::current`].
+    /// Those of [`Self::current`].
     pub async fn of(&self, owner_id: &str) -> Result<Arc<Snapshot>, ApiError> {
         let system = self.current().await?;
         let uploads = store::of_owner(&self.db, owner_id).await?;
         if uploads.is_empty() { Ok(system) } else { Ok(Arc::new(system.with_uploads(&uploads)?)) }
     }
 
-    /// The system's SoundFonts from the last scan. The first caller waits for the first scan.
+    /// Returns the system's SoundFonts from the last scan. Waits for the first scan if none has
+    /// ended yet.
     ///
     /// # Errors
-    /// As [`Self::rescan`].
+    /// Those of [`Self::rescan`].
     pub async fn current(&self) -> Result<Arc<Snapshot>, ApiError> {
-        if let Some(snapshot) = self.known() {
+        if let Some(snapshot) = self.last_snapshot() {
             return Ok(snapshot);
         }
-        let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
+        let (scanner, last_snapshot) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
         let extra_files = (self.extra_files)(self.db.clone()).await?;
         let first_scan = move || {
             let mut scanner = scanner.lock().unwrap_or_else(PoisonError::into_inner);
             // Another scan may have ended while this one waited for the lock.
-            let snapshot = known.read().unwrap_or_else(PoisonError::into_inner).clone();
-            snapshot.unwrap_or_else(|| publish(&mut scanner, extra_files, &known))
+            let snapshot = last_snapshot.read().unwrap_or_else(PoisonError::into_inner).clone();
+            snapshot.unwrap_or_else(|| publish(&mut scanner, extra_files, &last_snapshot))
         };
         Ok(tokio::task::spawn_blocking(first_scan).await?)
     }
@@ -83,18 +86,19 @@ impl Catalogue {
     /// Searches the folders now.
     ///
     /// # Errors
-    /// When the scan panics, or the database does not return the plugin folders of users.
+    /// The scan panics, or the database does not return the plugin folders of users.
     pub async fn rescan(&self) -> Result<Arc<Snapshot>, ApiError> {
-        let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
+        let (scanner, last_snapshot) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
         let extra_files = (self.extra_files)(self.db.clone()).await?;
-        let scan =
-            move || publish(&mut scanner.lock().unwrap_or_else(PoisonError::into_inner), extra_files, &known);
+        let scan = move || {
+            publish(&mut scanner.lock().unwrap_or_else(PoisonError::into_inner), extra_files, &last_snapshot)
+        };
         Ok(tokio::task::spawn_blocking(scan).await?)
     }
 
-    /// The result of the last scan, if there was one.
+    /// Returns the result of the last scan; `None` if there was none.
     #[must_use]
-    pub fn known(&self) -> Option<Arc<Snapshot>> {
+    pub fn last_snapshot(&self) -> Option<Arc<Snapshot>> {
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -102,24 +106,24 @@ impl Catalogue {
 fn publish(
     scanner: &mut Scanner,
     extra_files: Search,
-    known: &RwLock<Option<Arc<Snapshot>>>,
+    last_snapshot: &RwLock<Option<Arc<Snapshot>>>,
 ) -> Arc<Snapshot> {
     let snapshot = Arc::new(scanner.scan(extra_files()));
-    *known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&snapshot));
+    *last_snapshot.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&snapshot));
     snapshot
 }
 
-/// Keeps the catalogue current until the service stops.
+/// Scans the folders at regular intervals until the service stops.
 pub async fn keep_scanning(state: AppState, stop: CancellationToken) {
     let mut is_first = true;
     loop {
         match state.soundfonts.catalogue.rescan().await {
-            Ok(found) if is_first => {
-                warn_of_default(&state.config.sound, &found);
+            Ok(snapshot) if is_first => {
+                warn_of_default(&state.config.sound, &snapshot);
                 is_first = false;
             }
             Ok(_) => {}
-            Err(error) => tracing::error!(%error, "the scan for SoundFonts failed"),
+            Err(error) => tracing::error!(%error, "cannot scan the SoundFont folders"),
         }
         tokio::select! {
             () = stop.cancelled() => return,
@@ -129,18 +133,20 @@ pub async fn keep_scanning(state: AppState, stop: CancellationToken) {
 }
 
 /// Warns if the default SoundFont of the settings was not found or cannot be played.
-fn warn_of_default(sound: &SoundConfig, found: &Snapshot) {
+fn warn_of_default(sound: &SoundConfig, snapshot: &Snapshot) {
     let Some(named) = &sound.default_soundfont else { return };
-    if found.find(&id_of_name(named)).is_some_and(|soundfont| soundfont.summary.usable) {
+    if snapshot.find(&id_of_name(named)).is_some_and(|soundfont| soundfont.summary.usable) {
         return;
     }
-    match found.default_soundfont() {
+    match snapshot.default_soundfont() {
         Some(default) => {
             let instead = &default.summary.soundfont_id;
             tracing::warn!(
-                "SF_DEFAULT_SOUNDFONT is `{named}`, which is missing or not usable; `{instead}` is used"
+                "SF_DEFAULT_SOUNDFONT is `{named}`, which is missing or cannot be played; `{instead}` is used instead"
             );
         }
-        None => tracing::warn!("SF_DEFAULT_SOUNDFONT is `{named}`, and no usable SoundFont is installed"),
+        None => tracing::warn!(
+            "SF_DEFAULT_SOUNDFONT is `{named}`, which is missing or cannot be played; no other playable SoundFont is installed"
+        ),
     }
 }

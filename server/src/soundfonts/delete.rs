@@ -12,11 +12,11 @@ use crate::extract::Path;
 use crate::reserve;
 use crate::state::AppState;
 
-/// Names the owner of the SoundFont that has the id now.
+/// Header that names the owner of the SoundFont which has the id after the deletion.
 const SOUNDFONT_INSTEAD: HeaderName = HeaderName::from_static("x-soundfont-instead");
 
-/// Deletes the caller's SoundFont with this id, SF2 and SF3. If only the system has one, answers
-/// 403. SoundFonts of other users count as missing.
+/// Deletes the caller's SoundFonts with this id, both SF2 and SF3. Answers 403 if only the system
+/// has such a SoundFont. SoundFonts of other users count as missing.
 #[utoipa::path(delete, path = "/plugins/soundfonts/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont")),
     responses((status = 204, description = "Deleted", headers(
@@ -34,20 +34,20 @@ pub(crate) async fn delete(
     };
     let deleted = reserve::making_room(&state, deleting).await?;
     let remaining = state.soundfonts.catalogue.of(&user.id).await?;
-    let is_systems =
+    let is_in_system =
         remaining.find(&id).is_some_and(|soundfont| soundfont.summary.source == SoundFontSource::System);
     if !deleted {
-        return Err(match is_systems {
+        return Err(match is_in_system {
             true => ApiError::Forbidden {
                 code: "system_soundfont",
                 detail: format!(
-                    "The SoundFont `{id}` is in a system folder; only the administrator of the machine can delete it."
+                    "The SoundFont `{id}` is in a folder of the system; only the administrator of the machine can delete it."
                 ),
             },
             false => ApiError::not_found("SoundFont", &soundfont_id),
         });
     }
     audit::record(&state.db, &user.who(), Action::SoundfontDeleted, &id, "").await;
-    let instead = is_systems.then_some((SOUNDFONT_INSTEAD, HeaderValue::from_static("system")));
+    let instead = is_in_system.then_some((SOUNDFONT_INSTEAD, HeaderValue::from_static("system")));
     Ok((StatusCode::NO_CONTENT, instead.into_iter().collect()))
 }

@@ -20,13 +20,13 @@ use crate::state::AppState;
 const SOUNDFONT_ID: HeaderName = HeaderName::from_static("x-soundfont-id");
 const SOUNDFONT_FALLBACK: HeaderName = HeaderName::from_static("x-soundfont-fallback");
 
-/// Sends a SoundFont. The caller's own comes before the system's, and an SF2 before an SF3. If the
-/// id is unknown or the SoundFont cannot be played, sends the default bank.
+/// Sends a SoundFont. A SoundFont of the caller comes before one of the system, and an SF2 before
+/// an SF3. If the id is unknown or the SoundFont cannot be played, sends the default bank.
 #[utoipa::path(get, path = "/plugins/soundfonts/download/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont"), DownloadQuery),
     responses((status = 200, description = "The file", content_type = "application/octet-stream", headers(
-            ("ETag" = String), ("X-Soundfont-Id" = String, description = "The bank that is sent"),
-            ("X-Soundfont-Fallback" = String, description = "`true` if it replaces another"))),
+            ("ETag" = String), ("X-Soundfont-Id" = String, description = "Id of the bank that is sent"),
+            ("X-Soundfont-Fallback" = String, description = "`true` if this bank replaces the requested one"))),
         (status = 206, description = "The requested range"),
         (status = 304, description = "`If-None-Match` names the current file"),
         (status = 416, description = "The range is outside the file"),
@@ -49,11 +49,12 @@ pub(crate) async fn read(
     Ok(response)
 }
 
-/// Finds the bank of an id for a user. Scans again if its file has changed since the last scan.
+/// Finds the bank of an id for a user. If the bank's file has changed since the last scan, scans
+/// again.
 async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResult<Chosen> {
     let not_found = || ApiError::NotFound {
         code: "no_soundfont",
-        detail: "No playable SoundFont is installed or uploaded; upload one.".to_owned(),
+        detail: "No playable SoundFont is installed or uploaded; upload an SF2 or SF3 file.".to_owned(),
     };
     let catalogue = &state.soundfonts.catalogue;
     let chosen = catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)?;
@@ -95,7 +96,7 @@ async fn send_reduced(
     let tag = reduced::tag(soundfont.summary.content_hash.as_deref().unwrap_or_default(), &presets);
     let etag = format!("\"{tag}\"");
     if etag::matches_none(headers, &etag) {
-        // Answered without making the bank.
+        // This answer does not contain the reduced bank, so the bank is not made.
         let etag = HeaderValue::from_str(&etag).map_err(ApiError::internal)?;
         let cache_control = HeaderValue::from_static("private, no-cache");
         let fields = [(header::ETAG, etag), (header::CACHE_CONTROL, cache_control)];
@@ -109,9 +110,9 @@ fn answer(file: File, tag: &str) -> FileAnswer {
     FileAnswer { file, etag: format!("\"{tag}\""), media_type: "application/octet-stream", save_as: None }
 }
 
-/// The headers that name the bank that was used.
+/// Returns the headers that name the bank which was used.
 pub(crate) fn chosen_headers(chosen: &Chosen) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
-    // Headers hold ASCII only; other letters are percent-encoded.
+    // A header may contain only ASCII, so other letters are percent-encoded.
     let id: String = chosen
         .soundfont
         .summary

@@ -1,4 +1,4 @@
-//! Imports and deletes uploads of users. Everything here blocks.
+//! Imports and deletes SoundFonts that users upload. All functions block.
 
 use tokio::runtime::Handle;
 
@@ -11,18 +11,19 @@ use crate::rendering::{BankProblem, memory};
 use crate::state::AppState;
 use crate::storage::{Allowance, Received, lock_contents, quarantine_deleted};
 
-/// Longest id in characters, as in the project schema.
+/// Maximum length of an id in characters, as in the project schema.
 const ID_MAX_CHARS: usize = 128;
 
-/// Maximum number of presets of all SoundFonts of a user, since every catalogue lists them all.
+/// Maximum number of presets in all SoundFonts of a user. It limits the catalogue, which always
+/// lists all of them.
 const PRESETS_MAX: usize = 1 << 16;
 
-/// The id and the name that a SoundFont gets from its file name.
+/// Id and name of a SoundFont that come from its file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileName {
     /// Id of the SoundFont.
     pub(super) id: String,
-    /// Its name, unless the file contains one.
+    /// Name of the SoundFont if the file does not contain one.
     stem: String,
 }
 
@@ -30,7 +31,7 @@ impl FileName {
     /// Parses a file name.
     ///
     /// # Errors
-    /// 422 `bad_soundfont_name`: it has no or too many letters and digits.
+    /// 422 `bad_soundfont_name` if the name has no letters and digits, or too many.
     pub(super) fn parse(name: &str) -> ApiResult<Self> {
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -44,25 +45,25 @@ impl FileName {
         Err(ApiError::Unprocessable {
             code: "bad_soundfont_name",
             detail: format!(
-                "The file name `{shown}` has {chars} letters and digits before its extension. They become the SoundFont's id, \
-                 which has 1 to {ID_MAX_CHARS}; rename the file."
+                "The file name `{shown}` has {chars} letters and digits before its extension. They become the id of the \
+                 SoundFont, which must have 1 to {ID_MAX_CHARS} characters; rename the file."
             ),
         })
     }
 }
 
-/// An imported SoundFont.
+/// Result of an import.
 #[derive(Debug)]
 pub(super) struct Imported {
-    /// The SoundFont that is stored now.
+    /// The SoundFont as it is now stored.
     pub(super) uploaded: Uploaded,
-    /// Whether the user had the same file under this id before.
+    /// Whether the user already had the same file under this id.
     pub(super) already_there: bool,
-    /// Whether it replaced another file of the user.
+    /// Whether the import replaced another file of the user.
     pub(super) replaced: bool,
 }
 
-/// How much a user may store under an id, whose current files count as freed.
+/// Returns how much a user may store under an id. The current files of that id count as freed.
 pub(super) async fn allowance(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Allowance> {
     let uploads = store::of_owner(&state.db, owner_id).await?;
     let remaining = uploads.iter().filter(|upload| upload.soundfont_id != id);
@@ -70,7 +71,7 @@ pub(super) async fn allowance(state: &AppState, owner_id: &str, id: &str) -> Api
     Ok(Allowance::of(state, owner_id).await?.after_freeing(freed_bytes))
 }
 
-/// Size of files in bytes, each content once.
+/// Returns the total size of files in bytes. Each content counts only once.
 fn total_bytes<'u>(files: impl Iterator<Item = &'u Uploaded>) -> u64 {
     let mut contents: Vec<&Content> = files.map(|file| &file.content).collect();
     contents.sort_by(|a, b| a.sha256.cmp(&b.sha256));
@@ -78,11 +79,12 @@ fn total_bytes<'u>(files: impl Iterator<Item = &'u Uploaded>) -> u64 {
     contents.iter().map(|content| content.size_bytes).sum()
 }
 
-/// Validates a received file and stores it as a SoundFont of `owner_id`. It replaces an earlier one
-/// with the same id and format.
+/// Validates a received file and stores it as a SoundFont of `owner_id`. An earlier SoundFont with
+/// the same id and format is replaced.
 ///
 /// # Errors
-/// 415 if it is not a SoundFont, 422 if it cannot be played, 507 beyond the quota.
+/// 415 if the file is not a SoundFont; 422 if it cannot be played; 507 if the user would exceed the
+/// quota.
 pub(super) fn import(
     state: &AppState,
     runtime: &Handle,
@@ -91,7 +93,8 @@ pub(super) fn import(
     mut received: Received,
 ) -> ApiResult<Imported> {
     let uploaded = examine(name, &received)?;
-    // Before taking the lock: all uploads and deletions wait for it.
+    // The file is sent before the lock is taken, because all uploads and deletions wait for the
+    // lock.
     received.writer.upload_as(&uploaded.key()?)?;
     let _contents = lock_contents(state, runtime)?;
     let uploads = runtime.block_on(store::of_owner(&state.db, owner_id))?;
@@ -106,7 +109,7 @@ pub(super) fn import(
         return Err(ApiError::Unprocessable {
             code: "too_many_presets",
             detail: format!(
-                "With `{}` your SoundFonts have {presets} presets; at most {PRESETS_MAX} are accepted. Delete a SoundFont \
+                "With `{}`, your SoundFonts would have {presets} presets; at most {PRESETS_MAX} are allowed. Delete a SoundFont \
                  first.",
                 uploaded.name
             ),
@@ -115,7 +118,8 @@ pub(super) fn import(
     let freed_bytes = total_bytes(uploads.iter()) - total_bytes(remaining());
     let added_bytes = total_bytes(remaining().chain([&uploaded])) - total_bytes(remaining());
     runtime.block_on(Allowance::of(state, owner_id))?.after_freeing(freed_bytes).check(added_bytes)?;
-    // Also if it is stored already, since the stored file may be lost.
+    // The file is stored even if its content is already stored, because the stored file may be
+    // lost.
     received.writer.finish_as(&uploaded.key()?)?;
     runtime.block_on(store::put(&state.db, owner_id, &uploaded))?;
     let replaced = replaced.filter(|_| !already_there);
@@ -125,40 +129,40 @@ pub(super) fn import(
     Ok(Imported { uploaded, already_there, replaced: replaced.is_some() })
 }
 
-/// Reads a received file as a SoundFont.
+/// Reads a received file as a SoundFont and checks that it can be played.
 fn examine(name: FileName, received: &Received) -> ApiResult<Uploaded> {
     let bytes = memory::map(received.writer.temporary(), BANK_MAX_BYTES)?;
     let refused = |reason: &str| format!("`{}` cannot be used: {reason}.", received.name);
     let damaged =
         |reason: &str| ApiError::Unprocessable { code: "soundfont_damaged", detail: refused(reason) };
-    let found = read_bank(bytes).map_err(|error| match error {
+    let contents = read_bank(bytes).map_err(|error| match error {
         dsp_core::soundfont::BankError::NotASoundFont => ApiError::UnsupportedMedia {
             detail: format!("{} Upload an SF2 or SF3 file.", refused(&error.to_string())),
         },
         error => damaged(&BankProblem::Content(error).to_string()),
     })?;
-    if let Some(problem) = found.problem() {
+    if let Some(problem) = contents.problem() {
         return Err(damaged(problem));
     }
     Ok(Uploaded {
         soundfont_id: name.id,
-        name: found.name.unwrap_or(name.stem),
+        name: contents.name.unwrap_or(name.stem),
         content: Content { sha256: received.sha256.clone(), size_bytes: received.size_bytes },
-        format: found.format,
-        presets: found.presets,
-        skipped: found.skipped,
+        format: contents.format,
+        presets: contents.presets,
+        skipped: contents.skipped,
     })
 }
 
-/// Deletes a user's uploads with an id, SF2 and SF3; false if there are none.
+/// Deletes a user's uploads with this id, both SF2 and SF3. Returns false if there are none.
 ///
 /// # Errors
-/// If a query or the storage fails.
+/// A query or the storage fails.
 pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<bool> {
     let _contents = lock_contents(state, runtime)?;
     let deleted = runtime.block_on(store::delete(&state.db, owner_id, id))?;
     for (sha256, format) in &deleted {
-        // The row is gone: the SoundFont is deleted, and upkeep looks for files without a row.
+        // Only the file is left: the row is deleted, and upkeep later finds files without a row.
         if let Err(error) = remove_if_unused(state, runtime, sha256, *format) {
             tracing::warn!(
                 id,
@@ -169,8 +173,8 @@ pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &st
     Ok(!deleted.is_empty())
 }
 
-/// Moves the file of a content to the quarantine, if no user has it any more. After a crash, such
-/// files are collected as orphans.
+/// Moves the file of this content to the quarantine if no user has it any more. If the service
+/// crashes before that, the file is later collected as an orphan.
 fn remove_if_unused(
     state: &AppState,
     runtime: &Handle,
@@ -189,12 +193,12 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, id: &str, stem: &str) {
-        let found = FileName::parse(name).expect("is a name");
-        assert_eq!((&*found.id, &*found.stem), (id, stem), "{name}");
+        let file_name = FileName::parse(name).expect("a file name");
+        assert_eq!((&*file_name.id, &*file_name.stem), (id, stem), "{name}");
     }
 
     #[test]
-    fn the_id_comes_from_the_stem() {
+    fn the_id_and_the_name_come_from_the_file_name() {
         check("My Bank.sf2", "mybank", "My Bank");
         check("C:\\sounds\\Größe 1.SF3", "größe1", "Größe 1");
         check("../../etc/passwd", "passwd", "passwd");
@@ -203,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_made_of_an_id_is_unchanged() {
+    fn making_an_id_from_an_id_does_not_change_it() {
         for letter in '\0'..=char::MAX {
             let id = id_of_name(&letter.to_string());
             assert_eq!(id_of_name(&id), id, "{letter:?}");
@@ -211,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_an_id_is_refused() {
+    fn a_file_name_with_no_or_too_many_letters_is_refused() {
         for name in ["", ".sf2", "???.sf2", "folder/", &format!("{}.sf2", "x".repeat(129))] {
             let error = FileName::parse(name).expect_err("is refused").to_string();
             assert!(error.contains("1 to 128"), "{error}");

@@ -1,4 +1,4 @@
-//! Reads the contents of one SoundFont file.
+//! Reads the contents of a SoundFont file.
 
 use std::path::Path;
 
@@ -9,23 +9,23 @@ use super::{Preset, SkippedParts, SoundFontFormat};
 use crate::rendering::banks::BANK_MAX_BYTES;
 use crate::rendering::memory::{self, Bytes};
 
-/// Maximum number of reasons for skipped parts that are reported for a bank.
+/// Maximum number of reasons for skipped regions that are reported for a bank.
 const REASONS_MAX: usize = 20;
 
-/// The contents of a file.
+/// Contents of a SoundFont file in a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Inspection {
     pub(super) name: String,
     pub(super) format: SoundFontFormat,
     pub(super) content_hash: Option<String>,
     pub(super) presets: Vec<Preset>,
-    /// Parts that cannot be played.
+    /// Regions that cannot be played.
     pub(super) skipped: SkippedParts,
-    /// Why the bank cannot be played.
+    /// Reason why the bank cannot be played; `None` if it can.
     pub(super) problem: Option<String>,
 }
 
-/// Inspects a file. Errors become the `problem` of the inspection.
+/// Inspects a file. An error becomes the `problem` of the inspection.
 pub(super) fn inspect(path: &Path) -> Inspection {
     let mut inspection = Inspection {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -56,21 +56,21 @@ pub(super) fn inspect(path: &Path) -> Inspection {
     inspection
 }
 
-/// The contents of a bank.
+/// Contents of a bank.
 #[derive(Debug)]
 pub(super) struct BankContents {
-    /// The name in the file.
+    /// Name in the file; `None` if it has none.
     pub(super) name: Option<String>,
     pub(super) format: SoundFontFormat,
     pub(super) presets: Vec<Preset>,
-    /// Parts that cannot be played.
+    /// Regions that cannot be played.
     pub(super) skipped: SkippedParts,
 }
 
 impl BankContents {
-    /// Why the bank cannot be played.
+    /// Returns the reason why the bank cannot be played; `None` if it can.
     pub(super) fn problem(&self) -> Option<&'static str> {
-        self.presets.is_empty().then_some("it has no playable preset")
+        self.presets.is_empty().then_some("the SoundFont has no playable preset")
     }
 }
 
@@ -97,7 +97,8 @@ pub(super) fn read_bank(bytes: Bytes) -> Result<BankContents, BankError> {
     })
 }
 
-/// The name in a file, without the file extension that some have; `None` if it is empty.
+/// Returns the name in a file without the file extension that some names have. Returns `None` if it
+/// is empty.
 fn plain_name(name: &str) -> Option<&str> {
     let name = name.trim();
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -105,7 +106,7 @@ fn plain_name(name: &str) -> Option<&str> {
         .filter(|name| !name.is_empty())
 }
 
-/// The format of a file by its extension.
+/// Returns the format of a file according to its extension.
 pub(super) fn format_of(path: &Path) -> SoundFontFormat {
     let extension = path.extension().unwrap_or_default();
     if extension.eq_ignore_ascii_case("sf3") { SoundFontFormat::Sf3 } else { SoundFontFormat::Sf2 }

@@ -1,14 +1,14 @@
-//! Files of uploaded SoundFonts that must exist.
+//! Lists the files of uploaded SoundFonts that must exist.
 
 use super::store;
 use crate::db::Db;
 use crate::error::ApiResult;
 use crate::storage::Expected;
 
-/// All files of SoundFonts that the database refers to.
+/// Returns all files of SoundFonts that the database refers to.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     let mut expected = Vec::new();
     for (content, format) in store::contents(db).await? {

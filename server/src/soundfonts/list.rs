@@ -13,30 +13,30 @@ use crate::etag;
 use crate::extract::Json;
 use crate::state::AppState;
 
-/// The SoundFonts, full and condensed.
+/// The SoundFonts, once with their presets and once condensed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CatalogAnswer {
-    /// Every bank with its presets.
+    /// All banks with their presets.
     soundfonts: Vec<SoundFont>,
-    /// Every bank in short.
+    /// All banks without details.
     condensed: Vec<CondensedSoundFont>,
-    /// When the folders were last searched, RFC 3339.
+    /// Time when the folders were last searched, RFC 3339.
     scanned_at: String,
 }
 
-/// A SoundFont in short.
+/// A SoundFont without details.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CondensedSoundFont {
-    /// Identifies the bank.
+    /// Id of the bank.
     soundfont_id: String,
-    /// Its name.
+    /// Name of the bank.
     name: String,
-    /// How many presets it has.
+    /// Number of presets in the bank.
     preset_count: usize,
 }
 
-/// Lists the SoundFonts that the scanner has found and those that the caller has uploaded. If
-/// several have one id, lists the one that is played; it names the others.
+/// Lists the SoundFonts of the system and those that the caller has uploaded. If several have the
+/// same id, the list has only the one that is played; its field `others` has the rest.
 #[utoipa::path(get, path = "/plugins/soundfonts/catalog", tag = "plugins",
     responses((status = 200, body = CatalogAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current catalogue"), CommonErrors))]

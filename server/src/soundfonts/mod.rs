@@ -1,9 +1,11 @@
-//! The SoundFonts of this installation and of its users. A scanner in the background finds them, or
-//! users upload them. They are listed, sent to browsers and opened for renders.
+//! The SoundFonts of this installation and of its users. A scanner in the background finds those of
+//! the installation, and users upload others. The service lists them, sends them to browsers and
+//! opens them for renders.
 //!
-//! A SoundFont in one of the folders belongs to the system, an uploaded one to its user. Users see
-//! the system's SoundFonts and their own. If several have the same id, a user's own comes before
-//! the system's, and an SF2 before an SF3. The catalogue names the ones that are not played.
+//! A SoundFont in one of the folders belongs to the system. An uploaded SoundFont belongs to its
+//! user. Users see the system's SoundFonts and their own. If several have the same id, the user's
+//! comes before the system's, and an SF2 before an SF3. The catalogue also names the SoundFonts
+//! that are not played for this reason.
 
 mod catalogue;
 mod delete;
@@ -45,7 +47,7 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::{BlobKey, FORM_EXTRA_BYTES};
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit {
         form_max_bytes: FORM_EXTRA_BYTES,
@@ -58,22 +60,22 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .merge(with_body_limit(OpenApiRouter::new().routes(routes!(upload::upload)), limit))
 }
 
-/// The SoundFonts that this process knows and has opened.
+/// The SoundFonts that this process knows or has opened.
 #[derive(Debug)]
 pub struct SoundFonts {
-    /// The SoundFonts of this installation and of its users.
+    /// Catalogue of the SoundFonts of this installation and of its users.
     pub catalogue: Catalogue,
-    /// Opened banks.
+    /// Cache of opened banks.
     pub banks: BankCache,
-    /// Banks reduced to the presets that browsers request.
+    /// Cache of banks that are reduced to the presets that browsers request.
     reduced: ReducedBanks,
-    /// One upload is opened at a time, since its tables take memory.
+    /// Only one upload is examined at a time, because the tables of a bank take much memory.
     uploads: Permits,
 }
 
 impl SoundFonts {
-    /// No folder is searched and no bank opened yet. `extra_files` searches outside the folders in
-    /// the settings.
+    /// Makes an empty state: no folder is searched and no bank is opened yet. `extra_files`
+    /// searches outside the folders of the settings.
     pub(crate) fn new(config: &Config, db: &Db, extra_files: ExtraFiles) -> Self {
         let waiting_max = config.limits.work_waiting_max;
         Self {
@@ -92,8 +94,8 @@ impl SoundFonts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SoundFontSource {
-    /// The system: it is in a folder of the machine, all users have it, and the API cannot delete
-    /// it.
+    /// The system. The SoundFont is in a folder of the machine, all users have it, and the API
+    /// cannot delete it.
     System,
     /// The caller, who uploaded it.
     Upload,
@@ -110,7 +112,7 @@ pub enum SoundFontFormat {
 }
 
 impl SoundFontFormat {
-    /// The extension of its files.
+    /// Returns the extension of files in this format, without the dot.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -119,7 +121,7 @@ impl SoundFontFormat {
         }
     }
 
-    /// The format with this extension.
+    /// Returns the format with this extension, in upper or lower case.
     fn of_extension(extension: &str) -> Option<Self> {
         [Self::Sf2, Self::Sf3].into_iter().find(|format| extension.eq_ignore_ascii_case(format.extension()))
     }
@@ -128,90 +130,91 @@ impl SoundFontFormat {
 /// A SoundFont without its presets.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SoundFontSummary {
-    /// Identifies the bank: the stem of its file, lower-case letters and digits.
+    /// Id of the bank: the letters and digits of its file name without the extension, in lower
+    /// case.
     pub soundfont_id: String,
-    /// Name in the file, or the stem of the file name.
+    /// Name in the file or, if it has none, the file name without the extension.
     pub name: String,
-    /// Owner.
+    /// Owner of the SoundFont.
     pub source: SoundFontSource,
-    /// Sample format.
+    /// Sample format of the SoundFont.
     pub format: SoundFontFormat,
     /// Size of the file in bytes.
     pub size_bytes: u64,
     /// SHA-256 of the file in hexadecimal; null if it could not be read.
     pub content_hash: Option<String>,
-    /// Whether it replaces missing ones.
+    /// Whether this bank replaces missing banks.
     pub default: bool,
-    /// Whether it can be played.
+    /// Whether the bank can be played.
     pub usable: bool,
-    /// Why it cannot be played; null if it can.
+    /// Reason why the bank cannot be played; null if it can.
     pub problem: Option<String>,
-    /// Skipped parts.
+    /// Regions of the bank that are skipped.
     pub skipped: SkippedParts,
-    /// Other SoundFonts of this id; this one is played instead of them.
+    /// Other SoundFonts with the same id. This SoundFont is played instead of them.
     pub others: Vec<OtherSoundFont>,
 }
 
-/// A SoundFont that is not played, because another of its id is.
+/// A SoundFont that is not played because another one with the same id is played.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OtherSoundFont {
-    /// Owner.
+    /// Owner of the SoundFont that is not played.
     pub source: SoundFontSource,
-    /// Sample format.
+    /// Sample format of the SoundFont that is not played.
     pub format: SoundFontFormat,
-    /// Why the other one is played.
+    /// Reason why the other one is played.
     pub reason: String,
 }
 
-/// Bad regions of a SoundFont: it is played without them.
+/// Faulty regions of a SoundFont, which is played without them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedParts {
-    /// Number of regions.
+    /// Number of skipped regions.
     pub count: usize,
-    /// Locations and faults of the first of them; at most 20.
+    /// Location and fault of the first regions, at most 20.
     pub reasons: Vec<String>,
 }
 
 /// A preset of a SoundFont.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Preset {
-    /// SoundFont bank number; 128 holds drum kits.
+    /// SoundFont bank number; 128 contains drum kits.
     pub bank: u16,
-    /// Program number.
+    /// Program number, 0 to 127.
     pub program: u16,
-    /// Name in the file.
+    /// Name of the preset in the file.
     pub name: String,
 }
 
 /// A SoundFont with its presets.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SoundFont {
-    /// Everything but the presets.
+    /// Everything except the presets.
     #[serde(flatten)]
     pub summary: SoundFontSummary,
-    /// Its presets by ascending bank and program.
+    /// Presets of the SoundFont, ordered by bank and program.
     pub presets: Vec<Preset>,
-    /// Its file.
+    /// File of the SoundFont.
     #[serde(skip)]
     pub file: BankFile,
 }
 
-/// Where the bytes of a SoundFont are.
+/// Place where the file of a SoundFont is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BankFile {
-    /// In a folder of this machine.
+    /// The file is in a folder of this machine.
     InFolder {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
-        /// The file as the scan found it.
+        /// Version of the file at the time of the scan.
         version: Version,
     },
-    /// Among the stored files, named by its hash.
+    /// The file was uploaded. The storage names it by its hash.
     Stored(BlobKey),
 }
 
 impl SoundFont {
-    /// Its path in a folder; `None` if it was uploaded.
+    /// Returns the path of a SoundFont in a folder; `None` if it was uploaded.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.file {
@@ -220,10 +223,10 @@ impl SoundFont {
         }
     }
 
-    /// Opens it. Blocks.
+    /// Opens the bank. Blocks.
     ///
     /// # Errors
-    /// When its file was changed or removed since it was listed.
+    /// The file was changed or removed after it was listed.
     pub(crate) fn open(&self, state: &AppState) -> Result<Bank, RenderError> {
         let banks = &state.soundfonts.banks;
         let opened = match &self.file {
@@ -234,11 +237,12 @@ impl SoundFont {
     }
 }
 
-/// Turns a name into an id: lower case, letters and digits only. Applied to an id, it changes
-/// nothing.
+/// Turns a name into an id by keeping only its letters and digits, in lower case. An id stays
+/// unchanged.
 #[must_use]
 pub fn id_of_name(name: &str) -> String {
-    // The lower case of some letters, such as `İ`, adds a mark, which the filter drops.
+    // The lower case of some letters, such as `İ`, adds a combining mark. The filter removes such
+    // marks.
     name.chars().flat_map(char::to_lowercase).filter(|letter| letter.is_alphanumeric()).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The presets that a download requests, as text: `0:0,0:33,128:0`.
+//! Parses the presets that a download requests, as in `0:0,0:33,128:0`.
 
 use std::collections::BTreeSet;
 
@@ -7,38 +7,41 @@ use utoipa::IntoParams;
 
 use crate::error::{ApiError, ApiResult};
 
-/// Maximum number of presets in one request. Their list still fits into an address.
+/// Maximum number of presets in one request. A list of this length still fits into a URL.
 const PRESETS_MAX: usize = 4_096;
 
-/// Greatest program number of MIDI.
+/// Highest program number of MIDI.
 const PROGRAM_MAX: u8 = 127;
 
 /// The requested part of a SoundFont.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DownloadQuery {
-    /// `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096. The answer is an SF2 file of
-    /// these presets with PCM samples, which sounds the same to the bit. A pair that the bank does
-    /// not have stands for the preset that would be played instead. By default, the unchanged file.
+    /// Pairs `bank:program` such as `0:0,0:33,128:0`, at most 4096. The answer is then an SF2 file
+    /// with only these presets and PCM samples. It sounds bit-identical to the whole bank. If the
+    /// bank lacks a preset, the file has the preset that would be played instead. By default, the
+    /// answer is the unchanged file.
     #[param(pattern = r"^\d{1,4}:(\d|[1-9]\d|1[01]\d|12[0-7])(,\d{1,4}:(\d|[1-9]\d|1[01]\d|12[0-7]))*$")]
     pub(super) presets: Option<String>,
 }
 
-/// Bank and program numbers, each pair once, ascending.
+/// Parses the list into bank and program numbers, sorted and without duplicates.
 ///
 /// # Errors
-/// 422 that names the first invalid entry.
+/// 422 `bad_presets`, which names the first invalid entry.
 pub(super) fn parse(text: &str) -> ApiResult<Vec<(u16, u8)>> {
     let refused = |detail: String| ApiError::Unprocessable { code: "bad_presets", detail };
     let mut presets = BTreeSet::new();
     for (index, entry) in text.split(',').enumerate() {
         if index == PRESETS_MAX {
-            return Err(refused(format!("`presets` lists more than {PRESETS_MAX} presets.")));
+            return Err(refused(format!(
+                "`presets` has more than {PRESETS_MAX} entries, which is the maximum."
+            )));
         }
         let Some(preset) = pair(entry.trim()) else {
             let shown: String = entry.chars().take(40).collect();
             return Err(refused(format!(
-                "`presets` is a list such as 0:0,0:33,128:0, each a bank of 0 to {} and a program of 0 to \
+                "`presets` must be a list such as 0:0,0:33,128:0, in which each entry is a bank from 0 to {} and a program from 0 to \
                  {PROGRAM_MAX}; entry {} is `{shown}`.",
                 u16::MAX,
                 index + 1
@@ -58,7 +61,7 @@ fn pair(text: &str) -> Option<(u16, u8)> {
     Some((bank.parse().ok()?, program.parse().ok().filter(|program| *program <= PROGRAM_MAX)?))
 }
 
-/// The list as text.
+/// Writes the list as text.
 pub(super) fn text(presets: &[(u16, u8)]) -> String {
     let pairs: Vec<String> = presets.iter().map(|(bank, program)| format!("{bank}:{program}")).collect();
     pairs.join(",")
@@ -82,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_entry_is_named() {
+    fn the_error_names_the_first_invalid_entry() {
         check_refused("", "entry 1 is ``");
         check_refused("0:0,", "entry 2 is ``");
         check_refused("0", "entry 1 is `0`");
@@ -93,7 +96,7 @@ mod tests {
         check_refused("0:0:0", "entry 1");
         check_refused(&"9".repeat(100_000), &format!("`{}`", "9".repeat(40)));
         let many = vec!["0:0"; PRESETS_MAX];
-        assert_eq!(parse(&many.join(",")).expect("the most presets"), [(0, 0)]);
+        assert_eq!(parse(&many.join(",")).expect("a list of the maximum length"), [(0, 0)]);
         check_refused(&format!("{},0:0", many.join(",")), "more than 4096");
     }
 }

@@ -1,4 +1,4 @@
-//! Banks reduced to some presets, cached on the disk within a limit.
+//! Makes banks that are reduced to some presets, and caches them on the disk within a size limit.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,27 +16,30 @@ use crate::rendering::{ENGINE_VERSION, RenderError};
 use crate::state::AppState;
 use crate::storage::{BlobKey, Blobs};
 
-/// Folder of the store that reduced banks are in.
+/// Storage folder of the reduced banks.
 const FOLDER: &str = "reduced-soundfonts";
 
 /// Makes and caches reduced banks.
 #[derive(Debug)]
 pub(crate) struct ReducedBanks {
     limit_bytes: u64,
-    /// One bank is made at a time, since it takes twice its size in memory.
+    /// Only one bank is made at a time, because making a bank takes twice the bank's size in
+    /// memory.
     making: Permits,
 }
 
 impl ReducedBanks {
-    /// Keeps at most `limit_bytes` of files. At most `waiting_max` requests wait.
+    /// Makes a cache whose files have at most `limit_bytes` in total. At most `waiting_max`
+    /// requests may wait.
     pub(crate) fn new(limit_bytes: u64, waiting_max: u64) -> Self {
         Self { limit_bytes, making: Permits::counted("reduced SoundFonts", 1, waiting_max) }
     }
 
-    /// The file of a bank reduced to some presets, made now or earlier. `tag` is its [`tag`].
+    /// Returns the file of a bank that is reduced to some presets. Makes the file if it is not
+    /// cached. `tag` is the result of [`tag`].
     ///
     /// # Errors
-    /// 422 if the bank cannot be used, 500 if the file cannot be stored.
+    /// 422 if the bank cannot be used; 500 if the file cannot be stored.
     pub(super) async fn open(
         &self,
         state: &AppState,
@@ -45,21 +48,21 @@ impl ReducedBanks {
         tag: &str,
     ) -> ApiResult<File> {
         let key = BlobKey::new(FOLDER, tag, "sf2").map_err(ApiError::internal)?;
-        let (blobs, known) = (state.blobs.local(), key.clone());
-        if let Some(file) = tokio::task::spawn_blocking(move || cached(&blobs, &known)).await?? {
+        let (blobs, cache_key) = (state.blobs.local(), key.clone());
+        if let Some(file) = tokio::task::spawn_blocking(move || cached(&blobs, &cache_key)).await?? {
             return Ok(file);
         }
         let (state, limit_bytes) = (state.clone(), self.limit_bytes);
         let make = move |caller: &Caller| -> ApiResult<File> {
             let blobs = &state.blobs.local();
-            // Another request may have made it while this one waited.
+            // Another request may have made the file while this one waited.
             if let Some(file) = cached(blobs, &key)? {
                 return Ok(file);
             }
             blobs.put(&key, &reduce(&state, &soundfont, &presets, caller)?)?;
             let file = blobs.read(&key)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             if let Some(folder) = blobs.path(&key).parent() {
-                make_room(folder, limit_bytes)?;
+                evict_to_limit(folder, limit_bytes)?;
             }
             Ok(file)
         };
@@ -67,7 +70,7 @@ impl ReducedBanks {
     }
 }
 
-/// Opens the file of a key, if there is one, and marks it as recently used.
+/// Opens the cached file of a key, if there is one, and marks it as recently used.
 fn cached(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
     let file = blobs.read(key)?;
     if let Some(file) = &file {
@@ -76,7 +79,8 @@ fn cached(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
     Ok(file)
 }
 
-/// Identifies a reduced bank by the bank's content, the presets and the version of the engine.
+/// Returns a tag that identifies a reduced bank by the bank's content, the presets and the version
+/// of the engine.
 pub(super) fn tag(content_hash: &str, presets: &[(u16, u8)]) -> String {
     let text = format!("{ENGINE_VERSION} {content_hash} {}", preset_list::text(presets));
     format!("{:x}", Sha256::digest(text))
@@ -91,19 +95,19 @@ fn reduce(
     let (banks, name) = (&state.soundfonts.banks, &soundfont.summary.soundfont_id);
     let bank = soundfont.open(state)?;
     banks.prepare(&bank, name, presets, &mut || !caller.has_disconnected())?;
-    // For the samples, and then the file made of them.
+    // This memory is for the samples, and then for the file that is made from them.
     let _memory = banks.reserve(name, 2 * bank.reduced_bytes(presets))?;
     let unusable = |error: BankError| RenderError::Bank { name: name.clone(), reason: error.into() };
     Ok(bank.reduced(presets).map_err(unusable)?)
 }
 
-/// Deletes the least recently used files until the others are within the limit.
-fn make_room(folder: &Path, limit_bytes: u64) -> io::Result<()> {
+/// Deletes the least recently used files until the remaining ones are within the limit.
+fn evict_to_limit(folder: &Path, limit_bytes: u64) -> io::Result<()> {
     let mut files: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.path().extension().is_some_and(|extension| extension == "sf2") {
-            // Another process may have removed it.
+            // Another process may have removed the file.
             if let Ok(metadata) = entry.metadata() {
                 files.push((metadata.modified()?, entry.path(), metadata.len()));
             }
@@ -128,28 +132,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_files_make_room() {
+    fn the_least_recently_used_files_are_deleted_first() {
         let folder = tempfile::tempdir().expect("a folder");
         let file_of_age = |name: &str, secs: u64| {
             let path = folder.path().join(name);
             fs::write(&path, [0; 10]).expect("writes");
             let file = File::options().write(true).open(&path).expect("opens");
-            file.set_modified(SystemTime::now() - Duration::from_secs(secs)).expect("sets");
+            file.set_modified(SystemTime::now() - Duration::from_secs(secs)).expect("sets the time");
             path
         };
         let (new, old, middle) =
             (file_of_age("a.sf2", 1), file_of_age("b.sf2", 30), file_of_age("c.sf2", 20));
         let other = file_of_age("other.txt", 99);
-        make_room(folder.path(), 30).expect("room");
+        evict_to_limit(folder.path(), 30).expect("the files are deleted");
         assert!(new.exists() && old.exists() && middle.exists());
-        make_room(folder.path(), 29).expect("room");
+        evict_to_limit(folder.path(), 29).expect("the files are deleted");
         assert!(new.exists() && !old.exists() && middle.exists());
-        make_room(folder.path(), 0).expect("room");
+        evict_to_limit(folder.path(), 0).expect("the files are deleted");
         assert!(!new.exists() && !middle.exists() && other.exists());
     }
 
     #[test]
-    fn tags_differ_for_other_banks_and_presets() {
+    fn tags_differ_between_banks_and_between_lists_of_presets() {
         let tags = [tag("a", &[(0, 1)]), tag("b", &[(0, 1)]), tag("a", &[(0, 1), (0, 2)])];
         assert!(tags[0] != tags[1] && tags[0] != tags[2], "{tags:?}");
         assert_eq!(tags[0], tag("a", &[(0, 1)]));

@@ -1,4 +1,4 @@
-//! Searches folders for SoundFonts, and reads only new and changed files.
+//! Searches folders for SoundFonts. Reads only the files that are new or have changed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -10,13 +10,13 @@ use super::{BankFile, SoundFont, SoundFontFormat, SoundFontSource, SoundFontSumm
 use crate::clock;
 use crate::rendering::banks::Version;
 
-/// How many folders deep the search goes.
+/// Maximum depth of the search in levels of folders.
 const DEPTH_MAX: usize = 4;
 
-/// Default banks if the settings name none; the first that is found is used.
+/// Ids of default banks if the settings name none. The first one that is found is used.
 const USUAL_DEFAULTS: [&str; 2] = ["timgm6mb", "fluidr3gm"];
 
-/// Maximum number of files in the catalogue; others are left out, with a warning in the log.
+/// Maximum number of files in the catalogue. Further files are left out, with a warning in the log.
 const FILES_MAX: usize = 2_000;
 
 /// Searches the folders, and caches the inspections of their files.
@@ -37,24 +37,24 @@ impl Scanner {
         Self { folders, preferred, inspected: HashMap::new() }
     }
 
-    /// Searches the folders; `extra_files` are files found elsewhere, by their real paths.
+    /// Searches the folders. `extra_files` are the real paths of files that were found elsewhere.
     pub(super) fn scan(&mut self, extra_files: Vec<PathBuf>) -> Snapshot {
         let files = self.find(extra_files);
-        let mut known = std::mem::take(&mut self.inspected);
+        let mut cached = std::mem::take(&mut self.inspected);
         let mut by_id: BTreeMap<String, Vec<SoundFont>> = BTreeMap::new();
-        for found in files {
-            let inspection = match known.remove(&found.path) {
-                Some((version, inspection)) if version == found.version => inspection,
+        for file in files {
+            let inspection = match cached.remove(&file.path) {
+                Some((version, inspection)) if version == file.version => inspection,
                 _ => {
-                    let inspection = inspect(&found.path);
+                    let inspection = inspect(&file.path);
                     let problem = inspection.problem.as_deref();
                     let skipped = inspection.skipped.count;
-                    tracing::info!(path = ?found.path, problem, skipped, "inspected a SoundFont");
+                    tracing::info!(path = ?file.path, problem, skipped, "inspected a SoundFont");
                     inspection
                 }
             };
-            let soundfont = soundfont(&found, &inspection);
-            self.inspected.insert(found.path, (found.version, inspection));
+            let soundfont = soundfont(&file, &inspection);
+            self.inspected.insert(file.path, (file.version, inspection));
             by_id.entry(soundfont.summary.soundfont_id.clone()).or_default().push(soundfont);
         }
         let mut shadowed = Vec::new();
@@ -66,8 +66,8 @@ impl Scanner {
         Snapshot { soundfonts, shadowed, scanned_at: clock::now_text() }
     }
 
-    /// The files of all folders by their real paths, each once, in the order of the folders, and
-    /// then `extra_files`.
+    /// Returns the files of all folders by their real paths, each only once. They are in the order
+    /// of the folders, followed by `extra_files`.
     fn find(&self, extra_files: Vec<PathBuf>) -> Vec<FoundFile> {
         let mut seen = HashSet::new();
         let mut files = Vec::new();
@@ -90,8 +90,8 @@ impl Scanner {
         if files.len() > FILES_MAX {
             tracing::warn!(
                 found = files.len(),
-                kept = FILES_MAX,
-                "too many SoundFonts; the others are left out"
+                maximum = FILES_MAX,
+                "too many SoundFonts; those beyond the maximum are left out"
             );
             files.truncate(FILES_MAX);
         }
@@ -99,8 +99,8 @@ impl Scanner {
     }
 }
 
-/// Collects the real paths of SoundFont files below a folder. Links are followed, and a file with
-/// several links is found once.
+/// Collects the real paths of the SoundFont files below a folder. Follows symbolic links. A file
+/// with several links is collected only once.
 fn search(folder: &Path, depth: usize, seen: &mut HashSet<PathBuf>, paths: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -120,8 +120,8 @@ fn is_soundfont(path: &Path) -> bool {
     extension.and_then(SoundFontFormat::of_extension).is_some()
 }
 
-fn soundfont(found: &FoundFile, inspection: &Inspection) -> SoundFont {
-    let stem = found.path.file_stem().unwrap_or_default().to_string_lossy();
+fn soundfont(file: &FoundFile, inspection: &Inspection) -> SoundFont {
+    let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
     SoundFont {
         summary: SoundFontSummary {
             soundfont_id: Some(id_of_name(&stem))
@@ -130,7 +130,7 @@ fn soundfont(found: &FoundFile, inspection: &Inspection) -> SoundFont {
             name: inspection.name.clone(),
             source: SoundFontSource::System,
             format: inspection.format,
-            size_bytes: found.version.size_bytes,
+            size_bytes: file.version.size_bytes,
             content_hash: inspection.content_hash.clone(),
             default: false,
             usable: inspection.problem.is_none(),
@@ -139,15 +139,15 @@ fn soundfont(found: &FoundFile, inspection: &Inspection) -> SoundFont {
             others: Vec::new(),
         },
         presets: inspection.presets.clone(),
-        file: BankFile::InFolder { path: found.path.clone(), version: found.version },
+        file: BankFile::InFolder { path: file.path.clone(), version: file.version },
     }
 }
 
-/// Chooses from files with the same id: playable ones first, then SF2 before SF3, then the first
-/// that was found. The chosen one lists the others.
+/// Chooses from files with the same id: first those that can be played, then SF2 before SF3, then
+/// the file that was found first. The chosen SoundFont lists the others.
 fn choose(mut same_id: Vec<SoundFont>, shadowed: &mut Vec<ShadowedSoundFont>) -> Option<SoundFont> {
     let rank = |soundfont: &SoundFont| (!soundfont.summary.usable, soundfont.summary.format);
-    // The sort is stable.
+    // The sort is stable, so equal files stay in the order in which they were found.
     same_id.sort_by_key(rank);
     let mut same_id = same_id.into_iter();
     let mut chosen = same_id.next()?;

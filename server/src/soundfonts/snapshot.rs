@@ -1,4 +1,4 @@
-//! The SoundFonts of a user at one time, and which of them is played for an id.
+//! The SoundFonts of a user at one time, and the choice of the one that is played for an id.
 
 use std::path::PathBuf;
 
@@ -11,34 +11,34 @@ use crate::error::ApiResult;
 use crate::rendering::RenderError;
 use crate::state::AppState;
 
-/// The system's SoundFonts from the last scan, maybe with the uploads of a user.
+/// The system's SoundFonts from the last scan. They may be combined with the uploads of a user.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// One SoundFont for each id, by ascending id.
+    /// One SoundFont for each id, sorted by id.
     pub soundfonts: Vec<SoundFont>,
-    /// Files of the folders that are not played, because another file with the same id is.
+    /// Files in the folders that are not played because another file with the same id is played.
     pub shadowed: Vec<ShadowedSoundFont>,
-    /// When the scan ended, RFC 3339.
+    /// Time when the scan ended, RFC 3339.
     pub scanned_at: String,
 }
 
-/// A file that is not played, because another file with the same id is.
+/// A file that is not played because another file with the same id is played.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShadowedSoundFont {
-    /// The id.
+    /// The id that both files have.
     pub soundfont_id: String,
-    /// The file.
+    /// Path of the file that is not played.
     pub path: PathBuf,
-    /// Sample format.
+    /// Sample format of the file that is not played.
     pub format: SoundFontFormat,
-    /// Why the other file is played.
+    /// Reason why the other file is played.
     pub reason: &'static str,
-    /// The file that is played.
+    /// Path of the file that is played instead.
     pub instead: PathBuf,
 }
 
 impl ShadowedSoundFont {
-    /// A sentence that names the file that is played, and why.
+    /// Returns a sentence that names the file that is played, and the reason.
     pub(crate) fn in_words(&self) -> String {
         format!("{}: {} is played for `{}`", self.reason, self.instead.display(), self.soundfont_id)
     }
@@ -47,84 +47,88 @@ impl ShadowedSoundFont {
 /// A bank that was chosen for an id.
 #[derive(Debug, Clone)]
 pub struct Chosen {
-    /// The bank.
+    /// The chosen bank.
     pub soundfont: SoundFont,
-    /// Whether it replaces the requested bank.
+    /// Whether this bank replaces the requested one.
     pub fallback: bool,
 }
 
 impl Snapshot {
-    /// Adds the uploads of a user, which are sorted by id, and SF2 before SF3. The default stays
-    /// the system's, unless an upload has its id. If the system has none, it is the first upload.
+    /// Adds the uploads of a user. `uploads` must be sorted by id, with SF2 before SF3. The default
+    /// SoundFont stays the system's, unless an upload has its id. If the system has no default, the
+    /// first upload becomes the default.
     ///
     /// # Errors
-    /// When a row of the database has an invalid file name.
+    /// A row of the database has an invalid file name.
     pub(super) fn with_uploads(&self, uploads: &[Uploaded]) -> ApiResult<Self> {
-        let mut all = self.clone();
+        let mut combined = self.clone();
         for upload in uploads {
-            let index =
-                all.soundfonts.binary_search_by(|known| known.summary.soundfont_id.cmp(&upload.soundfont_id));
+            let index = combined
+                .soundfonts
+                .binary_search_by(|soundfont| soundfont.summary.soundfont_id.cmp(&upload.soundfont_id));
             match index {
-                Ok(index) if all.soundfonts[index].summary.source == SoundFontSource::Upload => {
+                Ok(index) if combined.soundfonts[index].summary.source == SoundFontSource::Upload => {
                     let other = other_soundfont(SoundFontSource::Upload, upload.format, SF2_FIRST);
-                    // Before those of the system.
-                    let others = &mut all.soundfonts[index].summary.others;
+                    // Uploads come before SoundFonts of the system.
+                    let others = &mut combined.soundfonts[index].summary.others;
                     let end =
                         others.iter().take_while(|other| other.source == SoundFontSource::Upload).count();
                     others.insert(end, other);
                 }
                 Ok(index) => {
-                    let system = std::mem::replace(&mut all.soundfonts[index], upload.soundfont()?).summary;
-                    let summary = &mut all.soundfonts[index].summary;
+                    let system =
+                        std::mem::replace(&mut combined.soundfonts[index], upload.soundfont()?).summary;
+                    let summary = &mut combined.soundfonts[index].summary;
                     summary.default = system.default;
                     summary.others = vec![other_soundfont(SoundFontSource::System, system.format, OWN_FIRST)];
                     summary.others.extend(system.others);
                 }
-                Err(index) => all.soundfonts.insert(index, upload.soundfont()?),
+                Err(index) => combined.soundfonts.insert(index, upload.soundfont()?),
             }
         }
-        if all.default_soundfont().is_none()
-            && let Some(first) = all.soundfonts.iter_mut().find(|soundfont| soundfont.summary.usable)
+        if combined.default_soundfont().is_none()
+            && let Some(first) = combined.soundfonts.iter_mut().find(|soundfont| soundfont.summary.usable)
         {
             first.summary.default = true;
         }
-        Ok(all)
+        Ok(combined)
     }
 
-    /// A tag, with its quotes, that changes with everything but `scanned_at`.
+    /// Returns an entity tag, including its quotes, that changes with everything except
+    /// `scanned_at`.
     #[must_use]
     pub fn etag(&self) -> String {
         let content = serde_json::to_vec(&self.soundfonts).unwrap_or_default();
         format!("\"{:x}\"", Sha256::digest(&content))
     }
 
-    /// The SoundFont of an id as [`id_of_name`] makes it, whether it can be played or not.
+    /// Returns the SoundFont with an id from [`id_of_name`], even if it cannot be played.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<&SoundFont> {
         self.soundfonts.iter().find(|soundfont| soundfont.summary.soundfont_id == id)
     }
 
-    /// The bank that replaces missing ones.
+    /// Returns the bank that replaces missing banks.
     #[must_use]
     pub fn default_soundfont(&self) -> Option<&SoundFont> {
         self.soundfonts.iter().find(|soundfont| soundfont.summary.default)
     }
 
-    /// The bank to play for an id (`None`: the default bank). The default replaces a missing or
-    /// unusable bank; `None` if there is no default.
+    /// Chooses the bank to play for an id. Without an id, this is the default bank. The default
+    /// bank also replaces a missing or unplayable bank. Returns `None` if there is no default bank.
     #[must_use]
     pub fn choose(&self, soundfont_id: Option<&str>) -> Option<Chosen> {
         let requested = soundfont_id.map(id_of_name);
-        let found =
+        let playable =
             requested.as_ref().and_then(|id| self.find(id).filter(|soundfont| soundfont.summary.usable));
-        let soundfont = found.or_else(|| self.default_soundfont())?.clone();
-        Some(Chosen { soundfont, fallback: requested.is_some() && found.is_none() })
+        let soundfont = playable.or_else(|| self.default_soundfont())?.clone();
+        Some(Chosen { soundfont, fallback: requested.is_some() && playable.is_none() })
     }
 
-    /// Opens the bank to play for an id, see [`Self::choose`]. Blocks.
+    /// Opens the bank that [`Self::choose`] chooses for an id. Blocks.
     ///
     /// # Errors
-    /// When the file was changed or removed since the scan.
+    /// The file was changed or removed after the scan.
     pub(crate) fn open(
         &self,
         state: &AppState,
@@ -137,11 +141,11 @@ impl Snapshot {
 
 /// Reasons why another SoundFont with the same id is played.
 pub(super) const SF2_FIRST: &str = "an SF2 file of the same id comes before an SF3";
-pub(super) const PLAYABLE_FIRST: &str = "a file of the same id can be played, and this one cannot";
-pub(super) const FOUND_FIRST: &str = "a file of the same id was found before it";
+pub(super) const PLAYABLE_FIRST: &str = "a file of the same id can be played, but this file cannot";
+pub(super) const FOUND_FIRST: &str = "a file of the same id was found earlier";
 const OWN_FIRST: &str = "your own SoundFont of the same id comes before the system's";
 
-/// A SoundFont that is not played, with the reason.
+/// Makes the catalogue entry of a SoundFont that is not played.
 pub(super) fn other_soundfont(
     source: SoundFontSource,
     format: SoundFontFormat,

@@ -1,6 +1,6 @@
 //! SoundFonts of users in the database.
 //!
-//! Every statement for a user names the owner, so that SoundFonts of other users are not found.
+//! Every statement for a user selects by owner, so it never finds SoundFonts of other users.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::storage::{BlobKey, FileKind};
 
-/// Files of uploaded SoundFonts.
+/// The stored files of uploaded SoundFonts.
 pub(crate) const FILES: FileKind = FileKind { folder: "soundfonts", extensions: &["sf2", "sf3"] };
 
 /// A SoundFont that a user has uploaded.
@@ -27,10 +27,10 @@ pub(super) struct Uploaded {
     pub(super) skipped: SkippedParts,
 }
 
-/// The bytes of a file.
+/// Identity of the bytes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Content {
-    /// SHA-256 in hexadecimal.
+    /// SHA-256 of the bytes in hexadecimal.
     pub(super) sha256: String,
     pub(super) size_bytes: u64,
 }
@@ -38,24 +38,24 @@ pub(super) struct Content {
 /// Storage that a user's SoundFonts use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SoundFontUsage {
-    /// Files, each content once.
+    /// Number of files. Each content counts only once.
     pub(crate) files: u64,
-    /// Their size in bytes.
+    /// Total size of these files in bytes.
     pub(crate) bytes: u64,
 }
 
-/// The stored file of a content.
+/// Returns the key of the stored file with this content.
 pub(super) fn key(sha256: &str, format: SoundFontFormat) -> ApiResult<BlobKey> {
     BlobKey::new(FILES.folder, sha256, format.extension()).map_err(ApiError::internal)
 }
 
 impl Uploaded {
-    /// Its stored file.
+    /// Returns the key of the upload's stored file.
     pub(super) fn key(&self) -> ApiResult<BlobKey> {
         key(&self.content.sha256, self.format)
     }
 
-    /// Its entry in the catalogue.
+    /// Returns the upload's entry in the catalogue.
     pub(super) fn soundfont(&self) -> ApiResult<SoundFont> {
         Ok(SoundFont {
             summary: SoundFontSummary {
@@ -106,17 +106,17 @@ fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
     row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
-/// A user's SoundFonts, by ascending id and each id's SF2 before its SF3.
+/// Returns a user's SoundFonts sorted by id, with SF2 before SF3.
 pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<Uploaded>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT * FROM soundfonts WHERE owner_id = $1").bind(owner_id).fetch_all(db).await?;
     let mut uploads = rows.iter().map(Uploaded::from_row).collect::<Result<Vec<_>, _>>()?;
-    // Not sorted by the database, which may use the order of a language.
+    // The database does not sort the rows, because it may use the sorting order of a language.
     uploads.sort_by(|a, b| (&a.soundfont_id, a.format).cmp(&(&b.soundfont_id, b.format)));
     Ok(uploads)
 }
 
-/// Stores a SoundFont of a user, and replaces the one with the same id and format.
+/// Stores a SoundFont of a user. Replaces the one with the same id and format.
 pub(super) async fn put(db: &Db, owner_id: &str, upload: &Uploaded) -> Result<(), sqlx::Error> {
     let encode_error = |error: serde_json::Error| sqlx::Error::Encode(error.into());
     sqlx::query(
@@ -140,7 +140,7 @@ pub(super) async fn put(db: &Db, owner_id: &str, upload: &Uploaded) -> Result<()
     Ok(())
 }
 
-/// Deletes a user's uploads with an id, and returns hash and format of each.
+/// Deletes a user's uploads with an id. Returns the hash and the format of each.
 pub(super) async fn delete(
     db: &Db,
     owner_id: &str,
@@ -158,21 +158,21 @@ pub(super) async fn delete(
 
 /// Whether a SoundFont of any user has this content.
 pub(super) async fn is_used(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
-    let found = sqlx::query("SELECT sha256 FROM soundfonts WHERE sha256 = $1 LIMIT 1").bind(sha256);
-    Ok(found.fetch_optional(db).await?.is_some())
+    let query = sqlx::query("SELECT sha256 FROM soundfonts WHERE sha256 = $1 LIMIT 1").bind(sha256);
+    Ok(query.fetch_optional(db).await?.is_some())
 }
 
-/// All stored contents, each once.
+/// Returns all stored contents, each only once.
 pub(super) async fn contents(db: &Db) -> Result<Vec<(Content, SoundFontFormat)>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT DISTINCT sha256, format, size_bytes FROM soundfonts").fetch_all(db).await?;
     rows.iter().map(|row| Ok((Content::from_row(row)?, format(row)?))).collect()
 }
 
-/// Size of a user's SoundFonts in bytes, each content once.
+/// Returns the total size of a user's SoundFonts in bytes. Each content counts only once.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(
         "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) AS used \
@@ -184,10 +184,11 @@ pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Err
     count(&row, "used")
 }
 
-/// Storage that SoundFonts use, by user id. Content of several users counts for each of them.
+/// Returns the storage that SoundFonts use, by user id. Content of several users counts for each of
+/// them.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) async fn usage_of_all(db: &Db) -> ApiResult<HashMap<String, SoundFontUsage>> {
     let rows = sqlx::query(
         "SELECT owner_id, CAST(COUNT(*) AS BIGINT) AS files, CAST(SUM(size_bytes) AS BIGINT) AS used \

@@ -17,55 +17,55 @@ use crate::permits::Caller;
 use crate::state::AppState;
 use crate::storage::{Destination, Received, form_error, receive_field};
 
-/// Subject of the error for an upload that is too large.
+/// Subject of the error message for an upload that is too large.
 pub(crate) const SUBJECT: &str = "A SoundFont";
 
-/// A SoundFont as a form, for the API's description.
+/// Form with a SoundFont, for the API description.
 #[derive(ToSchema)]
 pub(crate) struct SoundFontForm {
-    /// An SF2 or SF3 file. The id is made of its name: lower case, letters and digits, without the
-    /// extension.
+    /// An SF2 or SF3 file. The letters and digits of its name without the extension, in lower case,
+    /// become the id.
     #[expect(dead_code, reason = "only its description is used")]
     #[schema(format = Binary, content_media_type = "application/octet-stream", value_type = String)]
     file: String,
 }
 
-/// An uploaded SoundFont.
+/// Answer to an upload.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SoundFontUpload {
-    /// The SoundFont of this id as the catalogue has it now: an SF2 of the same id comes before an
-    /// SF3 that was sent.
+    /// The SoundFont that the catalogue now has under this id. If an SF3 was sent and an SF2 with
+    /// the same id exists, this is the SF2.
     #[serde(flatten)]
     soundfont: SoundFont,
     /// The file that was sent.
     uploaded: UploadedSoundFont,
 }
 
-/// A sent file.
+/// The file that was sent.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UploadedSoundFont {
-    /// Sample format.
+    /// Sample format of the file.
     format: SoundFontFormat,
-    /// Its size in bytes, which counts toward the quota.
+    /// Size of the file in bytes, which counts towards the quota.
     size_bytes: u64,
-    /// Its SHA-256 in hexadecimal.
+    /// SHA-256 of the file in hexadecimal.
     content_hash: String,
-    /// Skipped parts.
+    /// Regions of the bank that are skipped.
     skipped: SkippedParts,
     /// Whether the caller already had the same file under this id.
     already_there: bool,
-    /// Whether it replaced another file of the caller with this id and format.
+    /// Whether the file replaced another file of the caller with the same id and format.
     replaced: bool,
 }
 
-/// Stores a SoundFont for the caller alone. Refuses one that cannot be played, and reports skipped
-/// parts. It replaces an earlier one of the same id and format; the same file again changes
-/// nothing. It counts of the caller's quota for audio.
+/// Stores a SoundFont that only the caller can use. Refuses a file that cannot be played, and
+/// reports skipped regions. An earlier SoundFont with the same id and format is replaced; sending
+/// the same file again changes nothing. The file counts towards the caller's quota for audio.
 #[utoipa::path(post, path = "/plugins/soundfonts/upload", tag = "plugins",
     request_body(content = SoundFontForm, content_type = "multipart/form-data"),
     responses((status = 201, body = SoundFontUpload),
-        (status = 415, description = "No SoundFont", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`soundfont_damaged`, or `bad_soundfont_name`: no id can be made of the file's name",
+        (status = 415, description = "The file is not a SoundFont", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`soundfont_damaged`, or `bad_soundfont_name`: no id can be made from the file name",
             body = Problem, content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
             content_type = "application/problem+json"),
@@ -77,10 +77,10 @@ pub(crate) async fn upload(
 ) -> ApiResult<(StatusCode, Json<SoundFontUpload>)> {
     let (name, received) = receive(&state, &user.id, request).await?;
     let (work_state, runtime, owner_id) = (state.clone(), Handle::current(), user.id.clone());
-    // After the upload, the import completes even if the client disconnects.
+    // Once the file has arrived, the import completes even if the client disconnects.
     let importing = move |_: &Caller| {
         let imported = import::import(&work_state, &runtime, &owner_id, name, received);
-        // Gives the memory of a large SoundFont back before the next one is read.
+        // The memory of a large SoundFont is returned to the system before the next one is read.
         allocator::return_free_memory();
         imported
     };
@@ -88,7 +88,7 @@ pub(crate) async fn upload(
     let soundfonts = state.soundfonts.catalogue.of(&user.id).await?;
     let listed = soundfonts.find(&uploaded.soundfont_id).cloned();
     let answer = SoundFontUpload {
-        // Answers the upload itself if it was deleted meanwhile.
+        // If the upload was deleted in the meantime, the answer has the upload itself.
         soundfont: listed.map_or_else(|| uploaded.soundfont(), Ok)?,
         uploaded: UploadedSoundFont {
             format: uploaded.format,
@@ -102,7 +102,7 @@ pub(crate) async fn upload(
     Ok((StatusCode::CREATED, Json(answer)))
 }
 
-/// Receives the one file of a form.
+/// Receives the only file of a form.
 async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResult<(FileName, Received)> {
     let limit_bytes = state.config.limits.soundfont_max_bytes;
     let destination = Destination { folder: FILES.folder, limit_bytes, what: SUBJECT };
@@ -111,12 +111,17 @@ async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResul
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
         if received.is_some() {
-            return Err(ApiError::bad_request("too_many_files", "Upload one SoundFont at a time."));
+            return Err(ApiError::bad_request(
+                "too_many_files",
+                "The form has more than one file; upload one SoundFont at a time.",
+            ));
         }
         let parsed = FileName::parse(&name)?;
         let allowance = import::allowance(state, owner_id, &parsed.id).await?;
         let file = receive_field(state, allowance, destination, &name, field).await?;
         received = Some((parsed, file));
     }
-    received.ok_or_else(|| ApiError::bad_request("no_file", "The form has no part with a file name."))
+    received.ok_or_else(|| {
+        ApiError::bad_request("no_file", "The form has no file; send a part with a file name.")
+    })
 }

@@ -1,4 +1,5 @@
-//! Locks stored contents, so that none is deleted while an upload stores the same one again.
+//! Locks the stored contents. No content is then deleted while an upload stores the same content
+//! again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,15 +9,15 @@ use crate::db;
 use crate::error::ApiResult;
 use crate::state::AppState;
 
-/// Held within this process while contents are stored or deleted.
+/// Lock within this process. It is locked while contents are stored or deleted.
 #[derive(Debug, Default)]
 pub(super) struct ContentsLock(Mutex<()>);
 
 /// Locks audio and SoundFonts, which share a quota. Waits until no other thread of any process
-/// stores or deletes them. For threads that may block.
+/// stores or deletes them. Must be called on a thread that may block.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) fn lock_contents<'a>(state: &'a AppState, runtime: &Handle) -> ApiResult<ContentsGuard<'a>> {
     let process_guard = state.storage.contents.0.lock().unwrap_or_else(PoisonError::into_inner);
     let database_lock = runtime.block_on(db::lock(&state.db, "audio contents"))?;
@@ -27,7 +28,7 @@ pub(crate) fn lock_contents<'a>(state: &'a AppState, runtime: &Handle) -> ApiRes
     })
 }
 
-/// Held while contents are stored or deleted. For threads that may block.
+/// Keeps the contents locked until it is dropped. Must be dropped on a thread that may block.
 pub(crate) struct ContentsGuard<'a> {
     database_lock: Option<db::Lock>,
     runtime: Handle,

@@ -1,13 +1,13 @@
-//! The quota that the projects and tasks of a user share.
+//! The quota that a user's projects and tasks share.
 
 use futures_util::future::BoxFuture;
 use sqlx::AnyConnection;
 
-/// Returns how many bytes of documents a slice stores for a user, by the user's id.
+/// Function that returns how many bytes of documents a slice stores for the user with this id.
 pub(crate) type DocumentBytes =
     for<'a> fn(&'a mut AnyConnection, &'a str) -> BoxFuture<'a, Result<u64, sqlx::Error>>;
 
-/// The quota of each user, and the slices whose documents count towards it.
+/// Quota of each user, and functions that count the documents of slices towards it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DocumentQuota {
     quota_bytes: u64,
@@ -19,15 +19,15 @@ impl DocumentQuota {
         Self { quota_bytes, counted }
     }
 
-    /// The quota in bytes.
+    /// Returns the quota of each user in bytes.
     pub(crate) fn quota_bytes(&self) -> u64 {
         self.quota_bytes
     }
 
-    /// Size of a user's documents, in bytes.
+    /// Returns the total size of a user's documents in bytes.
     ///
     /// # Errors
-    /// If the query fails.
+    /// A query fails.
     pub(crate) async fn used_bytes(
         &self,
         connection: &mut AnyConnection,
@@ -40,8 +40,8 @@ impl DocumentQuota {
         Ok(used_bytes)
     }
 
-    /// Name of the lock for storing documents of a user, so that two saves at once cannot exceed
-    /// the quota together.
+    /// Returns the name of the lock that is needed to store documents of a user. The lock keeps two
+    /// simultaneous saves from exceeding the quota together.
     pub(crate) fn lock_name(owner_id: &str) -> String {
         format!("projects {owner_id}")
     }

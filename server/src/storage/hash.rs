@@ -1,4 +1,4 @@
-//! Hashes of files.
+//! Hashes files.
 
 use std::fs::File;
 use std::io;
@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 /// Size of the read buffer in bytes.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// SHA-256 of a file in hexadecimal.
+/// Returns the SHA-256 of a file in hexadecimal.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// The file cannot be read.
 pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     io::copy(&mut io::BufReader::with_capacity(BUFFER_BYTES, File::open(path)?), &mut hash)?;

@@ -1,7 +1,7 @@
-//! Stored files ([`Blobs`]), receiving uploads, quotas of users and room on the disk.
+//! Stores files ([`Blobs`]), receives uploads, and enforces quotas of users and the disk reserve.
 //!
-//! This slice knows no other slice. The slices that store files for users pass [`Storage`]
-//! functions that count their bytes and remove deleted files.
+//! This slice does not depend on any other slice. The slices that store files for users pass
+//! functions to [`Storage`], which count their bytes and remove deleted files.
 
 mod blobs;
 mod contents;
@@ -29,18 +29,20 @@ pub(crate) use room::{
 };
 pub(crate) use room_checked::RoomChecked;
 
-/// Quotas, and room for what users store.
+/// Quotas of users, and free disk space for their files.
 #[derive(Debug)]
 pub struct Storage {
-    /// One function of each slice that stores files; the sum counts towards the quota.
+    /// One function of each slice that stores files for users. The sum of their results counts
+    /// towards the quota.
     used_bytes_of: &'static [UsedBytes],
-    /// Removes deleted files when the disk is full.
+    /// Removes all deleted files. It is called when the disk is full.
     make_room: MakeRoom,
     contents: ContentsLock,
 }
 
 impl Storage {
-    /// `used_bytes_of` has one function of each slice that stores files for users.
+    /// Makes the storage. `used_bytes_of` has one function of each slice that stores files for
+    /// users.
     pub(crate) fn new(used_bytes_of: &'static [UsedBytes], make_room: MakeRoom) -> Self {
         Self { used_bytes_of, make_room, contents: ContentsLock::default() }
     }

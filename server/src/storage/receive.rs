@@ -1,4 +1,4 @@
-//! Receives uploaded bytes into an unnamed file, hashes them and enforces the limits.
+//! Receives uploaded bytes into an unnamed file, hashes them, and enforces the limits.
 
 use std::io::Write as _;
 
@@ -16,43 +16,43 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::is_length_limit;
 use crate::state::AppState;
 
-/// Maximum size of a form without its files, in bytes.
+/// Maximum size of a form without the contents of its files, in bytes.
 pub(crate) const FORM_EXTRA_BYTES: u64 = 256 * 1024;
 
-/// Maximum number of chunks of a body that wait to be written.
+/// Maximum number of chunks of a body that are collected before they are written.
 const PENDING_CHUNKS_MAX: usize = 64;
 
-/// Bytes that are collected before they are written.
+/// Number of bytes that are collected before they are written.
 const WRITE_BATCH_BYTES: usize = 256 * 1024;
 
-/// Bytes written between two checks of the free disk space.
+/// Number of bytes that are written between two checks of the free disk space.
 const DISK_CHECK_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Longest file name, in characters.
+/// Maximum length of a file name in characters.
 const NAME_MAX_CHARS: usize = 255;
 
-/// Name of a file without a name.
+/// Name of a file that is uploaded without a name.
 const UNNAMED: &str = "Untitled";
 
 /// Folder and size limit of received files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Destination {
-    /// Folder of the store.
+    /// Folder within the store.
     pub(crate) folder: &'static str,
-    /// Largest file in bytes.
+    /// Maximum size of a file in bytes.
     pub(crate) limit_bytes: u64,
-    /// Name of such files, as the start of a sentence.
+    /// Name of such files in error messages, as the start of a sentence.
     pub(crate) what: &'static str,
 }
 
 impl Destination {
-    /// 413 that names the limit.
+    /// Returns the error 413, which names the limit.
     fn too_large(&self) -> ApiError {
         ApiError::TooLarge { what: self.what, limit_bytes: self.limit_bytes }
     }
 }
 
-/// A completely received file. Dropping it deletes the file.
+/// A completely received file. Dropping this value deletes the file.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) name: String,
@@ -61,7 +61,8 @@ pub(crate) struct Received {
     pub(crate) size_bytes: u64,
 }
 
-/// An unnamed file that is being received. Dropping it deletes the file. Its functions block.
+/// An unnamed file that is being received. Dropping this value deletes the file. Its functions
+/// block.
 #[derive(Debug)]
 pub(crate) struct Receiving {
     writer: BlobWriter,
@@ -75,7 +76,7 @@ pub(crate) struct Receiving {
 }
 
 impl Receiving {
-    /// Starts an empty file.
+    /// Starts with an empty file.
     pub(crate) fn new(
         state: &AppState,
         runtime: &Handle,
@@ -97,7 +98,7 @@ impl Receiving {
     /// Appends a chunk.
     ///
     /// # Errors
-    /// 413 or 507 when the file becomes too large.
+    /// 413 if the file becomes too large; 507 if it exceeds the quota or the disk is full.
     pub(crate) fn add(&mut self, chunk: &[u8]) -> ApiResult<()> {
         self.size_bytes += chunk.len() as u64;
         if self.size_bytes > self.destination.limit_bytes {
@@ -113,7 +114,7 @@ impl Receiving {
         Ok(self.writer.write_all(chunk)?)
     }
 
-    /// Completes the file.
+    /// Completes the file and gives it a name for display.
     pub(crate) fn finish(mut self, name: &str) -> ApiResult<Received> {
         self.writer.flush()?;
         let sha256 = format!("{:x}", self.hash.finalize());
@@ -121,8 +122,8 @@ impl Receiving {
     }
 }
 
-/// Receives a stream of bytes. It uses a thread only while it writes, since there may be many slow
-/// senders.
+/// Receives a stream of bytes. Many slow clients may send at the same time, so this uses a thread
+/// only while it writes.
 async fn receive(
     state: &AppState,
     allowance: Allowance,
@@ -157,7 +158,7 @@ async fn append(mut file: Receiving, chunks: Vec<Bytes>) -> ApiResult<Receiving>
     .await?
 }
 
-/// Receives a file of a form. `name` is its name in the form.
+/// Receives a file of a form. `name` is the file's name in the form.
 pub(crate) async fn receive_field(
     state: &AppState,
     allowance: Allowance,
@@ -172,7 +173,7 @@ pub(crate) async fn receive_field(
     receive(state, allowance, destination, name, Box::pin(chunks)).await
 }
 
-/// The answer to a form that cannot be read.
+/// Returns the error for a form that cannot be read.
 pub(crate) fn form_error(error: &MultipartError, destination: Destination) -> ApiError {
     if is_length_limit(error) || error.status() == StatusCode::PAYLOAD_TOO_LARGE {
         destination.too_large()
@@ -181,7 +182,7 @@ pub(crate) fn form_error(error: &MultipartError, destination: Destination) -> Ap
     }
 }
 
-/// A file name without folders and control characters, to be shown and stored.
+/// Returns a file name for display and storage: without folders and control characters.
 pub(crate) fn clean_name(name: &str) -> String {
     let file_name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean: String =
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_clean_name_has_no_folders_and_no_control_characters() {
-        for (given, expected) in [
+        for (file_name, expected) in [
             ("kick.wav", "kick.wav"),
             ("C:\\samples\\Grün 1.wav", "Grün 1.wav"),
             ("../../etc/passwd", "passwd"),
@@ -204,7 +205,7 @@ mod tests {
             ("  ", "Untitled"),
             ("songs/", "Untitled"),
         ] {
-            assert_eq!(clean_name(given), expected, "{given:?}");
+            assert_eq!(clean_name(file_name), expected, "{file_name:?}");
         }
         assert_eq!(clean_name(&"é".repeat(1_000)).chars().count(), 255);
     }

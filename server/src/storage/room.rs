@@ -1,4 +1,4 @@
-//! Room on the disk: the reserve that stays free, and removing deleted files to make room.
+//! Keeps the reserve of the disk free, and removes deleted files when the disk is full.
 
 use std::path::Path;
 
@@ -10,18 +10,18 @@ use crate::disk::free_bytes;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Removes all files that users deleted; true if there were any. Blocks.
+/// Function that removes all files that users deleted. Returns whether there were any. Blocks.
 pub(crate) type MakeRoom = fn(&AppState, &Handle) -> ApiResult<bool>;
 
-/// Free space below which deleted files are removed at once, in bytes, even with a smaller reserve:
-/// one or two songs fill it.
+/// Free space in bytes below which deleted files are removed at once, even if the reserve is
+/// smaller. One or two songs fill this space.
 const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Moves files that a user deleted to the quarantine. Removes them if the disk is full or the
-/// settings keep no deleted files.
+/// Moves files that a user deleted to the quarantine. If the disk is full, or if the settings keep
+/// no deleted files, removes them instead.
 ///
 /// # Errors
-/// If the storage fails.
+/// The storage fails.
 pub(crate) fn quarantine_deleted(state: &AppState, blobs: &Blobs, keys: &[BlobKey]) -> ApiResult<()> {
     let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_disk_full(state, blobs)?;
     for key in keys {
@@ -36,8 +36,8 @@ pub(crate) fn quarantine_deleted(state: &AppState, blobs: &Blobs, keys: &[BlobKe
     Ok(())
 }
 
-/// Whether the disk of `blobs` is full, so that deleted files must be removed at once. Never true
-/// for object storage.
+/// Whether the disk of `blobs` is so full that deleted files must be removed at once. Object
+/// storage is never full.
 pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
     if blobs.is_remote() {
         return Ok(false);
@@ -46,18 +46,18 @@ pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
     Ok(free_bytes(blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
 }
 
-/// Files in the quarantine that users deleted.
+/// Returns the files in the quarantine that users deleted.
 ///
 /// # Errors
-/// If the storage fails.
+/// The storage fails.
 pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
-    let mut found = blobs.quarantined()?;
-    found.retain(|file| file.reason == Reason::Deleted);
-    Ok(found)
+    let mut deleted = blobs.quarantined()?;
+    deleted.retain(|file| file.reason == Reason::Deleted);
+    Ok(deleted)
 }
 
-/// Runs `operation`, which needs room on the disk. If the disk is full, removes all deleted files
-/// and runs it once more. Blocks; the caller must not hold the lock of contents.
+/// Runs `operation`, which needs free disk space. If the disk is full, removes all deleted files
+/// and runs it once more. Blocks. The caller must not have locked the contents (`lock_contents`).
 ///
 /// # Errors
 /// Those of `operation`; an error if a query or the storage fails.
@@ -72,13 +72,14 @@ pub(crate) fn with_room<T>(
     }
 }
 
-/// Whether the disk of `folder` has room for `more_bytes` besides its reserve.
+/// Whether `more_bytes` can be written to the disk of `folder` without using its reserve.
 pub(crate) fn has_room(state: &AppState, folder: &Path, more_bytes: u64) -> bool {
     Allowance::of_temporary_files(state).check_disk(folder, more_bytes).is_ok()
 }
 
-/// 507 if `more_bytes` on the disk of `folder` leave less free than its reserve, even without all
-/// deleted files. Blocks; the caller must not hold the lock of contents.
+/// Makes sure that `more_bytes` can be written to the disk of `folder` without using its reserve.
+/// Removes deleted files if necessary; returns the error 507 if that is not enough. Blocks. The
+/// caller must not have locked the contents (`lock_contents`).
 pub(crate) fn ensure_room(
     state: &AppState,
     runtime: &Handle,
@@ -89,7 +90,7 @@ pub(crate) fn ensure_room(
     if allowance.check_disk(folder, more_bytes).is_ok() {
         return Ok(());
     }
-    // Removes nothing if even that would not make enough room.
+    // If removing all deleted files would not be enough, none is removed.
     let deleted_bytes = deleted_in_quarantine(&state.blobs)?.iter().map(|file| file.size_bytes).sum();
     allowance.check_disk_without(folder, more_bytes, deleted_bytes)?;
     with_room(state, runtime, || allowance.check_disk(folder, more_bytes))

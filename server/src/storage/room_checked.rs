@@ -9,11 +9,11 @@ use super::room::ensure_room;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// Bytes written between two checks of the free disk space.
+/// Number of bytes that are written between two checks of the free disk space.
 const DISK_CHECK_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A file being written in the storage folder. A write fails with [`ErrorKind::StorageFull`] if
-/// the disk would have less free than its reserve. For threads that may block.
+/// Writes a file in the storage folder. A write fails with [`ErrorKind::StorageFull`] if the disk
+/// would have less free space than its reserve. Must be used on a thread that may block.
 pub(crate) struct RoomChecked<'s, W> {
     state: &'s AppState,
     file: W,
@@ -48,7 +48,7 @@ impl<W: Write> Write for RoomChecked<'_, W> {
 }
 
 impl<W: Seek> Seek for RoomChecked<'_, W> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /system/capabilities`: read by the page before anybody has logged in.
+//! `GET /system/capabilities`, which the web page requests before anybody has logged in.
 
 use axum::Extension;
 use axum::extract::State;
@@ -15,10 +15,10 @@ use crate::projects::REVISIONS_KEPT;
 use crate::rendering::audio_format::{AudioFormat, BitDepth};
 use crate::state::AppState;
 
-/// How often the page saves by itself, in seconds.
+/// Interval of the web page's autosaves, in seconds.
 const AUTOSAVE_SECS: u64 = 30;
 
-/// How often the page asks whether another window has saved, in seconds.
+/// Interval at which the web page checks whether another window has saved, in seconds.
 const REVISION_POLL_SECS: u64 = 3;
 
 /// Properties and capabilities of this installation.
@@ -26,83 +26,83 @@ const REVISION_POLL_SECS: u64 = 3;
 pub struct Capabilities {
     /// Version of the service.
     pub version: &'static str,
-    /// The kind of deployment.
+    /// Kind of deployment.
     pub environment: Environment,
-    /// The renderer of plugins: always `bridge`.
+    /// Renderer of plugins; always `bridge`.
     pub render_engine: &'static str,
-    /// Where SoundFont tracks are rendered.
+    /// Whether SoundFont tracks are rendered by the server or by the client.
     pub instrument_sound: InstrumentSound,
-    /// Whether notes can be rendered with a SoundFont here.
+    /// Whether this service can render notes with a SoundFont.
     pub soundfont_render: bool,
-    /// The SoundFont that replaces missing ones; null if none is installed.
+    /// Id of the SoundFont that replaces missing ones; null if none is installed.
     pub default_soundfont_id: Option<String>,
     /// Plugin formats that the helper can load.
     pub plugin_formats: Vec<String>,
-    /// Accepted formats of audio files.
+    /// Formats of audio files that can be uploaded.
     pub audio_formats: &'static [&'static str],
-    /// Options of exports.
+    /// Options for exported audio.
     pub export: ExportCapabilities,
-    /// Whether `/ai_proxy` offers language models.
+    /// Whether `/ai_proxy` gives access to a language model.
     pub ai: bool,
-    /// Limits.
+    /// Limits on requests and on what is stored.
     pub limits: Limits,
-    /// Access to registration.
+    /// Who may register an account.
     pub registration: Registration,
-    /// Whether the page was loaded in a secure context: by loopback or HTTPS. Otherwise it has no
-    /// sound.
+    /// Whether the web page was loaded in a secure context, which means through loopback or HTTPS.
+    /// Without a secure context, it cannot play sound.
     pub secure: bool,
 }
 
-/// Options of exports.
+/// Options for exported audio.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportCapabilities {
-    /// File formats.
+    /// File formats of exported audio.
     pub formats: &'static [&'static str],
-    /// Sample formats.
+    /// Sample formats of exported audio.
     pub bit_depths: &'static [BitDepth],
-    /// Sample rates in hertz.
+    /// Sample rates of exported audio in hertz.
     pub sample_rates_hz: &'static [u32],
 }
 
-/// Limits on what the service accepts, and the page's intervals.
+/// Limits on what the service accepts, and intervals of the web page.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Limits {
-    /// Largest uploaded file in bytes.
+    /// Maximum size of an uploaded audio file in bytes.
     pub upload_max_bytes: u64,
-    /// Largest uploaded SoundFont in bytes.
+    /// Maximum size of an uploaded SoundFont in bytes.
     pub soundfont_max_bytes: u64,
-    /// Largest project document in bytes.
+    /// Maximum size of a project document in bytes.
     pub project_max_bytes: u64,
-    /// Largest bundle of a project and its audio in bytes.
+    /// Maximum size of a bundle of a project and its audio in bytes.
     pub bundle_max_bytes: u64,
-    /// Largest MIDI file in bytes.
+    /// Maximum size of a MIDI file in bytes.
     pub midi_max_bytes: u64,
-    /// Largest body of every other request in bytes.
+    /// Maximum size of the body of every other request in bytes.
     pub body_max_bytes: u64,
-    /// Longest tail of a render in seconds.
+    /// Maximum length of the tail of a render in seconds.
     pub tail_max_secs: u64,
-    /// Longest audio file in seconds.
+    /// Maximum length of an audio file in seconds.
     pub audio_max_secs: u64,
     /// Maximum number of channels of an audio file.
     pub audio_max_channels: u64,
-    /// Quota of one user for audio, with decoded copies, and SoundFonts, in bytes, unless an
-    /// administrator has set another one.
+    /// Quota of one user in bytes for audio (including decoded copies) and SoundFonts. An
+    /// administrator can set a different quota for a user.
     pub audio_quota_bytes: u64,
-    /// Quota of the kept revisions of one user's projects, in bytes.
+    /// Quota of one user in bytes for the kept revisions of their projects.
     pub projects_quota_bytes: u64,
-    /// Quota of one user's finished renders, in bytes; the oldest are deleted first.
+    /// Quota of one user in bytes for finished renders. The oldest renders are deleted first.
     pub renders_quota_bytes: u64,
-    /// Tasks of one user that may wait or run.
+    /// Maximum number of waiting and running tasks of one user.
     pub tasks_unfinished: i64,
-    /// Tasks of one user that run in a process at a time.
+    /// Maximum number of tasks of one user that run in a process at the same time.
     pub tasks_running: i64,
-    /// Requests of one user per minute; 0: no limit.
+    /// Maximum number of requests of one user per minute; 0 means no limit.
     pub requests_per_minute: u64,
-    /// Revisions of a project that are kept.
+    /// Number of revisions of a project that are kept.
     pub revisions_kept: u32,
-    /// How often the page saves by itself, in seconds.
+    /// Interval of the web page's autosaves, in seconds.
     pub autosave_secs: u64,
-    /// How often the page asks whether another window has saved, in seconds.
+    /// Interval at which the web page checks whether another window has saved, in seconds.
     pub revision_poll_secs: u64,
 }
 
@@ -145,7 +145,7 @@ pub(super) async fn read(
     let snapshot = state.soundfonts.catalogue.current().await?;
     let default_soundfont = snapshot.default_soundfont();
     let sound = &config.sound;
-    let by_https = config.network.trusted_proxies.contains(&peer.to_canonical())
+    let is_proxied_https = config.network.trusted_proxies.contains(&peer.to_canonical())
         && headers.get("x-forwarded-proto").is_some_and(|value| value == "https");
     Ok(Json(Capabilities {
         version: env!("CARGO_PKG_VERSION"),
@@ -164,11 +164,11 @@ pub(super) async fn read(
         ai: config.ai.upstream.is_some(),
         limits: config.into(),
         registration: config.accounts.registration,
-        secure: https.is_some() || by_https || host_is_loopback(&headers),
+        secure: https.is_some() || is_proxied_https || host_is_loopback(&headers),
     }))
 }
 
-/// Whether the address in the browser is one that counts as secure without HTTPS.
+/// Whether the browser's address for this page counts as secure without HTTPS.
 fn host_is_loopback(headers: &HeaderMap) -> bool {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("");
     let Ok(authority) = host.parse::<axum::http::uri::Authority>() else { return false };
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_insecure_address_is_recognised() {
+    async fn only_loopback_and_https_count_as_secure() {
         let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.77")]).await;
         for (host, secure) in [
             ("127.0.0.1:8600", true),
@@ -222,7 +222,7 @@ mod tests {
         }
         let proxied = through_https_proxy(app.remote(Method::GET, PATH)).send().await;
         assert_eq!(proxied.expect(200)["secure"], true);
-        // Only proxies of the settings are trusted.
+        // The header is ignored unless it comes from a proxy of the settings.
         let untrusted = through_https_proxy(app.local(Method::GET, PATH)).send().await;
         assert_eq!(untrusted.expect(200)["secure"], false);
     }

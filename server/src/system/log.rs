@@ -1,4 +1,4 @@
-//! `GET /system/log`: the last lines of this process's log.
+//! `GET /system/log`: the last lines of the log of this process.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,22 +10,22 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Query};
 use crate::log_tail::LogTail;
 
-/// Default number of lines.
+/// Default number of lines in an answer.
 const LIMIT_DEFAULT: usize = 200;
 
-/// Maximum number of lines: all that are kept.
+/// Maximum number of lines in an answer. The process keeps no more lines than this.
 const LIMIT_MAX: usize = 1_000;
 
-/// The end of the log.
+/// The last lines of the log.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LogLines {
-    /// The lines, the newest last: `timestamp`, `level`, `message` and other fields. They contain
-    /// no tokens, keys or passwords.
+    /// The lines, the newest last. Each has `timestamp`, `level`, `message` and other fields. The
+    /// lines contain no tokens, keys or passwords.
     #[schema(value_type = Vec<Object>)]
     pub lines: Vec<Value>,
 }
 
-/// Reads the last lines of this process's log; at most 1000 are kept, in memory.
+/// Reads the last lines of the log of this process. The process keeps at most 1000 lines in memory.
 #[utoipa::path(get, path = "/system/log", tag = "system", security(("bearer" = ["admin"])), params(LogQuery),
     responses((status = 200, body = LogLines), CommonErrors))]
 pub(super) async fn read(_: Admin, Query(query): Query<LogQuery>) -> ApiResult<Json<LogLines>> {

@@ -1,4 +1,4 @@
-//! Query parameters of this slice.
+//! Query parameters of `/system/log`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Single steps of the program.
+    /// Single steps within the program.
     Trace,
     /// Details for debugging.
     Debug,
@@ -19,14 +19,14 @@ pub enum Level {
     Error,
 }
 
-/// Selects lines of the log.
+/// Selects the lines of the log to return.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LogQuery {
-    /// Maximum number of lines, the newest: 1 to 1000, 200 by default.
+    /// Maximum number of lines, 1 to 1000; 200 by default. The newest lines are returned.
     #[param(minimum = 1, maximum = 1000)]
     pub(super) limit: Option<usize>,
-    /// Only lines of this level or a higher one.
+    /// Lowest level of the lines to return.
     #[param(inline)]
     pub(super) level: Option<Level>,
 }

@@ -1,4 +1,4 @@
-//! Version, runtime and the last lines of the log, and access to them.
+//! Tests the version, the runtime and the last lines of the log, and who may read them.
 
 use std::io::Write as _;
 
@@ -19,7 +19,7 @@ async fn the_version_is_public() {
 }
 
 #[tokio::test]
-async fn the_runtime_is_for_users() {
+async fn only_users_can_read_the_runtime() {
     let app = TestApp::start().await;
     let path = "/api/v1/system/runtime";
     app.remote(Method::GET, path).send().await.problem(401, "token_missing");
@@ -31,12 +31,12 @@ async fn the_runtime_is_for_users() {
     assert_eq!(answer["database_form"], crate::db::newest_schema_version());
     assert!(answer["uptime_secs"].as_u64().is_some_and(|secs| secs < 3600), "{answer}");
     assert!(answer["started_at"].as_str().is_some_and(|text| text.starts_with("20")), "{answer}");
-    // It contains no paths.
+    // The answer contains no paths.
     assert!(!answer.to_string().contains('/'), "{answer}");
 }
 
 #[tokio::test]
-async fn the_log_is_for_administrators() {
+async fn only_administrators_can_read_the_log() {
     let app = TestApp::start().await;
     let path = "/api/v1/system/log";
     app.remote(Method::GET, path).send().await.problem(401, "token_missing");
@@ -45,7 +45,7 @@ async fn the_log_is_for_administrators() {
     let mut tail = LogTail::of_process();
     for level in ["INFO", "WARN", "ERROR"] {
         let line = format!("{{\"level\":\"{level}\",\"message\":\"of this very test, Bearer abc\"}}\n");
-        tail.write_all(line.as_bytes()).expect("keeps");
+        tail.write_all(line.as_bytes()).expect("writes");
     }
     let levels = async |query: &str| -> Vec<String> {
         let answer = app.local(Method::GET, &format!("{path}{query}")).send().await.expect(200);

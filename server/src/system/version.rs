@@ -17,9 +17,9 @@ use crate::state::AppState;
 pub struct Version {
     /// Version of the service.
     pub version: &'static str,
-    /// Version of the API, as in its paths.
+    /// Version of the API, as in the paths of its operations.
     pub api_version: &'static str,
-    /// Version of the engine, as in receipts.
+    /// Version of the engine, as in receipts of renders.
     pub engine_version: &'static str,
     /// Schema version of stored project documents.
     pub schema_version: u64,
@@ -40,27 +40,28 @@ pub(super) async fn version() -> Json<Version> {
 /// The environment of this process.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Runtime {
-    /// The kind of deployment.
+    /// Kind of deployment.
     pub environment: Environment,
-    /// Operating system.
+    /// Name of the operating system.
     pub os: &'static str,
-    /// Kind of processor.
+    /// Architecture of the processor.
     pub architecture: &'static str,
-    /// Processors that this process may use.
+    /// Number of processors that this process may use.
     pub processors: usize,
-    /// When this process started, RFC 3339.
+    /// Time when this process started, RFC 3339.
     pub started_at: String,
-    /// How long it has run, in seconds.
+    /// Time since this process started, in seconds.
     pub uptime_secs: u64,
-    /// `sqlite` or `postgresql`.
+    /// Kind of database: `sqlite` or `postgresql`.
     pub database: &'static str,
     /// Schema version of the database.
     pub database_form: i64,
-    /// Where files are stored: `folder`, `shared_folder` or `s3`.
+    /// Kind of file storage: `folder`, `shared_folder` or `s3`.
     pub blob_store: &'static str,
-    /// How tasks run: `threads` of this process, or a `queue` that processes share.
+    /// How tasks run: by `threads` of this process, or through a `queue` that several processes
+    /// share.
     pub tasks: &'static str,
-    /// Threads of this process that run tasks; 0 where it leaves them to workers.
+    /// Number of threads of this process that run tasks; 0 if only workers run them.
     pub task_workers: usize,
 }
 
@@ -69,7 +70,7 @@ pub struct Runtime {
     responses((status = 200, body = Runtime), CommonErrors))]
 pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<Runtime>> {
     let kind = db::kind(&state.db);
-    let works = kind == Kind::Sqlite || state.config.tasks.serve;
+    let runs_tasks = kind == Kind::Sqlite || state.config.tasks.serve;
     Ok(Json(Runtime {
         environment: state.config.environment,
         os: std::env::consts::OS,
@@ -91,6 +92,6 @@ pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> Ap
             Kind::Sqlite => "threads",
             Kind::Postgres => "queue",
         },
-        task_workers: if works { state.config.tasks.workers } else { 0 },
+        task_workers: if runs_tasks { state.config.tasks.workers } else { 0 },
     }))
 }

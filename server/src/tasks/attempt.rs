@@ -1,4 +1,4 @@
-//! One attempt at a task: claimed, run, and finished or requeued.
+//! An attempt at a task. It claims the task, runs it, and finishes or requeues it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,44 +21,46 @@ use crate::clock;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Interval of heartbeats. Each stores the progress and reads whether to cancel.
+/// Interval of heartbeats. Each heartbeat stores the progress and reads whether the task was
+/// cancelled.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(750);
 
-/// Shortest wait of a task whose offer was postponed.
+/// Minimum wait of a task whose offer was postponed.
 const POSTPONE_MIN: Duration = Duration::from_secs(1);
 
-/// Extra wait for each waiting task of the same owner, so that many of them do not keep the threads
-/// busy with offers.
+/// Additional wait for each waiting task of the same owner. Without it, offers of many such tasks
+/// would keep the threads busy.
 const POSTPONE_PER_WAITING_TASK: Duration = Duration::from_millis(25);
 
-/// Shortest and longest backoff before storing the end of an attempt again; it doubles each time.
+/// Minimum and maximum backoff before the end of an attempt is stored again. The backoff doubles
+/// each time.
 const STORE_BACKOFF_MIN: Duration = Duration::from_millis(250);
 const STORE_BACKOFF_MAX: Duration = Duration::from_secs(15);
 
-/// Number of internal database errors after which a result is given up and the task fails. A busy
-/// or full database does not count.
+/// Number of internal database errors after which the service gives up storing a result and the
+/// task fails. Errors of a busy or full database do not count.
 const STORE_ERRORS_MAX: u32 = 5;
 
-/// Longest time that a worker waits for the end of its attempt to be stored before it takes the
+/// Maximum time that a worker waits until the end of its attempt is stored. After that it takes the
 /// next task.
 const WORKER_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// Message of a task whose end cannot be stored yet.
+/// Progress message of a task whose end cannot be stored yet.
 const WAITING_MESSAGE: &str = "Waiting for the database";
 
-/// Longest backoff before another attempt.
+/// Maximum backoff before another attempt.
 pub(super) const RETRY_BACKOFF_MAX: Duration = Duration::from_secs(3_600);
 
-/// How an attempt ends.
+/// Outcome of an attempt for its task.
 #[derive(Debug)]
 enum End {
-    /// The task has ended in this state.
+    /// The task has ended. The new state is in the task.
     Finished(Box<Task>),
     /// The task waits for another attempt.
     Requeued {
-        /// Shortest wait.
+        /// Minimum wait before the next attempt.
         delay: Duration,
-        /// Whether the attempt counts as failed.
+        /// Whether the attempt counts as a failure.
         failed: bool,
     },
 }
@@ -67,7 +69,8 @@ impl Deliver for Tasks {
     fn deliver(&self, delivery: &Delivery) {
         let Some(state) = self.state() else { return };
         if self.0.stopping.load(Ordering::Relaxed) {
-            // Without other processes, the next start ends the waiting tasks.
+            // If no other process shares the tasks, the next start of the service ends the waiting
+            // tasks instead.
             if self.has_other_processes() {
                 self.0.runtime.block_on(self.reoffer(delivery, POSTPONE_MIN));
             }
@@ -92,7 +95,8 @@ impl Deliver for Tasks {
 }
 
 impl Tasks {
-    /// Offers a waiting task later: it is not due, or its owner has enough tasks running here.
+    /// Offers a waiting task again later, because it is not due yet or its owner already has the
+    /// maximum number of tasks running in this process.
     fn postpone(&self, delivery: &Delivery) {
         let delay = match self.0.runtime.block_on(store::remaining_wait(&self.0.db, delivery)) {
             Ok(Some(wait)) => {
@@ -101,10 +105,10 @@ impl Tasks {
                     POSTPONE_MIN.saturating_add(POSTPONE_PER_WAITING_TASK.saturating_mul(waiting));
                 Duration::from_millis(wait.due_in_ms).max(postponed)
             }
-            // It runs or has ended, after another offer.
+            // The task is already running or has ended, after another offer.
             Ok(None) => return,
             Err(error) => {
-                tracing::error!(task = delivery.task_id, %error, "cannot read how long a task waits");
+                tracing::error!(task = delivery.task_id, %error, "cannot read how long a task still has to wait");
                 POSTPONE_MIN
             }
         };
@@ -113,7 +117,7 @@ impl Tasks {
 
     async fn reoffer(&self, delivery: &Delivery, delay: Duration) {
         if let Err(error) = self.0.runner.offer(self, delivery.clone(), delay).await {
-            // Upkeep offers it when it is overdue.
+            // Upkeep offers the task again when it is overdue.
             tracing::error!(task = delivery.task_id, %error, "cannot requeue a task");
         }
     }
@@ -145,7 +149,7 @@ impl Attempt {
             task: receiver,
         };
         tasks.live().insert(id.clone(), live);
-        // `stop_all` may have run before this attempt was inserted.
+        // `stop_all` may have run before this attempt was in the list.
         if tasks.0.stopping.load(Ordering::Relaxed) {
             stop_requested.store(true, Ordering::Relaxed);
         }
@@ -166,32 +170,35 @@ impl Attempt {
 
     fn run(self, state: &AppState, input: Value) {
         let attempt = Arc::new(self);
-        let ended = CancellationToken::new();
-        attempt.context.runtime.spawn(send_heartbeats(Arc::clone(&attempt), ended.clone()));
+        let heartbeats_stop = CancellationToken::new();
+        attempt.context.runtime.spawn(send_heartbeats(Arc::clone(&attempt), heartbeats_stop.clone()));
         let kind = attempt.context.sender.borrow().kind.clone();
         let started = Instant::now();
         let outcome = match attempt.tasks.0.kinds.find(&kind) {
-            Some(known) => catch_unwind(AssertUnwindSafe(|| (known.run)(state, &attempt.context, input)))
-                .unwrap_or_else(|panic| {
-                    let text = crate::panics::message(&*panic);
-                    Err(ApiError::internal(anyhow::anyhow!("a task panicked: {text}")))
-                }),
-            None => Err(ApiError::internal(anyhow::anyhow!("this version knows no task `{kind}`"))),
+            Some(task_kind) => {
+                catch_unwind(AssertUnwindSafe(|| (task_kind.run)(state, &attempt.context, input)))
+                    .unwrap_or_else(|panic| {
+                        let text = crate::panics::message(&*panic);
+                        Err(ApiError::internal(anyhow::anyhow!("a task panicked: {text}")))
+                    })
+            }
+            None => Err(ApiError::internal(anyhow::anyhow!("this version has no kind of task `{kind}`"))),
         };
         let end = attempt.end(&kind, outcome);
-        let storing = attempt.context.runtime.spawn(Arc::clone(&attempt).settle(end, kind, started, ended));
-        // A locked database must not delay the next task.
-        let waited = async { tokio::time::timeout(WORKER_WAIT_MAX, storing).await };
-        if let Ok(Err(error)) = attempt.context.runtime.block_on(waited) {
+        let storing =
+            attempt.context.runtime.spawn(Arc::clone(&attempt).settle(end, kind, started, heartbeats_stop));
+        // A locked database must not delay the next task for long.
+        let wait_for_store = async { tokio::time::timeout(WORKER_WAIT_MAX, storing).await };
+        if let Ok(Err(error)) = attempt.context.runtime.block_on(wait_for_store) {
             tracing::error!(task = attempt.context.id, %error, "cannot store the outcome of a task");
         }
     }
 
-    /// How the attempt ends after this outcome.
+    /// Decides how the attempt ends after this outcome.
     fn end(&self, kind: &str, outcome: ApiResult<JsonText>) -> End {
         let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
         let cancelled = self.context.is_cancelled();
-        // In another process, or after the next start.
+        // The task can be resumed in another process, or after the next start of this one.
         let can_resume =
             self.tasks.has_other_processes() || self.tasks.0.kinds.find(kind).is_some_and(Kind::keeps_files);
         match outcome {
@@ -207,8 +214,8 @@ impl Attempt {
         }
     }
 
-    /// Stores the outcome of the attempt, retries until it succeeds, and removes the attempt from
-    /// the list.
+    /// Stores the end of the attempt, and tries again until that succeeds. Then removes the attempt
+    /// from the list of running ones.
     async fn settle(
         self: Arc<Self>,
         mut end: End,
@@ -218,9 +225,10 @@ impl Attempt {
     ) {
         let (mut backoff, mut store_errors) = (STORE_BACKOFF_MIN, 0);
         while let Err(error) = self.store(&end).await {
-            tracing::error!(task = self.context.id, %error, "cannot store the end of an attempt; trying again");
+            tracing::error!(task = self.context.id, %error, "cannot store the end of an attempt; it will be stored again");
             if self.tasks.0.db.is_closed() {
-                // The process ends. The next start, or another process, finds the attempt lost.
+                // The process ends. Its next start, or another process, will treat this attempt as
+                // lost.
                 break;
             }
             if let ApiError::Internal(cause) = ApiError::from(error) {
@@ -245,7 +253,7 @@ impl Attempt {
         self.tasks.remove_live(&self.context.id, self.context.attempt);
     }
 
-    /// Stores the end once. An attempt that has lost its task changes nothing.
+    /// Tries once to store the end. If the attempt has lost its task, nothing changes.
     async fn store(&self, end: &End) -> Result<(), sqlx::Error> {
         let db = &self.tasks.0.db;
         match end {
@@ -253,7 +261,10 @@ impl Attempt {
                 if store::finish(db, task, self.context.attempt).await? {
                     self.context.sender.send_replace(Task::clone(task));
                 } else {
-                    tracing::warn!(task = task.id, "an attempt had lost its task; its result is not used");
+                    tracing::warn!(
+                        task = task.id,
+                        "an attempt has lost its task to another attempt; its result is not used"
+                    );
                 }
             }
             End::Requeued { delay, failed } => {
@@ -280,14 +291,14 @@ impl Attempt {
         Ok(())
     }
 
-    /// Backoff before the next attempt; it doubles with each failure.
+    /// Returns the backoff before the next attempt. It doubles with each failure.
     fn retry_backoff(&self) -> Duration {
         let doublings = u32::try_from(self.context.failures).unwrap_or(u32::MAX).min(12);
         let first = Duration::from_secs(self.tasks.0.config.retry_secs);
         first.saturating_mul(1 << doublings).min(RETRY_BACKOFF_MAX)
     }
 
-    /// The task after its last attempt.
+    /// Returns the task as it is after its last attempt.
     fn finished(&self, outcome: ApiResult<JsonText>, cancelled: bool) -> Task {
         let mut task = self.context.sender.borrow().clone();
         task.finished_at = Some(clock::now_text());
@@ -311,18 +322,19 @@ impl Attempt {
     }
 }
 
-/// Sends heartbeats until the attempt has ended, and stops its work if the task was cancelled.
-async fn send_heartbeats(attempt: Arc<Attempt>, ended: CancellationToken) {
+/// Sends heartbeats until the attempt has ended. Requests the work to stop if the task was
+/// cancelled.
+async fn send_heartbeats(attempt: Arc<Attempt>, heartbeats_stop: CancellationToken) {
     let (tasks, context) = (&attempt.tasks, &attempt.context);
     loop {
         tokio::select! {
-            () = ended.cancelled() => return,
+            () = heartbeats_stop.cancelled() => return,
             () = tokio::time::sleep(HEARTBEAT_INTERVAL) => {}
         }
         let task = context.sender.borrow().clone();
         match store::heartbeat(&tasks.0.db, &task, context.attempt, tasks.lease_ms()).await {
             Ok(Some(false)) => {}
-            // It was cancelled, or another attempt has it now.
+            // The task was cancelled, or another attempt has claimed it.
             Ok(Some(true) | None) => context.stop_requested.store(true, Ordering::Relaxed),
             Err(error) => tracing::warn!(task = context.id, %error, "cannot store the heartbeat of a task"),
         }

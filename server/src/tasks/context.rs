@@ -1,4 +1,4 @@
-//! The interface between a task and its work.
+//! The interface through which the work of a task reports and is cancelled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use super::task::Task;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 
-/// Shortest interval of progress reports to listeners in this process.
+/// Minimum interval between progress reports to listeners in this process.
 const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A task as its work sees it: its identity, cancellation and progress.
+/// What the work of a task can access: the identity of the task, its cancellation and its progress.
 #[derive(Debug)]
 pub struct TaskContext {
     pub(super) db: Db,
@@ -25,7 +25,8 @@ pub struct TaskContext {
     pub(super) attempt: i64,
     pub(super) failures: i64,
     pub(super) attempts_max: i64,
-    /// The work should stop: the owner cancelled it, the process ends, or the attempt is lost.
+    /// True if the work should stop, because the owner cancelled it, the process ends, or the
+    /// attempt has lost the task.
     pub(super) stop_requested: Arc<AtomicBool>,
     pub(super) sender: watch::Sender<Task>,
     /// Time of the last progress report.
@@ -33,47 +34,48 @@ pub struct TaskContext {
 }
 
 impl TaskContext {
-    /// Id of the task.
+    /// Returns the id of the task.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Id of the user whose task it is.
+    /// Returns the id of the user who owns the task.
     #[must_use]
     pub fn owner_id(&self) -> &str {
         &self.owner_id
     }
 
-    /// The runtime, with which the blocking work can wait for futures.
+    /// Returns the async runtime. Blocking work can use it to wait for futures.
     #[must_use]
     pub fn runtime(&self) -> &Handle {
         &self.runtime
     }
 
-    /// Whether the work should stop as soon as it can, with any error.
+    /// Whether the work should stop as soon as it can. It may then return any error.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.stop_requested.load(Ordering::Relaxed)
     }
 
-    /// Whether this attempt still holds the task. Otherwise another attempt owns its files.
+    /// Whether this attempt still owns the task. If not, another attempt owns the task's files.
     ///
     /// # Errors
-    /// When the database does not answer.
+    /// The database does not answer.
     pub fn holds(&self) -> ApiResult<bool> {
         let holding = store::holds(&self.db, &self.id, self.attempt);
         Ok(self.runtime().block_on(holding)?)
     }
 
-    /// Whether the task gets another attempt if this one fails with `error`.
+    /// Whether the task will get another attempt if this one fails with `error`.
     #[must_use]
     pub fn will_retry_after(&self, error: &ApiError) -> bool {
         matches!(error, ApiError::Internal(_) | ApiError::Unavailable { .. } | ApiError::Busy { .. })
             && self.failures + 1 < self.attempts_max
     }
 
-    /// Reports the fraction done (0 to 1) and the current step. Cheap: most calls report nothing.
+    /// Reports the completed fraction (0 to 1) and a message about the current step. Calls are
+    /// cheap, because only one per [`REPORT_INTERVAL`] is passed on.
     pub fn progress(&self, fraction: f64, message: &str) {
         let mut reported_at = self.reported_at.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

@@ -1,16 +1,16 @@
-//! An offer of a task.
+//! Offers of tasks to the threads that run them.
 
 use serde::{Deserialize, Serialize};
 
-/// An offered task, which any process may claim.
+/// An offer of a task. Any process that receives it may claim the task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     pub(crate) task_id: String,
     pub(crate) owner_id: String,
 }
 
-/// Runs offered tasks.
+/// Receives offers and runs their tasks.
 pub(crate) trait Deliver: Clone + Send + Sync + 'static {
-    /// Claims and runs the task, if it is still waiting. Blocks until the attempt has ended.
+    /// Claims and runs the task if it is still waiting. Blocks until the attempt has ended.
     fn deliver(&self, delivery: &Delivery);
 }

@@ -1,4 +1,4 @@
-//! Following a task by server-sent events, wherever it runs.
+//! Follows a task through server-sent events, whichever process runs it.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 
-/// Shortest and longest time between two queries for a task that does not run in this process. The
-/// time doubles while the task stays the same.
+/// Minimum and maximum time between two queries for a task that runs in another process. The time
+/// doubles while the task does not change.
 const QUERY_AFTER_MIN: Duration = Duration::from_millis(250);
 const QUERY_AFTER_MAX: Duration = Duration::from_secs(2);
 
-/// An event of the stream.
+/// A server-sent event of the stream.
 #[derive(utoipa::ToSchema)]
 #[expect(dead_code, reason = "only its description is used")]
 pub(super) struct TaskEvent {
@@ -32,8 +32,8 @@ pub(super) struct TaskEvent {
     data: String,
 }
 
-/// Follows a task: an event `task` with the task's JSON now and after every change, until it has
-/// ended.
+/// Follows a task. Sends an event `task` with the task's JSON now and after every change, until the
+/// task has ended.
 #[utoipa::path(get, path = "/tasks/{id}/events", tag = "tasks", params(("id", description = "Id of the task")),
     responses((status = 200, description = "Events named `task`, each with a task as JSON",
         content_type = "text/event-stream", body = TaskEvent), CommonErrors))]
@@ -46,13 +46,13 @@ pub(super) async fn events(
     let mut followed = state.tasks.follow(&user.id, task);
     let stop = state.stop.clone();
     let stream = async_stream::stream! {
-        let mut sent = None;
+        let mut last_sent = None;
         loop {
             let task = followed.borrow_and_update().clone();
             let is_final = task.state.is_final();
-            if sent.as_ref() != Some(&task) {
+            if last_sent.as_ref() != Some(&task) {
                 yield Ok::<_, Infallible>(event(&task));
-                sent = Some(task);
+                last_sent = Some(task);
             }
             if is_final {
                 break;
@@ -76,8 +76,8 @@ fn event(task: &Task) -> Event {
 }
 
 impl Tasks {
-    /// Follows a task that was just read. The receiver has the latest state. It closes when the
-    /// task has ended or can no longer be read.
+    /// Follows a task that was just read from the database. The returned receiver has the latest
+    /// state. It closes when the task has ended or can no longer be read.
     pub(super) fn follow(&self, owner_id: &str, task: Task) -> watch::Receiver<Task> {
         let mut followed = self.0.followed.lock();
         if let Some(sender) = followed.get(&task.id) {
@@ -95,7 +95,7 @@ impl Tasks {
     }
 }
 
-/// Sends the changes of a task while at least one stream follows it.
+/// Passes on the changes of a task as long as at least one stream follows it.
 async fn watch_changes(tasks: Tasks, owner_id: String, id: String, sender: watch::Sender<Task>) {
     loop {
         let has_ended = tokio::select! {
@@ -105,7 +105,8 @@ async fn watch_changes(tasks: Tasks, owner_id: String, id: String, sender: watch
                     sender.send_replace(task);
                     is_final
                 }
-                // It was deleted, or the database does not answer: clients may reconnect.
+                // The task was deleted, or the database does not answer. The stream ends, and
+                // clients may reconnect.
                 None => true,
             },
             () = sender.closed() => false,
@@ -118,24 +119,30 @@ async fn watch_changes(tasks: Tasks, owner_id: String, id: String, sender: watch
     }
 }
 
-/// Waits until the task differs from the one sent last; `None` if it cannot be read.
-async fn next_change(tasks: &Tasks, owner_id: &str, id: &str, sent: &watch::Sender<Task>) -> Option<Task> {
+/// Waits until the task differs from the last one that was sent. Returns `None` if it cannot be
+/// read.
+async fn next_change(
+    tasks: &Tasks,
+    owner_id: &str,
+    id: &str,
+    last_sent: &watch::Sender<Task>,
+) -> Option<Task> {
     let mut query_after = QUERY_AFTER_MIN;
     loop {
         match tasks.live_task(owner_id, id) {
             Some(mut live) => {
-                let is_unchanged = *live.borrow_and_update() == *sent.borrow();
+                let is_unchanged = *live.borrow_and_update() == *last_sent.borrow();
                 if is_unchanged {
-                    // Any change is found below.
+                    // The query below finds any change, so the result does not matter.
                     let _ = tokio::time::timeout(query_after, live.changed()).await;
                 }
             }
             None => tokio::time::sleep(query_after).await,
         }
         query_after = QUERY_AFTER_MAX.min(2 * query_after);
-        let now = tasks.find(owner_id, id).await.ok()?;
-        if now != *sent.borrow() {
-            return Some(now);
+        let current = tasks.find(owner_id, id).await.ok()?;
+        if current != *last_sent.borrow() {
+            return Some(current);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks that event streams follow. All streams of a task share its database queries.
+//! The tasks that event streams follow. All streams of one task share its database queries.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,12 +7,12 @@ use tokio::sync::watch;
 
 use super::task::Task;
 
-/// The followed tasks, by their ids.
+/// Senders of the followed tasks, by task id.
 #[derive(Debug, Default)]
 pub(super) struct FollowedTasks(Mutex<HashMap<String, watch::Sender<Task>>>);
 
 impl FollowedTasks {
-    /// Number of followed tasks.
+    /// Returns the number of followed tasks.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.lock().len()

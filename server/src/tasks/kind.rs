@@ -1,4 +1,4 @@
-//! Kinds of tasks. Each slice defines its kinds as constants; `state.rs` lists them.
+//! Kinds of tasks. Each slice defines its kinds as constants, and `state.rs` lists all of them.
 
 use schemas::json::JsonText;
 use serde_json::Value;
@@ -11,34 +11,34 @@ use crate::storage::Blobs;
 /// A kind of work that can be a task.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Name, as the API shows it.
+    /// Name of the kind in the API.
     pub(crate) name: &'static str,
     /// Turns the input into the result, on a thread that may block. It may be interrupted at any
-    /// point and run again.
+    /// point and run again from the start.
     pub(crate) run: fn(&AppState, &TaskContext, Value) -> ApiResult<JsonText>,
-    /// Removes the files that the input names, if the task ends while it waits. Blocks.
+    /// Removes the files that the input refers to, if the task ends without having run. Blocks.
     pub(crate) discard: Option<fn(&Blobs, Value) -> ApiResult<()>>,
 }
 
 impl Kind {
-    /// Whether tasks of this kind have files, of which the user may have no other copy. Such a task
-    /// is claimed again after a restart, also on a desktop.
+    /// Whether tasks of this kind have files of which the user may have no other copy. Such a task
+    /// is claimed again after a restart, even on a desktop.
     pub(crate) fn keeps_files(&self) -> bool {
         self.discard.is_some()
     }
 }
 
-/// Every kind of task that this version knows.
+/// All kinds of tasks that this version of the service has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kinds(pub(crate) &'static [&'static Kind]);
 
 impl Kinds {
-    /// The kind of this name.
+    /// Returns the kind with this name.
     pub(super) fn find(self, name: &str) -> Option<&'static Kind> {
         self.0.iter().find(|kind| kind.name == name).copied()
     }
 
-    /// Names of the kinds whose tasks have files.
+    /// Returns the names of the kinds whose tasks have files.
     pub(super) fn names_with_files(self) -> Vec<&'static str> {
         self.0.iter().filter(|kind| kind.keeps_files()).map(|kind| kind.name).collect()
     }

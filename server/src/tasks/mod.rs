@@ -1,12 +1,13 @@
-//! Background tasks: started by any slice, followed and cancelled through `/tasks`.
+//! Background tasks. Any slice can start one; users follow and cancel them through `/tasks`.
 //!
-//! A task is data: a kind of work (`kind.rs`) and its input. A slice starts one with
-//! [`Tasks::start`]. A thread of any process runs the kind's function, which reports through its
-//! [`TaskContext`]. It returns the task's `result`, or the error that a direct request would get.
+//! A task consists of its kind of work (`kind.rs`) and its input. A slice starts a task with
+//! [`Tasks::start`]. A thread of any process then runs the function of the kind, which reports its
+//! progress through its [`TaskContext`]. The function returns the task's `result`, or the error
+//! that a direct request would get.
 //!
-//! Each claim of a task is an *attempt* with a number. An attempt sends heartbeats; if they stop,
-//! the task is offered again. Only the attempt whose number is in the database can end the task, so
-//! a task has exactly one outcome.
+//! Each claim of a task is an *attempt* with a number. The attempt sends heartbeats. If they stop,
+//! the task is offered again. Only the attempt whose number is in the database can end the task.
+//! Therefore a task has exactly one outcome.
 
 mod attempt;
 mod context;
@@ -40,7 +41,7 @@ use crate::db::Db;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(verbs::list))
@@ -48,10 +49,11 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(events::events))
 }
 
-/// Bytes of the inputs and results of tasks, by user id. They count towards the quota of projects.
+/// Returns the total size of the inputs and results of tasks in bytes, by user id. It counts
+/// towards the quota of projects.
 ///
 /// # Errors
-/// If the query fails.
+/// The query fails.
 pub(crate) async fn stored_bytes_of_all(db: &Db) -> Result<HashMap<String, u64>, ApiError> {
     Ok(store::stored_bytes_of_all(db).await?.into_iter().collect())
 }

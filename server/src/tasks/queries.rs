@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Whether a task is kept after its end.
+/// Whether to remove a task that has ended.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct CancelQuery {
-    /// `true`: a task that has ended is removed, so that its result no longer counts for the quota.
-    /// One that has not ended is cancelled only.
+    /// If `true`, a task that has ended is removed, and its result no longer counts towards the
+    /// quota. A task that has not ended is only cancelled.
     #[serde(default)]
     pub(super) remove: bool,
 }

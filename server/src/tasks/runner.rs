@@ -1,9 +1,9 @@
-//! Brings tasks to the threads that run them: within the process on a desktop, through a queue that
-//! many processes share in a server deployment.
+//! Brings tasks to the threads that run them. On a desktop, these are threads of this process. In a
+//! server deployment, several processes share a queue.
 //!
-//! A [`Delivery`] is only an offer: its receiver must claim the task in the database
-//! (`tasks/store.rs`), which gives each attempt to one claimant. So a delivery may come twice, and
-//! a lost one is offered again.
+//! A [`Delivery`] is only an offer. Its receiver must claim the task in the database
+//! (`tasks/store.rs`), where only one receiver can get each attempt. Therefore a delivery may
+//! arrive twice, and a lost delivery is simply repeated.
 
 mod queue;
 mod store;
@@ -17,12 +17,12 @@ pub(super) use threads::Threads;
 use super::delivery::{Deliver, Delivery};
 use crate::error::ApiError;
 
-/// The destination of deliveries.
+/// The place where deliveries go.
 #[derive(Debug)]
 pub(super) enum Runner {
-    /// To threads of this process.
+    /// Threads of this process.
     Threads(Threads),
-    /// To any process that works on the queue.
+    /// A queue from which any process may take deliveries.
     Queue(Queue),
 }
 

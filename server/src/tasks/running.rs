@@ -1,14 +1,14 @@
-//! Limits the running tasks of each owner in this process, so that one owner leaves threads to
-//! others.
+//! Limits the running tasks of each owner in this process. Threads therefore stay free for other
+//! owners.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Numbers of running tasks, by owner.
+/// Numbers of running tasks by owner id. Owners without a running task have no entry.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunningByOwner(Arc<Mutex<HashMap<String, usize>>>);
 
-/// A running task; it counts until it is dropped.
+/// Counts a running task until it is dropped.
 #[derive(Debug)]
 pub(super) struct Running {
     owner_id: String,
@@ -16,7 +16,8 @@ pub(super) struct Running {
 }
 
 impl RunningByOwner {
-    /// Counts one more running task of an owner; `None` if `running_max` run already.
+    /// Counts another running task of an owner. Returns `None` if `running_max` of the owner's
+    /// tasks are already running.
     pub(super) fn begin(&self, owner_id: &str, running_max: usize) -> Option<Running> {
         let mut counts = self.lock();
         if counts.get(owner_id).is_some_and(|count| *count >= running_max) {
@@ -26,7 +27,7 @@ impl RunningByOwner {
         Some(Running { owner_id: owner_id.to_owned(), counts: self.clone() })
     }
 
-    /// Whether no task runs.
+    /// Whether no task is running.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }

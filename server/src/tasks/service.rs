@@ -27,7 +27,7 @@ use crate::paging::Position;
 use crate::state::{AppState, Services};
 use crate::storage::{Blobs, DocumentQuota};
 
-/// Bytes of long inputs that are being stored at the same time.
+/// Maximum total size of the long inputs that are being stored at the same time, in bytes.
 const INPUTS_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// An attempt that runs in this process.
@@ -36,7 +36,7 @@ pub(super) struct LiveAttempt {
     pub(super) owner_id: String,
     /// Number of the attempt.
     pub(super) attempt: i64,
-    /// Tells the work to stop.
+    /// Set to make the work stop.
     pub(super) stop_requested: Arc<AtomicBool>,
     pub(super) task: watch::Receiver<Task>,
 }
@@ -50,33 +50,33 @@ pub(super) struct Inner {
     pub(super) kinds_with_files: Vec<&'static str>,
     pub(super) runtime: Handle,
     pub(super) config: TasksConfig,
-    /// Quota of a user's projects and tasks together.
+    /// Quota that a user's projects and tasks share.
     quota: DocumentQuota,
-    /// Long inputs that are being stored.
+    /// Memory budget for long inputs that are being stored.
     inputs: FairBytes,
-    /// The attempts that run here, by their task.
+    /// The attempts that run in this process, by task id.
     live: Mutex<HashMap<String, LiveAttempt>>,
-    /// The tasks that event streams follow here.
+    /// The tasks that event streams of this process follow.
     pub(super) followed: FollowedTasks,
-    /// Running tasks of each owner here.
+    /// Numbers of running tasks of each owner in this process.
     pub(super) running: RunningByOwner,
-    /// The process is ending.
+    /// Whether the process is ending.
     pub(super) stopping: AtomicBool,
     services: OnceLock<Weak<Services>>,
 }
 
-/// Starts tasks and tracks those that run in this process.
+/// Starts tasks, and tracks the tasks that run in this process.
 #[derive(Debug, Clone)]
 pub struct Tasks(pub(super) Arc<Inner>);
 
 impl Tasks {
-    /// Opens the list of tasks. `quota` limits the projects and tasks of a user together.
+    /// Opens the list of tasks. `quota` is the limit that a user's projects and tasks share.
     ///
-    /// On a desktop, this starts the threads and marks unfinished tasks of an earlier process as
-    /// failed, unless they have files. With PostgreSQL, it opens the queue.
+    /// On a desktop, this starts the threads. It also marks unfinished tasks of an earlier process
+    /// as failed, unless they have files. With PostgreSQL, it opens the queue.
     ///
     /// # Errors
-    /// If a query fails or a thread cannot be started.
+    /// A query fails, or a thread cannot be started.
     pub(crate) async fn open(
         db: Db,
         storage: &StorageConfig,
@@ -90,7 +90,7 @@ impl Tasks {
                 let error = json!(interrupted().problem()).to_string();
                 let count = store::end_leftovers(&db, &kinds_with_files, &error).await?;
                 if count > 0 {
-                    tracing::warn!(count, "unfinished tasks of an earlier process are marked failed");
+                    tracing::warn!(count, "marked the unfinished tasks of an earlier process as failed");
                 }
                 Runner::Threads(Threads::start(config.workers)?)
             }
@@ -116,30 +116,30 @@ impl Tasks {
         })))
     }
 
-    /// Lets tasks use the services. The reference is weak, since the services own `self`.
+    /// Gives tasks access to the services. The reference is weak, because the services own `self`.
     pub(crate) fn attach(&self, services: Weak<Services>) {
-        // Fails if they are set already, which is fine.
+        // This fails if the services are already set, which does no harm.
         let _ = self.0.services.set(services);
     }
 
-    /// The services, unless they are being dropped.
+    /// Returns the services; `None` while they are being dropped.
     pub(super) fn state(&self) -> Option<AppState> {
         self.0.services.get().and_then(Weak::upgrade).map(AppState::from)
     }
 
-    /// Starts a task of a kind and returns its id.
+    /// Starts a task of this kind. Returns the task's id.
     ///
     /// # Errors
-    /// 429 if too many tasks of the owner wait or run. 507 if the input exceeds the owner's quota
-    /// of projects. 5xx if the query fails.
+    /// 429 if too many tasks of the owner are waiting or running; 507 if the input exceeds the
+    /// owner's quota of projects; 5xx if the query fails.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
         self.store(owner_id, kind, &input.to_string(), Some(self.0.quota)).await
     }
 
-    /// Starts a task whose input is small and counts for no quota.
+    /// Starts a task whose input is small and does not count towards any quota.
     ///
     /// # Errors
-    /// As [`Self::start`], without 507.
+    /// Those of [`Self::start`], except 507.
     pub(crate) async fn start_uncounted(
         &self,
         owner_id: &str,
@@ -149,11 +149,11 @@ impl Tasks {
         self.store(owner_id, kind, &input.to_string(), None).await
     }
 
-    /// Starts a task with an input of about `size_bytes` bytes as JSON, which is written away from
-    /// the async threads.
+    /// Starts a task whose input has about `size_bytes` bytes as JSON. The JSON is written on a
+    /// thread that may block.
     ///
     /// # Errors
-    /// As [`Self::start`]; 503 `busy` where too many long inputs are being stored.
+    /// Those of [`Self::start`]; 503 `busy` if too many long inputs are being stored.
     pub(crate) async fn start_sized(
         &self,
         owner_id: &str,
@@ -168,7 +168,7 @@ impl Tasks {
         self.store(owner_id, kind, &input, Some(self.0.quota)).await
     }
 
-    /// Stores a task with its input as JSON, and offers it.
+    /// Stores a task with its input as JSON text, and offers it to the runner.
     async fn store(
         &self,
         owner_id: &str,
@@ -194,7 +194,7 @@ impl Tasks {
             InsertOutcome::TooMany => {
                 return Err(ApiError::TooManyRequests {
                     detail: format!(
-                        "{limit} of your tasks are waiting or running already (SF_TASKS_UNFINISHED_PER_USER); \
+                        "{limit} of your tasks are already waiting or running (SF_TASKS_UNFINISHED_PER_USER); \
                          try again later."
                     ),
                     retry_after_secs: 10,
@@ -218,8 +218,8 @@ impl Tasks {
         Ok(task.id)
     }
 
-    /// Stops the tasks that run here, because the process ends. In a server deployment they then
-    /// wait for another process; on a desktop they are cancelled.
+    /// Stops the tasks that run in this process, because it ends. In a server deployment, they then
+    /// wait for another process. On a desktop, they are cancelled.
     pub fn stop_all(&self) {
         self.0.stopping.store(true, Ordering::Relaxed);
         for live in self.live().values() {
@@ -227,7 +227,8 @@ impl Tasks {
         }
     }
 
-    /// Waits until no task runs here, at most for `limit`. True if none runs.
+    /// Waits until no task runs in this process, but at most for `limit`. Returns whether none
+    /// runs.
     pub async fn stopped(&self, limit: Duration) -> bool {
         let started = Instant::now();
         while !self.0.running.is_empty() || !self.live().is_empty() {
@@ -239,7 +240,7 @@ impl Tasks {
         true
     }
 
-    /// Waits until no task waits or runs, at most for `limit`. True if none does.
+    /// Waits until no task waits or runs, but at most for `limit`. Returns whether none does.
     #[cfg(test)]
     pub(crate) async fn drained(&self, limit: Duration) -> bool {
         let started = Instant::now();
@@ -256,12 +257,12 @@ impl Tasks {
         self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this attempt still runs here or still stores its end.
+    /// Whether this attempt still runs in this process, or is still storing its end.
     pub(super) fn is_live(&self, id: &str, attempt: i64) -> bool {
         self.live().get(id).is_some_and(|live| live.attempt == attempt)
     }
 
-    /// Removes a finished attempt from the list.
+    /// Removes a finished attempt from the list of running ones.
     pub(super) fn remove_live(&self, id: &str, attempt: i64) {
         let mut live = self.live();
         if live.get(id).is_some_and(|live| live.attempt == attempt) {
@@ -269,7 +270,7 @@ impl Tasks {
         }
     }
 
-    /// The current state of a task, if it runs in this process.
+    /// Returns the current state of a task if it runs in this process.
     pub(super) fn live_task(&self, owner_id: &str, id: &str) -> Option<watch::Receiver<Task>> {
         self.live().get(id).filter(|live| live.owner_id == owner_id).map(|live| live.task.clone())
     }
@@ -281,10 +282,11 @@ impl Tasks {
         store::by_id(&self.0.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("task", id))
     }
 
-    /// Tasks of all users with their owners' ids, the newest first; for administrators.
+    /// Returns tasks of all users with the ids of their owners, the newest first. For
+    /// administrators.
     ///
     /// # Errors
-    /// If the query fails.
+    /// The query fails.
     pub async fn page_of_all(
         &self,
         state: Option<TaskState>,
@@ -301,11 +303,11 @@ impl Tasks {
         Ok(tasks)
     }
 
-    /// Cancels a task of any user, for administrators. Returns its owner's id and the task as it is
-    /// now.
+    /// Cancels a task of any user. Returns the id of its owner, and the task in its new state. For
+    /// administrators.
     ///
     /// # Errors
-    /// 404 without such a task.
+    /// 404 if there is no such task.
     pub async fn cancel_of_any_user(&self, id: &str) -> Result<(String, Task), ApiError> {
         let owner = store::owner(&self.0.db, id).await?.ok_or_else(|| ApiError::not_found("task", id))?;
         let task = self.cancel(&owner, id).await?;
@@ -321,10 +323,10 @@ impl Tasks {
         self.find(owner_id, id).await
     }
 
-    /// Cancels all tasks of a user and returns their number.
+    /// Cancels all tasks of a user. Returns their number.
     ///
     /// # Errors
-    /// If the query fails.
+    /// The query fails.
     pub async fn cancel_all_of(&self, owner_id: &str) -> Result<u64, ApiError> {
         let (count, abandoned) = store::cancel(&self.0.db, &self.0.kinds_with_files, owner_id, None).await?;
         for live in self.live().values().filter(|live| live.owner_id == owner_id) {
@@ -340,19 +342,19 @@ impl Tasks {
         }
     }
 
-    /// Whether a task waits or runs.
+    /// Whether a task is waiting or running.
     pub(crate) async fn is_unfinished(&self, id: &str) -> Result<bool, ApiError> {
         Ok(store::is_unfinished(&self.0.db, id).await?)
     }
 
-    /// Number of waiting and running tasks of all users, by kind and state.
+    /// Returns the numbers of waiting and running tasks of all users, by kind and state.
     pub(crate) async fn unfinished_by_kind(&self) -> Result<Vec<(String, TaskState, i64)>, ApiError> {
         Ok(store::unfinished_by_kind(&self.0.db).await?)
     }
 }
 
-/// Removes the files of tasks that ended while they waited. Files that remain after an error are
-/// orphans.
+/// Removes the files of tasks that ended while they waited. If a file cannot be removed, it becomes
+/// an orphan.
 async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<Abandoned>) {
     if abandoned.is_empty() {
         return;
@@ -367,14 +369,14 @@ async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<Abandoned>) {
         }
     });
     if let Err(error) = discarding.await {
-        tracing::error!(%error, "a panic stopped removing the files of tasks");
+        tracing::error!(%error, "a panic interrupted the removal of files of ended tasks");
     }
 }
 
-/// The error of a task whose process ended.
+/// Returns the error of a task whose process ended before the task did.
 pub(super) fn interrupted() -> ApiError {
     ApiError::Unavailable {
         code: "interrupted",
-        detail: "The service stopped before the task was done; start it again.".to_owned(),
+        detail: "The service stopped before the task was done; start the task again.".to_owned(),
     }
 }

@@ -1,5 +1,5 @@
-//! Tasks in the database. Statements that end an attempt compare its number, so an attempt that has
-//! lost its task changes nothing.
+//! Tasks in the database. Every statement that ends an attempt compares the attempt's number.
+//! Therefore an attempt that has lost its task changes nothing.
 
 mod abandoned;
 mod retention;
@@ -38,21 +38,22 @@ fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
 /// Outcome of storing a new task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InsertOutcome {
-    /// Stored.
+    /// The task was stored.
     Stored,
-    /// Too many tasks of its owner wait or run. Nothing was changed.
+    /// Too many tasks of the owner are waiting or running. Nothing was changed.
     TooMany,
-    /// It exceeds the quota. Nothing was changed.
+    /// The task would exceed the quota. Nothing was changed.
     Full {
         /// The quota in bytes.
         quota_bytes: u64,
-        /// Bytes used already.
+        /// Number of bytes that are already in use.
         used_bytes: u64,
     },
 }
 
-/// Stores a task, unless `unfinished_max` tasks of its owner wait or run already, or the owner's
-/// projects and tasks would exceed `quota`. Without a quota the input does not count.
+/// Stores a task. Does not store it if `unfinished_max` tasks of its owner are already waiting or
+/// running, or if the owner's projects and tasks would exceed `quota`. Without a quota, the input
+/// does not count.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -62,7 +63,7 @@ pub(super) async fn insert(
     quota: Option<DocumentQuota>,
 ) -> Result<InsertOutcome, sqlx::Error> {
     let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
-    let done = sqlx::query(
+    let outcome = sqlx::query(
         "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, due_ms, stored_bytes) \
          SELECT $1, $2, $3, 'queued', $4, $5, $6, $8 WHERE \
          (SELECT COUNT(*) FROM tasks WHERE owner_id = $2 AND state IN ('queued', 'running')) < $7",
@@ -77,7 +78,7 @@ pub(super) async fn insert(
     .bind(quota.map_or(0, |_| bytes(input)))
     .execute(&mut *transaction)
     .await?;
-    if done.rows_affected() == 0 {
+    if outcome.rows_affected() == 0 {
         transaction.rollback().await?;
         return Ok(InsertOutcome::TooMany);
     }
@@ -94,7 +95,7 @@ pub(super) async fn insert(
     Ok(InsertOutcome::Stored)
 }
 
-/// Length of a text as the database counts it.
+/// Returns the length of a text in bytes, as the type of the database column.
 fn bytes(text: &str) -> i64 {
     i64::try_from(text.len()).unwrap_or(i64::MAX)
 }
@@ -112,11 +113,12 @@ pub(super) struct ClaimedTask {
     pub(super) input: serde_json::Value,
     /// Number of the attempt.
     pub(super) attempt: i64,
-    /// Attempts that failed before.
+    /// Number of earlier attempts that failed.
     pub(super) failures: i64,
 }
 
-/// Begins the next attempt at a waiting task, if it is due.
+/// Starts the next attempt at a waiting task. Returns `None` if the task is not waiting or not due
+/// yet.
 pub(super) async fn claim(
     db: &Db,
     delivery: &Delivery,
@@ -149,16 +151,16 @@ pub(super) async fn claim(
         .transpose()
 }
 
-/// The remaining wait of a task.
+/// How long a task still has to wait, and with how many others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RemainingWait {
-    /// Milliseconds until it is due, 0 at least.
+    /// Milliseconds until the task is due; at least 0.
     pub(super) due_in_ms: u64,
-    /// Number of its owner's tasks that wait, this one included.
+    /// Number of waiting tasks of the same owner, including this task.
     pub(super) waiting: u64,
 }
 
-/// The remaining wait of a task; `None` if it does not wait.
+/// Returns the remaining wait of a task; `None` if it is not waiting.
 pub(super) async fn remaining_wait(
     db: &Db,
     delivery: &Delivery,
@@ -177,8 +179,8 @@ pub(super) async fn remaining_wait(
     }))
 }
 
-/// Extends the lease of an attempt and stores its progress. Returns whether to cancel the task;
-/// `None` if the attempt has lost it.
+/// Extends the lease of an attempt and stores its progress. Returns whether the task should be
+/// cancelled; `None` if the attempt has lost its task.
 pub(super) async fn heartbeat(
     db: &Db,
     task: &Task,
@@ -199,23 +201,24 @@ pub(super) async fn heartbeat(
     Ok(cancel.map(|cancel| cancel != 0))
 }
 
-/// Whether an attempt still holds its task.
+/// Whether an attempt still owns its task.
 pub(super) async fn holds(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx::Error> {
-    let found: Option<i64> =
+    let row: Option<i64> =
         sqlx::query_scalar("SELECT attempt FROM tasks WHERE id = $1 AND attempt = $2 AND state = 'running'")
             .bind(id)
             .bind(attempt)
             .fetch_optional(db)
             .await?;
-    Ok(found.is_some())
+    Ok(row.is_some())
 }
 
-/// Stores the final state of a task. False, without a change, if the attempt had lost it.
+/// Stores the final state of a task. Returns false and changes nothing if the attempt has lost its
+/// task.
 pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, sqlx::Error> {
     let result = task.result.as_ref().map(JsonText::as_str);
     let error = task.error.as_ref().map(ToString::to_string);
     let stored_bytes = bytes(result.unwrap_or_default()) + bytes(error.as_deref().unwrap_or_default());
-    let done = sqlx::query(
+    let outcome = sqlx::query(
         "UPDATE tasks SET state = $1, progress = $2, message = '', finished_at = $3, result = $4, error = $5, \
          input = 'null', stored_bytes = $8 WHERE id = $6 AND attempt = $7 AND state = 'running'",
     )
@@ -229,12 +232,12 @@ pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, s
     .bind(stored_bytes)
     .execute(db)
     .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(outcome.rows_affected() > 0)
 }
 
-/// Statement that requeues a running task, or ends it if it was cancelled. Its input stays for
-/// [`abandoned::release_outcome`]. `$1` is the time as text, `$2` when the task is due, `$3` the
-/// number of failures to add.
+/// Statement that requeues a running task, or ends it if it was cancelled. The task's input stays
+/// until [`abandoned::release_outcome`]. `$1` is the current time as text, `$2` the time when the
+/// task is due, and `$3` the number of failures to add.
 macro_rules! requeue {
     ($condition:literal) => {
         concat!(
@@ -248,7 +251,7 @@ macro_rules! requeue {
     };
 }
 
-// After the macro, which it uses.
+// This module is declared after the macro because it uses it.
 mod lost;
 
 pub(super) use abandoned::{Abandoned, ReleaseOutcome, cancel, end_leftovers};
@@ -256,7 +259,7 @@ pub(super) use lost::{fail_lost, follow_clock, lost_attempts, overdue, requeue_l
 pub(crate) use retention::stored_bytes;
 pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes_of_all};
 
-/// Requeues a task for its next attempt. An attempt that had lost it changes nothing.
+/// Requeues a task for its next attempt. Changes nothing if the attempt has lost its task.
 pub(super) async fn requeue(
     db: &Db,
     kinds_with_files: &[&str],
@@ -283,7 +286,7 @@ fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
     Ok(Delivery { task_id: row.try_get("id")?, owner_id: row.try_get("owner_id")? })
 }
 
-/// Inputs of the unfinished tasks of a kind, as JSON text.
+/// Returns the inputs of the unfinished tasks of a kind, as JSON text.
 pub(crate) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT input FROM tasks WHERE kind = $1 AND state IN ('queued', 'running')")
         .bind(kind)
@@ -291,7 +294,7 @@ pub(crate) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>
         .await
 }
 
-/// Number of waiting and running tasks, by kind and state.
+/// Returns the numbers of waiting and running tasks, by kind and state.
 pub(super) async fn unfinished_by_kind(db: &Db) -> Result<Vec<(String, TaskState, i64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT kind, state, COUNT(*) AS tasks FROM tasks WHERE state IN ('queued', 'running') GROUP BY kind, state",
@@ -306,14 +309,14 @@ pub(super) async fn unfinished_by_kind(db: &Db) -> Result<Vec<(String, TaskState
         .collect()
 }
 
-/// Whether a task waits or runs.
+/// Whether a task is waiting or running.
 pub(super) async fn is_unfinished(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
     let state: Option<String> =
         sqlx::query_scalar("SELECT state FROM tasks WHERE id = $1").bind(id).fetch_optional(db).await?;
     Ok(state.is_some_and(|state| !TaskState::from_stored(&state).is_final()))
 }
 
-/// Number of waiting and running tasks.
+/// Returns the number of waiting and running tasks.
 #[cfg(test)]
 pub(super) async fn count_unfinished(db: &Db) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE state IN ('queued', 'running')").fetch_one(db).await
@@ -359,7 +362,8 @@ pub(super) async fn page(
     rows.iter().map(from_row).collect()
 }
 
-/// Tasks of all users with their owners' ids, the newest first; `state` empty: in any state.
+/// Returns tasks of all users with the ids of their owners, the newest first. An empty `state`
+/// selects all states.
 pub(super) async fn page_of_all(
     db: &Db,
     state: &str,
@@ -380,7 +384,7 @@ pub(super) async fn page_of_all(
     rows.iter().map(|row| Ok((row.try_get("owner_id")?, from_row(row)?))).collect()
 }
 
-/// Id of the user whose task this is.
+/// Returns the id of the user who owns a task.
 pub(super) async fn owner(db: &Db, id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT owner_id FROM tasks WHERE id = $1").bind(id).fetch_optional(db).await
 }

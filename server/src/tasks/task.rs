@@ -1,4 +1,4 @@
-//! Tasks as the API shows them.
+//! Tasks as they appear in the API.
 
 use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
@@ -11,15 +11,15 @@ use crate::raw_json;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// Waits for a thread.
+    /// The task waits for a thread.
     Queued,
-    /// Is being worked on.
+    /// The task is running.
     Running,
-    /// Done; `result` holds the outcome.
+    /// The task has succeeded. `result` has its result.
     Succeeded,
-    /// Went wrong; `error` says how.
+    /// The task has failed. `error` has the reason.
     Failed,
-    /// Stopped on request.
+    /// The task was stopped on request.
     Cancelled,
 }
 
@@ -44,43 +44,45 @@ impl TaskState {
         }
     }
 
-    /// Whether nothing will change any more.
+    /// Whether the task has ended, so its state will not change any more.
     #[must_use]
     pub fn is_final(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
 }
 
-/// A task as the API shows it.
+/// A background task.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Task {
-    /// Id, a UUID.
+    /// Id of the task, a UUID.
     pub id: String,
     /// Kind of task, such as `render`.
     pub kind: String,
-    /// State.
+    /// State of the task.
     pub state: TaskState,
-    /// Progress, 0 to 1.
+    /// Progress of the task, from 0 to 1.
     pub progress: f64,
-    /// Current step, for people; may be empty.
+    /// Text for users about the current step; may be empty.
     pub message: String,
-    /// When it was started, RFC 3339.
+    /// Time when the task was created, RFC 3339.
     pub created_at: String,
-    /// When its first attempt began, RFC 3339.
+    /// Time when the first attempt started, RFC 3339; null before that.
     pub started_at: Option<String>,
-    /// When it ended, RFC 3339.
+    /// Time when the task ended, RFC 3339; null before that.
     pub finished_at: Option<String>,
-    /// Result: the body that the direct request would answer.
+    /// Result of the task: the body of the answer that a direct request would get. Null unless the
+    /// task has succeeded.
     #[serde(serialize_with = "raw_json::serialize_optional")]
     #[schema(value_type = Option<Value>)]
     pub result: Option<JsonText>,
-    /// The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail.
+    /// Problem that made the task fail, with `type`, `title`, `status`, `detail` and `code`. Null
+    /// unless the task has failed.
     pub error: Option<Value>,
 }
 
-/// A task that continues the work of the request.
+/// The task that does the work of the request.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StartedTask {
-    /// Its id; see `/tasks/{id}`.
+    /// Id of the task, for `/tasks/{id}`.
     pub task_id: String,
 }

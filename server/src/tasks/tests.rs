@@ -1,4 +1,5 @@
-//! Tasks through the real router: run, followed, cancelled, failed and interrupted.
+//! Tests tasks through the real router: how they run, are followed and cancelled, fail and are
+//! interrupted.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,14 +23,14 @@ mod set_back;
 
 type Work = Arc<dyn Fn(&TaskContext) -> ApiResult<Value> + Send + Sync>;
 
-/// Work of test tasks, by the input of the task.
-static WORKS: LazyLock<Mutex<HashMap<String, Work>>> = LazyLock::new(Mutex::default);
+/// Work of the test tasks. The key is the input of the task.
+static WORK_BY_NAME: LazyLock<Mutex<HashMap<String, Work>>> = LazyLock::new(Mutex::default);
 
-/// A kind of task that does what a test says.
+/// A kind of task whose work is a closure of the test.
 pub(crate) const CLOSURE: Kind = Kind {
     name: "closure",
     run: |_, task, input| {
-        let work = Arc::clone(&WORKS.lock().unwrap()[input.as_str().expect("a name")]);
+        let work = Arc::clone(&WORK_BY_NAME.lock().unwrap()[input.as_str().expect("a name")]);
         work(task).map(|result| JsonText::of_value(&result))
     },
     discard: None,
@@ -50,7 +51,7 @@ async fn try_start(
     work: impl Fn(&TaskContext) -> ApiResult<Value> + Send + Sync + 'static,
 ) -> ApiResult<String> {
     let name = uuid::Uuid::new_v4().to_string();
-    WORKS.lock().unwrap().insert(name.clone(), Arc::new(work));
+    WORK_BY_NAME.lock().unwrap().insert(name.clone(), Arc::new(work));
     app.state.tasks.start(owner_id, CLOSURE.name, &json!(name)).await
 }
 
@@ -65,21 +66,21 @@ async fn read(app: &TestApp, id: &str) -> Value {
     app.local(Method::GET, &format!("{LIST}/{id}")).send().await.expect(200)
 }
 
-/// Waits for the end of a task and returns it as the database has it.
+/// Waits until a task has ended, and returns it as the database has it.
 async fn ended(app: &TestApp, id: &str) -> Value {
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "a task does not end");
     read(app, id).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_reports_and_succeeds() {
+async fn a_task_reports_its_progress_and_succeeds() {
     let app = TestApp::start().await;
-    let (go, wait) = mpsc::channel::<()>();
-    let wait = Mutex::new(wait);
+    let (finish, may_finish) = mpsc::channel::<()>();
+    let may_finish = Mutex::new(may_finish);
     let work = move |task: &TaskContext| {
         std::thread::sleep(Duration::from_millis(60));
         task.progress(0.5, "halfway");
-        wait.lock().unwrap().recv().expect("go");
+        may_finish.lock().unwrap().recv().expect("the test lets the work finish");
         Ok(json!({ "answer": 42 }))
     };
     let id = start(&app, &owner(&app).await, work).await;
@@ -95,25 +96,25 @@ async fn a_task_reports_and_succeeds() {
         (&json!("running"), &json!(0.5), &json!("closure"))
     );
     assert!(running["started_at"].is_string() && running["finished_at"].is_null());
-    go.send(()).expect("waits");
+    finish.send(()).expect("the work waits");
     let task = ended(&app, &id).await;
     assert_eq!((&task["state"], &task["progress"]), (&json!("succeeded"), &json!(1.0)));
     assert_eq!((&task["result"], &task["error"]), (&json!({ "answer": 42 }), &Value::Null));
     assert!(task["finished_at"].is_string());
-    // One that has ended stays as it is.
+    // Cancelling a task that has ended does not change it.
     let answer = app.local(Method::DELETE, &format!("{LIST}/{id}")).send().await;
     assert_eq!(answer.expect(200)["state"], "succeeded");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_error_or_a_panic_fails_only_its_own_task() {
+async fn an_error_or_a_panic_only_fails_the_task_in_which_it_happens() {
     let app = TestApp::with(&[("SF_TASK_ATTEMPTS", "1")]).await;
     let owner = owner(&app).await;
     let refuse = |_: &TaskContext| Err(ApiError::bad_request("no_notes", "There is nothing to render."));
     let id = start(&app, &owner, refuse).await;
     let task = ended(&app, &id).await;
     assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("no_notes")));
-    // More panics than there are threads.
+    // There are more panics than threads, so a thread that ended with its panic would be missed.
     for _ in 0..4 {
         let id = start(&app, &owner, |_| panic!("secret text")).await;
         let task = ended(&app, &id).await;
@@ -129,7 +130,7 @@ async fn running_and_waiting_tasks_can_be_cancelled() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
     let mut ids = Vec::new();
-    // Two threads run, the third waits.
+    // Two of the tasks run, the third waits for a thread.
     for _ in 0..3 {
         let work = |task: &TaskContext| {
             while !task.is_cancelled() {
@@ -149,7 +150,7 @@ async fn running_and_waiting_tasks_can_be_cancelled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_follow_a_task_to_its_end() {
+async fn an_event_stream_follows_a_task_until_it_ends() {
     let app = TestApp::start().await;
     let work = |task: &TaskContext| {
         for step in 1..=3 {
@@ -169,18 +170,18 @@ async fn events_follow_a_task_to_its_end() {
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
         data.map(|line| serde_json::from_str(line).expect("a task")).collect()
     };
-    // The answer ends by itself when the task does.
-    let seen = states(follow().await);
-    assert!(seen.len() >= 3, "{seen:?}");
-    assert!(seen.iter().any(|task| task["state"] == "running"), "{seen:?}");
-    assert_eq!(seen.last().map(|task| task["result"].clone()), Some(json!("done")));
+    // The stream ends by itself when the task has ended.
+    let states_seen = states(follow().await);
+    assert!(states_seen.len() >= 3, "{states_seen:?}");
+    assert!(states_seen.iter().any(|task| task["state"] == "running"), "{states_seen:?}");
+    assert_eq!(states_seen.last().map(|task| task["result"].clone()), Some(json!("done")));
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
     let after = states(follow().await);
     assert_eq!((after.len(), &after[0]["state"]), (1, &json!("succeeded")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_streams_of_a_task_share_its_queries() {
+async fn all_event_streams_of_a_task_share_its_database_queries() {
     let app = TestApp::start().await;
     let followed = || app.state.tasks.0.followed.count();
     let (finish, finished) = mpsc::channel::<()>();
@@ -196,7 +197,7 @@ async fn all_streams_of_a_task_share_its_queries() {
         while followed() == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        // One client leaves before the end.
+        // One client disconnects before the task ends.
         tokio::time::timeout(Duration::from_millis(50), follow()).await.expect_err("it has not ended");
         assert_eq!(followed(), 1);
         finish.send(()).expect("the task waits");
@@ -204,13 +205,13 @@ async fn all_streams_of_a_task_share_its_queries() {
     let (answers, ()) = tokio::join!(streams, end);
     for answer in answers {
         let text = String::from_utf8(answer.bytes).expect("text");
-        let last = text.lines().rfind(|line| line.starts_with("data: ")).expect("a task");
-        assert!(last.contains("\"state\":\"succeeded\""), "{text}");
+        let last_event = text.lines().rfind(|line| line.starts_with("data: ")).expect("a task");
+        assert!(last_event.contains("\"state\":\"succeeded\""), "{text}");
     }
     while followed() > 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    // A stream that its client leaves is forgotten too.
+    // If the only client of a stream disconnects, the task is no longer followed.
     let id = start(&app, &owner(&app).await, |task| {
         while !task.is_cancelled() {
             std::thread::sleep(Duration::from_millis(2));
@@ -227,7 +228,7 @@ async fn all_streams_of_a_task_share_its_queries() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_is_paged_and_holds_only_tasks_of_the_caller() {
+async fn the_list_has_pages_and_only_tasks_of_the_caller() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
     let mut ids = Vec::new();
@@ -236,9 +237,9 @@ async fn the_list_is_paged_and_holds_only_tasks_of_the_caller() {
     }
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
     let first = app.local(Method::GET, &format!("{LIST}?limit=2")).send().await.expect(200);
-    let cursor = first["next_cursor"].as_str().expect("more");
+    let cursor = first["next_cursor"].as_str().expect("a cursor for another page");
     let second = app.local(Method::GET, &format!("{LIST}?limit=2&cursor={cursor}")).send().await.expect(200);
-    let seen: Vec<&str> = first["items"]
+    let listed_ids: Vec<&str> = first["items"]
         .as_array()
         .unwrap()
         .iter()
@@ -246,7 +247,7 @@ async fn the_list_is_paged_and_holds_only_tasks_of_the_caller() {
         .filter_map(|task| task["id"].as_str())
         .collect();
     ids.reverse();
-    assert_eq!(seen, ids);
+    assert_eq!(listed_ids, ids);
 
     let token = app.token_of_new_user("ada").await;
     assert_eq!(app.remote(Method::GET, LIST).token(&token).send().await.expect(200)["items"], json!([]));
@@ -257,9 +258,9 @@ async fn the_list_is_paged_and_holds_only_tasks_of_the_caller() {
     }
 }
 
-/// With SQLite no other process could continue the tasks.
+/// With SQLite, no other process could continue these tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_of_a_desktop_fails_tasks_of_an_earlier_process() {
+async fn a_desktop_marks_tasks_of_an_earlier_process_as_failed_when_it_starts() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
@@ -271,7 +272,7 @@ async fn a_start_of_a_desktop_fails_tasks_of_an_earlier_process() {
     let config = &app.state.config;
     Tasks::open(app.state.db.clone(), &config.storage, config.tasks, app.state.document_quota, KINDS)
         .await
-        .expect("opens as at a start");
+        .expect("the list of tasks opens");
     for id in ["left-running", "left-queued"] {
         let task = read(&app, id).await;
         assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("interrupted")));
@@ -280,7 +281,7 @@ async fn a_start_of_a_desktop_fails_tasks_of_an_earlier_process() {
     assert_eq!(read(&app, "was-done").await["state"], "succeeded");
 }
 
-/// Stops the upkeep, so that a test can claim and lose attempts.
+/// Stops the upkeep, so only the test claims and loses attempts.
 fn stop_upkeep(app: &TestApp) {
     app.state.stop.cancel();
 }
@@ -340,7 +341,7 @@ async fn an_internal_error_is_retried_with_growing_backoff() {
     assert!(times[1] - times[0] >= Duration::from_millis(950), "{times:?}");
     assert!(times[2] - times[1] >= Duration::from_millis(1_950), "{times:?}");
 
-    // An error of the request is not retried.
+    // An error that the request itself causes is not retried.
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let id = start(&app, &owner, move |_| {
@@ -352,14 +353,14 @@ async fn an_internal_error_is_retried_with_growing_backoff() {
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
-/// Work that reports its start and lasts until the returned sender is dropped.
+/// Returns work that reports its start and lasts until the returned sender is dropped.
 fn blocking_work(
-    begun: &mpsc::Sender<()>,
+    started: &mpsc::Sender<()>,
 ) -> (mpsc::Sender<()>, impl Fn(&TaskContext) -> ApiResult<Value> + use<>) {
     let (release, released) = mpsc::channel::<()>();
-    let (begun, released) = (begun.clone(), Mutex::new(released));
+    let (started, released) = (started.clone(), Mutex::new(released));
     let work = move |_: &TaskContext| {
-        begun.send(()).expect("the test waits");
+        started.send(()).expect("the test waits");
         let _ = released.lock().unwrap().recv();
         Ok(Value::Null)
     };
@@ -367,39 +368,39 @@ fn blocking_work(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_user_has_a_limited_number_of_tasks_and_leaves_a_thread_to_others() {
+async fn the_tasks_of_a_user_are_limited_and_leave_a_thread_to_other_users() {
     let limits =
         [("SF_TASKS_UNFINISHED_PER_USER", "4"), ("SF_TASK_WORKERS", "3"), ("SF_TASKS_RUNNING_PER_USER", "2")];
     let app = TestApp::with(&limits).await;
     let ada = owner(&app).await;
-    let (sender, begun) = mpsc::channel();
+    let (sender, started) = mpsc::channel();
     let (mut releases, mut ids) = (Vec::new(), Vec::new());
     for _ in 0..4 {
         let (release, work) = blocking_work(&sender);
         releases.push(release);
         ids.push(start(&app, &ada, work).await);
     }
-    let refusal = try_start(&app, &ada, |_| Ok(Value::Null)).await.expect_err("too many");
+    let refusal = try_start(&app, &ada, |_| Ok(Value::Null)).await.expect_err("the user has too many tasks");
     assert!(refusal.status() == 429 && refusal.to_string().contains("4 of your tasks"), "{refusal}");
-    let begins = || begun.recv_timeout(Duration::from_secs(30)).expect("a task begins");
-    begins();
-    begins();
+    let wait_for_start = || started.recv_timeout(Duration::from_secs(30)).expect("a task begins");
+    wait_for_start();
+    wait_for_start();
 
-    // Two of three threads are Ada's, so Bob's task ends.
+    // Ada's tasks use two of the three threads, so Bob's task can run.
     let token = app.token_of_new_user("bob").await;
     let bob = app.remote(Method::GET, "/api/v1/auth/me").token(&token).send().await.expect(200)["id"].clone();
     let bob = bob.as_str().expect("an id");
     let id = start(&app, bob, |_| Ok(Value::Null)).await;
-    let ends = async {
+    let bob_succeeds = async {
         while app.state.tasks.find(bob, &id).await.expect("a task").state != super::TaskState::Succeeded {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), ends).await.expect("Bob's task has a thread");
-    assert!(begun.try_recv().is_err(), "a third task of Ada's runs");
+    tokio::time::timeout(Duration::from_secs(30), bob_succeeds).await.expect("Bob's task has a thread");
+    assert!(started.try_recv().is_err(), "a third task of Ada is running");
     releases.clear();
-    begins();
-    begins();
+    wait_for_start();
+    wait_for_start();
     for id in ids {
         assert_eq!(ended(&app, &id).await["state"], "succeeded");
     }
@@ -407,26 +408,26 @@ async fn a_user_has_a_limited_number_of_tasks_and_leaves_a_thread_to_others() {
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
 }
 
-/// An attempt without heartbeats loses its task, and its later result is ignored.
+/// An attempt without heartbeats loses its task. A result that it returns later is ignored.
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_attempt_that_holds_a_task_ends_it() {
+async fn only_the_attempt_that_owns_a_task_can_end_it() {
     let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
     stop_upkeep(&app);
     let (owner, db) = (owner(&app).await, &app.state.db);
     insert(&app, &owner, "t", "queued").await;
     let delivery = Delivery { task_id: "t".to_owned(), owner_id: owner.clone() };
-    let claim = async |lease_ms| store::claim(db, &delivery, lease_ms).await.expect("claims");
-    let first = claim(-1).await.expect("is free");
-    assert!(claim(60_000).await.is_none(), "two attempts at a time");
+    let claim = async |lease_ms| store::claim(db, &delivery, lease_ms).await.expect("queries the database");
+    let first = claim(-1).await.expect("the task can be claimed");
+    assert!(claim(60_000).await.is_none(), "two attempts at the same time");
     let lost = store::lost_attempts(db).await.expect("reads");
     assert_eq!(lost.iter().map(|lost| lost.delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
-    assert!(store::requeue_lost(db, &[], "t", first.attempt).await.expect("asks").is_waiting);
+    assert!(store::requeue_lost(db, &[], "t", first.attempt).await.expect("queries the database").is_waiting);
     assert!(
-        !store::requeue_lost(db, &[], "t", first.attempt).await.expect("asks").is_waiting,
-        "offered twice"
+        !store::requeue_lost(db, &[], "t", first.attempt).await.expect("queries the database").is_waiting,
+        "the task was requeued twice"
     );
     assert!(store::lost_attempts(db).await.expect("reads").is_empty());
-    let second = claim(60_000).await.expect("is free again");
+    let second = claim(60_000).await.expect("the task can be claimed again");
     assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
 
     let outcome = |result: &str| {
@@ -435,17 +436,24 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
         task.result = Some(JsonText::of_value(&json!(result)));
         task
     };
-    assert!(store::heartbeat(db, &first.task, first.attempt, 60_000).await.expect("asks").is_none());
-    assert!(!store::holds(db, "t", first.attempt).await.expect("asks"));
-    assert!(!store::requeue(db, &[], "t", first.attempt, 0, true).await.expect("asks").is_waiting);
-    assert!(!store::finish(db, &outcome("first"), first.attempt).await.expect("asks"));
-    assert!(store::finish(db, &outcome("second"), second.attempt).await.expect("asks"));
-    assert!(!store::finish(db, &outcome("again"), second.attempt).await.expect("asks"));
+    assert!(
+        store::heartbeat(db, &first.task, first.attempt, 60_000)
+            .await
+            .expect("queries the database")
+            .is_none()
+    );
+    assert!(!store::holds(db, "t", first.attempt).await.expect("queries the database"));
+    assert!(
+        !store::requeue(db, &[], "t", first.attempt, 0, true).await.expect("queries the database").is_waiting
+    );
+    assert!(!store::finish(db, &outcome("first"), first.attempt).await.expect("queries the database"));
+    assert!(store::finish(db, &outcome("second"), second.attempt).await.expect("queries the database"));
+    assert!(!store::finish(db, &outcome("again"), second.attempt).await.expect("queries the database"));
     assert_eq!(read(&app, "t").await["result"], "second");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_fails_after_its_process_ended_in_each_attempt() {
+async fn a_task_fails_if_its_process_ends_in_every_attempt() {
     let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
     stop_upkeep(&app);
     let (owner, db) = (owner(&app).await, &app.state.db);
@@ -454,22 +462,28 @@ async fn a_task_fails_after_its_process_ended_in_each_attempt() {
     }
     let delivery = |id: &str| Delivery { task_id: id.to_owned(), owner_id: owner.clone() };
     for attempt in 1..=3 {
-        let claimed = store::claim(db, &delivery("t"), -1).await.expect("takes").expect("is free");
+        let claimed = store::claim(db, &delivery("t"), -1)
+            .await
+            .expect("queries the database")
+            .expect("the task can be claimed");
         assert_eq!(claimed.attempt, attempt);
-        app.state.tasks.requeue_lost().await.expect("checks");
+        app.state.tasks.requeue_lost().await.expect("requeues the lost tasks");
         assert_eq!(read(&app, "t").await["state"] == "failed", attempt == 3);
     }
     let task = read(&app, "t").await;
     assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("interrupted")));
 
-    store::claim(db, &delivery("cancelled"), -1).await.expect("takes").expect("is free");
+    store::claim(db, &delivery("cancelled"), -1)
+        .await
+        .expect("queries the database")
+        .expect("the task can be claimed");
     app.local(Method::DELETE, &format!("{LIST}/cancelled")).send().await.expect(200);
-    app.state.tasks.requeue_lost().await.expect("checks");
+    app.state.tasks.requeue_lost().await.expect("requeues the lost tasks");
     assert_eq!(read(&app, "cancelled").await["state"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn any_server_follows_and_cancels_a_task() {
+async fn every_server_can_follow_and_cancel_a_task() {
     let app = TestApp::start().await;
     let second = app.beside_without_work().await;
     let owner = owner(&app).await;
@@ -496,7 +510,7 @@ async fn any_server_follows_and_cancels_a_task() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_requeues_running_tasks_for_another_process() {
+async fn stopping_a_server_requeues_its_tasks_and_stopping_a_desktop_cancels_them() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
     let work = |task: &TaskContext| {

@@ -1,4 +1,4 @@
-//! Requeues lost tasks, offers overdue ones again and removes old ones.
+//! Requeues lost tasks, offers overdue tasks again, and removes old tasks.
 
 use std::time::Duration;
 
@@ -13,20 +13,21 @@ use super::store;
 use crate::clock;
 use crate::error::ApiError;
 
-/// Interval of the checks for lost and overdue tasks.
+/// Interval between checks for lost and overdue tasks.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time after which a due task is offered again, in milliseconds. Extra offers are harmless.
+/// Time after which a due task is offered again, in milliseconds. Superfluous offers do no harm.
 const OVERDUE_MS: i64 = 60_000;
 
-/// Checks between two removals of old tasks.
+/// Number of checks between two removals of old tasks.
 const CHECKS_BETWEEN_TIDYING: u32 = 600;
 
-/// Seconds of a day.
+/// Number of seconds in a day.
 const SECS_PER_DAY: i64 = 86_400;
 
 impl Tasks {
-    /// Runs the upkeep until `stop`, and the workers of the queue if `is_worker`.
+    /// Runs the upkeep until `stop` is cancelled. With `is_worker`, also runs the workers of the
+    /// queue.
     pub(crate) async fn serve(self, is_worker: bool, stop: CancellationToken) {
         let upkeep = self.clone().run_upkeep(stop.clone());
         match &self.0.runner {
@@ -63,12 +64,12 @@ impl Tasks {
         }
     }
 
-    /// Removes finished tasks after `SF_TASKS_KEPT_DAYS`, and old offers of the queue.
+    /// Removes tasks that finished more than `SF_TASKS_KEPT_DAYS` ago, and old offers of the queue.
     async fn tidy(&self) -> Result<(), sqlx::Error> {
         let oldest = clock::text_in(self.0.config.kept_days.saturating_mul(-SECS_PER_DAY));
         let removed = store::remove_finished_before(&self.0.db, &oldest).await?;
         if removed > 0 {
-            tracing::info!(removed, "finished tasks were removed (SF_TASKS_KEPT_DAYS)");
+            tracing::info!(removed, "removed old finished tasks (SF_TASKS_KEPT_DAYS)");
         }
         match &self.0.runner {
             Runner::Queue(queue) => queue.tidy().await,
@@ -76,7 +77,7 @@ impl Tasks {
         }
     }
 
-    /// Requeues tasks of lost attempts, and offers overdue tasks again.
+    /// Requeues the tasks of lost attempts, and offers overdue tasks again.
     async fn check(&self) -> Result<(), ApiError> {
         let wait_ms = i64::try_from(RETRY_BACKOFF_MAX.as_millis()).unwrap_or(i64::MAX);
         let mut waiting = store::follow_clock(&self.0.db, self.lease_ms(), wait_ms).await?;
@@ -88,21 +89,25 @@ impl Tasks {
         Ok(())
     }
 
-    /// Ends or requeues the tasks of lost attempts, and returns those that were requeued.
+    /// Ends or requeues the tasks of lost attempts. Returns those that were requeued.
     pub(super) async fn requeue_lost(&self) -> Result<Vec<Delivery>, ApiError> {
         let (db, mut waiting) = (&self.0.db, Vec::new());
         let error = json!(interrupted().problem()).to_string();
         for lost in store::lost_attempts(db).await? {
             let (id, attempt) = (&lost.delivery.task_id, lost.attempt);
             if self.is_live(id, attempt) {
-                // The database refused its heartbeats. The attempt itself will store its end.
+                // The database refused the attempt's heartbeats. The attempt itself will store its
+                // end.
                 continue;
             }
             if lost.failures + 1 >= self.0.config.attempts_max && !lost.cancel_requested {
                 if let Some(abandoned) =
                     store::fail_lost(db, &self.0.kinds_with_files, id, attempt, &error).await?
                 {
-                    tracing::error!(task = id, "a task has failed: its process ended in each attempt");
+                    tracing::error!(
+                        task = id,
+                        "a task has failed, because its process ended in every attempt"
+                    );
                     self.discard(abandoned).await;
                 }
                 continue;

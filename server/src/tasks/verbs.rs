@@ -1,4 +1,4 @@
-//! Reading and cancelling tasks.
+//! Handlers that list, read and cancel tasks.
 
 use axum::extract::State;
 
@@ -40,8 +40,8 @@ pub(super) async fn read(
     state.tasks.find(&user.id, &id).await.map(Json)
 }
 
-/// Cancels a task. It ends soon afterwards; a finished task stays unchanged, or is removed with
-/// `remove=true`.
+/// Cancels a task, which then ends soon. A finished task stays unchanged; with `remove=true` it is
+/// removed.
 #[utoipa::path(delete, path = "/tasks/{id}", tag = "tasks",
     params(("id", description = "Id of the task"), CancelQuery),
     responses((status = 200, description = "The task, or its last state if it was removed",

@@ -1,8 +1,9 @@
-//! Settings of each user, which apply wherever the user logs in.
+//! Settings of each user. They are stored in the service, so they apply in every browser of the
+//! user.
 //!
-//! [`settings_table`] is the one list of them; checks, defaults and the description in the API are
-//! made from it. Only changed settings are stored, so a new default reaches all users who did not
-//! choose.
+//! [`settings_table`] lists all settings; checks, defaults and the API's description of each
+//! setting come from this table. Only changed settings are stored. A new default therefore applies
+//! to all users who did not change the setting.
 
 mod settings_table;
 mod store;
@@ -14,7 +15,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(verbs::read, verbs::replace, verbs::change, verbs::reset))

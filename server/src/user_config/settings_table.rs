@@ -1,4 +1,4 @@
-//! Every setting of a user: one row each.
+//! All settings of a user.
 
 use dsp_core::render::MAX_TAIL_SECS;
 
@@ -7,7 +7,7 @@ use super::value::{DefaultValue, Kind};
 /// A setting of a user.
 #[derive(Debug)]
 pub(super) struct UserSetting {
-    /// Its name in the API; never changes.
+    /// Name of the setting in the API; never changes.
     pub(super) key: &'static str,
     /// Accepted values.
     pub(super) kind: Kind,
@@ -56,49 +56,49 @@ pub(super) const USER_SETTINGS: &[UserSetting] = &[
         0,
         15_360,
         240,
-        "The grid that edits snap to, in ticks of 960 to a quarter; 0 is off.",
+        "Spacing of the grid that edits snap to, in ticks (960 in a quarter note); 0 turns snapping off.",
     ),
     choice(
         "theme",
         &["system", "dark", "light"],
         "system",
-        "Colours of the page; `system` follows the machine.",
+        "Colours of the page; `system` follows the operating system.",
     ),
     switch("metronome", false, "Whether the metronome clicks while a song plays."),
     number("metronome_level_db", -60.0, 6.0, -12.0, "Level of the metronome in decibels."),
-    whole("count_in_bars", 0, 4, 1, "Bars that are counted in before a recording."),
-    switch("autosave", true, "Whether the page saves by itself."),
+    whole("count_in_bars", 0, 4, 1, "Number of bars that the metronome counts in before a recording."),
+    switch("autosave", true, "Whether the page saves projects automatically."),
     choice(
         "new_project_sample_rate_hz",
         &["44100", "48000", "96000"],
         "48000",
         "Sample rate of a new project in hertz.",
     ),
-    number("new_project_bpm", 10.0, 400.0, 120.0, "Tempo of a new project in quarter notes a minute."),
+    number("new_project_bpm", 10.0, 400.0, 120.0, "Tempo of a new project in quarter notes per minute."),
     optional_text(
         "new_track_soundfont_id",
         128,
-        "SoundFont of a new instrument track; null: the default bank.",
+        "SoundFont of a new instrument track; null means the default SoundFont.",
     ),
     choice("export_bit_depth", &["pcm16", "float32"], "pcm16", "Sample format of an exported file."),
     choice(
         "export_sample_rate_hz",
         &["project", "44100", "48000", "96000"],
         "project",
-        "Sample rate of an exported file in hertz; `project`: the project's own.",
+        "Sample rate of an exported file in hertz; `project` means the project's sample rate.",
     ),
     number(
         "export_tail_secs",
         0.0,
         MAX_TAIL_SECS,
         5.0,
-        "Longest time in seconds that an export may ring on after the last item.",
+        "Maximum time in seconds that an export continues after the last item.",
     ),
-    optional_text("export_artist", 200, "Artist that exports are labelled with; null: none."),
+    optional_text("export_artist", 200, "Artist in the metadata of exported files; null means no artist."),
     whole("keyboard_velocity", 1, 127, 100, "MIDI velocity of notes played on the computer's keyboard."),
 ];
 
-/// The setting of this name.
+/// Returns the setting with this name.
 pub(super) fn user_setting(key: &str) -> Option<&'static UserSetting> {
     USER_SETTINGS.iter().find(|setting| setting.key == key)
 }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_comes_twice() {
+    fn every_setting_has_a_different_name() {
         for (index, setting) in USER_SETTINGS.iter().enumerate() {
             assert_eq!(USER_SETTINGS.iter().position(|other| other.key == setting.key), Some(index));
         }

@@ -5,19 +5,19 @@ use sqlx::Row as _;
 use crate::clock;
 use crate::db::{Db, begin_locked};
 
-/// A stored value.
+/// A stored value of a setting.
 #[derive(Debug)]
 pub(super) struct StoredSetting {
     pub(super) key: String,
-    /// As JSON.
+    /// The value as JSON.
     pub(super) text: String,
     pub(super) updated_at: String,
 }
 
-/// A value to store as JSON, or `None` to reset the setting.
+/// The name of a setting, and the value to store as JSON; `None` resets the setting.
 pub(super) type Change<'c> = (&'c str, Option<String>);
 
-/// Everything that a user has set, by name.
+/// Returns all settings that a user has set, in order of their names.
 pub(super) async fn all(db: &Db, owner_id: &str) -> Result<Vec<StoredSetting>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT key, value, updated_at FROM user_settings WHERE owner_id = $1 ORDER BY key")
@@ -32,17 +32,17 @@ pub(super) async fn all(db: &Db, owner_id: &str) -> Result<Vec<StoredSetting>, s
         .collect()
 }
 
-/// Applies changes together; with `forget_others` nothing else stays set.
+/// Applies all changes in one transaction. With `reset_others`, also resets every other setting.
 pub(super) async fn change(
     db: &Db,
     owner_id: &str,
     changes: &[Change<'_>],
-    forget_others: bool,
+    reset_others: bool,
 ) -> Result<(), sqlx::Error> {
     let updated_at = clock::now_text();
-    // Two that replace all settings at once must not leave a mixture.
+    // Without the lock, two concurrent replacements could store settings of both.
     let mut transaction = begin_locked(db, &format!("user settings {owner_id}")).await?;
-    if forget_others {
+    if reset_others {
         sqlx::query("DELETE FROM user_settings WHERE owner_id = $1")
             .bind(owner_id)
             .execute(&mut *transaction)

@@ -1,4 +1,4 @@
-//! Settings of users through the real router.
+//! Tests of user settings through the real router.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ async fn read(app: &TestApp, token: &str) -> Value {
 }
 
 #[tokio::test]
-async fn settings_begin_with_defaults_and_keep_changes() {
+async fn settings_begin_with_defaults_and_changes_are_stored() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let fresh = read(&app, &token).await;
@@ -30,7 +30,7 @@ async fn settings_begin_with_defaults_and_keep_changes() {
     assert_eq!(answer["set"], json!(["export_artist", "metronome", "snap_ticks"]));
     assert!(answer["updated_at"].as_str().is_some_and(|time| time.ends_with('Z')), "{answer}");
 
-    // Null resets a setting; settings that the body omits stay.
+    // Null resets a setting. Settings that the body omits do not change.
     let answer = send(&app, &token, Method::PATCH, &json!({ "metronome": null })).await.expect(200);
     assert_eq!(
         (&answer["settings"]["metronome"], &answer["settings"]["snap_ticks"]),
@@ -54,10 +54,10 @@ async fn every_invalid_value_is_named_and_nothing_changes() {
         let body = json!({ "theme": "light", "no/such~one": 1, "snap_ticks": 1.5, "metronome_level_db": 99 });
         let answer = send(&app, &token, method, &body).await;
         let detail = answer.problem(400, "invalid_settings");
-        assert!(detail.contains("3 places"), "{detail}");
+        assert!(detail.contains("3 errors"), "{detail}");
         let errors = answer.json()["errors"].clone();
         let pointers: Vec<&str> =
-            errors.as_array().expect("a list").iter().filter_map(|one| one["pointer"].as_str()).collect();
+            errors.as_array().expect("a list").iter().filter_map(|error| error["pointer"].as_str()).collect();
         assert_eq!(pointers, ["/no~1such~0one", "/snap_ticks", "/metronome_level_db"]);
         assert!(errors[1]["detail"].as_str().is_some_and(|text| text.contains("0 to 15360")), "{errors}");
     }
@@ -66,19 +66,19 @@ async fn every_invalid_value_is_named_and_nothing_changes() {
     send(&app, &token, Method::PATCH, &json!([1])).await.problem(400, "unexpected_json");
     let call = app.remote(Method::PUT, PATH).token(&token).raw("text/plain", "{}");
     call.send().await.problem(415, "unsupported_media_type");
-    let now = read(&app, &token).await;
-    assert_eq!((&now["set"], &now["settings"]["snap_ticks"]), (&json!(["snap_ticks"]), &json!(480)));
+    let current = read(&app, &token).await;
+    assert_eq!((&current["set"], &current["settings"]["snap_ticks"]), (&json!(["snap_ticks"]), &json!(480)));
 }
 
 #[tokio::test]
-async fn everybody_has_settings_of_their_own() {
+async fn each_user_has_separate_settings() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
     send(&app, &ada, Method::PATCH, &json!({ "theme": "dark" })).await.expect(200);
     assert_eq!(read(&app, &bob).await["settings"]["theme"], "system");
     app.remote(Method::DELETE, PATH).token(&bob).send().await.expect(200);
     assert_eq!(read(&app, &ada).await["settings"]["theme"], "dark");
-    // The administrator of this machine needs no token, and has settings too.
+    // The administrator of this machine has settings too, and needs no token to read them.
     assert_eq!(app.local(Method::GET, PATH).send().await.expect(200)["settings"]["theme"], "system");
     let key = app.api_key(&ada).await;
     assert_eq!(read(&app, &key).await["settings"]["theme"], "dark");
@@ -99,7 +99,7 @@ async fn the_list_describes_the_accepted_values() {
         let key = item["key"].as_str().expect("a name");
         assert_eq!(item["default"], settings[key], "{key}");
     }
-    let snap = items.iter().find(|item| item["key"] == "snap_ticks").expect("is there");
+    let snap = items.iter().find(|item| item["key"] == "snap_ticks").expect("the list has this setting");
     assert_eq!((&snap["kind"], &snap["max"]), (&json!("whole"), &json!(15_360.0)));
 }
 
@@ -115,8 +115,8 @@ async fn values_that_an_older_version_stored_are_ignored() {
         "UPDATE user_settings SET value = '\"sepia\"' WHERE key = 'theme'",
         "UPDATE user_settings SET key = 'gone' WHERE key = 'snap_ticks'",
     ] {
-        sqlx::query(statement).execute(&app.state.db).await.expect("writes");
+        sqlx::query(statement).execute(&app.state.db).await.expect("changes the stored setting");
     }
-    let now = app.local(Method::GET, PATH).send().await.expect(200);
-    assert_eq!((&now["set"], &now["settings"]["theme"]), (&json!([]), &json!("system")));
+    let current = app.local(Method::GET, PATH).send().await.expect(200);
+    assert_eq!((&current["set"], &current["settings"]["theme"]), (&json!([]), &json!("system")));
 }

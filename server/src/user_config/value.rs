@@ -1,23 +1,23 @@
-//! Accepted values of a setting.
+//! The kinds of settings and their accepted values.
 
 use serde_json::{Value, json};
 
-/// Accepted values of a setting.
+/// The kind of a setting, with its accepted values.
 #[derive(Debug)]
 pub(super) enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
     /// True or false.
     Switch,
-    /// A whole number between the two, both included.
+    /// A whole number from `min` to `max`, both included.
     Whole { min: i64, max: i64 },
-    /// A number between the two, both included.
+    /// A number from `min` to `max`, both included.
     Number { min: f64, max: f64 },
-    /// Text of at most `max_chars` characters, without control characters; null for none.
+    /// Text of at most `max_chars` characters without control characters, or null.
     OptionalText { max_chars: usize },
 }
 
-/// A value in the source code.
+/// The default value of a setting, as written in the source code.
 #[derive(Debug)]
 pub(super) enum DefaultValue {
     Text(&'static str),
@@ -40,7 +40,7 @@ impl DefaultValue {
 }
 
 impl Kind {
-    /// The name of the kind in the API.
+    /// Returns the name of the kind in the API.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Choice(_) => "choice",
@@ -51,9 +51,9 @@ impl Kind {
         }
     }
 
-    /// Returns the expected values if the value is invalid.
+    /// Returns an error text with the expected values if `value` is invalid.
     pub(super) fn check(&self, value: &Value) -> Result<(), String> {
-        let fits = match (self, value) {
+        let is_valid = match (self, value) {
             (Self::Choice(words), Value::String(text)) => words.contains(&text.as_str()),
             (Self::Switch, Value::Bool(_)) => true,
             (Self::Whole { min, max }, Value::Number(number)) => {
@@ -68,7 +68,11 @@ impl Kind {
             }
             _ => false,
         };
-        if fits { Ok(()) } else { Err(format!("expected {}, and it is {}", self.expected(), shown(value))) }
+        if is_valid {
+            Ok(())
+        } else {
+            Err(format!("expected {}; the value is {}", self.expected(), json_excerpt(value)))
+        }
     }
 
     fn expected(&self) -> String {
@@ -84,14 +88,14 @@ impl Kind {
     }
 }
 
-/// A value for a sentence: its beginning, if it is long.
-fn shown(value: &Value) -> String {
-    const SHOWN_CHARS: usize = 60;
+/// Returns a value as JSON for an error text; only the beginning if the JSON is long.
+fn json_excerpt(value: &Value) -> String {
+    const EXCERPT_CHARS_MAX: usize = 60;
     let text = value.to_string();
-    if text.chars().count() <= SHOWN_CHARS {
+    if text.chars().count() <= EXCERPT_CHARS_MAX {
         return format!("`{text}`");
     }
-    let start: String = text.chars().take(SHOWN_CHARS).collect();
+    let start: String = text.chars().take(EXCERPT_CHARS_MAX).collect();
     format!("`{start}...`")
 }
 
@@ -100,18 +104,18 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(kind: &Kind, good: &[Value], bad: &[Value]) {
-        for value in good {
+    fn check(kind: &Kind, valid: &[Value], invalid: &[Value]) {
+        for value in valid {
             assert_eq!(kind.check(value), Ok(()), "{value}");
         }
-        for value in bad {
+        for value in invalid {
             let text = kind.check(value).expect_err(&value.to_string());
             assert!(text.contains(&kind.expected()), "{text}");
         }
     }
 
     #[test]
-    fn each_kind_accepts_its_own_values_only() {
+    fn each_kind_accepts_only_its_own_values() {
         check(&Kind::Choice(&["a", "b"]), &[json!("a"), json!("b")], &[json!("c"), json!(1), json!(null)]);
         check(&Kind::Switch, &[json!(true), json!(false)], &[json!(0), json!("on"), json!(null)]);
         check(
@@ -132,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_value_is_cut_short_in_words() {
-        let text = Kind::Switch.check(&json!("x".repeat(5_000))).expect_err("no switch");
+    fn an_error_text_shows_only_the_beginning_of_a_long_value() {
+        let text = Kind::Switch.check(&json!("x".repeat(5_000))).expect_err("a text is no valid switch");
         assert!(text.len() < 200, "{text}");
     }
 }

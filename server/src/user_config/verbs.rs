@@ -1,4 +1,4 @@
-//! `/user_config`.
+//! HTTP handlers of `/user_config`.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -13,40 +13,40 @@ use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, pointer_part};
 use crate::extract::Json;
 use crate::state::AppState;
 
-/// Maximum number of errors that one answer lists.
-const FAULTS_MAX: usize = 100;
+/// Maximum number of errors in one answer.
+const ERRORS_MAX: usize = 100;
 
 /// A user's settings.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UserConfig {
-    /// The value of every setting, by name: the user's, or the default.
+    /// The value of every setting by name: the user's value, or the default if the user set none.
     #[schema(value_type = Object)]
     settings: Map<String, Value>,
     /// Names of the settings that the user has set.
     set: Vec<&'static str>,
-    /// When one of these was last set, RFC 3339; null if none are set.
+    /// When the user last changed a setting that is still set, RFC 3339; null if none are set.
     updated_at: Option<String>,
 }
 
 /// Accepted values of a setting.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SettingDescription {
-    /// Its name.
+    /// Name of the setting.
     key: &'static str,
     /// `choice` (one of `choices`), `switch`, `whole` (a whole number), `number`, or `text` (may be
     /// null).
     kind: &'static str,
-    /// The words of a choice; empty for other kinds.
+    /// Accepted values of a `choice`; empty for other kinds.
     choices: &'static [&'static str],
-    /// Minimum; null for other kinds.
+    /// Minimum of a number; null for other kinds.
     min: Option<f64>,
-    /// Maximum; null for other kinds.
+    /// Maximum of a number; null for other kinds.
     max: Option<f64>,
     /// Maximum number of characters of a text; null for other kinds.
     max_chars: Option<usize>,
     /// Default value.
     default: Value,
-    /// Description.
+    /// Description of the setting in one sentence.
     about: &'static str,
 }
 
@@ -64,10 +64,10 @@ impl SettingDescription {
     }
 }
 
-/// All settings.
+/// A list of all settings.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SettingList {
-    /// One entry each.
+    /// One entry for each setting.
     items: Vec<SettingDescription>,
 }
 
@@ -98,8 +98,8 @@ pub(super) async fn replace(
     view(&state, &user.id).await
 }
 
-/// Changes some of the caller's settings; null resets one to its default. Applies all changes or
-/// none.
+/// Changes some of the caller's settings; null resets a setting to its default. Applies all changes
+/// or none.
 #[utoipa::path(patch, path = "/user_config", tag = "user_config",
     request_body(content = Object, description = "Values by the names of settings"),
     responses((status = 200, body = UserConfig), CommonErrors))]
@@ -120,35 +120,35 @@ pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> A
     view(&state, &user.id).await
 }
 
-/// Effect of null in a body.
+/// The effect of a null in a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NullEffect {
     IsAValue,
     Resets,
 }
 
-/// The changes in a body, or all invalid values.
-fn checked(body: &Map<String, Value>, null: NullEffect) -> ApiResult<Vec<Change<'_>>> {
+/// Returns the changes in a body, or all invalid values as an error.
+fn checked(body: &Map<String, Value>, null_effect: NullEffect) -> ApiResult<Vec<Change<'_>>> {
     let mut changes = Vec::with_capacity(body.len());
     let mut errors = Vec::new();
     for (key, value) in body {
-        let resets = null == NullEffect::Resets && value.is_null();
-        let fault = match user_setting(key) {
-            None => Some("there is no such setting; GET /user_config/settings lists them".to_owned()),
+        let resets = null_effect == NullEffect::Resets && value.is_null();
+        let error = match user_setting(key) {
+            None => Some("there is no such setting; GET /user_config/settings lists all settings".to_owned()),
             Some(_) if resets => None,
             Some(setting) => setting.kind.check(value).err(),
         };
-        match fault {
+        match error {
             Some(detail) => errors.push(FieldError { pointer: format!("/{}", pointer_part(key)), detail }),
             None => changes.push((key.as_str(), (!resets).then(|| value.to_string()))),
         }
     }
     let Some(first) = errors.first() else { return Ok(changes) };
-    let errors_in_words =
-        if errors.len() == 1 { "one place".to_owned() } else { format!("{} places", errors.len()) };
+    let error_count =
+        if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
     let detail =
-        format!("The settings are wrong in {errors_in_words}. First, at {}: {}", first.pointer, first.detail);
-    errors.truncate(FAULTS_MAX);
+        format!("The settings have {error_count}. The first error is at {}: {}", first.pointer, first.detail);
+    errors.truncate(ERRORS_MAX);
     Err(ApiError::Invalid { code: "invalid_settings", detail, errors })
 }
 

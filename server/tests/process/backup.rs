@@ -196,7 +196,7 @@ fn a_restore_replaces_nothing_without_permission() {
     assert_refused(
         &storage,
         &["restore", path_text(&backup)],
-        "another Songfoundry is using the storage folder",
+        "another Songfoundry process is using the storage folder",
     );
     let second = upload_recording(&service, 9_600);
     service.kill();
@@ -275,7 +275,11 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
             .expect("a file")
     };
     assert!(run_admin(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
-    assert_refused(&storage, &["check", "--repair"], "another Songfoundry is using the storage folder");
+    assert_refused(
+        &storage,
+        &["check", "--repair"],
+        "another Songfoundry process is using the storage folder",
+    );
     service.kill();
 
     let left_over = audio.join(format!("{}.wav", "a".repeat(64)));

@@ -101,7 +101,7 @@ fn a_privileged_port_is_refused_with_the_reason() {
     assert!(!output.status.success(), "{printed}");
     assert!(
         printed.contains("127.0.0.1:79 (SF_HOST, SF_PORT)")
-            && printed.contains("no right to ports below 1024"),
+            && printed.contains("may not listen on ports below 1024"),
         "{printed}"
     );
 }
@@ -176,7 +176,7 @@ fn a_second_process_is_refused_after_the_lock_file_was_deleted() {
     let storage = folder.path().join("storage");
     let first = Service::start(&storage, &[]);
     std::fs::remove_file(storage.join("songfoundry.lock")).expect("removes");
-    assert_start_is_refused(&storage, &[], "another Songfoundry is using the storage folder");
+    assert_start_is_refused(&storage, &[], "another Songfoundry process is using the storage folder");
     first.expect(200, "GET", "/readyz", &[], &Value::Null);
 }
 
@@ -189,7 +189,7 @@ fn a_second_service_with_another_folder_cannot_use_the_same_database() {
     assert_start_is_refused(
         &folder.path().join("other"),
         &settings,
-        "another Songfoundry is using the database",
+        "another Songfoundry process is using the database",
     );
     first.expect(200, "GET", "/readyz", &[], &Value::Null);
 }

@@ -1,15 +1,15 @@
 //! Maps the bank numbers of MIDI files to SoundFont banks.
 //!
 //! The meaning of bank numbers depends on the instrument. A system exclusive message in the file
-//! names the kind of instrument that it was made for:
+//! names the standard that the file follows:
 //!
-//! | made for | melodic bank | drums |
+//! | standard | melodic bank | drums |
 //! |---|---|---|
 //! | General MIDI (RP-003) | always bank 0 | channel 10 |
 //! | General MIDI 2 (RP-024, 3.3.1) | CC 32 under CC 0 = 121 | CC 0 = 120; channel 10 |
 //! | Roland GS | CC 0 | parts set by "use for rhythm part"; channel 10 |
 //! | Yamaha XG | CC 32 | CC 0 = 126 or 127; parts set by "part mode"; channel 10 |
-//! | anything else | CC 0, or as in General MIDI 2 | CC 0 = 120, 126 or 127; channel 10 |
+//! | unknown | CC 0, or as in General MIDI 2 | CC 0 = 120, 126 or 127; channel 10 |
 //!
 //! A bank takes effect with the next program change (MIDI 1.0, "Bank select").
 
@@ -18,10 +18,10 @@ pub(super) const DRUM_CHANNEL: u8 = 9;
 /// SoundFont bank of drum kits (SF2.04, section 7.2).
 pub(super) const DRUM_BANK: u8 = 128;
 
-/// The kind of instrument that a file is made for.
+/// The standard that a file follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum System {
-    /// The file does not name one.
+    /// The file does not name a standard.
     #[default]
     Unknown,
     Gm,
@@ -33,23 +33,23 @@ pub(super) enum System {
 /// A system exclusive message that affects banks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BankMessage {
-    /// From here on the file is for this kind of instrument; all channels are reset to its
+    /// From this message on, the file follows this standard, and all channels are reset to its
     /// defaults.
     System(System),
     /// Makes a channel, 0 to 15, a drum part or a melodic one.
     Part { channel: u8, drums: bool },
 }
 
-/// Manufacturers' and universal identifiers.
+/// Identifiers of manufacturers, and of universal messages.
 const ROLAND: u8 = 0x41;
 const YAMAHA: u8 = 0x43;
 const UNIVERSAL: u8 = 0x7e;
-/// Models of these makers.
+/// Model identifiers of Roland GS and Yamaha XG.
 const GS: u8 = 0x42;
 const XG: u8 = 0x4c;
 
-/// Reads a system exclusive message, without its first byte 0xf0; the last byte is 0xf7.
-/// `None`: it does not affect banks.
+/// Reads a system exclusive message that starts after its first byte 0xf0 and ends with 0xf7.
+/// Returns `None` if it does not affect banks.
 pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
     use BankMessage::{Part, System as Reset};
     let body = message.strip_suffix(&[0xf7])?;
@@ -82,7 +82,7 @@ pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
     }
 }
 
-/// The channel of a GS block: block 0 is channel 10, the drums.
+/// Returns the channel (from 0) of a GS block. Block 0 is channel 10, the drums.
 fn channel_of_block(block: u8) -> u8 {
     match block {
         0 => DRUM_CHANNEL,
@@ -91,18 +91,18 @@ fn channel_of_block(block: u8) -> u8 {
     }
 }
 
-/// The bank selection of a channel.
+/// State of bank selection on a channel.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BankSelect {
-    /// Values of controllers 0 and 32; `None` until they are sent.
+    /// Values of controllers 0 (`msb`) and 32 (`lsb`); `None` until the file sends them.
     pub(super) msb: Option<u8>,
     pub(super) lsb: Option<u8>,
-    /// Whether the channel plays drums, if a system exclusive message set it.
+    /// Whether the channel is a drum part; `None` unless a system exclusive message set it.
     pub(super) is_drum_part: Option<bool>,
 }
 
 impl BankSelect {
-    /// The SoundFont bank that a program change on the channel selects.
+    /// Returns the SoundFont bank that a program change on the channel selects.
     pub(super) fn soundfont_bank(self, system: System, channel: u8) -> u8 {
         let is_drum_part = self.is_drum_part.unwrap_or(channel == DRUM_CHANNEL);
         let (msb, lsb) = (self.msb.unwrap_or(0), self.lsb.unwrap_or(0));
@@ -112,11 +112,11 @@ impl BankSelect {
             (System::Gm2, Some(121)) => (false, lsb),
             (System::Gm2, _) => (is_drum_part, 0),
             (System::Xg, Some(126 | 127)) => (true, lsb),
-            // Any other bank makes the part melodic.
+            // Every other bank number makes the part melodic.
             (System::Xg, Some(_)) => (false, lsb),
             (System::Xg, None) => (is_drum_part, lsb),
             (System::Gs, _) => (is_drum_part, msb),
-            // These numbers mean the same in all systems that define them.
+            // Every standard that defines these bank numbers uses them in this way.
             (System::Unknown, Some(120 | 126 | 127)) => (true, msb),
             (System::Unknown, Some(121)) => (false, lsb),
             (System::Unknown, _) => (is_drum_part, msb),
@@ -164,7 +164,7 @@ mod tests {
         check_message(&[0x43, 0x10, 0x4c, 0x08, 0x10, 0x07, 0x01], None);
         check_message(&[0x43, 0x00, 0x4c, 0x00, 0x00, 0x7e, 0x00], None);
         check_message(&[], None);
-        assert_eq!(bank_message(&[0x7e, 0x7f, 0x09, 0x01]), None, "without an end");
+        assert_eq!(bank_message(&[0x7e, 0x7f, 0x09, 0x01]), None, "a message without its last byte 0xf7");
         assert_eq!(bank_message(&[]), None);
     }
 

@@ -1,4 +1,4 @@
-//! MIDI channels: collects the events of each, and assigns channels to tracks.
+//! MIDI channels: collects the events of each channel, and assigns channels to tracks.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -11,16 +11,17 @@ use schemas::{Extra, Project};
 
 use super::banks::{BankMessage, BankSelect, DRUM_BANK, DRUM_CHANNEL, System};
 
-/// Bank select controllers, most and least significant byte.
+/// Controller numbers of bank select: the most and the least significant byte.
 pub(super) const BANK_SELECT_MSB: u8 = 0;
 pub(super) const BANK_SELECT_LSB: u8 = 32;
 
-/// Field of an imported track: the file made its channel a drum part, or made channel 10 melodic.
+/// Field of an imported track: true if a message made its channel a drum part, false if a message
+/// made channel 10 melodic.
 pub(super) const DRUM_PART: &str = "midi_drum_part";
 
-/// Channels of a port.
+/// Number of channels of a MIDI port.
 const CHANNELS: u8 = 16;
-/// Ports that the port meta event can name.
+/// Number of ports that the port meta event can name.
 const PORTS: u8 = 128;
 
 /// The notes and controls of one channel.
@@ -29,27 +30,28 @@ pub(super) struct ChannelContent {
     channel: u8,
     pub(super) notes: Vec<Note>,
     pub(super) controls: Vec<Control>,
-    /// Indices in `notes` of the notes that have not ended, by key, the oldest first.
+    /// Indices in `notes` of the notes that have not ended, by key. The oldest comes first.
     active_notes: HashMap<u8, VecDeque<usize>>,
     /// The bank that the next program change selects.
     bank_select: BankSelect,
     system: System,
-    /// Bank and program in force.
+    /// Current bank and program.
     preset: (u8, u8),
     first_note_preset: Option<(u8, u8)>,
-    /// Index in `controls` of the program change that chose the preset, if no note followed it.
+    /// Index in `controls` of the program change that set `preset`; `None` once a note has used it.
     unplayed_program: Option<usize>,
     last_tick: u32,
 }
 
 impl ChannelContent {
-    /// An empty channel; `channel` is 0 to 15.
+    /// Makes an empty channel. `channel` is 0 to 15.
     pub(super) fn new(channel: u8) -> Self {
         let preset = (BankSelect::default().soundfont_bank(System::default(), channel), 0);
         Self { channel, preset, ..Self::default() }
     }
 
-    /// Applies a system exclusive message about banks. Call it in the order of ticks.
+    /// Applies a system exclusive message about banks. Messages and events must come in the order
+    /// of their ticks.
     pub(super) fn set_banks(&mut self, message: BankMessage) {
         match message {
             BankMessage::System(system) => (self.system, self.bank_select) = (system, BankSelect::default()),
@@ -58,7 +60,7 @@ impl ChannelContent {
             }
             BankMessage::Part { .. } => return,
         }
-        // The message takes effect at once, also on a program change that no note has used yet.
+        // A program change that no note has used yet also gets the new bank.
         let (bank, _) = &mut self.preset;
         match self.unplayed_program.map(|index| &mut self.controls[index]) {
             Some(Control::Program(program)) => {
@@ -70,7 +72,7 @@ impl ChannelContent {
         }
     }
 
-    /// Adds a channel message. Call it in the order of ticks.
+    /// Adds a channel message. Messages must come in the order of their ticks.
     pub(super) fn add(&mut self, tick: u32, status: u8, data: [u8; 2]) {
         self.last_tick = tick;
         let [first, second] = data;
@@ -123,18 +125,19 @@ impl ChannelContent {
         self.first_note_preset.is_some()
     }
 
-    /// Number of notes without a note-off in the file.
+    /// Returns the number of notes without a note-off message.
     pub(super) fn unended_notes(&self) -> usize {
         self.active_notes.values().map(VecDeque::len).sum()
     }
 
-    /// Length of the shortest item that contains every event: notes must begin before its end.
+    /// Returns the length of the shortest item that contains all events. A note must begin before
+    /// the item's end.
     pub(super) fn shortest_length_ticks(&self) -> u32 {
         let last_start = self.notes.last().map_or(0, |note| note.tick + 1);
         self.last_tick.max(last_start)
     }
 
-    /// Ends the notes without a note-off at `tick`.
+    /// Ends the notes without a note-off message at `tick`.
     pub(super) fn end_notes(&mut self, tick: u32) {
         for &index in self.active_notes.values().flatten() {
             let note = &mut self.notes[index];
@@ -142,24 +145,26 @@ impl ChannelContent {
         }
     }
 
-    /// Bank and program in force at the first note; without notes, at the end.
+    /// Returns the bank and program of the first note. Without notes, these are the last ones
+    /// chosen.
     pub(super) fn preset_at_first_note(&self) -> (u8, u8) {
         self.first_note_preset.unwrap_or(self.preset)
     }
 }
 
-/// A channel of a port.
+/// A MIDI channel, 0 to 15, of a port, 0 to 127.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct PortChannel {
     pub(super) port: u8,
     pub(super) channel: u8,
 }
 
-/// Assigns a channel to each track: the one it was imported from if that is free, channel 10 for
-/// drums. Drum tracks beyond the 128th share one; no other channel is shared.
+/// Assigns a channel to each track: the channel that it was imported from, if that is free, or else
+/// the next free one. Drum tracks get channel 10 of a port. Drum tracks beyond the 128th share one
+/// channel; no other channel is shared.
 ///
 /// With `keeps_part_messages`, the export repeats the messages that made other channels drum parts
-/// or channel 10 melodic. Those channels are then only for the tracks imported from them.
+/// or channel 10 melodic. Only the tracks imported from those channels then get them.
 pub(super) fn assign_channels(tracks: &[&Track], keeps_part_messages: bool) -> Vec<PortChannel> {
     let drum_part_of = |track: &Track| {
         let drums = track.extra.get(DRUM_PART).filter(|_| keeps_part_messages)?.as_bool()?;
@@ -199,10 +204,11 @@ pub(super) fn plays_drums(track: &Track) -> bool {
     matches!(&track.synth_engine, Some(SynthEngine::SoundFont(engine)) if engine.bank >= DRUM_BANK)
 }
 
-/// Fields of an imported track outside the schema: two numbers and a boolean.
+/// Fields of an imported track that are not in the schema. The first two are numbers, the last is a
+/// boolean.
 const IMPORTED_FIELDS: [&str; 3] = ["midi_channel", "midi_port", DRUM_PART];
 
-/// Copies the fields of an import from the document to the tracks of the project.
+/// Copies these fields from the document of an imported project to the tracks of `project`.
 pub(super) fn restore_import_fields(project: &mut Project, document: View<'_>) {
     for (track, view) in project.tracks.iter_mut().zip(document.list("tracks")) {
         for name in IMPORTED_FIELDS {
@@ -214,7 +220,7 @@ pub(super) fn restore_import_fields(project: &mut Project, document: View<'_>) {
     }
 }
 
-/// The channel that a track was imported from.
+/// Returns the channel that a track was imported from.
 pub(super) fn imported_channel(track: &Track) -> Option<PortChannel> {
     let number = |name: &str, limit: u8| {
         track
@@ -258,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn imported_channels_come_first() {
+    fn tracks_keep_their_imported_channels() {
         check(
             &[track(0, None), track(0, Some(0)), track(128, None), track(0, Some(0)), track(128, Some(9))],
             &[(0, 1), (0, 0), (1, 9), (0, 2), (0, 9)],
@@ -266,12 +272,12 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_instrument_leaves_the_channel_of_its_import() {
+    fn a_track_whose_instrument_no_longer_fits_gets_another_channel() {
         check(&[track(0, Some(9)), track(128, Some(3)), track(0, Some(200))], &[(0, 0), (0, 9), (0, 1)]);
     }
 
     #[test]
-    fn more_than_fifteen_tracks_go_to_further_ports() {
+    fn tracks_beyond_the_fifteenth_use_further_ports() {
         let tracks: Vec<Track> = (0..1_000).map(|_| track(0, None)).collect();
         let port_channels = assign_channels(&tracks.iter().collect::<Vec<_>>(), false);
         assert_eq!(port_channels.iter().collect::<HashSet<_>>().len(), 1_000);

@@ -1,39 +1,41 @@
-//! System exclusive messages, stored with an imported project so that its export contains them.
+//! System exclusive messages of an imported file. They are stored in the project, and its export
+//! contains them.
 //!
-//! They are in the project's field `midi_exclusives`, which is not in the schema. Each has `tick`,
-//! `data` in hexadecimal without the first byte, `port` if above 0, and `escape` for raw data.
+//! The project's field `midi_exclusives` holds the messages; it is not in the schema. Each message
+//! has `tick`, `data` (hexadecimal, without the first byte), `port` if above 0, and `escape` for
+//! raw data.
 
 use schemas::Project;
 use schemas::json::View;
 use schemas::limits::MAX_TICK;
 use serde_json::json;
 
-/// Field of a project that holds its messages.
+/// Field of a project that holds its system exclusive messages.
 const FIELD: &str = "midi_exclusives";
 
-/// Maximum size of the messages in a project, in bytes. The largest known files have a few
-/// thousand.
+/// Maximum total size of the messages of a project, in bytes. The largest known files have a few
+/// thousand bytes.
 pub(super) const MAX_BYTES: usize = 256 * 1024;
 
 /// Maximum number of messages in a project.
 pub(super) const MAX_MESSAGES: usize = 10_000;
 
-/// Ports that the port meta event can name.
+/// Number of ports that the port meta event can name.
 const PORTS: u64 = 128;
 
 /// A system exclusive message of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Exclusive {
-    /// In 960ths of a quarter note from the start.
+    /// Position from the start of the project, in 960ths of a quarter note.
     pub(super) tick: u32,
     pub(super) port: u8,
-    /// Whether the data is sent without 0xf0 before it.
+    /// Whether the data is sent without a preceding 0xf0.
     pub(super) escape: bool,
     /// All bytes after the first.
     pub(super) data: Vec<u8>,
 }
 
-/// Stores messages with a project.
+/// Stores the messages in the project's field.
 pub(super) fn store(project: &mut Project, exclusives: &[Exclusive]) {
     if exclusives.is_empty() {
         return;
@@ -52,8 +54,8 @@ pub(super) fn store(project: &mut Project, exclusives: &[Exclusive]) {
     project.extra.insert(FIELD, exclusives.iter().map(entry).collect());
 }
 
-/// Loads the messages of a project's document. Skips invalid entries: the schema does not check the
-/// field.
+/// Loads the messages from a project document. Skips invalid entries, because the schema does not
+/// check the field.
 pub(super) fn load(document: View<'_>) -> Vec<Exclusive> {
     let mut total_bytes = 0;
     let mut exclusives = Vec::new();
@@ -98,12 +100,12 @@ mod tests {
     #[test]
     fn stored_messages_are_loaded_unchanged() {
         let exclusive = |tick, port, escape, data: &[u8]| Exclusive { tick, port, escape, data: data.into() };
-        let all = [exclusive(0, 0, false, &[0x7e, 0xf7]), exclusive(MAX_TICK, 127, true, &[0, 255])];
+        let exclusives = [exclusive(0, 0, false, &[0x7e, 0xf7]), exclusive(MAX_TICK, 127, true, &[0, 255])];
         let mut project = Project::new("p", "P");
         store(&mut project, &[]);
         assert!(project.extra.is_empty());
-        store(&mut project, &all);
-        assert_eq!(reload(&project), all);
+        store(&mut project, &exclusives);
+        assert_eq!(reload(&project), exclusives);
     }
 
     #[test]

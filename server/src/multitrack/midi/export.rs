@@ -1,4 +1,4 @@
-//! A project as a Standard MIDI file: format 1, 960 ticks to a quarter note.
+//! Writes a project as a Standard MIDI file of format 1 with 960 ticks per quarter note.
 
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Header, MetaMessage, MidiMessage, PitchBend, Smf, Timing, TrackEvent, TrackEventKind};
@@ -12,23 +12,23 @@ use super::channels::{
 };
 use super::exclusives::{Exclusive, load};
 
-/// Longest delta time of two events: four bytes of seven bits.
+/// Longest delta time between two events in ticks: four bytes of seven bits.
 const MAX_DELTA_TICKS: u64 = 0x0fff_ffff;
 
-/// Data entry, most and least significant byte.
+/// Controllers of data entry: most and least significant byte.
 const DATA_ENTRY: [u8; 2] = [6, 38];
-/// Registered parameter number, most and least significant byte.
+/// Controllers of the registered parameter number (RPN): most and least significant byte.
 const RPN: [u8; 2] = [101, 100];
-/// Non-registered parameter number, most and least significant byte.
+/// Controllers of the non-registered parameter number (NRPN): most and least significant byte.
 const NRPN: [u8; 2] = [99, 98];
 
-/// Writes a project as a MIDI file: a track of tempos, time signatures and markers, then one for
-/// each track that has notes. Velocities are clamped to 1..127. Events outside their item are left
-/// out, as in playback. Controls that were imported from channels without notes go to the first
-/// track.
+/// Writes a project as a MIDI file. The first track has the tempos, time signatures and markers.
+/// After it comes one track for each project track that has notes. Velocities are clamped to
+/// 1..127. Events outside their item are left out, as in playback. Controls that were imported from
+/// channels without notes go to the first track.
 ///
 /// `document` is the JSON of the project. It contains the fields of an import that are not in the
-/// schema: the channels of tracks, and exclusive messages.
+/// schema: the channels of tracks, and system exclusive messages.
 pub fn export(document: View<'_>, mut project: Project) -> Vec<u8> {
     restore_import_fields(&mut project, document);
     let project = &project;
@@ -41,29 +41,30 @@ pub fn export(document: View<'_>, mut project: Project) -> Vec<u8> {
     exclusive_ports.retain(|port| *port > 0);
     exclusive_ports.sort_unstable();
     exclusive_ports.dedup();
-    let ports = !exclusive_ports.is_empty() || port_channels.iter().any(|port_channel| port_channel.port > 0);
+    let has_ports =
+        !exclusive_ports.is_empty() || port_channels.iter().any(|port_channel| port_channel.port > 0);
     let header = Header::new(Format::Parallel, Timing::Metrical(u15::new(TICKS_PER_QUARTER as u16)));
     let mut smf = Smf::new(header);
-    smf.tracks.push(song_track(project, &unplayed_channels(&noteless, &port_channels), &exclusives));
+    smf.tracks.push(first_track(project, &unplayed_channels(&noteless, &port_channels), &exclusives));
     for port in exclusive_ports {
-        let mut list = EventList::default();
-        list.meta(0, MetaMessage::MidiPort(u7::new(port)));
-        list.exclusives(&exclusives, port);
-        smf.tracks.push(list.into_track(0));
+        let mut events = EventList::default();
+        events.meta(0, MetaMessage::MidiPort(u7::new(port)));
+        events.exclusives(&exclusives, port);
+        smf.tracks.push(events.into_track(0));
     }
     for (track, port_channel) in tracks.iter().zip(port_channels) {
-        smf.tracks.push(note_track(track, port_channel, ports));
+        smf.tracks.push(note_track(track, port_channel, has_ports));
     }
     let mut bytes = Vec::new();
     smf.write_std(&mut bytes).expect("writing to memory does not fail");
     bytes
 }
 
-/// Events with their ticks, and their order within a tick.
+/// Events, each with its tick and its order within that tick.
 #[derive(Default)]
 struct EventList<'a>(Vec<(u64, EventOrder, TrackEventKind<'a>)>);
 
-/// Order of the events of one tick, as in a session.
+/// Order of the events at one tick. Playback of a session uses the same order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventOrder {
     Header,
@@ -78,7 +79,8 @@ impl<'a> EventList<'a> {
         self.0.push((tick, EventOrder::Header, TrackEventKind::Meta(message)));
     }
 
-    /// Adds the system exclusive messages of a port. They configure channels, so they come first.
+    /// Adds the system exclusive messages of a port. At their tick they come first, because they
+    /// configure channels.
     fn exclusives(&mut self, exclusives: &'a [Exclusive], port: u8) {
         for exclusive in exclusives.iter().filter(|exclusive| exclusive.port == port) {
             let kind = if exclusive.escape {
@@ -94,29 +96,31 @@ impl<'a> EventList<'a> {
         self.0.push((tick, order, TrackEventKind::Midi { channel: u4::new(channel), message }));
     }
 
-    /// The events with delta times, then an end of track at `end_tick` or at the last event.
+    /// Returns the events with delta times, followed by an end of track at `end_tick` or, if later,
+    /// at the last event.
     fn into_track(mut self, end_tick: u64) -> Vec<TrackEvent<'a>> {
         self.0.sort_by_key(|(tick, order, _)| (*tick, *order));
         let last_tick = self.0.last().map_or(0, |(tick, ..)| *tick);
         let end =
             (end_tick.max(last_tick), EventOrder::Header, TrackEventKind::Meta(MetaMessage::EndOfTrack));
-        let mut now = 0;
+        let mut last_event_tick = 0;
         let mut track = Vec::new();
         for (tick, _, kind) in self.0.into_iter().chain([end]) {
-            while tick - now > MAX_DELTA_TICKS {
-                // Too long for one delta time: insert an empty text event.
+            while tick - last_event_tick > MAX_DELTA_TICKS {
+                // The distance is too long for one delta time, so an empty text event is inserted.
                 let delta = u28::new(MAX_DELTA_TICKS as u32);
                 track.push(TrackEvent { delta, kind: TrackEventKind::Meta(MetaMessage::Text(b"")) });
-                now += MAX_DELTA_TICKS;
+                last_event_tick += MAX_DELTA_TICKS;
             }
-            track.push(TrackEvent { delta: u28::new((tick - now) as u32), kind });
-            now = tick;
+            track.push(TrackEvent { delta: u28::new((tick - last_event_tick) as u32), kind });
+            last_event_tick = tick;
         }
         track
     }
 }
 
-/// Imported tracks without notes and their channels, if no other track uses that channel.
+/// Returns the imported tracks without notes that have a channel of port 0 to themselves, each with
+/// that channel.
 fn unplayed_channels<'a>(noteless: &[&'a Track], port_channels: &[PortChannel]) -> Vec<(&'a Track, u8)> {
     let unplayed = noteless.iter().filter_map(|track| {
         let port_channel = imported_channel(track)
@@ -126,74 +130,75 @@ fn unplayed_channels<'a>(noteless: &[&'a Track], port_channels: &[PortChannel]) 
     unplayed.collect()
 }
 
-fn song_track<'a>(
+fn first_track<'a>(
     project: &'a Project,
     unplayed: &[(&'a Track, u8)],
     exclusives: &'a [Exclusive],
 ) -> Vec<TrackEvent<'a>> {
-    let mut list = EventList::default();
-    list.meta(0, MetaMessage::TrackName(project.name.as_bytes()));
+    let mut events = EventList::default();
+    events.meta(0, MetaMessage::TrackName(project.name.as_bytes()));
     for point in &project.tempo_map {
         let micros = (60e6 / point.bpm).round().clamp(1.0, f64::from(u24::max_value().as_int()));
-        list.meta(point.tick.into(), MetaMessage::Tempo(u24::new(micros as u32)));
+        events.meta(point.tick.into(), MetaMessage::Tempo(u24::new(micros as u32)));
     }
     for signature in &project.time_signatures {
-        // A click for each beat (24 clocks to a quarter note), and eight 32nds to a quarter note.
+        // The metronome clicks on each beat (24 clocks are a quarter note), and eight 32nds are a
+        // quarter note.
         let clocks = (96 / u16::from(signature.denominator)).max(1) as u8;
         let power = signature.denominator.trailing_zeros() as u8;
         let message = MetaMessage::TimeSignature(signature.numerator, power, clocks, 8);
-        list.meta(signature.tick.into(), message);
+        events.meta(signature.tick.into(), message);
     }
     for marker in &project.markers {
-        list.meta(marker.tick.into(), MetaMessage::Marker(marker.name.as_bytes()));
+        events.meta(marker.tick.into(), MetaMessage::Marker(marker.name.as_bytes()));
     }
-    list.exclusives(exclusives, 0);
+    events.exclusives(exclusives, 0);
     for (track, channel) in unplayed {
-        push_controls(track, *channel, &mut list);
+        push_controls(track, *channel, &mut events);
     }
     let end_tick = project.tracks.iter().map(end_tick).max().unwrap_or(0);
-    list.into_track(end_tick)
+    events.into_track(end_tick)
 }
 
-fn note_track(track: &Track, port_channel: PortChannel, ports: bool) -> Vec<TrackEvent<'_>> {
-    let mut list = EventList::default();
-    list.meta(0, MetaMessage::TrackName(track.name.as_bytes()));
-    if ports {
-        list.meta(0, MetaMessage::MidiPort(u7::new(port_channel.port)));
+fn note_track(track: &Track, port_channel: PortChannel, has_ports: bool) -> Vec<TrackEvent<'_>> {
+    let mut events = EventList::default();
+    events.meta(0, MetaMessage::TrackName(track.name.as_bytes()));
+    if has_ports {
+        events.meta(0, MetaMessage::MidiPort(u7::new(port_channel.port)));
     }
     let channel = port_channel.channel;
-    push_presets(track, channel, &mut list);
-    push_controls(track, channel, &mut list);
+    push_presets(track, channel, &mut events);
+    push_controls(track, channel, &mut events);
     for item in track.midi_items() {
-        push_notes(item, channel, &mut list);
+        push_notes(item, channel, &mut events);
     }
-    list.into_track(end_tick(track))
+    events.into_track(end_tick(track))
 }
 
-fn push_controls(track: &Track, channel: u8, list: &mut EventList<'_>) {
+fn push_controls(track: &Track, channel: u8, events: &mut EventList<'_>) {
     let engine_bank = match &track.synth_engine {
         Some(SynthEngine::SoundFont(engine)) => Some(engine.bank),
         _ => None,
     };
-    let mut bank_in_force = engine_bank;
+    let mut current_bank = engine_bank;
     for item in track.midi_items() {
         for control in controls_within(item) {
             let tick = u64::from(item.start_tick) + u64::from(control.tick());
             match control {
-                // The controllers that select a bank are exported themselves.
-                Control::Cc(cc) if selects_bank(cc.controller) => bank_in_force = None,
+                // Bank select controllers are exported as such, so the bank is no longer known.
+                Control::Cc(cc) if selects_bank(cc.controller) => current_bank = None,
                 Control::Program(program) => {
                     let changed =
-                        program.bank.filter(|bank| bank_in_force.is_some_and(|current| current != *bank));
+                        program.bank.filter(|bank| current_bank.is_some_and(|current| current != *bank));
                     if let Some(bank) = changed {
-                        list.midi(tick, EventOrder::Control, channel, bank_select(bank, channel));
-                        bank_in_force = Some(bank);
+                        events.midi(tick, EventOrder::Control, channel, bank_select(bank, channel));
+                        current_bank = Some(bank);
                     }
                 }
                 _ => {}
             }
             for message in control_messages(control) {
-                list.midi(tick, EventOrder::Control, channel, message);
+                events.midi(tick, EventOrder::Control, channel, message);
             }
         }
     }
@@ -203,39 +208,41 @@ fn selects_bank(controller: u8) -> bool {
     matches!(controller, BANK_SELECT_MSB | BANK_SELECT_LSB)
 }
 
-/// The controller that selects a SoundFont bank on a channel. MIDI banks are 0 to 127; on the drum
-/// channel they stand for SoundFont banks from 128.
+/// Returns the controller that selects a SoundFont bank on a channel. MIDI banks are 0 to 127. On
+/// the drum channel they stand for the SoundFont banks from 128 on.
 fn bank_select(bank: u8, channel: u8) -> MidiMessage {
     let value = if channel == DRUM_CHANNEL { bank.saturating_sub(DRUM_BANK) } else { bank.min(127) };
     MidiMessage::Controller { controller: u7::new(BANK_SELECT_MSB), value: u7::new(value) }
 }
 
-/// Adds the track's preset at its start, unless its controls choose one up to the first note, and
-/// the presets of items.
-fn push_presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
+/// Adds the presets of the track and of its items. The track's preset is added at tick 0, unless
+/// controls up to the first note choose one.
+fn push_presets<'a>(track: &'a Track, channel: u8, events: &mut EventList<'a>) {
     let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else { return };
     let mut select = |tick: u64, bank: Option<u8>, program: Option<u8>| {
         let bank_select = bank.map(|bank| bank_select(bank, channel));
         let program = program.map(|program| MidiMessage::ProgramChange { program: u7::new(program) });
         for message in [bank_select, program].into_iter().flatten() {
-            list.midi(tick, EventOrder::Control, channel, message);
+            events.midi(tick, EventOrder::Control, channel, message);
         }
     };
     let first_note = first_note_tick(track).unwrap_or(0);
-    let chosen = |chooses: fn(&Control) -> bool| {
+    let has_control_until_first_note = |is_match: fn(&Control) -> bool| {
         track.midi_items().into_iter().any(|item| {
-            let by_first_note =
+            let until_first_note =
                 |control: &&Control| u64::from(item.start_tick) + u64::from(control.tick()) <= first_note;
-            controls_within(item).filter(by_first_note).any(chooses)
+            controls_within(item).filter(until_first_note).any(is_match)
         })
     };
-    let program_chosen = chosen(|control| matches!(control, Control::Program(_)));
-    let bank_chosen = chosen(|control| matches!(control, Control::Cc(cc) if selects_bank(cc.controller)));
-    let names_bank = !matches!(engine.bank, 0 | DRUM_BANK);
+    let has_program_change = has_control_until_first_note(|control| matches!(control, Control::Program(_)));
+    let has_bank_select = has_control_until_first_note(
+        |control| matches!(control, Control::Cc(cc) if selects_bank(cc.controller)),
+    );
+    let needs_bank_select = !matches!(engine.bank, 0 | DRUM_BANK);
     select(
         0,
-        (names_bank && !bank_chosen).then_some(engine.bank),
-        (!program_chosen).then_some(engine.program),
+        (needs_bank_select && !has_bank_select).then_some(engine.bank),
+        (!has_program_change).then_some(engine.program),
     );
     let mut is_overridden = false;
     for item in track.midi_items() {
@@ -249,15 +256,15 @@ fn push_presets<'a>(track: &'a Track, channel: u8, list: &mut EventList<'a>) {
     }
 }
 
-fn push_notes(item: &MidiItem, channel: u8, list: &mut EventList<'_>) {
+fn push_notes(item: &MidiItem, channel: u8, events: &mut EventList<'_>) {
     for note in item.notes.iter().filter(|note| note.tick < item.length_ticks) {
         let start = u64::from(item.start_tick) + u64::from(note.tick);
         let length_ticks = note.length_ticks.min(item.length_ticks - note.tick);
         let (key, vel) = (u7::new(note.pitch), u7::new(note.midi_velocity()));
         let off_order = if length_ticks > 0 { EventOrder::NoteOff } else { EventOrder::EmptyNoteOff };
-        list.midi(start, EventOrder::NoteOn, channel, MidiMessage::NoteOn { key, vel });
+        events.midi(start, EventOrder::NoteOn, channel, MidiMessage::NoteOn { key, vel });
         let off = MidiMessage::NoteOff { key, vel: u7::new(64) };
-        list.midi(start + u64::from(length_ticks), off_order, channel, off);
+        events.midi(start + u64::from(length_ticks), off_order, channel, off);
     }
 }
 

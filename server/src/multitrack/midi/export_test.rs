@@ -31,14 +31,15 @@ fn item(start_tick: u32, length_ticks: u32, notes: &[(u32, u32, u8, f64)], contr
            "controls": controls})
 }
 
-/// The exported file as text: a list for each track of "tick event".
+/// Exports a project and returns each track of the file as a list of texts of the form "tick
+/// event".
 fn exported(project: &Project) -> Vec<Vec<String>> {
     let bytes = super::super::exported(project);
     let smf = Smf::parse(&bytes).expect("a MIDI file");
     assert_eq!(smf.header, Header::new(Format::Parallel, Timing::Metrical(u15::new(960))));
-    let line = |now: &mut u64, event: &TrackEvent<'_>| {
-        *now += u64::from(event.delta.as_int());
-        let what = match event.kind {
+    let line = |tick: &mut u64, event: &TrackEvent<'_>| {
+        *tick += u64::from(event.delta.as_int());
+        let event_text = match event.kind {
             TrackEventKind::Midi { channel, message } => {
                 let channel = channel.as_int() + 1;
                 match message {
@@ -67,11 +68,11 @@ fn exported(project: &Project) -> Vec<Vec<String>> {
             TrackEventKind::Meta(MetaMessage::EndOfTrack) => "end".into(),
             other => format!("{other:?}"),
         };
-        format!("{now} {what}")
+        format!("{tick} {event_text}")
     };
     let track = |events: &Vec<TrackEvent<'_>>| {
-        let mut now = 0;
-        events.iter().map(|event| line(&mut now, event)).collect()
+        let mut tick = 0;
+        events.iter().map(|event| line(&mut tick, event)).collect()
     };
     smf.tracks.iter().map(track).collect()
 }
@@ -99,7 +100,7 @@ fn check(track: Value, expected: &[&str]) {
 }
 
 #[test]
-fn velocities_are_clamped_and_items_cut() {
+fn velocities_are_clamped_and_notes_end_with_their_item() {
     let notes = [(0, 10, 60, 0.0), (5, 0, 61, 1.0), (90, 50, 62, 0.5), (100, 1, 63, 0.5)];
     check(
         instrument("a", 0, 3, json!([item(10, 100, &notes, json!([]))])),
@@ -118,7 +119,7 @@ fn velocities_are_clamped_and_items_cut() {
 }
 
 #[test]
-fn a_program_change_of_the_track_is_not_written_twice() {
+fn a_program_change_before_the_first_note_replaces_the_preset_of_the_track() {
     let program = |tick| json!([{"tick": tick, "type": "program", "program": 9}]);
     let note = [(50, 10, 60, 1.0)];
     check(
@@ -133,10 +134,10 @@ fn a_program_change_of_the_track_is_not_written_twice() {
 
 #[test]
 fn drums_use_channel_ten_and_items_select_their_presets() {
-    let mut own = item(0, 10, &[(0, 10, 35, 1.0)], json!([]));
-    own["soundfont_program"] = 25.into();
+    let mut item_with_preset = item(0, 10, &[(0, 10, 35, 1.0)], json!([]));
+    item_with_preset["soundfont_program"] = 25.into();
     check(
-        instrument("a", 128, 0, json!([own, item(10, 10, &[(0, 5, 35, 1.0)], json!([]))])),
+        instrument("a", 128, 0, json!([item_with_preset, item(10, 10, &[(0, 5, 35, 1.0)], json!([]))])),
         &[
             "0 name a",
             "0 10 program 0",

@@ -1,26 +1,26 @@
 //! Reads Standard MIDI files, including running status, RMID wrappers and truncated files.
 //!
-//! Damaged files are read as far as possible; warnings report the damage. Sources: "Standard MIDI
-//! Files 1.0", RP-001; RMID: RP-029.
+//! Damaged files are read as far as possible, and warnings report the damage. Sources: "Standard
+//! MIDI Files 1.0" (RP-001), and RP-029 for RMID.
 
 use schemas::limits::{CONTROL_BYTES, MAX_EVENT_BYTES};
 
 use super::MidiError;
 
-/// A MIDI file's events, track by track.
+/// The events of a MIDI file, by track.
 #[derive(Debug)]
 pub(super) struct MidiFile {
     pub(super) format: u16,
     pub(super) timing: Timing,
     pub(super) tracks: Vec<FileTrack>,
-    /// Sentences about damage.
+    /// Warnings about damage, as sentences.
     pub(super) warnings: Vec<String>,
 }
 
 /// The unit of the file's ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timing {
-    /// Ticks per quarter note; the tempo sets its length.
+    /// Ticks per quarter note. Tempo events set the length of a quarter note.
     TicksPerQuarter(u16),
     /// `ticks` ticks in `seconds` seconds.
     TicksPerSecond { ticks: u32, seconds: u32 },
@@ -30,11 +30,11 @@ pub(super) enum Timing {
 #[derive(Debug, Default)]
 pub(super) struct FileTrack {
     pub(super) events: Vec<FileEvent>,
-    /// End of the track in the file's ticks.
+    /// End of the track, in ticks of the file.
     pub(super) end_tick: u64,
 }
 
-/// An event and its time in the file's ticks.
+/// An event with its position, in ticks of the file.
 #[derive(Debug)]
 pub(super) struct FileEvent {
     pub(super) tick: u64,
@@ -44,30 +44,30 @@ pub(super) struct FileEvent {
 /// The events that the import uses. Other meta events are skipped.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum EventKind {
-    /// Status without its channel (0x80 to 0xe0), channel 0 to 15, two data bytes.
+    /// A channel message: its status without the channel (0x80 to 0xe0), its channel (0 to 15) and
+    /// two data bytes.
     Channel { status: u8, channel: u8, data: [u8; 2] },
-    /// Microseconds for a quarter note.
+    /// Tempo in microseconds per quarter note.
     Tempo(u32),
-    /// Beats in a bar, and the power of two of the note that is a beat.
+    /// Number of beats in a bar, and the beat's note value as a power of two (3 is an eighth note).
     TimeSignature { numerator: u8, denominator_power: u8 },
-    /// Name of the track, or of the song.
+    /// Name of the track. In the first track, it may be the song's name.
     TrackName(String),
     /// Name of the instrument.
     InstrumentName(String),
     /// A marker or a cue point.
     Marker(String),
-    /// The port that the track's channels belong to from here on.
+    /// Port of the channel messages that follow in the track.
     Port(u8),
-    /// A system exclusive message without its first byte, or an escape: raw bytes to send.
+    /// A system exclusive message without its first byte or, with `escape`, raw bytes to send.
     Exclusive { escape: bool, data: Vec<u8> },
 }
 
-/// Longest name or marker in characters, as in the project's schema; the end of a longer one is
-/// cut.
+/// Maximum length of a name or marker in characters, as in the project schema. Longer text is cut.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// Maximum number of events of a file. A project can have half as many controls, or starts and ends
-/// of notes; the other half is for tempos, markers and so on.
+/// Maximum number of events in a file. A project can have half as many controls, or starts and ends
+/// of notes. The other half is for tempos, markers and other events.
 const MAX_EVENTS: usize = 2 * MAX_EVENT_BYTES / CONTROL_BYTES;
 
 /// Maximum number of warnings about one file.
@@ -86,8 +86,8 @@ impl MidiFile {
         }
         let header_bytes = chunks.u32().ok_or(MidiError::HeaderCutShort)? as usize;
         let header = chunks.take(header_bytes.max(6)).ok_or(MidiError::HeaderCutShort)?;
-        let field = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-        let (format, announced_tracks) = (field(0), usize::from(field(2)));
+        let field = |offset: usize| u16::from_be_bytes([header[offset], header[offset + 1]]);
+        let (format, tracks_in_header) = (field(0), usize::from(field(2)));
         if format > 2 {
             return Err(MidiError::UnknownFormat { format });
         }
@@ -95,14 +95,14 @@ impl MidiFile {
         let mut events = 0;
         while let Some(id) = chunks.take(4) {
             let Some(size_bytes) = chunks.u32() else { break };
-            let present_bytes = bytes.len() - chunks.position;
-            let cut_short = size_bytes as usize > present_bytes;
-            let body = chunks.take((size_bytes as usize).min(present_bytes)).unwrap_or_default();
+            let available_bytes = bytes.len() - chunks.position;
+            let cut_short = size_bytes as usize > available_bytes;
+            let body = chunks.take((size_bytes as usize).min(available_bytes)).unwrap_or_default();
             if id == b"MTrk" {
                 let number = file.tracks.len() + 1;
                 if cut_short {
                     file.warn(format!(
-                        "track {number} is cut short: it should have {size_bytes} bytes, and the file has {present_bytes} of them"
+                        "track {number} is cut short: its header says {size_bytes} bytes, but the file has only {available_bytes} of them"
                     ));
                 }
                 let (track, damage) = FileTrack::read(body, MAX_EVENTS - events);
@@ -118,9 +118,11 @@ impl MidiFile {
                 file.tracks.push(track);
             }
         }
-        if file.tracks.len() < announced_tracks {
-            let found = file.tracks.len();
-            file.warn(format!("the header announces {announced_tracks} tracks, and the file has {found}"));
+        if file.tracks.len() < tracks_in_header {
+            let track_count = file.tracks.len();
+            file.warn(format!(
+                "the header announces {tracks_in_header} tracks, and the file has {track_count}"
+            ));
         }
         if file.tracks.is_empty() {
             return Err(MidiError::NoTracks);
@@ -163,7 +165,8 @@ fn timing(division: u16) -> Result<Timing, MidiError> {
     }
     let [frames, ticks_per_frame] = division.to_be_bytes();
     let ticks_per_frame = u32::from(ticks_per_frame);
-    // SMPTE frame rates; 29 stands for the 30000/1001 of NTSC.
+    // Frame rates of SMPTE time code. The value 29 stands for the 30000/1001 frames per second of
+    // NTSC.
     let (frames, seconds) = match frames as i8 {
         -24 => (24, 1),
         -25 => (25, 1),
@@ -178,8 +181,8 @@ fn timing(division: u16) -> Result<Timing, MidiError> {
 }
 
 impl FileTrack {
-    /// Reads a track's events up to its end, the first damage, or the first event above
-    /// `max_events`. Returns the track and a description of the damage.
+    /// Reads the events of a track up to its end or to the first damage. Stops early once it has
+    /// more than `max_events` events. Returns the track and a description of the damage.
     fn read(body: &[u8], max_events: usize) -> (Self, Option<String>) {
         let mut reader = Reader { bytes: body, position: 0 };
         let mut track = Self::default();
@@ -225,13 +228,13 @@ impl FileTrack {
                 self.push(EventKind::Channel { status: status & 0xf0, channel: status & 0x0f, data });
             }
             0xff => {
-                let meta = reader.u8().ok_or(CUT_SHORT)?;
+                let meta_type = reader.u8().ok_or(CUT_SHORT)?;
                 let size_bytes = reader.variable_length()?;
                 let data = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?;
-                if meta == 0x2f {
+                if meta_type == 0x2f {
                     return Ok(ReadEvent::EndOfTrack);
                 }
-                if let Some(kind) = meta_event(meta, data) {
+                if let Some(kind) = meta_event(meta_type, data) {
                     self.push(kind);
                 }
             }
@@ -240,7 +243,7 @@ impl FileTrack {
                 let data = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?.to_vec();
                 self.push(EventKind::Exclusive { escape: status == 0xf7, data });
             }
-            // System common and real-time messages do not belong in a file: skip them.
+            // System common and real-time messages do not belong in a file, so they are skipped.
             0xf2 => drop(reader.take(2).ok_or(CUT_SHORT)?),
             0xf1 | 0xf3 => drop(reader.take(1).ok_or(CUT_SHORT)?),
             _ => {}
@@ -258,8 +261,8 @@ enum ReadEvent {
     EndOfTrack,
 }
 
-fn meta_event(meta: u8, data: &[u8]) -> Option<EventKind> {
-    match (meta, data) {
+fn meta_event(meta_type: u8, data: &[u8]) -> Option<EventKind> {
+    match (meta_type, data) {
         (0x03, text) => Some(EventKind::TrackName(decode_text(text)?)),
         (0x04, text) => Some(EventKind::InstrumentName(decode_text(text)?)),
         (0x06 | 0x07, text) => Some(EventKind::Marker(decode_text(text)?)),
@@ -274,7 +277,8 @@ fn meta_event(meta: u8, data: &[u8]) -> Option<EventKind> {
     }
 }
 
-/// Text as UTF-8, or as Latin-1 where it is not; without control characters; `None` if empty.
+/// Decodes text as UTF-8, or as Latin-1 if it is not valid UTF-8. Removes control characters.
+/// Returns `None` if the text is empty.
 fn decode_text(bytes: &[u8]) -> Option<String> {
     let clean = |text: &mut dyn Iterator<Item = char>| -> String {
         text.filter(|c| !c.is_control()).take(MAX_TEXT_CHARS).collect()
@@ -307,7 +311,7 @@ impl<'a> Reader<'a> {
         self.take(4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// A variable-length quantity: seven bits a byte, at most four bytes.
+    /// Reads a variable-length quantity: seven bits per byte, at most four bytes.
     fn variable_length(&mut self) -> Result<u32, &'static str> {
         let mut value = 0;
         for _ in 0..4 {
@@ -403,37 +407,37 @@ mod tests {
     }
 
     #[test]
-    fn events_before_the_damage_are_kept_and_the_damage_is_named() {
-        let rest = "the rest of the track is skipped";
+    fn events_before_the_damage_are_read_and_a_warning_describes_the_damage() {
+        let skipped = "the rest of the track is skipped";
         check_damage(
             &[0, 0x90, 60, 100],
             1,
-            &format!("track 1 is damaged: it has no end-of-track event; {rest}"),
+            &format!("track 1 is damaged: it has no end-of-track event; {skipped}"),
         );
         check_damage(
             &[0, 0x90, 60, 100, 0, 60],
             1,
-            &format!("track 1 is damaged: an event that is cut short at byte 4; {rest}"),
+            &format!("track 1 is damaged: an event that is cut short at byte 4; {skipped}"),
         );
         check_damage(
             &[0, 60, 100],
             0,
-            &format!("track 1 is damaged: data without a status at byte 0; {rest}"),
+            &format!("track 1 is damaged: data without a status at byte 0; {skipped}"),
         );
         check_damage(
             &[0, 0x90, 60, 100, 0, 0x90, 60, 0x90, 0],
             1,
-            &format!("track 1 is damaged: a data byte above 127 at byte 4; {rest}"),
+            &format!("track 1 is damaged: a data byte above 127 at byte 4; {skipped}"),
         );
         check_damage(
             &[0xff, 0xff, 0xff, 0xff, 0xff],
             0,
-            &format!("track 1 is damaged: a number of more than four bytes at byte 0; {rest}"),
+            &format!("track 1 is damaged: a number of more than four bytes at byte 0; {skipped}"),
         );
         check_damage(
             &[0, 0xff, 1, 0xff, 0xff, 0xff, 0x7f],
             0,
-            &format!("track 1 is damaged: an event that is cut short at byte 0; {rest}"),
+            &format!("track 1 is damaged: an event that is cut short at byte 0; {skipped}"),
         );
     }
 
@@ -450,7 +454,7 @@ mod tests {
         let file = MidiFile::read(&complete[..complete.len() - 4]).unwrap();
         assert_eq!(
             file.warnings,
-            ["track 2 is cut short: it should have 12 bytes, and the file has 8 of them"]
+            ["track 2 is cut short: its header says 12 bytes, but the file has only 8 of them"]
         );
         assert_eq!(messages(&file).len(), 2);
     }
@@ -469,15 +473,15 @@ mod tests {
         check_refused(&file(3, 96, &[&END]), "MIDI file format 3 is unknown; formats 0, 1 and 2 can be read");
         check_refused(
             &file(0, 0, &[&END]),
-            "the header gives 0 ticks per quarter note or video frame; at least 1 is needed",
+            "the header says 0 ticks per quarter note or video frame; at least 1 is needed",
         );
         check_refused(
             &file(0, 0xe700, &[&END]),
-            "the header gives 0 ticks per quarter note or video frame; at least 1 is needed",
+            "the header says 0 ticks per quarter note or video frame; at least 1 is needed",
         );
         check_refused(
             &file(0, 0x9c01, &[&END]),
-            "the header gives a time code of 100 frames a second; SMPTE has 24, 25, 29 (drop frame) and 30",
+            "the header says a time code of 100 frames per second; SMPTE defines 24, 25, 29 (drop frame) and 30",
         );
         check_refused(&file(0, 96, &[]), "the file has no tracks");
     }

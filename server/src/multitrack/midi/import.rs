@@ -1,4 +1,4 @@
-//! A MIDI file as a project: a track for each channel.
+//! Reads a MIDI file into a project, with a track for each channel.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use super::channels::{ChannelContent, DRUM_PART};
 use super::exclusives::{Exclusive, MAX_BYTES, MAX_MESSAGES};
 use super::file::{EventKind, MidiFile, Timing};
 
-/// Options that the file does not contain.
+/// Properties of the new project that do not come from the file.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions {
     /// Id of the new project.
     pub project_id: String,
-    /// Its name; `None`: the name in the file.
+    /// Name of the project; `None` uses the name in the file.
     pub name: Option<String>,
-    /// The bank that its tracks play; `None`: the service's default bank.
+    /// Id of the SoundFont bank that the tracks play; `None` selects the service's default bank.
     pub soundfont_id: Option<String>,
 }
 
@@ -32,34 +32,35 @@ pub struct ImportOptions {
 pub struct Imported {
     /// The project.
     pub project: Project,
-    /// Sentences about what could not be read or kept.
+    /// Warnings, as sentences, about data of the file that could not be read or represented.
     pub warnings: Vec<String>,
 }
 
-/// Level of the tracks of an imported song in decibels.
+/// Volume of the tracks of an imported song, in decibels.
 ///
 /// MIDI files do not specify their loudness, and the mix of many exceeds the limiter's ceiling of
-/// -3 dBFS. At 0 dB 95 % of 101 songs (Debian's openttd-openmsx, freedoom and playmidi, with
-/// TimGM6mb) lose at most 8.51 dB to the limiter. At -9 dB, 98 of them lose at most 1 dB. With
-/// FluidR3, which is 3 dB louder, only 89 do, and the loudest loses 4.1 dB. The level is set on the
-/// tracks rather than the master, so that it also applies to tracks that are added to another song.
+/// -3 dBFS. Measured on 101 songs (Debian's openttd-openmsx, freedoom and playmidi) with TimGM6mb:
+/// at 0 dB, the limiter reduces 95 % of them by at most 8.51 dB; at -9 dB, it reduces 98 of them by
+/// at most 1 dB. FluidR3 is 3 dB louder: with it, only 89 songs stay within 1 dB, and the loudest
+/// is reduced by 4.1 dB. Tracks have this level rather than the master, because the tracks may be
+/// moved to another song.
 const IMPORTED_TRACK_DB: f64 = -12.0;
 
-/// Maximum number of tempos, time signatures or markers in a project, as in its schema.
+/// Maximum number of tempos, of time signatures or of markers in a project, as in its schema.
 const MAX_SONG_EVENTS: usize = 100_000;
 /// Maximum number of tracks in a project, as in its schema.
 const MAX_TRACKS: usize = 1_000;
-/// Tempos that a project can have, in quarter notes a minute, as in its schema.
+/// Tempos that a project can have, in quarter notes per minute, as in its schema.
 const BPM: core::ops::RangeInclusive<f64> = 1.0..=100_000.0;
-/// Greatest power of two in a time signature's denominator, as in the schema: 128.
+/// Largest exponent of a time signature's denominator, as in the schema: 2^7 = 128.
 const MAX_DENOMINATOR_POWER: u8 = 7;
 
-/// Reads a MIDI file into a project: one track for each port and channel that is used, ticks in
-/// 960ths of a quarter note. Tracks of the file that share a channel share its state, so they
-/// become one track.
+/// Reads a MIDI file into a project: one track for each port and channel that is used. Ticks become
+/// 960ths of a quarter note. Tracks of the file that use one channel become one track, because they
+/// share the channel's state.
 ///
 /// # Errors
-/// The file is not a MIDI file, or has more than a project can.
+/// The file is not a MIDI file, or it exceeds a limit of a project.
 pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiError> {
     let mut file = MidiFile::read(bytes)?;
     let scale = TickScale { timing: file.timing };
@@ -97,14 +98,14 @@ pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiErro
     Ok(Imported { project, warnings })
 }
 
-/// Converts the file's ticks to 960 per quarter note.
+/// Converts ticks of the file to 960ths of a quarter note.
 struct TickScale {
     timing: Timing,
 }
 
 impl TickScale {
     fn tick(&self, tick: u64) -> Result<u32, MidiError> {
-        /// Files that count seconds are imported at 120 quarter notes a minute.
+        /// Files timed in seconds are imported at 120 quarter notes per minute.
         const TICKS_PER_SECOND: u128 = 2 * TICKS_PER_QUARTER as u128;
         let (multiplier, divisor) = match self.timing {
             Timing::TicksPerQuarter(ticks) => (u128::from(TICKS_PER_QUARTER), u128::from(ticks)),
@@ -121,7 +122,7 @@ impl TickScale {
     }
 }
 
-/// The song's name: that of the only track, or of a first track without notes.
+/// Returns the song's name: the name of the only track, or of a first track without notes.
 fn song_name(file: &MidiFile) -> String {
     let first = &file.tracks[0];
     let has_notes =
@@ -140,8 +141,8 @@ fn read_song_events(
     project: &mut Project,
     warnings: &mut Vec<String>,
 ) -> Result<(), MidiError> {
-    let counts_seconds = matches!(file.timing, Timing::TicksPerSecond { .. });
-    // By tick; of several at one tick, the last one counts.
+    let is_timed_in_seconds = matches!(file.timing, Timing::TicksPerSecond { .. });
+    // Both maps are by tick. Of several events at one tick, the last one counts.
     let mut tempos = BTreeMap::new();
     let mut signatures = BTreeMap::new();
     let mut ignored_tempos = false;
@@ -150,13 +151,13 @@ fn read_song_events(
     events.sort_by_key(|event| event.tick);
     for event in events {
         match &event.kind {
-            EventKind::Tempo(_) if counts_seconds => ignored_tempos = true,
+            EventKind::Tempo(_) if is_timed_in_seconds => ignored_tempos = true,
             EventKind::Tempo(micros) => {
                 let bpm = 60e6 / f64::from(*micros);
                 if !BPM.contains(&bpm) {
                     out_of_range.push(format!("a tempo of {micros} microseconds for a quarter note"));
                 }
-                // Zero microseconds are not a tempo.
+                // Zero microseconds cannot be a tempo.
                 if *micros > 0 {
                     tempos.insert(scale.tick(event.tick)?, bpm.clamp(*BPM.start(), *BPM.end()));
                 }
@@ -194,7 +195,7 @@ fn read_song_events(
     };
     project.time_signatures = signatures.into_iter().map(signature).collect();
     if ignored_tempos {
-        warnings.push("the file counts seconds, not beats; its tempos are ignored".into());
+        warnings.push("the file is timed in seconds instead of beats; its tempos are ignored".into());
     }
     match out_of_range.as_slice() {
         [] => {}
@@ -207,7 +208,7 @@ fn read_song_events(
     Ok(())
 }
 
-/// Collects the file's system exclusive messages, up to the limits of a project.
+/// Collects the file's system exclusive messages, up to the limits for a project.
 fn collect_exclusives(
     file: &MidiFile,
     scale: &TickScale,
@@ -235,14 +236,14 @@ fn collect_exclusives(
         }
     }
     if left_out > 0 {
-        warnings.push(format!("{left_out} system exclusive messages are left out: a project keeps at most {MAX_MESSAGES} with {MAX_BYTES} bytes"));
+        warnings.push(format!("{left_out} system exclusive messages are left out: a project can have at most {MAX_MESSAGES} messages and {MAX_BYTES} bytes"));
     }
-    // The sort is stable: events of one tick stay in the order of the file.
+    // The sort is stable, so events at one tick stay in the order of the file.
     exclusives.sort_by_key(|exclusive| exclusive.tick);
     Ok(exclusives)
 }
 
-/// Collects the messages about banks: tick in the file, port, message.
+/// Collects the messages about banks, each with its tick in the file and its port.
 fn collect_bank_messages(file: &MidiFile) -> Vec<(u64, u8, BankMessage)> {
     let mut messages = Vec::new();
     for track in &file.tracks {
@@ -262,7 +263,8 @@ fn collect_bank_messages(file: &MidiFile) -> Vec<(u64, u8, BankMessage)> {
     messages
 }
 
-/// A channel of a port, and the track of the file that first uses it.
+/// A channel of a port. `first_track` is the file's track with the channel's first note or, without
+/// notes, its first event.
 struct Channel {
     port: u8,
     channel: u8,
@@ -286,27 +288,29 @@ fn collect_channels(file: &MidiFile, scale: &TickScale, ends: &[u32]) -> Result<
             }
         }
     }
-    // The sort is stable: events of one tick stay in the order of the file.
+    // The sort is stable, so events at one tick stay in the order of the file.
     events.sort_by_key(|&(tick, ..)| tick);
     let bank_messages = collect_bank_messages(file);
-    // At one tick, they apply before channel messages, whatever their track.
+    // At one tick, bank messages of all tracks apply before channel messages.
     let mut bank_messages = bank_messages.iter().peekable();
     let mut earlier_messages: Vec<(u8, BankMessage)> = Vec::new();
     let mut by_port_channel: BTreeMap<(u8, u8), Channel> = BTreeMap::new();
     let (mut notes, mut controls) = (0, 0);
     for (tick, track, port, channel, status, data) in events {
-        while let Some(&(_, to_port, message)) = bank_messages.next_if(|(at, ..)| *at <= tick) {
+        while let Some(&(_, message_port, message)) =
+            bank_messages.next_if(|(message_tick, ..)| *message_tick <= tick)
+        {
             if let BankMessage::System(_) = message {
-                earlier_messages.retain(|(port, _)| *port != to_port);
+                earlier_messages.retain(|(port, _)| *port != message_port);
             }
-            earlier_messages.push((to_port, message));
-            for entry in by_port_channel.values_mut().filter(|entry| entry.port == to_port) {
+            earlier_messages.push((message_port, message));
+            for entry in by_port_channel.values_mut().filter(|entry| entry.port == message_port) {
                 entry.content.set_banks(message);
             }
         }
         let entry = by_port_channel.entry((port, channel)).or_insert_with(|| {
             let mut content = ChannelContent::new(channel);
-            for (_, message) in earlier_messages.iter().filter(|(of_port, _)| *of_port == port) {
+            for (_, message) in earlier_messages.iter().filter(|(message_port, _)| *message_port == port) {
                 content.set_banks(*message);
             }
             Channel { port, channel, first_track: track, length_ticks: 0, content }
@@ -327,8 +331,9 @@ fn collect_channels(file: &MidiFile, scale: &TickScale, ends: &[u32]) -> Result<
     }
     let mut channels: Vec<Channel> =
         by_port_channel.into_values().filter(|channel| !channel.content.is_empty()).collect();
-    // The song is as long as its longest track, even one with only tempos. The channels that end
-    // last, and those with notes without a note-off, are extended to that length.
+    // The song is as long as its longest track, even if that track has only tempos. The channels
+    // that end last are extended to the song's end, and so are channels with notes that lack a
+    // note-off.
     let song_end_tick = ends.iter().copied().max().unwrap_or(0);
     let last_end_tick = channels.iter().map(|channel| channel.length_ticks).max().unwrap_or(0);
     for channel in &mut channels {
@@ -342,7 +347,8 @@ fn collect_channels(file: &MidiFile, scale: &TickScale, ends: &[u32]) -> Result<
     Ok(channels)
 }
 
-/// A name for each channel: that of its track or instrument, with a number if several share it.
+/// Returns a name for each channel: the name of its track or instrument. If several channels share
+/// that track, the channel's number is added.
 fn channel_names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
     let track_name = |index: usize| {
         let events = || file.tracks[index].events.iter().map(|event| &event.kind);

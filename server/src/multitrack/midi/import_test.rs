@@ -6,7 +6,7 @@ use super::*;
 
 type Kind = TrackEventKind<'static>;
 
-/// A file of 480 ticks to a quarter note from tracks of (distance, event).
+/// Makes a file of 480 ticks per quarter note. Each event comes with its delta time in ticks.
 fn file(format: Format, tracks: &[&[(u32, Kind)]]) -> Vec<u8> {
     let mut smf = Smf::new(Header::new(format, midly::Timing::Metrical(u15::new(480))));
     for track in tracks {
@@ -77,7 +77,7 @@ fn a_file_of_one_track_becomes_a_track_for_each_channel() {
     ));
     let project = imported.project;
     assert_eq!(imported.warnings, [""; 0]);
-    assert!(project.tracks.iter().all(|track| track.volume_db == -12.0), "the level at import");
+    assert!(project.tracks.iter().all(|track| track.volume_db == -12.0), "imported tracks have -12 dB");
     assert_eq!(project.master.volume_db, 0.0);
     assert_eq!(project.name, "Song");
     let names: Vec<&str> = project.tracks.iter().map(|track| track.name.as_str()).collect();
@@ -123,7 +123,7 @@ fn tracks_of_one_channel_become_one_track() {
 }
 
 #[test]
-fn the_preset_is_that_of_the_first_note() {
+fn a_track_has_the_preset_of_its_first_note() {
     let project = read(&file(
         Format::SingleTrack,
         &[&[(0, program(2, 1)), (0, cc(2, 0, 8)), (0, program(2, 7)), (5, on(2, 60, 9)), (5, program(2, 3))]],
@@ -134,7 +134,7 @@ fn the_preset_is_that_of_the_first_note() {
 }
 
 #[test]
-fn notes_without_an_end_last_to_the_end_of_their_item() {
+fn notes_without_a_note_off_end_with_their_item() {
     let imported = read(&file(
         Format::Parallel,
         &[
@@ -153,7 +153,7 @@ fn notes_without_an_end_last_to_the_end_of_their_item() {
 }
 
 #[test]
-fn controls_of_every_kind_are_kept() {
+fn controls_of_every_kind_are_imported() {
     let project = read(&file(
         Format::SingleTrack,
         &[&[
@@ -186,7 +186,7 @@ fn controls_of_every_kind_are_kept() {
 }
 
 #[test]
-fn tempo_signatures_and_markers_are_kept() {
+fn tempos_time_signatures_and_markers_are_imported() {
     let meta = |message| TrackEventKind::Meta(message);
     let imported = read(&file(
         Format::SingleTrack,
@@ -215,7 +215,7 @@ fn tempo_signatures_and_markers_are_kept() {
 }
 
 #[test]
-fn ports_keep_channels_apart() {
+fn the_same_channel_of_two_ports_becomes_two_tracks() {
     let port = |port| TrackEventKind::Meta(MetaMessage::MidiPort(u7::new(port)));
     let project = read(&file(
         Format::Parallel,
@@ -237,7 +237,7 @@ fn ports_keep_channels_apart() {
 }
 
 #[test]
-fn a_file_in_seconds_is_laid_out_at_120_bpm() {
+fn a_file_timed_in_seconds_is_imported_at_120_bpm() {
     let mut bytes = file(
         Format::SingleTrack,
         &[&[
@@ -246,11 +246,11 @@ fn a_file_in_seconds_is_laid_out_at_120_bpm() {
             (500, off(0, 60)),
         ]],
     );
-    // 25 frames a second of 40 ticks: milliseconds.
+    // At 25 frames per second of 40 ticks each, a tick is a millisecond.
     bytes[12..14].copy_from_slice(&[0xe7, 0x28]);
     let imported = read(&bytes);
     assert_eq!(item(&imported.project.tracks[0]).notes, [note(1_920, 960, 60, 1)]);
-    assert_eq!(imported.warnings, ["the file counts seconds, not beats; its tempos are ignored"]);
+    assert_eq!(imported.warnings, ["the file is timed in seconds instead of beats; its tempos are ignored"]);
 }
 
 #[test]
@@ -267,13 +267,13 @@ fn patterns_of_format_2_become_parallel_tracks() {
 }
 
 #[test]
-fn hostile_sizes_are_refused() {
+fn files_that_exceed_a_limit_of_a_project_are_refused() {
     let refused = |bytes: &[u8]| import(bytes, ImportOptions::default()).unwrap_err().to_string();
     let far = [(0x0fff_ffff, on(0, 60, 1)), (0x0fff_ffff, off(0, 60))];
     let tracks: Vec<(u32, Kind)> = far.into_iter().cycle().take(6).collect();
     assert_eq!(
         refused(&file(Format::SingleTrack, &[&tracks])),
-        "the file is 3355443 quarter notes long, and a project has at most 1041666"
+        "the file is 3355443 quarter notes long, and a project can have at most 1041666"
     );
 
     assert_eq!(
@@ -288,7 +288,7 @@ fn hostile_sizes_are_refused() {
     );
 }
 
-/// A file of one track: an event, and more of its running status.
+/// Makes a file of one track with an event and further events in its running status.
 fn one_track(first: &[u8], more: &[u8]) -> Vec<u8> {
     let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk".to_vec();
     bytes.extend((1 + first.len() as u32 + more.len() as u32 + 4).to_be_bytes());
@@ -308,7 +308,7 @@ fn hundreds_of_thousands_of_controllers_are_imported() {
 }
 
 #[test]
-fn an_empty_song_gives_a_warning() {
+fn a_song_without_notes_gives_a_warning() {
     let imported = read(&file(Format::SingleTrack, &[&[(0, name("Silence"))]]));
     assert!(imported.project.tracks.is_empty());
     assert_eq!(imported.warnings, ["the file has no notes"]);
@@ -323,7 +323,7 @@ const GM_ON: &[u8] = &[0x7e, 0x7f, 0x09, 0x01, 0xf7];
 const GS_RESET: &[u8] = &[0x41, 0x10, 0x42, 0x12, 0x40, 0x00, 0x7f, 0x00, 0x41, 0xf7];
 const GS_RHYTHM_ON_11: &[u8] = &[0x41, 0x10, 0x42, 0x12, 0x40, 0x1a, 0x15, 0x02, 0x0f, 0xf7];
 
-/// Bank and program of a track, and of each of its program changes.
+/// Bank and program of a track, followed by those of each of its program changes.
 type Presets = ((u8, u8), Vec<(u8, u8)>);
 
 fn presets(project: &Project) -> Vec<Presets> {
@@ -338,13 +338,14 @@ fn presets(project: &Project) -> Vec<Presets> {
     project.tracks.iter().map(of_track).collect()
 }
 
-/// Checks the presets after an import of these events, and after an export and another import.
+/// Checks the presets after an import of these events, and again after an export and a second
+/// import.
 #[track_caller]
 fn check_presets(events: &[(u32, Kind)], expected: &[Presets]) {
     let project = read(&file(Format::SingleTrack, &[events])).project;
     assert_eq!(presets(&project), expected);
     let again = read(&super::super::exported(&project)).project;
-    assert_eq!(presets(&again), expected, "after an export");
+    assert_eq!(presets(&again), expected, "after an export and a second import");
     assert_eq!(again.extra.get("midi_exclusives"), project.extra.get("midi_exclusives"));
     let controls = |project: &Project| -> Vec<Vec<Control>> {
         project.tracks.iter().map(|track| item(track).controls.clone()).collect()
@@ -353,7 +354,7 @@ fn check_presets(events: &[(u32, Kind)], expected: &[Presets]) {
 }
 
 #[test]
-fn banks_follow_the_system_that_the_file_names() {
+fn bank_numbers_are_read_by_the_standard_that_the_file_names() {
     let song: [(u32, Kind); 7] = [
         (0, cc(0, 0, 8)),
         (0, cc(0, 32, 3)),
@@ -383,7 +384,7 @@ fn a_bank_takes_effect_with_the_next_program_change() {
 }
 
 #[test]
-fn a_message_in_the_file_makes_other_channels_drums() {
+fn a_message_in_the_file_can_make_any_channel_a_drum_part() {
     check_presets(
         &[
             (0, exclusive(GS_RESET)),
@@ -409,7 +410,7 @@ fn a_message_in_the_file_makes_other_channels_drums() {
 }
 
 #[test]
-fn exclusives_belong_to_the_ports_of_their_tracks() {
+fn exclusive_messages_have_the_port_of_their_track() {
     let port = |port| TrackEventKind::Meta(MetaMessage::MidiPort(u7::new(port)));
     let notes = |channel| [(0, cc(channel, 32, 3)), (0, program(channel, 1)), (0, on(channel, 60, 1))];
     let with_port = |number, exclusives: &[(u32, Kind)], channel| -> Vec<(u32, Kind)> {
@@ -429,11 +430,10 @@ fn exclusives_belong_to_the_ports_of_their_tracks() {
 }
 
 #[test]
-fn more_exclusives_than_a_project_keeps_are_counted() {
+fn exclusive_messages_beyond_the_limit_are_counted_in_a_warning() {
     let dump: &'static [u8] = &[0x43; 1_000];
     let many: Vec<(u32, Kind)> = (0..300).map(|_| (0, exclusive(dump))).collect();
     let imported = read(&file(Format::SingleTrack, &[&many]));
-    let warning =
-        "38 system exclusive messages are left out: a project keeps at most 10000 with 262144 bytes";
+    let warning = "38 system exclusive messages are left out: a project can have at most 10000 messages and 262144 bytes";
     assert!(imported.warnings.contains(&warning.into()));
 }

@@ -1,5 +1,5 @@
-//! Imports and exports real songs and compares every note, tempo and control. Reads both files with
-//! `midly`, which the import does not use.
+//! Imports and exports real songs, and compares every note, tempo and control. Both files are read
+//! with `midly`, because the import has its own reader.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{ImportOptions, exported, import};
 
-/// Folder of the songs of Debian's package openttd-openmsx.
+/// Folder with the songs of Debian's package openttd-openmsx.
 const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
 const SONG_COUNT: usize = 31;
 
@@ -26,15 +26,15 @@ fn songs() -> Vec<PathBuf> {
     songs
 }
 
-/// The events of a file, in 960ths of a quarter note.
+/// The events of a file, with ticks of a 960th of a quarter note.
 struct Content {
-    /// Start, end, key and velocity, sorted, by channel.
+    /// Notes by channel, sorted: start tick, end tick, key and velocity.
     notes: BTreeMap<u8, Vec<(u64, u64, u8, u8)>>,
-    /// Tick and message in the order of the file, by channel.
+    /// Messages other than notes by channel, in the order of the file, each with its tick.
     controls: BTreeMap<u8, Vec<(u64, MidiMessage)>>,
-    /// Tempo from each tick on, in microseconds per quarter note.
+    /// Tempo in microseconds per quarter note, by the tick where it begins.
     tempos: BTreeMap<u64, u32>,
-    /// End of the last track.
+    /// End of the last track in ticks.
     end_tick: u64,
 }
 
@@ -64,41 +64,44 @@ fn read(bytes: &[u8]) -> Content {
     events.sort_by_key(|(tick, ..)| *tick);
     let mut notes: BTreeMap<u8, Vec<(u64, u64, u8, u8)>> = BTreeMap::new();
     let mut controls: BTreeMap<u8, Vec<(u64, MidiMessage)>> = BTreeMap::new();
-    let mut open: HashMap<(u8, u8), VecDeque<usize>> = HashMap::new();
+    let mut active_notes: HashMap<(u8, u8), VecDeque<usize>> = HashMap::new();
     for (tick, channel, message) in events {
         let tick = scale(tick);
-        let list = notes.entry(channel).or_default();
+        let channel_notes = notes.entry(channel).or_default();
         match message {
             MidiMessage::NoteOn { key, vel } if vel > 0 => {
-                open.entry((channel, key.as_int())).or_default().push_back(list.len());
-                list.push((tick, u64::MAX, key.as_int(), vel.as_int()));
+                active_notes.entry((channel, key.as_int())).or_default().push_back(channel_notes.len());
+                channel_notes.push((tick, u64::MAX, key.as_int(), vel.as_int()));
             }
             MidiMessage::NoteOn { key, .. } | MidiMessage::NoteOff { key, .. } => {
-                if let Some(index) = open.get_mut(&(channel, key.as_int())).and_then(VecDeque::pop_front) {
-                    list[index].1 = tick;
+                if let Some(index) =
+                    active_notes.get_mut(&(channel, key.as_int())).and_then(VecDeque::pop_front)
+                {
+                    channel_notes[index].1 = tick;
                 }
             }
             message => controls.entry(channel).or_default().push((tick, message)),
         }
     }
-    notes.retain(|_, list| !list.is_empty());
+    notes.retain(|_, channel_notes| !channel_notes.is_empty());
     for note in notes.values_mut().flatten() {
-        // A note without a note-off lasts as long as the song.
+        // A note without a note-off ends with the song.
         note.1 = note.1.min(end_tick);
     }
-    notes.values_mut().for_each(|list| list.sort_unstable());
+    notes.values_mut().for_each(|channel_notes| channel_notes.sort_unstable());
     Content { notes, controls, tempos, end_tick }
 }
 
-/// Removes the program change that an export adds to channels without one up to the first note.
+/// Removes the program change that an export adds to each channel that has none up to its first
+/// note.
 fn without_added_program(mut exported: Content, original: &Content) -> Content {
     for (channel, list) in &mut exported.controls {
         let Some(notes) = original.notes.get(channel) else { continue };
         let first_note = notes[0].0;
-        let chosen = original.controls.get(channel).into_iter().flatten().any(|(tick, message)| {
+        let has_own_program = original.controls.get(channel).into_iter().flatten().any(|(tick, message)| {
             *tick <= first_note && matches!(message, MidiMessage::ProgramChange { .. })
         });
-        if !chosen {
+        if !has_own_program {
             assert!(
                 matches!(list[0], (0, MidiMessage::ProgramChange { program }) if program == 0),
                 "{list:?}"
@@ -110,15 +113,15 @@ fn without_added_program(mut exported: Content, original: &Content) -> Content {
     exported
 }
 
-/// Compares part by part, for short failure messages.
+/// Compares the parts one by one, to keep failure messages short.
 fn check_same(exported: &Content, original: &Content, path: &Path) {
     let song = path.display();
     assert_eq!(exported.tempos, original.tempos, "{song}");
     assert_eq!(exported.end_tick, original.end_tick, "{song}");
     let channels = |content: &Content| content.notes.keys().copied().collect::<Vec<u8>>();
     assert_eq!(channels(exported), channels(original), "{song}");
-    let controlled = |content: &Content| content.controls.keys().copied().collect::<Vec<u8>>();
-    assert_eq!(controlled(exported), controlled(original), "{song}");
+    let channels_with_controls = |content: &Content| content.controls.keys().copied().collect::<Vec<u8>>();
+    assert_eq!(channels_with_controls(exported), channels_with_controls(original), "{song}");
     for (channel, notes) in &original.notes {
         assert_eq!(exported.notes[channel].len(), notes.len(), "{song}, channel {channel}");
         for (exported_event, note) in exported.notes[channel].iter().zip(notes) {
@@ -154,8 +157,8 @@ fn every_song_survives_import_and_export() {
         check_same(&again, &original, &path);
 
         tempo_changes += usize::from(original.tempos.len() > 1);
-        let has = |wanted: fn(&MidiMessage) -> bool| {
-            usize::from(original.controls.values().flatten().any(|(_, message)| wanted(message)))
+        let has = |is_match: fn(&MidiMessage) -> bool| {
+            usize::from(original.controls.values().flatten().any(|(_, message)| is_match(message)))
         };
         bends += has(|message| matches!(message, MidiMessage::PitchBend { .. }));
         programs += usize::from(original.controls.iter().any(|(channel, list)| {
@@ -165,7 +168,7 @@ fn every_song_survives_import_and_export() {
             })
         }));
     }
-    // The songs do exercise what this test is about.
+    // This assertion fails if the songs no longer contain the events that this test is about.
     println!("{tempo_changes} songs change tempo, {bends} bend, {programs} change programs");
     assert!(tempo_changes >= 6 && bends >= 17 && programs >= 4, "{tempo_changes} {bends} {programs}");
 }
@@ -201,9 +204,9 @@ fn a_second_import_gives_the_same_project() {
 #[test]
 fn damaged_songs_become_valid_projects_or_errors() {
     let bytes = fs::read(Path::new(SONGS).join("ultimate_run.mid")).expect("the songs of openttd-openmsx");
-    // The same damage every time.
+    // A fixed seed (of xorshift) makes the damage the same in every run.
     let mut state = 2_463_534_242_u32;
-    let mut next = || {
+    let mut random = || {
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;
@@ -212,14 +215,14 @@ fn damaged_songs_become_valid_projects_or_errors() {
     let (mut projects, mut errors) = (0, 0);
     for round in 0..300 {
         let mut damaged = bytes.clone();
-        // Many of the changes near the start, where the headers are.
-        let reach = if round % 2 == 0 { 60 } else { damaged.len() };
+        // Half of the rounds change bytes near the start, where the headers are.
+        let damaged_range = if round % 2 == 0 { 60 } else { damaged.len() };
         for _ in 0..=(round % 8) {
-            let offset = next() % reach;
-            damaged[offset] = next() as u8;
+            let offset = random() % damaged_range;
+            damaged[offset] = random() as u8;
         }
         if round % 5 == 0 {
-            damaged.truncate(next() % damaged.len());
+            damaged.truncate(random() % damaged.len());
         }
         match import(&damaged, ImportOptions { project_id: "song".into(), ..ImportOptions::default() }) {
             Err(_) => errors += 1,

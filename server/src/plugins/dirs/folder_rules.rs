@@ -9,17 +9,17 @@ use crate::error::{ApiError, ApiResult};
 /// Longest path in an error text, in characters.
 const PRINTED_PATH_MAX_CHARS: usize = 300;
 
-/// Folders that may have plugins, from the settings.
+/// Rules from the settings about folders that may contain plugins.
 #[derive(Debug, Clone)]
 pub(in crate::plugins) struct FolderRules {
-    /// `None`: all folders.
+    /// Root folders for plugins; `None` allows all folders.
     roots: Option<Vec<PathBuf>>,
     /// Storage folders of the service.
     storage_dirs: Vec<PathBuf>,
 }
 
 impl FolderRules {
-    /// Reads the settings.
+    /// Reads the rules from the settings.
     pub(in crate::plugins) fn new(config: &Config) -> Self {
         let mut storage_dirs = vec![config.storage.dir.clone()];
         if let BlobStore::SharedFolder(dir) = &config.storage.blobs {
@@ -28,7 +28,7 @@ impl FolderRules {
         Self { roots: config.plugins.roots.clone(), storage_dirs }
     }
 
-    /// Resolves the symbolic links in the folders. Blocks.
+    /// Resolves the symbolic links in the paths of the rules. Blocks.
     pub(in crate::plugins) fn resolve(&self) -> ResolvedFolderRules {
         let real = |dir: &PathBuf| dir.canonicalize().unwrap_or_else(|_| dir.clone());
         ResolvedFolderRules {
@@ -39,13 +39,14 @@ impl FolderRules {
     }
 }
 
-/// Folders that may have plugins. They must be below the roots of the settings, if there are any.
-/// The storage folders are excluded, because they contain uploads of users.
+/// Rules about folders that may contain plugins, with resolved paths. Such folders must be below
+/// the roots of the settings, if there are any. The storage folders are excluded, because they
+/// contain uploads of users.
 #[derive(Debug, Clone)]
 pub(in crate::plugins) struct ResolvedFolderRules {
-    /// Roots as in the settings; `None`: all folders.
+    /// Roots as written in the settings; `None` allows all folders.
     roots: Option<Vec<PathBuf>>,
-    /// The roots without symbolic links.
+    /// The same roots without symbolic links.
     real_roots: Vec<PathBuf>,
     /// Storage folders without symbolic links.
     storage_dirs: Vec<PathBuf>,
@@ -69,12 +70,14 @@ impl ResolvedFolderRules {
     /// Blocks.
     ///
     /// # Errors
-    /// Why the folder is refused. Outside the roots, the error does not tell whether it exists.
+    /// The reason why the folder is refused. For a folder outside the roots, the error does not
+    /// reveal whether it exists.
     pub(super) fn admit(&self, path: &str) -> ApiResult<PathBuf> {
         let requested = Path::new(path);
         let has_parent_dir = requested.components().any(|part| matches!(part, Component::ParentDir));
         if !requested.is_absolute() || has_parent_dir || path.contains('\0') {
-            let detail = format!("`{}` is not the absolute path of a folder without `..`.", printable(path));
+            let detail =
+                format!("`{}` is not a valid folder; give an absolute path without `..`.", printable(path));
             return Err(ApiError::bad_request("not_a_whole_path", detail));
         }
         let real = match requested.canonicalize() {
@@ -98,7 +101,7 @@ impl ResolvedFolderRules {
         Ok(real)
     }
 
-    /// Whether the text of a path is below a root.
+    /// Whether a path is below a root, compared as text without resolving links.
     fn is_lexically_below_roots(&self, requested: &Path) -> bool {
         let Some(roots) = &self.roots else { return true };
         roots.iter().chain(&self.real_roots).any(|root| requested.starts_with(root))
@@ -127,13 +130,13 @@ fn unreadable(path: &str, error: &std::io::Error) -> ApiError {
         }
         ErrorKind::PermissionDenied => ApiError::Forbidden {
             code: "not_readable",
-            detail: format!("The service has no permission to read `{path}`."),
+            detail: format!("The service has no permission to read `{path}`; allow it in the file system."),
         },
         _ => ApiError::bad_request("not_a_folder", format!("`{path}` cannot be read: {error}.")),
     }
 }
 
-/// A path for an error text: shortened, without control characters.
+/// Returns a path for an error text: without control characters, and cut to a maximum length.
 pub(super) fn printable(path: &str) -> String {
     path.chars().filter(|letter| !letter.is_control()).take(PRINTED_PATH_MAX_CHARS).collect()
 }

@@ -18,19 +18,19 @@ use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// Maximum number of plugin folders of a user.
+/// Maximum number of plugin folders per user.
 const DIRS_MAX: i64 = 32;
 
-/// Longest path in bytes, so that it fits into a key of PostgreSQL.
+/// Maximum length of a path in bytes; a longer one does not fit into an index of PostgreSQL.
 const PATH_MAX_BYTES: usize = 2048;
 
 /// A user's plugin folders.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginDirs {
-    /// Their absolute paths, without symbolic links, in the order in which they were added.
+    /// Absolute paths of the folders, without symbolic links, in the order in which they were
+    /// added.
     plugin_dirs: Vec<String>,
-    /// Where the next page of the list starts; null on the last one, and where all of them are
-    /// answered.
+    /// Cursor of the next page; null on the last page and in answers that contain all folders.
     next_cursor: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct PluginDirs {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PluginDir {
-    /// Its absolute path; at most 2048 bytes.
+    /// Absolute path of the folder; at most 2048 bytes.
     #[schema(min_length = 1, max_length = 2048)]
     path: String,
 }
@@ -56,10 +56,10 @@ pub(super) async fn list(
     Ok(Json(PluginDirs { plugin_dirs: items, next_cursor }))
 }
 
-/// Adds a folder to the caller's plugin folders, at most 32. It may also have SoundFonts. Only
-/// administrators and callers on this machine may add one, because scans run the code of plugins.
-/// On a server, the folder must be below `SF_PLUGIN_ROOTS`, and never in the storage folder. Adding
-/// a folder twice changes nothing.
+/// Adds a folder to the caller's plugin folders, of which there may be 32. The folder may also
+/// contain SoundFonts. Only administrators and callers on this machine may add one, because scans
+/// run the code of plugins. On a server, the folder must be below `SF_PLUGIN_ROOTS`. A folder in
+/// the storage folder is refused. Adding a folder twice changes nothing.
 #[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), request_body = PluginDir,
     responses((status = 200, body = PluginDirs),
         (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),
@@ -73,7 +73,7 @@ pub(super) async fn add(
     Json(PluginDir { path }): Json<PluginDir>,
 ) -> ApiResult<Json<PluginDirs>> {
     if path.len() > PATH_MAX_BYTES {
-        let detail = format!("The path has {} bytes; at most {PATH_MAX_BYTES} are allowed.", path.len());
+        let detail = format!("`path` has {} bytes; at most {PATH_MAX_BYTES} are allowed.", path.len());
         return Err(ApiError::bad_request("not_a_whole_path", detail));
     }
     let rules = FolderRules::new(&state.config);
@@ -89,18 +89,20 @@ pub(super) async fn add(
     if !store::add(&state.db, &user.id, path, DIRS_MAX).await? {
         return Err(ApiError::Unprocessable {
             code: "too_many_dirs",
-            detail: format!("You have {DIRS_MAX} plugin folders, the most allowed; remove one first."),
+            detail: format!(
+                "You already have {DIRS_MAX} plugin folders, which is the maximum; remove one first."
+            ),
         });
     }
     audit::record(&state.db, &user.who(), Action::PluginDirAdded, path, "").await;
     dirs_of(&state, &user.id).await
 }
 
-/// Removes a folder from the caller's plugin folders; the folder on the disk stays.
+/// Removes a folder from the caller's plugin folders. The folder itself stays on the disk.
 /// Administrators and callers on this machine only.
 #[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(PluginDirQuery),
     responses((status = 200, body = PluginDirs),
-        (status = 404, description = "It is not in the list", body = Problem, content_type = "application/problem+json"), CommonErrors))]
+        (status = 404, description = "The folder is not in the list", body = Problem, content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn remove(
     State(state): State<AppState>,
     LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,

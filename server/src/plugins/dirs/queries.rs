@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which folder is removed.
+/// The folder to remove.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(in crate::plugins) struct PluginDirQuery {
-    /// Its absolute path, as in the list.
+    /// Absolute path of the folder, as in the list.
     #[param(min_length = 1, max_length = 2048)]
     pub(super) path: String,
 }

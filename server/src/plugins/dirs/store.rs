@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use crate::clock;
 use crate::db::{Db, begin_locked};
 
-/// A user's folders in the order in which they were added.
+/// Returns a user's folders in the order in which they were added.
 pub(in crate::plugins) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<String>, sqlx::Error> {
     let rows = sqlx::query("SELECT path FROM plugin_dirs WHERE owner_id = $1 ORDER BY added_at, path")
         .bind(owner_id)
@@ -14,7 +14,7 @@ pub(in crate::plugins) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<S
     rows.iter().map(|row| row.try_get("path")).collect()
 }
 
-/// The folders of all users, each once.
+/// Returns the folders of all users, each only once.
 pub(in crate::plugins) async fn of_all(db: &Db) -> Result<Vec<String>, sqlx::Error> {
     let rows = sqlx::query("SELECT DISTINCT path FROM plugin_dirs ORDER BY path").fetch_all(db).await?;
     rows.iter().map(|row| row.try_get("path")).collect()
@@ -23,7 +23,7 @@ pub(in crate::plugins) async fn of_all(db: &Db) -> Result<Vec<String>, sqlx::Err
 /// Adds a folder. Returns false if the user would have more than `max` folders. Adding a folder
 /// again changes nothing.
 pub(super) async fn add(db: &Db, owner_id: &str, path: &str, max: i64) -> Result<bool, sqlx::Error> {
-    // Concurrent calls must not exceed the limit together.
+    // The lock keeps concurrent calls from exceeding the limit together.
     let mut transaction = begin_locked(db, &format!("plugin dirs {owner_id}")).await?;
     sqlx::query(
         "INSERT INTO plugin_dirs (owner_id, path, added_at) VALUES ($1, $2, $3) ON CONFLICT (owner_id, path) DO NOTHING",

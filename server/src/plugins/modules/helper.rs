@@ -1,4 +1,4 @@
-//! Runs the plugin helper on a module, reads its records, and ends it.
+//! Runs the plugin helper on a module, reads the helper's records, and ends it.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -12,29 +12,29 @@ use songfoundry_bridge_protocol::{PARENT_VARIABLE, ScanRecord, ScannedPlugin};
 use crate::config::PluginsConfig;
 use crate::helper_processes::{Helpers, Registered};
 
-/// How often to check whether the scan should end.
+/// How often to check whether a user has requested the end of the scan.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long a helper that has closed its output may take to exit.
+/// How long a helper may take to exit after it has closed its output.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum number of bytes to read from a helper.
+/// Maximum number of bytes that are read from a helper.
 const OUTPUT_MAX_BYTES: u64 = 4 << 20;
 
-/// Contents of a module.
+/// The plugins of a module, as found by a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Contents {
     pub(super) plugins: Vec<ScannedPlugin>,
-    /// Why the scan failed or is incomplete.
+    /// Reason why the scan failed or is incomplete.
     pub(super) problem: Option<String>,
 }
 
 /// Result of a scan.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The scan ended. Valid until the module changes.
+    /// The scan ended. Its result is valid until the module changes.
     Scanned(Contents),
-    /// The scan did not end: the helper could not be started, or was ended from outside.
+    /// The scan did not end, with the reason: the helper could not be started, or a user ended it.
     NotScanned(String),
 }
 
@@ -51,8 +51,8 @@ impl Helper {
         Self { program: config.bridge.clone(), timeout: Duration::from_secs(config.scan_max_secs), helpers }
     }
 
-    /// Scans a module. `home` is the home folder that the module sees. Blocks until the helper has
-    /// answered or is ended.
+    /// Scans a module, which gets `home` as its home folder. Blocks until the helper has answered
+    /// or is ended.
     pub(super) fn scan(&self, module: &Path, home: &Path) -> Outcome {
         let started = Process::start(self, module, home);
         let (mut process, records) = match started {
@@ -66,7 +66,7 @@ impl Helper {
         };
         let deadline = Instant::now() + self.timeout;
         let mut contents = Contents::default();
-        let mut was_ended = false;
+        let mut helper_had_ended = false;
         loop {
             match records.recv_timeout(POLL_INTERVAL) {
                 Ok(ScanRecord::Plugin(plugin)) => contents.plugins.push(plugin),
@@ -78,17 +78,19 @@ impl Helper {
                     return failed("records of the plugin helper are missing; scan again".to_owned());
                 }
                 Err(RecvTimeoutError::Disconnected) => return failed(process.end_early()),
-                // A process that the module started may keep the pipe open. All records of the
-                // helper have arrived by now.
-                Err(RecvTimeoutError::Timeout) if was_ended => return failed(process.end_early()),
-                Err(RecvTimeoutError::Timeout) => was_ended = process.has_ended(),
+                // The helper has ended, so all of its records have arrived by now. A process that
+                // the module started may still keep the pipe open.
+                Err(RecvTimeoutError::Timeout) if helper_had_ended => return failed(process.end_early()),
+                Err(RecvTimeoutError::Timeout) => helper_had_ended = process.has_ended(),
             }
             if process.registered.is_to_end() {
                 return Outcome::NotScanned("the plugin helper was ended by a user; scan again".to_owned());
             }
             if Instant::now() > deadline {
                 let secs = self.timeout.as_secs();
-                return failed(format!("it did not answer within {secs} seconds (SF_PLUGIN_SCAN_MAX_SECS)"));
+                return failed(format!(
+                    "the plugin helper did not answer within {secs} seconds (SF_PLUGIN_SCAN_MAX_SECS)"
+                ));
             }
         }
     }
@@ -98,22 +100,23 @@ fn failed(reason: String) -> Outcome {
     Outcome::Scanned(Contents { plugins: Vec::new(), problem: Some(reason) })
 }
 
-/// A running helper. Dropping it kills its process group.
+/// A running helper. Dropping this value kills the helper's process group.
 struct Process {
     child: Child,
     registered: Registered,
-    /// Whether it was reaped, so that another process may have its id.
+    /// Whether the helper was reaped. From then on another process may have its process id.
     is_reaped: bool,
 }
 
 impl Process {
-    /// Starts a helper. The channel gets its records, and closes with the pipe.
+    /// Starts a helper. The returned channel receives the helper's records and closes when the pipe
+    /// does.
     fn start(helper: &Helper, module: &Path, home: &Path) -> std::io::Result<(Self, Receiver<ScanRecord>)> {
         let mut command = Command::new(&helper.program);
         command
             .arg("scan")
             .arg(module)
-            // Hide the service's settings and secrets from the module.
+            // Hides the service's settings and secrets from the module.
             .env_clear()
             .env("HOME", home)
             .env("XDG_CONFIG_HOME", home)
@@ -127,7 +130,8 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // A new process group, so that processes of the module are killed with the helper.
+        // The helper gets a new process group. Processes that the module starts are killed together
+        // with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.spawn()?;
@@ -137,8 +141,8 @@ impl Process {
         Ok((process, records))
     }
 
-    /// Reads records in a thread, which is not joined: an escaped process may keep the pipe open
-    /// forever.
+    /// Reads records in a thread. The thread is not joined, because a process that the module
+    /// started may keep the pipe open forever.
     fn read_records(&mut self) -> std::io::Result<Receiver<ScanRecord>> {
         let (sender, records) = mpsc::channel();
         let output = self.child.stdout.take();
@@ -146,7 +150,7 @@ impl Process {
             let Some(output) = output else { return };
             for line in BufReader::new(output.take(OUTPUT_MAX_BYTES)).split(b'\n') {
                 let Ok(line) = line else { break };
-                // Ignore lines that are not records.
+                // Lines that are not records, such as output of the module, are ignored.
                 if let Ok(record) = serde_json::from_slice(&line)
                     && sender.send(record).is_err()
                 {
@@ -157,7 +161,7 @@ impl Process {
         Ok(records)
     }
 
-    /// Ends the helper, and returns why its `End` record is missing.
+    /// Ends the helper. Returns the reason why its `End` record is missing.
     fn end_early(&mut self) -> String {
         let deadline = Instant::now() + EXIT_TIMEOUT;
         while !self.has_ended() && Instant::now() < deadline {
@@ -168,11 +172,11 @@ impl Process {
         self.is_reaped = true;
         match self.child.wait() {
             Ok(status) if has_ended => exit_reason(status),
-            _ => "it closed the helper's output and kept running".to_owned(),
+            _ => "the module closed the output of the plugin helper and kept running".to_owned(),
         }
     }
 
-    /// Whether it has ended. Does not reap it, so its id stays reserved.
+    /// Whether the helper has ended. Does not reap it, so its process id stays reserved.
     #[cfg(unix)]
     fn has_ended(&mut self) -> bool {
         use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
@@ -190,7 +194,8 @@ impl Process {
         nix::unistd::Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Kills the helper's process group. The helper is not reaped yet, so its id is still valid.
+    /// Kills the helper's process group. The helper is not reaped yet, so its process id is still
+    /// its own.
     #[cfg(unix)]
     fn end_group(&mut self) {
         use nix::sys::signal::{Signal, killpg};
@@ -208,7 +213,7 @@ impl Process {
 fn exit_reason(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     match status.signal().and_then(|number| nix::sys::signal::Signal::try_from(number).ok()) {
-        Some(signal) => format!("it crashed during the scan ({signal})"),
+        Some(signal) => format!("the module crashed during the scan ({signal})"),
         None => early_exit(status),
     }
 }
@@ -219,7 +224,7 @@ fn exit_reason(status: ExitStatus) -> String {
 }
 
 fn early_exit(status: ExitStatus) -> String {
-    format!("it ended the plugin helper ({status})")
+    format!("the module ended the plugin helper ({status})")
 }
 
 impl Drop for Process {

@@ -1,11 +1,11 @@
-//! Normalizes names of plugins, so that the same plugin is recognised in two formats.
+//! Normalizes the names of plugins to recognise the same plugin in two formats.
 
-/// Suffixes of names that do not distinguish plugins.
+/// Suffixes of names that do not tell plugins apart.
 const SUFFIXES: [&str; 4] = ["vst3", "vst2", "vst", "x64"];
 
-/// A name in lower case with letters and digits only, without the suffixes `vst`, `vst2`, `vst3`,
-/// `x64` or a version. A version is `v` with a number, or a number with a point in it; other
-/// numbers belong to the name. A name that consists of a suffix only is kept.
+/// Returns a name in lower case with only its letters and digits. Removes the suffixes `vst`,
+/// `vst2`, `vst3` and `x64`, and a version: `v` with a number, or a number with a point in it.
+/// Other numbers belong to the name. A name that consists only of such a suffix stays as it is.
 pub(super) fn normalized(name: &str) -> String {
     let lower = name.to_lowercase();
     let mut remaining = lower.as_str();

@@ -1,4 +1,4 @@
-//! Caches the scans of users.
+//! Caches the plugin scans of users.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::plugins::dirs;
 /// How long a scan is valid, in seconds.
 pub(in crate::plugins) const SCAN_CACHE_SECS: u32 = 300;
 
-/// The plugins of users.
+/// The scanner of plugins, with a cache of each user's last scan.
 #[derive(Debug, Clone)]
 pub struct Plugins(Arc<Inner>);
 
@@ -27,11 +27,12 @@ pub struct Plugins(Arc<Inner>);
 struct Inner {
     db: Db,
     scanner: Scanner,
-    /// Set once the scanner has the stored contents of modules.
+    /// Set once the scanner knows the contents of modules that are stored in the database.
     has_restored: OnceCell<()>,
-    /// Permit of the one running scan: two could scan the same modules.
+    /// Permit for running a scan. Only one runs at a time, because two could scan the same modules.
     permit: Semaphore,
-    /// Cached scans by user id. A scan locks its slot, so that other callers wait for its result.
+    /// Cached scans by user id. A running scan locks its slot, which makes other callers wait for
+    /// its result.
     slots: Mutex<HashMap<String, Slot>>,
 }
 
@@ -39,22 +40,22 @@ type Slot = Arc<tokio::sync::Mutex<Option<CachedScan>>>;
 
 #[derive(Debug, Clone)]
 struct CachedScan {
-    begun: Instant,
-    ended: Instant,
+    started_at: Instant,
+    ended_at: Instant,
     scan: Arc<Scan>,
 }
 
-/// Which cached scans are fresh enough.
+/// How new a cached scan must be to be used.
 #[derive(Debug, Clone, Copy)]
 enum Freshness {
-    /// Not older than [`SCAN_CACHE_SECS`].
+    /// The scan ended at most [`SCAN_CACHE_SECS`] ago.
     Recent,
-    /// Begun at this time or later.
+    /// The scan started at this time or later.
     Since(Instant),
 }
 
 impl Plugins {
-    /// An empty cache.
+    /// Makes an empty cache.
     #[must_use]
     pub fn new(config: &Config, db: &Db, helpers: &Helpers) -> Self {
         Self(Arc::new(Inner {
@@ -66,9 +67,10 @@ impl Plugins {
         }))
     }
 
-    /// A scan of the user's folders that is not older than [`SCAN_CACHE_SECS`]. An API key must not
-    /// scan and gets the last scan of this process. `None` if there is none, or if the user has no
-    /// folders or may not use plugins.
+    /// Returns a scan of the user's folders that ended at most [`SCAN_CACHE_SECS`] ago, and scans
+    /// if there is none. An API key must not start a scan, so it gets the last scan of this
+    /// process. `None` if no such scan exists, if the user has no plugin folders, or if they may
+    /// not use plugins.
     pub(in crate::plugins) async fn current(
         &self,
         user: &CurrentUser,
@@ -83,8 +85,8 @@ impl Plugins {
         self.scan(&user.id, dirs, Freshness::Recent).await.map(Some)
     }
 
-    /// Scans a user's folders now, and discards the cached scans of all users, since their folders
-    /// may overlap. Also returns whether a cached scan was discarded. Concurrent calls share a
+    /// Scans a user's folders now. Discards the cached scans of all users, because their folders
+    /// may overlap. Also returns whether a cached scan was discarded. Concurrent calls share one
     /// scan.
     pub(in crate::plugins) async fn rescan(&self, user_id: &str) -> Result<(Arc<Scan>, bool), ApiError> {
         let requested_at = Instant::now();
@@ -93,24 +95,25 @@ impl Plugins {
         Ok((scan, has_discarded))
     }
 
-    /// The last scan of these folders of a user, of any age. Waits for a running scan.
+    /// Returns the last scan of exactly these folders of a user, whatever its age. Waits for a
+    /// running scan.
     async fn last_scan(&self, user_id: &str, dirs: &[PathBuf]) -> Option<Arc<Scan>> {
         let slot = self.slots().get(user_id).cloned()?;
         let slot = slot.lock().await;
         slot.as_ref().filter(|cached| cached.scan.dirs == dirs).map(|cached| Arc::clone(&cached.scan))
     }
 
-    /// Discards the scans that began before `time`. Returns whether there was one.
+    /// Discards the scans that started before `time`. Returns whether there was one.
     async fn discard_before(&self, time: Instant) -> bool {
         let slots: Vec<_> = self.slots().values().cloned().collect();
         let mut has_discarded = false;
         for slot in slots {
-            has_discarded |= slot.lock().await.take_if(|cached| cached.begun < time).is_some();
+            has_discarded |= slot.lock().await.take_if(|cached| cached.started_at < time).is_some();
         }
         has_discarded
     }
 
-    /// The cached scans by user id.
+    /// Returns the cached scans with the ids of their users.
     pub(crate) fn cached_scans(&self) -> Vec<(String, Arc<Scan>)> {
         let slots = self.slots();
         let scan = |(id, slot): (&String, &Slot)| {
@@ -134,18 +137,19 @@ impl Plugins {
         if let Some(cached) = slot.as_ref().filter(|cached| cached.is_usable(freshness, &dirs)) {
             return Ok(Arc::clone(&cached.scan));
         }
-        // The scan continues if its caller leaves, so that waiting callers need not start again.
+        // The scan continues even if its caller disconnects, because other callers may wait for its
+        // result.
         let inner = Arc::clone(&self.0);
         let scanning = tokio::spawn(async move {
             let _permit = inner.permit.acquire().await.map_err(ApiError::internal)?;
             inner.restore_contents().await?;
-            let (begun, scanning) = (Instant::now(), Arc::clone(&inner));
+            let (started_at, scanning) = (Instant::now(), Arc::clone(&inner));
             let retry_failed = matches!(freshness, Freshness::Since(_));
             let scan =
                 tokio::task::spawn_blocking(move || scanning.scanner.scan(dirs, retry_failed)).await??;
             let scan = Arc::new(scan);
             inner.store_changes().await?;
-            *slot = Some(CachedScan { begun, ended: Instant::now(), scan: Arc::clone(&scan) });
+            *slot = Some(CachedScan { started_at, ended_at: Instant::now(), scan: Arc::clone(&scan) });
             Ok(scan)
         });
         scanning.await?
@@ -158,7 +162,7 @@ impl Plugins {
 }
 
 impl Inner {
-    /// Gives the scanner the contents that earlier processes stored, once.
+    /// Loads the contents that earlier processes stored into the scanner. Does this only once.
     async fn restore_contents(&self) -> Result<(), sqlx::Error> {
         let restore = || async {
             self.scanner.restore(store::all(&self.db).await?);
@@ -181,8 +185,8 @@ impl Inner {
 impl CachedScan {
     fn is_usable(&self, freshness: Freshness, dirs: &[PathBuf]) -> bool {
         let is_fresh = match freshness {
-            Freshness::Recent => self.ended.elapsed() < Duration::from_secs(SCAN_CACHE_SECS.into()),
-            Freshness::Since(time) => self.begun >= time,
+            Freshness::Recent => self.ended_at.elapsed() < Duration::from_secs(SCAN_CACHE_SECS.into()),
+            Freshness::Since(time) => self.started_at >= time,
         };
         is_fresh && self.scan.dirs == dirs
     }

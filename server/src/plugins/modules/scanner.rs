@@ -1,4 +1,4 @@
-//! Scans folders for plugins: finds modules by their file names, then scans each module.
+//! Scans folders for plugins. First finds modules by their file names, then scans each module.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::config::Config;
 use crate::helper_processes::Helpers;
 use crate::plugins::dirs::FolderRules;
 
-/// Maximum number of modules that are scanned at once.
+/// Maximum number of modules that are scanned at the same time.
 const PARALLEL_SCANS_MAX: usize = 4;
 
-/// A plugin that was found.
+/// A plugin that a scan found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundPlugin {
     pub(crate) module: PathBuf,
@@ -40,27 +40,27 @@ pub(crate) struct Unclassified {
 /// Result of a scan of folders.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    /// The folders.
+    /// The folders that were scanned.
     pub(crate) dirs: Vec<PathBuf>,
-    /// When the scan ended, RFC 3339.
+    /// Time when the scan ended, RFC 3339.
     pub(crate) scanned_at: String,
     pub(crate) instruments: Vec<FoundPlugin>,
     pub(crate) effects: Vec<FoundPlugin>,
     pub(crate) unclassified: Vec<Unclassified>,
-    /// Modules that the rules exclude.
+    /// Modules that the search rules exclude, or that contain only duplicates.
     pub(crate) ignored: Vec<Remark>,
     pub(crate) unreadable: Vec<Remark>,
     pub(crate) truncated: bool,
     pub(crate) soundfonts: Vec<SoundFontFile>,
 }
 
-/// Scans modules, and caches the contents of unchanged ones.
+/// Scans modules, and caches the contents of modules that have not changed.
 #[derive(Debug)]
 pub(super) struct Scanner {
     rules: FolderRules,
     helper: Helper,
-    /// Contents of modules by path.
-    known: Mutex<HashMap<PathBuf, VersionedContents>>,
+    /// Versions and contents of scanned modules, by path.
+    cached: Mutex<HashMap<PathBuf, VersionedContents>>,
     /// Modules whose contents changed since the last call of [`Self::take_changes`].
     changed: Mutex<HashSet<PathBuf>>,
 }
@@ -70,47 +70,47 @@ impl Scanner {
         Self {
             rules: FolderRules::new(config),
             helper: Helper::new(&config.plugins, helpers),
-            known: Mutex::default(),
+            cached: Mutex::default(),
             changed: Mutex::default(),
         }
     }
 
-    /// Adds contents that earlier processes stored.
-    pub(super) fn restore(&self, known: HashMap<PathBuf, VersionedContents>) {
-        lock(&self.known).extend(known);
+    /// Adds the contents of modules that earlier processes stored.
+    pub(super) fn restore(&self, cached: HashMap<PathBuf, VersionedContents>) {
+        lock(&self.cached).extend(cached);
     }
 
-    /// Returns the contents that changed since the last call; `None` for deleted modules.
+    /// Returns the contents that changed since the last call. A deleted module has `None`.
     pub(super) fn take_changes(&self) -> Vec<(PathBuf, Option<VersionedContents>)> {
-        let known = lock(&self.known);
+        let cached = lock(&self.cached);
         let changed = std::mem::take(&mut *lock(&self.changed));
         let with_contents = |path: PathBuf| {
-            let contents = known.get(&path).cloned();
+            let contents = cached.get(&path).cloned();
             (path, contents)
         };
         changed.into_iter().map(with_contents).collect()
     }
 
-    /// Scans folders. With `retry_failed`, unchanged modules whose last scan failed are scanned
-    /// again. Blocks.
+    /// Scans folders. With `retry_failed`, also scans unchanged modules again whose last scan
+    /// failed. Blocks.
     pub(super) fn scan(&self, dirs: Vec<PathBuf>, retry_failed: bool) -> std::io::Result<Scan> {
-        // A temporary home folder for modules; deleted when the scan ends.
+        // Modules get a temporary home folder. It is deleted when the scan ends.
         let home = tempfile::Builder::new().prefix("songfoundry-scan").tempdir()?;
         let rules = self.rules.resolve();
-        let found = search(&dirs, Limits::default(), &|real| rules.allows(real));
+        let search_result = search(&dirs, Limits::default(), &|real| rules.allows(real));
         let mut scan = Scan {
             dirs,
             scanned_at: String::new(),
             instruments: Vec::new(),
             effects: Vec::new(),
             unclassified: Vec::new(),
-            ignored: found.ignored,
-            unreadable: found.unreadable,
-            truncated: found.truncated,
-            soundfonts: found.soundfonts,
+            ignored: search_result.ignored,
+            unreadable: search_result.unreadable,
+            truncated: search_result.truncated,
+            soundfonts: search_result.soundfonts,
         };
         let (vst3, vst2): (Vec<_>, Vec<_>) =
-            found.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
+            search_result.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
         for (module, contents) in self.contents(vst3, home.path(), retry_failed) {
             scan.add(module, contents);
         }
@@ -123,7 +123,7 @@ impl Scanner {
         Ok(scan)
     }
 
-    /// Contents of modules, in their order.
+    /// Returns the contents of modules, in the order of `modules`.
     fn contents(&self, modules: Vec<Module>, home: &Path, retry_failed: bool) -> Vec<(Module, Contents)> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(PARALLEL_SCANS_MAX);
@@ -146,17 +146,17 @@ impl Scanner {
 
     fn contents_of(&self, module: &Module, home: &Path, retry_failed: bool) -> Contents {
         let version = version_of(&module.path);
-        if let Some((known_version, known)) = lock(&self.known).get(&module.path)
-            && *known_version == version
-            && !(retry_failed && known.problem.is_some())
+        if let Some((cached_version, cached)) = lock(&self.cached).get(&module.path)
+            && *cached_version == version
+            && !(retry_failed && cached.problem.is_some())
         {
-            return known.clone();
+            return cached.clone();
         }
         match self.helper.scan(&module.path, home) {
             Outcome::Scanned(contents) => {
                 let (plugins, problem) = (contents.plugins.len(), contents.problem.as_deref());
                 tracing::info!(path = ?module.path, plugins, problem, "scanned a plugin module");
-                lock(&self.known).insert(module.path.clone(), (version, contents.clone()));
+                lock(&self.cached).insert(module.path.clone(), (version, contents.clone()));
                 lock(&self.changed).insert(module.path.clone());
                 contents
             }
@@ -167,11 +167,11 @@ impl Scanner {
         }
     }
 
-    /// Removes deleted modules of these folders from the cache.
+    /// Removes modules of these folders from the cache if they were deleted from the disk.
     fn forget_deleted(&self, dirs: &[PathBuf]) {
-        let mut known = lock(&self.known);
+        let mut cached = lock(&self.cached);
         let mut changed = lock(&self.changed);
-        known.retain(|path, _| {
+        cached.retain(|path, _| {
             let stays = path.exists() || !dirs.iter().any(|dir| path.starts_with(dir));
             if !stays {
                 changed.insert(path.clone());
@@ -186,7 +186,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Scan {
-    /// Adds the contents of a module.
+    /// Adds the plugins of a module, and its problem if it has one.
     fn add(&mut self, module: Module, contents: Contents) {
         let unclassified = |name: String, reason: String| Unclassified {
             module: module.path.clone(),
@@ -200,7 +200,7 @@ impl Scan {
                 PluginKind::Instrument => self.instruments.push(found),
                 PluginKind::Effect => self.effects.push(found),
                 PluginKind::Unclassified => {
-                    let reason = "its module does not tell whether it is an instrument or an effect";
+                    let reason = "its module does not say whether it is an instrument or an effect";
                     self.unclassified.push(unclassified(found.plugin.name, reason.to_owned()));
                 }
             }
@@ -210,7 +210,8 @@ impl Scan {
         }
     }
 
-    /// Removes modules that have the name of a VST3 effect that was found.
+    /// Sets VST2 modules aside as ignored if their name is that of a VST3 effect. Returns the
+    /// others.
     fn without_duplicates(&mut self, modules: Vec<Module>) -> Vec<Module> {
         let effects: HashSet<String> = self
             .effects
@@ -226,14 +227,14 @@ impl Scan {
         others
     }
 
-    /// Sorts plugins by name, and removes duplicates.
+    /// Sorts the plugins by name, and removes those that another module also contains.
     fn finish(&mut self) {
-        for list in [&mut self.instruments, &mut self.effects] {
+        for plugins in [&mut self.instruments, &mut self.effects] {
             let mut seen: HashMap<(PluginFormat, String), PathBuf> = HashMap::new();
-            list.retain(|found| {
+            plugins.retain(|found| {
                 let key = (found.format, found.plugin.plugin_id.clone());
                 let first = seen.entry(key).or_insert_with(|| found.module.clone());
-                // Two plugins of one module may have the same id.
+                // Plugins with the same id in one module are not duplicates.
                 let is_duplicate = *first != found.module;
                 if is_duplicate {
                     let reason = format!("its plugin `{}` is also in {}", found.plugin.name, first.display());
@@ -241,7 +242,7 @@ impl Scan {
                 }
                 !is_duplicate
             });
-            list.sort_by_cached_key(|found| (found.plugin.name.to_lowercase(), found.module.clone()));
+            plugins.sort_by_cached_key(|found| (found.plugin.name.to_lowercase(), found.module.clone()));
         }
         self.scanned_at = clock::now_text();
     }

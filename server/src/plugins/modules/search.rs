@@ -1,8 +1,9 @@
-//! Finds plugin modules and SoundFonts below folders by their names, without opening files:
+//! Finds plugin modules and SoundFonts below folders. It recognises them by their names, without
+//! opening files:
 //!
 //! - A `.vst3` file or bundle is VST3. Files in a bundle are not separate modules.
-//! - `.dll`, `.so`, `.vst` and `.component` are VST2, unless a `.vst3` is in the same folder or
-//!   they are in a `.vst3` folder.
+//! - A `.dll`, `.so`, `.vst` or `.component` is VST2, unless its folder also contains a `.vst3` or
+//!   is itself within a `.vst3` folder.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,11 +14,11 @@ use songfoundry_bridge_protocol::PluginFormat;
 /// Limits of a search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Maximum number of levels of folders, including the first.
+    /// Maximum depth in levels of folders, including the first folder.
     pub(crate) depth: usize,
-    /// Maximum number of entries of folders.
+    /// Maximum total number of folder entries.
     pub(crate) entries: usize,
-    /// Maximum number of modules, and of SoundFonts.
+    /// Maximum number of modules, and also of SoundFonts.
     pub(crate) files: usize,
 }
 
@@ -32,7 +33,7 @@ impl Default for Limits {
 pub(crate) struct Module {
     /// Path without symbolic links.
     pub(crate) path: PathBuf,
-    /// Its name without extension.
+    /// File name without the extension.
     pub(crate) stem: String,
     pub(crate) format: PluginFormat,
 }
@@ -42,11 +43,11 @@ pub(crate) struct Module {
 pub(crate) struct SoundFontFile {
     /// Path without symbolic links.
     pub(crate) path: PathBuf,
-    /// The searched folder that contains it.
+    /// The searched folder that contains the file.
     pub(crate) directory: PathBuf,
 }
 
-/// A file or folder, and a remark about it.
+/// A file or folder with a remark, such as the reason why it is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remark {
     pub(crate) path: PathBuf,
@@ -56,19 +57,19 @@ pub(crate) struct Remark {
 /// Result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Sorted by folder and name.
+    /// Sorted by folder, and by name within a folder.
     pub(crate) modules: Vec<Module>,
     pub(crate) soundfonts: Vec<SoundFontFile>,
-    /// Modules that the rules exclude.
+    /// Modules that the rules above exclude.
     pub(crate) ignored: Vec<Remark>,
     /// Folders that could not be read.
     pub(crate) unreadable: Vec<Remark>,
-    /// Whether a limit ended the search early.
+    /// Whether the search stopped early because of a limit.
     pub(crate) truncated: bool,
 }
 
-/// Searches folders recursively. Follows links, and visits each folder and file once. `allow`
-/// decides by the path without links whether to visit it. Blocks.
+/// Searches folders recursively. Follows symbolic links, but visits each folder and file only once.
+/// `allow` gets a path without symbolic links and decides whether to visit it. Blocks.
 pub(crate) fn search(dirs: &[PathBuf], limits: Limits, allow: &dyn Fn(&Path) -> bool) -> Found {
     let mut search = Search {
         limits,
@@ -80,7 +81,7 @@ pub(crate) fn search(dirs: &[PathBuf], limits: Limits, allow: &dyn Fn(&Path) -> 
     };
     for dir in dirs {
         search.directory = dir;
-        search.begin(dir);
+        search.search_root(dir);
     }
     search.found
 }
@@ -101,7 +102,7 @@ struct Entry {
     is_dir: bool,
 }
 
-/// Kind of a file by its extension.
+/// Kind of a file according to its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Vst3,
@@ -111,7 +112,7 @@ enum Kind {
 }
 
 impl Search<'_> {
-    fn begin(&mut self, dir: &Path) {
+    fn search_root(&mut self, dir: &Path) {
         let real = match dir.canonicalize() {
             Ok(real) => real,
             Err(error) => return self.cannot_read(dir, &error),
@@ -119,38 +120,39 @@ impl Search<'_> {
         if !(self.allow)(&real) {
             return self.found.unreadable.push(Remark {
                 path: dir.to_owned(),
-                reason: "the settings do not allow plugins here (SF_PLUGIN_ROOTS)".to_owned(),
+                reason: "the settings do not allow plugins in this folder (SF_PLUGIN_ROOTS)".to_owned(),
             });
         }
         let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_in_bundle = real.ancestors().any(|dir| dir.extension().is_some_and(is_vst3));
         if kind(&name) == Kind::Vst3 && is_bundle(&real) {
-            return self.module(Entry { name, real, is_dir: true }, PluginFormat::Vst3);
+            return self.add_module(Entry { name, real, is_dir: true }, PluginFormat::Vst3);
         }
         if self.seen.insert(real.clone()) {
             self.visit(&real, self.limits.depth, is_in_bundle);
         }
     }
 
-    /// Searches a folder. In a bundle, libraries are parts of the bundle.
+    /// Searches a folder. With `is_in_bundle`, the libraries in it are parts of a bundle.
     fn visit(&mut self, dir: &Path, depth: usize, is_in_bundle: bool) {
         let entries = self.entries_of(dir);
         let has_vst3 = entries.iter().any(|entry| kind(&entry.name) == Kind::Vst3);
         for entry in entries {
             match kind(&entry.name) {
-                // A folder named like a library, but not a bundle, is an ordinary folder.
+                // A folder that has the name of a library but is not a bundle is an ordinary
+                // folder.
                 Kind::Vst2 if entry.is_dir && !is_bundle(&entry.real) => {
                     self.descend(&entry.real, depth, is_in_bundle);
                 }
                 Kind::Vst3 if !entry.is_dir || is_bundle(&entry.real) => {
-                    self.module(entry, PluginFormat::Vst3);
+                    self.add_module(entry, PluginFormat::Vst3);
                 }
                 Kind::Vst3 => self.descend(&entry.real, depth, true),
                 Kind::Vst2 if is_in_bundle => self.ignore(entry, "it is in a .vst3 folder"),
                 Kind::Vst2 if has_vst3 => self.ignore(entry, "its folder contains a .vst3 module"),
-                Kind::Vst2 => self.module(entry, PluginFormat::Vst2),
+                Kind::Vst2 => self.add_module(entry, PluginFormat::Vst2),
                 _ if entry.is_dir => self.descend(&entry.real, depth, is_in_bundle),
-                Kind::SoundFont => self.soundfont(entry.real),
+                Kind::SoundFont => self.add_soundfont(entry.real),
                 Kind::Other => {}
             }
         }
@@ -164,35 +166,35 @@ impl Search<'_> {
         }
     }
 
-    /// The allowed entries of a folder, sorted by name.
+    /// Returns the allowed entries of a folder, sorted by name.
     fn entries_of(&mut self, dir: &Path) -> Vec<Entry> {
-        let reading = match fs::read_dir(dir) {
-            Ok(reading) => reading,
+        let dir_entries = match fs::read_dir(dir) {
+            Ok(dir_entries) => dir_entries,
             Err(error) => {
                 self.cannot_read(dir, &error);
                 return Vec::new();
             }
         };
         let mut entries = Vec::new();
-        for entry in reading.flatten() {
+        for entry in dir_entries.flatten() {
             if self.entries == self.limits.entries {
                 self.found.truncated = true;
                 break;
             }
             self.entries += 1;
-            // Skip broken links.
+            // Skips broken links.
             let Ok(real) = entry.path().canonicalize() else { continue };
-            let Ok(facts) = fs::metadata(&real) else { continue };
-            if (facts.is_dir() || facts.is_file()) && (self.allow)(&real) {
+            let Ok(metadata) = fs::metadata(&real) else { continue };
+            if (metadata.is_dir() || metadata.is_file()) && (self.allow)(&real) {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                entries.push(Entry { name, real, is_dir: facts.is_dir() });
+                entries.push(Entry { name, real, is_dir: metadata.is_dir() });
             }
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         entries
     }
 
-    fn module(&mut self, entry: Entry, format: PluginFormat) {
+    fn add_module(&mut self, entry: Entry, format: PluginFormat) {
         if self.found.modules.len() == self.limits.files {
             self.found.truncated = true;
         } else if self.seen.insert(entry.real.clone()) {
@@ -201,7 +203,7 @@ impl Search<'_> {
         }
     }
 
-    fn soundfont(&mut self, real: PathBuf) {
+    fn add_soundfont(&mut self, real: PathBuf) {
         if self.found.soundfonts.len() == self.limits.files {
             self.found.truncated = true;
         } else if self.seen.insert(real.clone()) {
@@ -219,7 +221,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a folder has the layout of a bundle.
+/// Whether a folder has the layout of a bundle: a folder `Contents`.
 fn is_bundle(dir: &Path) -> bool {
     dir.join("Contents").is_dir()
 }

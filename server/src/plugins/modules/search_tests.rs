@@ -2,14 +2,14 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// A folder with files and folders; a name that ends with `/` is a folder.
-struct Tree(tempfile::TempDir);
+/// A temporary folder with files and subfolders. A name that ends with `/` makes a folder.
+struct TestFolder(tempfile::TempDir);
 
-impl Tree {
+impl TestFolder {
     fn of(names: &[&str]) -> Self {
-        let tree = Self(tempfile::tempdir().expect("a folder"));
+        let folder = Self(tempfile::tempdir().expect("a folder"));
         for name in names {
-            let path = tree.path(name);
+            let path = folder.path(name);
             if name.ends_with('/') {
                 fs::create_dir_all(path).expect("makes");
             } else {
@@ -17,7 +17,7 @@ impl Tree {
                 fs::write(path, name).expect("writes");
             }
         }
-        tree
+        folder
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -33,25 +33,27 @@ impl Tree {
         search(&dirs, limits, &|_| true)
     }
 
-    /// Paths below the tree.
+    /// Returns the paths relative to this folder.
     fn names<'p>(&self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<String> {
         let root = self.path("");
-        let name = |path: &PathBuf| path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+        let name = |path: &PathBuf| {
+            path.strip_prefix(&root).expect("a path below the root").to_string_lossy().into_owned()
+        };
         paths.into_iter().map(name).collect()
     }
 
-    fn modules(&self, found: &Found) -> Vec<String> {
-        self.names(found.modules.iter().map(|module| &module.path))
+    fn modules(&self, result: &Found) -> Vec<String> {
+        self.names(result.modules.iter().map(|module| &module.path))
     }
 
-    fn ignored(&self, found: &Found) -> Vec<String> {
-        self.names(found.ignored.iter().map(|remark| &remark.path))
+    fn ignored(&self, result: &Found) -> Vec<String> {
+        self.names(result.ignored.iter().map(|remark| &remark.path))
     }
 }
 
 #[test]
 fn modules_are_recognised_by_their_extensions() {
-    let tree = Tree::of(&[
+    let folder = TestFolder::of(&[
         "a/Bundle.vst3/Contents/x86_64-linux/Bundle.so",
         "b/Single.VST3",
         "c/One.dll",
@@ -65,7 +67,7 @@ fn modules_are_recognised_by_their_extensions() {
         "d/Bank.sf2",
         "d/e/Bank.SF3",
     ]);
-    let found = tree.search("");
+    let result = folder.search("");
     let modules = [
         "a/Bundle.vst3",
         "b/Single.VST3",
@@ -75,41 +77,41 @@ fn modules_are_recognised_by_their_extensions() {
         "c/Three.vst",
         "c/Two.so",
     ];
-    assert_eq!(tree.modules(&found), modules);
-    let formats: Vec<PluginFormat> = found.modules.iter().map(|module| module.format).collect();
+    assert_eq!(folder.modules(&result), modules);
+    let formats: Vec<PluginFormat> = result.modules.iter().map(|module| module.format).collect();
     assert_eq!(formats[..2], [PluginFormat::Vst3; 2]);
     assert_eq!(formats[2..], [PluginFormat::Vst2; 5]);
-    assert_eq!(found.modules[0].stem, "Bundle");
-    assert_eq!(tree.names(found.soundfonts.iter().map(|file| &file.path)), ["d/Bank.sf2", "d/e/Bank.SF3"]);
-    assert!(found.soundfonts.iter().all(|file| file.directory == tree.path("")));
-    assert!(found.ignored.is_empty() && found.unreadable.is_empty() && !found.truncated, "{found:?}");
+    assert_eq!(result.modules[0].stem, "Bundle");
+    assert_eq!(folder.names(result.soundfonts.iter().map(|file| &file.path)), ["d/Bank.sf2", "d/e/Bank.SF3"]);
+    assert!(result.soundfonts.iter().all(|file| file.directory == folder.path("")));
+    assert!(result.ignored.is_empty() && result.unreadable.is_empty() && !result.truncated, "{result:?}");
 }
 
 #[test]
 fn libraries_in_a_bundle_are_not_modules() {
-    let tree = Tree::of(&[
+    let folder = TestFolder::of(&[
         "Foo.vst3/Contents/x86_64-linux/Foo.so",
         "Foo.vst3/Contents/x86_64-win/Foo.vst3",
         "Foo.vst3/Contents/x86_64-win/helper.dll",
         "Foo.vst3/loose.dll",
-        // A folder with that name, but not a bundle.
+        // This folder has the extension of a bundle, but it is not one.
         "Vendor.vst3/Bar.vst3",
         "Vendor.vst3/data/Bar.dll",
         "Vendor.vst3/deep/er/Bar.so",
     ]);
-    let found = tree.search("");
-    assert_eq!(tree.modules(&found), ["Foo.vst3", "Vendor.vst3/Bar.vst3"]);
-    assert_eq!(tree.ignored(&found), ["Vendor.vst3/data/Bar.dll", "Vendor.vst3/deep/er/Bar.so"]);
-    assert!(found.ignored[0].reason.contains(".vst3 folder"), "{:?}", found.ignored);
-    // A listed folder may be in a bundle, or be a bundle.
-    let inside = tree.search("Foo.vst3/Contents/x86_64-linux");
-    assert_eq!((tree.modules(&inside), tree.ignored(&inside).len()), (Vec::new(), 1));
-    assert_eq!(tree.modules(&tree.search("Foo.vst3")), ["Foo.vst3"]);
+    let result = folder.search("");
+    assert_eq!(folder.modules(&result), ["Foo.vst3", "Vendor.vst3/Bar.vst3"]);
+    assert_eq!(folder.ignored(&result), ["Vendor.vst3/data/Bar.dll", "Vendor.vst3/deep/er/Bar.so"]);
+    assert!(result.ignored[0].reason.contains(".vst3 folder"), "{:?}", result.ignored);
+    // A searched folder may lie within a bundle, or be a bundle itself.
+    let inside = folder.search("Foo.vst3/Contents/x86_64-linux");
+    assert_eq!((folder.modules(&inside), folder.ignored(&inside).len()), (Vec::new(), 1));
+    assert_eq!(folder.modules(&folder.search("Foo.vst3")), ["Foo.vst3"]);
 }
 
 #[test]
 fn a_library_beside_a_vst3_is_not_a_module() {
-    let tree = Tree::of(&[
+    let folder = TestFolder::of(&[
         "one/Foo.vst3",
         "one/Foo.dll",
         "one/Other.so",
@@ -119,62 +121,65 @@ fn a_library_beside_a_vst3_is_not_a_module() {
         "two/Bar.so",
         "three/Alone.dll",
     ]);
-    let found = tree.search("");
+    let result = folder.search("");
     assert_eq!(
-        tree.modules(&found),
+        folder.modules(&result),
         ["one/Foo.vst3", "one/below/Free.dll", "three/Alone.dll", "two/Bar.vst3"]
     );
-    assert_eq!(tree.ignored(&found), ["one/Foo.dll", "one/Mac.vst", "one/Other.so", "two/Bar.so"]);
-    assert!(found.ignored.iter().all(|remark| remark.reason == "its folder contains a .vst3 module"));
+    assert_eq!(folder.ignored(&result), ["one/Foo.dll", "one/Mac.vst", "one/Other.so", "two/Bar.so"]);
+    assert!(result.ignored.iter().all(|remark| remark.reason == "its folder contains a .vst3 module"));
 }
 
 #[test]
-fn links_are_followed_once_and_loops_end() {
-    let tree = Tree::of(&["store/Foo-1.2.vst3/Contents/", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
-    symlink(tree.path("store/Foo-1.2.vst3"), tree.path("list/Foo.vst3")).expect("links");
-    symlink(tree.path("list"), tree.path("list/sub/loop")).expect("links");
-    symlink(tree.path("list/sub"), tree.path("list/again")).expect("links");
-    symlink(tree.path("elsewhere/Baz.so.4"), tree.path("list/sub/Baz.so")).expect("links");
-    symlink(tree.path("nowhere"), tree.path("list/gone.so")).expect("links");
-    symlink("self", tree.path("list/self")).expect("links");
-    let found = tree.search_within(&["list", "list/sub", "store"], Limits::default());
-    assert_eq!(tree.modules(&found), ["store/Foo-1.2.vst3", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
-    assert_eq!(found.modules[0].stem, "Foo", "the name is the one that the folder shows");
-    assert!(!found.truncated);
+fn symbolic_links_are_followed_once_even_in_loops() {
+    let folder = TestFolder::of(&["store/Foo-1.2.vst3/Contents/", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
+    symlink(folder.path("store/Foo-1.2.vst3"), folder.path("list/Foo.vst3")).expect("makes a symbolic link");
+    symlink(folder.path("list"), folder.path("list/sub/loop")).expect("makes a symbolic link");
+    symlink(folder.path("list/sub"), folder.path("list/again")).expect("makes a symbolic link");
+    symlink(folder.path("elsewhere/Baz.so.4"), folder.path("list/sub/Baz.so"))
+        .expect("makes a symbolic link");
+    symlink(folder.path("nowhere"), folder.path("list/gone.so")).expect("makes a symbolic link");
+    symlink("self", folder.path("list/self")).expect("makes a symbolic link");
+    let result = folder.search_within(&["list", "list/sub", "store"], Limits::default());
+    assert_eq!(folder.modules(&result), ["store/Foo-1.2.vst3", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
+    assert_eq!(result.modules[0].stem, "Foo", "the name is that of the link in the searched folder");
+    assert!(!result.truncated);
 }
 
 #[test]
 fn only_allowed_paths_are_searched() {
-    let tree = Tree::of(&["in/Foo.so", "out/Bar.so", "out/Baz.sf2"]);
-    symlink(tree.path("out"), tree.path("in/link")).expect("links");
-    symlink(tree.path("out/Bar.so"), tree.path("in/Bar.so")).expect("links");
-    let within = tree.path("in");
-    let found =
-        search(&[tree.path("in"), tree.path("out")], Limits::default(), &|real| real.starts_with(&within));
-    assert_eq!((tree.modules(&found), found.soundfonts.len()), (vec!["in/Foo.so".to_owned()], 0));
-    assert_eq!(tree.names(found.unreadable.iter().map(|remark| &remark.path)), ["out"]);
-    assert!(found.unreadable[0].reason.contains("SF_PLUGIN_ROOTS"));
+    let folder = TestFolder::of(&["in/Foo.so", "out/Bar.so", "out/Baz.sf2"]);
+    symlink(folder.path("out"), folder.path("in/link")).expect("makes a symbolic link");
+    symlink(folder.path("out/Bar.so"), folder.path("in/Bar.so")).expect("makes a symbolic link");
+    let allowed_dir = folder.path("in");
+    let result = search(&[folder.path("in"), folder.path("out")], Limits::default(), &|real| {
+        real.starts_with(&allowed_dir)
+    });
+    assert_eq!((folder.modules(&result), result.soundfonts.len()), (vec!["in/Foo.so".to_owned()], 0));
+    assert_eq!(folder.names(result.unreadable.iter().map(|remark| &remark.path)), ["out"]);
+    assert!(result.unreadable[0].reason.contains("SF_PLUGIN_ROOTS"));
 }
 
 #[test]
 fn unreadable_folders_are_reported() {
-    let tree = Tree::of(&["list/Foo.so", "file"]);
-    let found = tree.search_within(&["gone", "list", "file"], Limits::default());
-    assert_eq!(tree.modules(&found), ["list/Foo.so"]);
-    assert_eq!(tree.names(found.unreadable.iter().map(|remark| &remark.path)), ["gone", "file"]);
-    assert!(found.unreadable.iter().all(|remark| !remark.reason.is_empty()));
+    let folder = TestFolder::of(&["list/Foo.so", "file"]);
+    let result = folder.search_within(&["gone", "list", "file"], Limits::default());
+    assert_eq!(folder.modules(&result), ["list/Foo.so"]);
+    assert_eq!(folder.names(result.unreadable.iter().map(|remark| &remark.path)), ["gone", "file"]);
+    assert!(result.unreadable.iter().all(|remark| !remark.reason.is_empty()));
 }
 
 #[test]
 fn depth_entries_and_files_have_limits() {
-    let tree = Tree::of(&["1/2/3/Deep.so", "1/2/Near.so", "1/a.sf2", "1/b.sf2"]);
-    let within = |depth, entries, files| tree.search_within(&["1"], Limits { depth, entries, files });
-    let all = within(3, 6, 2);
-    assert_eq!(tree.modules(&all), ["1/2/3/Deep.so", "1/2/Near.so"]);
+    let folder = TestFolder::of(&["1/2/3/Deep.so", "1/2/Near.so", "1/a.sf2", "1/b.sf2"]);
+    let search_limited =
+        |depth, entries, files| folder.search_within(&["1"], Limits { depth, entries, files });
+    let all = search_limited(3, 6, 2);
+    assert_eq!(folder.modules(&all), ["1/2/3/Deep.so", "1/2/Near.so"]);
     assert!(!all.truncated);
-    let shallow = within(2, 6, 2);
-    assert_eq!((tree.modules(&shallow), shallow.truncated), (vec!["1/2/Near.so".to_owned()], true));
-    let few = within(3, 6, 1);
+    let shallow = search_limited(2, 6, 2);
+    assert_eq!((folder.modules(&shallow), shallow.truncated), (vec!["1/2/Near.so".to_owned()], true));
+    let few = search_limited(3, 6, 1);
     assert_eq!((few.modules.len(), few.soundfonts.len(), few.truncated), (1, 1, true));
-    assert!(within(3, 4, 2).truncated);
+    assert!(search_limited(3, 4, 2).truncated);
 }

@@ -1,5 +1,5 @@
-//! Stores the contents of scanned modules in the database, so that a restart need not scan them
-//! again, above all those that hang.
+//! Stores the contents of scanned modules in the database. After a restart they need not be scanned
+//! again, which saves most time with modules that hang.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,25 @@ use super::helper::Contents;
 use crate::clock;
 use crate::db::Db;
 
-/// Version and contents of a scanned module.
+/// Version (see `version.rs`) and contents of a scanned module.
 pub(super) type VersionedContents = (String, Contents);
 
-/// All stored contents by the path of the module. Skips entries in the format of older versions of
-/// the service.
+/// Returns all stored contents by the path of the module. Skips entries that an older version of
+/// the service wrote in another format.
 pub(super) async fn all(db: &Db) -> Result<HashMap<PathBuf, VersionedContents>, sqlx::Error> {
     let rows = sqlx::query("SELECT path, version, contents FROM plugin_modules").fetch_all(db).await?;
-    let mut known = HashMap::with_capacity(rows.len());
+    let mut stored = HashMap::with_capacity(rows.len());
     for row in &rows {
         let (path, version, text): (String, String, String) =
             (row.try_get("path")?, row.try_get("version")?, row.try_get("contents")?);
         if let Ok(contents) = serde_json::from_str(&text) {
-            known.insert(PathBuf::from(path), (version, contents));
+            stored.insert(PathBuf::from(path), (version, contents));
         }
     }
-    Ok(known)
+    Ok(stored)
 }
 
-/// Stores the contents of a module; replaces older ones.
+/// Stores the contents of a module. Replaces older contents.
 pub(super) async fn put(
     db: &Db,
     path: &Path,

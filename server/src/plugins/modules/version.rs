@@ -1,15 +1,16 @@
-//! Versions of modules, for detecting changes.
+//! Computes versions of modules, which show whether a module has changed.
 
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Maximum numbers of files and of folder levels of a bundle that count.
+/// Maximum numbers of files and of folder levels of a bundle that are part of its version.
 const FILES_MAX: u64 = 5_000;
 const DEPTH_MAX: usize = 6;
 
-/// A text that changes with the count, size or modification time of a module's files. It also
-/// changes with the version of the service, which is also the helper's.
+/// Returns a text that changes with the number, total size or latest modification time of a
+/// module's files. It also changes with the version of the service, because the helper has the same
+/// version.
 pub(super) fn version_of(module: &Path) -> String {
     let mut files = Files::default();
     files.add(module, DEPTH_MAX);
@@ -18,26 +19,26 @@ pub(super) fn version_of(module: &Path) -> String {
     format!("{} {} {} {nanos}", env!("CARGO_PKG_VERSION"), files.count, files.size_bytes)
 }
 
-/// Totals over the files of a module.
+/// Totals of the files of a module.
 #[derive(Debug, Default)]
 struct Files {
     count: u64,
     size_bytes: u64,
-    /// Latest modification time.
+    /// Latest modification time of the files.
     modified: Option<SystemTime>,
 }
 
 impl Files {
     fn add(&mut self, path: &Path, depth: usize) {
-        let Ok(facts) = fs::metadata(path) else { return };
-        if facts.is_dir() && depth > 0 && self.count < FILES_MAX {
+        let Ok(metadata) = fs::metadata(path) else { return };
+        if metadata.is_dir() && depth > 0 && self.count < FILES_MAX {
             for entry in fs::read_dir(path).into_iter().flatten().flatten() {
                 self.add(&entry.path(), depth - 1);
             }
-        } else if facts.is_file() {
+        } else if metadata.is_file() {
             self.count += 1;
-            self.size_bytes = self.size_bytes.saturating_add(facts.len());
-            self.modified = self.modified.max(facts.modified().ok());
+            self.size_bytes = self.size_bytes.saturating_add(metadata.len());
+            self.modified = self.modified.max(metadata.modified().ok());
         }
     }
 }
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_of_a_bundle_counts() {
+    fn the_version_changes_with_every_file_of_a_bundle() {
         let folder = tempfile::tempdir().expect("a folder");
         let inside = folder.path().join("Contents/x86_64-linux");
         fs::create_dir_all(&inside).expect("makes");
@@ -60,7 +61,7 @@ mod tests {
         let second = version_of(folder.path());
         assert_ne!(second, first);
         let file = fs::File::options().write(true).open(inside.join("Foo.so")).expect("opens");
-        file.set_modified(SystemTime::now() + Duration::from_secs(9)).expect("dates");
+        file.set_modified(SystemTime::now() + Duration::from_secs(9)).expect("sets the time");
         assert_ne!(version_of(folder.path()), second);
         assert_ne!(version_of(&folder.path().join("none")), second);
     }

@@ -1,4 +1,4 @@
-//! The programs that show folder dialogs, and the meaning of their output.
+//! Programs that show folder dialogs, and the interpretation of their output.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::process::Output;
 /// Title of the dialogs.
 const TITLE: &str = "Songfoundry: choose a folder";
 
-/// Script of the dialog of macOS; prints the POSIX path.
+/// AppleScript of the dialog on macOS. It prints the POSIX path of the folder.
 const APPLE_SCRIPT: &str = "POSIX path of (choose folder with prompt \"Songfoundry: choose a folder\")";
 
 /// AppleScript's error number for a cancelled dialog.
 const APPLE_CANCELLED: &str = "-128";
 
-/// Script of the dialog of Windows.
+/// PowerShell script of the dialog on Windows. It prints the path of the folder.
 const POWERSHELL: &str = "[Console]::OutputEncoding = [System.Text.Encoding]::UTF8; Add-Type -AssemblyName System.Windows.Forms; \
     $dialog = New-Object System.Windows.Forms.FolderBrowserDialog; $dialog.Description = 'Songfoundry: choose a folder'; \
     if ($dialog.ShowDialog() -ne 'OK') { exit 1 }; Write-Output $dialog.SelectedPath";
@@ -21,8 +21,9 @@ const POWERSHELL: &str = "[Console]::OutputEncoding = [System.Text.Encoding]::UT
 /// A program that shows a folder dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialog {
-    /// The program of `SF_DIALOG_BRIDGE`. Called with `pick-dir`, it prints the path of the folder.
-    /// Exit status 0: chosen; 1: cancelled; any other: it cannot show a dialog.
+    /// The program of `SF_DIALOG_BRIDGE`. Called with the argument `pick-dir`, it prints the path
+    /// of the folder. Its exit status is 0 for a chosen folder, 1 if the user cancelled, and any
+    /// other if it cannot show a dialog.
     Bridge,
     /// The dialog of GNOME.
     Zenity,
@@ -34,7 +35,8 @@ pub(super) enum Dialog {
     PowerShell,
 }
 
-/// The dialogs of a system in the order of preference. `system` is `std::env::consts::OS`.
+/// Returns the dialogs of a system in the order of preference. `system` is a value of
+/// `std::env::consts::OS`.
 pub(super) fn system_dialogs(system: &str) -> &'static [Dialog] {
     match system {
         "macos" => &[Dialog::Osascript],
@@ -43,19 +45,19 @@ pub(super) fn system_dialogs(system: &str) -> &'static [Dialog] {
     }
 }
 
-/// Result of a dialog.
+/// Outcome of a dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     /// A folder was chosen.
     Chosen(PathBuf),
-    /// The dialog was closed.
+    /// The user closed the dialog without a choice.
     Cancelled,
     /// The dialog failed, with the reason.
     Failed(String),
 }
 
 impl Dialog {
-    /// Name of the program; for the bridge, name of its setting.
+    /// Returns the name of the program. For the bridge, this is the name of the bridge's setting.
     pub(super) fn program(self) -> &'static str {
         match self {
             Self::Bridge => "SF_DIALOG_BRIDGE",
@@ -66,12 +68,12 @@ impl Dialog {
         }
     }
 
-    /// Whether it needs a display in the environment.
+    /// Whether the program needs a display, which the environment must name.
     pub(super) fn needs_display(self) -> bool {
         matches!(self, Self::Zenity | Self::Kdialog)
     }
 
-    /// Arguments of the program. `home` is the initial folder.
+    /// Returns the arguments of the program. `home` is the folder that the dialog shows first.
     pub(super) fn arguments(self, home: &Path) -> Vec<OsString> {
         match self {
             Self::Bridge => vec!["pick-dir".into()],
@@ -93,7 +95,8 @@ impl Dialog {
         let stderr = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             Some(0) => chosen(&output.stdout),
-            // GTK and Qt use the same exit status for a cancelled dialog and a missing display.
+            // Zenity and KDialog end with the same exit status for a cancelled dialog and for a
+            // missing display.
             Some(1) if self.needs_display() && stderr.contains("display") => failed(output, &stderr),
             Some(1) if self == Self::Osascript && !stderr.contains(APPLE_CANCELLED) => {
                 failed(output, &stderr)
@@ -104,7 +107,7 @@ impl Dialog {
     }
 }
 
-/// The folder that a program printed.
+/// Reads the folder that a program printed.
 fn chosen(stdout: &[u8]) -> Answer {
     let Ok(text) = std::str::from_utf8(stdout) else {
         return Answer::Failed("the folder's path is not valid Unicode".to_owned());

@@ -16,23 +16,23 @@ use crate::state::AppState;
 /// Result of a folder dialog.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PickedDir {
-    /// The chosen folder's absolute path; null if cancelled.
+    /// Absolute path of the chosen folder; null if the dialog was cancelled.
     path: Option<String>,
     /// Whether the dialog was closed without a choice.
     cancelled: bool,
 }
 
 /// Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
-/// for the choice. Uses the program of `SF_DIALOG_BRIDGE`, or else the system's dialog. Does not
-/// add the folder to a list. Local callers only; no token is needed.
+/// for the choice. Uses the program of `SF_DIALOG_BRIDGE` or, if it is not set or fails, the
+/// system's dialog. Does not add the folder to any list. Local callers only; no token is needed.
 #[utoipa::path(post, path = "/plugins/pick-dir", tag = "plugins", security(()),
     extensions(("x-who" = json!("local callers"))),
     responses((status = 200, body = PickedDir),
         (status = 403, description = "`not_local`: the caller is not at this machine", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "`dialog_open`: another dialog is open", body = Problem, content_type = "application/problem+json"),
-        (status = 501, description = "`no_display` or `no_dialog`: none can be shown here", body = Problem, content_type = "application/problem+json"),
+        (status = 501, description = "`no_display` or `no_dialog`: no dialog can be shown on this machine", body = Problem, content_type = "application/problem+json"),
         (status = 502, description = "`dialog_failed`", body = Problem, content_type = "application/problem+json"),
-        (status = 504, description = "`dialog_timeout`: nobody chose", body = Problem, content_type = "application/problem+json")))]
+        (status = 504, description = "`dialog_timeout`: nobody chose a folder in time", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn pick(
     State(state): State<AppState>,
     Peer(peer): Peer,
@@ -44,7 +44,7 @@ pub(super) async fn pick(
         detail: format!("Only a program on this machine may open a dialog on its screen: {reason}."),
     })?;
     let path = state.picker.pick().await?;
-    // The dialog printed the path as UTF-8.
+    // This loses nothing: the dialog printed the path as UTF-8.
     let path = path.map(|path| path.to_string_lossy().into_owned());
     Ok(Json(PickedDir { cancelled: path.is_none(), path }))
 }

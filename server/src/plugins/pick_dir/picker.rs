@@ -14,10 +14,10 @@ use crate::config::PluginsConfig;
 use crate::error::{ApiError, ApiResult};
 use crate::helper_processes::{Helpers, Registered};
 
-/// How often to check whether the dialog should end.
+/// How often to check whether a user has requested the end of the dialog.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Maximum number of bytes to read from a dialog.
+/// Maximum number of bytes that are read from each output of a dialog.
 const OUTPUT_MAX_BYTES: u64 = 64 * 1024;
 
 /// Shows folder dialogs on this machine.
@@ -25,15 +25,15 @@ const OUTPUT_MAX_BYTES: u64 = 64 * 1024;
 pub(crate) struct Picker {
     /// The program of `SF_DIALOG_BRIDGE`.
     bridge: Option<PathBuf>,
-    /// The system's dialogs, in the order of preference.
+    /// Dialogs of this system, in the order of preference.
     system_dialogs: &'static [Dialog],
-    /// Folders to search for their programs, as in `PATH`.
+    /// Folders in which the dialogs' programs are searched, in the format of `PATH`.
     search_path: OsString,
     /// Whether the environment names a display.
     has_display: bool,
     timeout: Duration,
     helpers: Helpers,
-    /// Permit of the one dialog that may be open.
+    /// Permit for showing a dialog. Only one dialog may be open at a time.
     permit: Semaphore,
 }
 
@@ -52,16 +52,17 @@ impl Picker {
         }
     }
 
-    /// Lets the person at this machine choose a folder; `None` if they cancel.
+    /// Lets the person at this machine choose a folder. Returns `None` if they cancel.
     ///
     /// # Errors
-    /// 409 while another dialog is open; 501 if no dialog can be shown; 502 if all dialogs fail;
-    /// 504 after the timeout.
+    /// 409 if another dialog is open; 501 if no dialog can be shown; 502 if all dialogs fail; 504
+    /// after the timeout.
     pub(super) async fn pick(&self) -> ApiResult<Option<PathBuf>> {
         let Ok(_permit) = self.permit.try_acquire() else {
             return Err(ApiError::Conflict {
                 code: "dialog_open",
-                detail: "A folder dialog is already open; close that one first.".to_owned(),
+                detail: "A folder dialog is already open; choose a folder in it or close it first."
+                    .to_owned(),
             });
         };
         let mut failures = Vec::new();
@@ -71,7 +72,7 @@ impl Picker {
                 Answer::Chosen(path) => return Ok(Some(path)),
                 Answer::Cancelled => return Ok(None),
                 Answer::Failed(reason) => {
-                    tracing::warn!(program = %program.display(), reason, "a folder dialog could not be shown");
+                    tracing::warn!(program = %program.display(), reason, "cannot show a folder dialog");
                     failures.push(format!("{}: {reason}", dialog.program()));
                 }
             }
@@ -79,13 +80,14 @@ impl Picker {
         Err(self.no_dialog_error(&failures))
     }
 
-    /// The dialogs whose programs exist, in the order of preference.
+    /// Returns the dialogs whose programs exist, in the order of preference.
     fn available_dialogs(&self) -> Vec<(Dialog, PathBuf)> {
         let bridge = self.bridge.iter().map(|program| (Dialog::Bridge, program.clone()));
         let system_dialogs =
             self.system_dialogs.iter().filter(|dialog| self.has_display || !dialog.needs_display());
-        let found = |dialog: &Dialog| Some((*dialog, find_program(&self.search_path, dialog.program())?));
-        bridge.chain(system_dialogs.filter_map(found)).collect()
+        let with_program =
+            |dialog: &Dialog| Some((*dialog, find_program(&self.search_path, dialog.program())?));
+        bridge.chain(system_dialogs.filter_map(with_program)).collect()
     }
 
     async fn show(&self, dialog: Dialog, program: &Path) -> Answer {
@@ -99,7 +101,8 @@ impl Picker {
         }
     }
 
-    /// Runs a dialog's program and returns its output; `None` if it is ended from outside.
+    /// Runs the program of a dialog and returns its output. Returns `None` if a user ends the
+    /// program.
     async fn run_program(&self, dialog: Dialog, program: &Path) -> std::io::Result<Option<Output>> {
         let home = dirs::home_dir().unwrap_or_else(|| PathBuf::from("/"));
         let mut command = Command::new(program);
@@ -109,23 +112,23 @@ impl Picker {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Hide the service's settings and secrets from the program.
+        // Hides the service's settings and secrets from the program.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SF_")) {
             command.env_remove(name);
         }
         #[cfg(unix)]
         command.process_group(0);
-        let mut open = OpenDialog::start(command, &self.helpers)?;
+        let mut open_dialog = OpenDialog::start(command, &self.helpers)?;
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let out = open.child.stdout.take().map(|out| out.take(OUTPUT_MAX_BYTES));
-        let err = open.child.stderr.take().map(|err| err.take(OUTPUT_MAX_BYTES));
+        let out = open_dialog.child.stdout.take().map(|out| out.take(OUTPUT_MAX_BYTES));
+        let err = open_dialog.child.stderr.take().map(|err| err.take(OUTPUT_MAX_BYTES));
         let (Some(mut out), Some(mut err)) = (out, err) else { return Ok(None) };
         let reading = async { tokio::try_join!(out.read_to_end(&mut stdout), err.read_to_end(&mut stderr)) };
         tokio::select! {
             read = reading => drop(read?),
-            () = open.end_requested() => return Ok(None),
+            () = open_dialog.end_requested() => return Ok(None),
         }
-        let status = open.child.wait().await?;
+        let status = open_dialog.child.wait().await?;
         Ok(Some(Output { status, stdout, stderr }))
     }
 
@@ -163,7 +166,7 @@ impl Picker {
     }
 }
 
-/// An open dialog. Dropping it kills its process group.
+/// An open dialog. Dropping this value kills the dialog's process group.
 struct OpenDialog {
     child: Child,
     registered: Registered,
@@ -185,7 +188,7 @@ impl OpenDialog {
 
 impl Drop for OpenDialog {
     fn drop(&mut self) {
-        // Without a process id it has ended and was reaped.
+        // A dialog without a process id has ended and was reaped.
         #[cfg(unix)]
         if let Some(pid) = self.child.id() {
             let group = nix::unistd::Pid::from_raw(pid.cast_signed());
@@ -194,7 +197,7 @@ impl Drop for OpenDialog {
     }
 }
 
-/// Finds a program in a search path.
+/// Finds an executable program in the folders of a search path.
 fn find_program(search_path: &OsString, name: &str) -> Option<PathBuf> {
     std::env::split_paths(search_path)
         .map(|dir| dir.join(name))
@@ -204,7 +207,7 @@ fn find_program(search_path: &OsString, name: &str) -> Option<PathBuf> {
 #[cfg(unix)]
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]

@@ -1,4 +1,4 @@
-//! Dialogs of shell scripts in a folder of the search path.
+//! Tests the folder dialogs with shell scripts in place of the desktop's programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::*;
 
-/// A desktop with scripts instead of dialogs.
+/// A desktop whose dialogs are shell scripts.
 struct FakeDesktop {
     folder: tempfile::TempDir,
     picker: Picker,
@@ -31,11 +31,11 @@ impl FakeDesktop {
         self.folder.path().join(name)
     }
 
-    /// Installs a shell script.
+    /// Installs a shell script as the program `name`.
     fn install(&self, name: &str, script: &str) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writes");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("may be run");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("makes the file executable");
         path
     }
 
@@ -48,7 +48,7 @@ impl FakeDesktop {
 }
 
 #[tokio::test]
-async fn the_bridge_is_preferred() {
+async fn the_bridge_is_preferred_to_system_dialogs() {
     let mut desktop = FakeDesktop::new(true);
     let chosen = desktop.path("My Plug-ins Ü");
     fs::create_dir(&chosen).expect("makes");
@@ -57,13 +57,21 @@ async fn the_bridge_is_preferred() {
         Some(desktop.install("shell", "[ \"$*\" = pick-dir ] && echo \"${0%/*}/My Plug-ins Ü\""));
     assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(chosen));
     desktop.picker.bridge = Some(desktop.install("shell", "exit 1"));
-    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "cancelled");
+    assert_eq!(
+        desktop.picker.pick().await.expect("an answer"),
+        None,
+        "exit status 1 of the bridge means cancelled"
+    );
     desktop.picker.bridge = Some(desktop.install("shell", "exit 0"));
-    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "nothing was chosen");
+    assert_eq!(
+        desktop.picker.pick().await.expect("an answer"),
+        None,
+        "empty output means that nothing was chosen"
+    );
 }
 
 #[tokio::test]
-async fn the_system_dialogs_are_the_fallback() {
+async fn system_dialogs_are_used_if_the_bridge_fails() {
     let mut desktop = FakeDesktop::new(true);
     desktop.install("zenity", "[ \"$1 $2\" = \"--file-selection --directory\" ] && echo /usr");
     for bridge in ["exit 3", "echo /not/there", "echo relative", "printf '/\\377'", "kill -9 $$"] {
@@ -75,23 +83,31 @@ async fn the_system_dialogs_are_the_fallback() {
 }
 
 #[tokio::test]
-async fn kdialog_is_the_fallback_for_zenity_without_a_display() {
+async fn kdialog_is_used_if_zenity_cannot_open_the_display() {
     let desktop = FakeDesktop::new(true);
     desktop.install("zenity", "echo 'cannot open display: :0' >&2; exit 1");
     desktop.install("kdialog", "[ \"$3\" = --getexistingdirectory ] && [ -d \"$4\" ] && echo /etc");
     assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/etc")));
     desktop.install("zenity", "echo 'Gtk-WARNING: a theme is missing' >&2; exit 1");
-    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "cancelled");
+    assert_eq!(
+        desktop.picker.pick().await.expect("an answer"),
+        None,
+        "exit status 1 of zenity means cancelled"
+    );
 }
 
 #[tokio::test]
-async fn macos_and_windows_use_their_dialogs() {
+async fn macos_and_windows_use_their_own_dialogs() {
     let mut desktop = FakeDesktop::new(false);
     desktop.picker.system_dialogs = system_dialogs("macos");
     desktop.install("osascript", "[ \"$1\" = -e ] && echo /usr/");
     assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
     desktop.install("osascript", "echo 'execution error: User canceled. (-128)' >&2; exit 1");
-    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "cancelled");
+    assert_eq!(
+        desktop.picker.pick().await.expect("an answer"),
+        None,
+        "error -128 of osascript means cancelled"
+    );
     desktop.install("osascript", "echo 'execution error: no window server (-1713)' >&2; exit 1");
     let detail = FakeDesktop::refusal(desktop.picker.pick().await, 502, "dialog_failed");
     assert!(detail.contains("no window server"), "{detail}");
@@ -99,11 +115,15 @@ async fn macos_and_windows_use_their_dialogs() {
     desktop.install("powershell.exe", "[ \"$2\" = -STA ] && printf '/usr\\r\\n'");
     assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
     desktop.install("powershell.exe", "exit 1");
-    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "cancelled");
+    assert_eq!(
+        desktop.picker.pick().await.expect("an answer"),
+        None,
+        "exit status 1 of PowerShell means cancelled"
+    );
 }
 
 #[tokio::test]
-async fn without_a_dialog_the_error_names_the_reason() {
+async fn if_no_dialog_can_be_shown_the_error_says_why() {
     let desktop = FakeDesktop::new(true);
     let detail = FakeDesktop::refusal(desktop.picker.pick().await, 501, "no_dialog");
     assert!(detail.contains("zenity or kdialog"), "{detail}");
@@ -115,13 +135,13 @@ async fn without_a_dialog_the_error_names_the_reason() {
     without_display.install("zenity", "echo /usr");
     let detail = FakeDesktop::refusal(without_display.picker.pick().await, 501, "no_display");
     assert!(detail.contains("DISPLAY"), "{detail}");
-    // The bridge does not need a display of the service.
+    // The bridge is used even if the service has no display.
     without_display.picker.bridge = Some(without_display.install("shell", "echo /usr"));
     assert_eq!(without_display.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
 }
 
 #[tokio::test]
-async fn one_dialog_is_open_at_a_time() {
+async fn a_second_dialog_is_refused_while_one_is_open() {
     let desktop = FakeDesktop::new(true);
     desktop.install(
         "zenity",
@@ -141,15 +161,18 @@ async fn one_dialog_is_open_at_a_time() {
 }
 
 #[tokio::test]
-async fn an_unanswered_dialog_is_closed() {
+async fn a_dialog_is_closed_after_the_timeout_or_when_its_caller_disconnects() {
     let mut desktop = FakeDesktop::new(true);
     desktop.install("zenity", "echo $$ >\"${0%/*}/pid\"; sleep 300");
     desktop.picker.timeout = Duration::from_secs(1);
-    let begun = Instant::now();
+    let started_at = Instant::now();
     let detail = FakeDesktop::refusal(desktop.picker.pick().await, 504, "dialog_timeout");
-    assert!(detail.contains("SF_DIALOG_MAX_SECS") && begun.elapsed() < Duration::from_secs(10), "{detail}");
+    assert!(
+        detail.contains("SF_DIALOG_MAX_SECS") && started_at.elapsed() < Duration::from_secs(10),
+        "{detail}"
+    );
     wait_for_end(&desktop).await;
-    // The dialog is also closed if the caller leaves, and if the process is ended from outside.
+    // The dialog is also closed if its caller disconnects, or if a user ends its process.
     desktop.picker.timeout = Duration::from_secs(60);
     let abandoned = tokio::time::timeout(Duration::from_millis(500), desktop.picker.pick()).await;
     assert!(abandoned.is_err());
@@ -165,15 +188,15 @@ async fn an_unanswered_dialog_is_closed() {
     assert_eq!(answer.expect("an answer"), None);
 }
 
-/// Waits until the program that wrote its process id has ended.
+/// Waits until the dialog's program, which wrote its process id to a file, has ended.
 async fn wait_for_end(desktop: &FakeDesktop) {
     let pid = fs::read_to_string(desktop.path("pid")).expect("a number").trim().to_owned();
     let deadline = Instant::now() + Duration::from_secs(10);
-    let runs = || {
+    let is_running = || {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         !status.is_empty() && !status.contains("(zombie)")
     };
-    while runs() {
+    while is_running() {
         assert!(Instant::now() < deadline, "the dialog is still open");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

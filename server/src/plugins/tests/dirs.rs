@@ -1,4 +1,4 @@
-//! The list of folders with plugins.
+//! Tests the list of a user's plugin folders.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -35,13 +35,13 @@ async fn listed(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
-async fn folders_are_added_once_and_removed() {
+async fn folders_can_be_added_once_and_removed() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let (one, two) = (real.join("one"), real.join("zwei mit Ü"));
     fs::create_dir(&two).expect("makes");
     fs::create_dir(&one).expect("makes");
-    symlink(&one, real.join("link")).expect("links");
+    symlink(&one, real.join("link")).expect("makes a symbolic link");
     assert_eq!(listed(&app).await, json!([]));
     assert_eq!(add_folder(&app, &two).await.expect(200)["plugin_dirs"], json!([two]));
     assert_eq!(add_folder(&app, &real.join("link")).await.expect(200)["plugin_dirs"], json!([two, one]));
@@ -67,23 +67,30 @@ async fn invalid_folders_are_refused_with_the_reason() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     fs::write(real.join("file"), "text").expect("writes");
-    let at = |name: &str| real.join(name).to_str().expect("text").to_owned();
-    for path in ["plugins", "", "./plugins", &at("../x"), &at("nul\0"), &format!("/{}", "x".repeat(5000))] {
+    let path_text = |name: &str| real.join(name).to_str().expect("text").to_owned();
+    for path in [
+        "plugins",
+        "",
+        "./plugins",
+        &path_text("../x"),
+        &path_text("nul\0"),
+        &format!("/{}", "x".repeat(5000)),
+    ] {
         add(&app, path).await.problem(400, "not_a_whole_path");
     }
-    let detail = add(&app, &at("none")).await.problem(404, "not_found");
+    let detail = add(&app, &path_text("none")).await.problem(404, "not_found");
     assert!(detail.contains("none"), "{detail}");
-    add(&app, &at("file")).await.problem(400, "not_a_folder");
-    add(&app, &at("file/x")).await.problem(400, "not_a_folder");
+    add(&app, &path_text("file")).await.problem(400, "not_a_folder");
+    add(&app, &path_text("file/x")).await.problem(400, "not_a_folder");
     let locked = real.join("locked");
     fs::create_dir(&locked).expect("makes");
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locks");
-    // Root can read every folder.
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("removes the permissions");
+    // Root can read every folder, so the folder is accepted if the tests run as root.
     match fs::read_dir(&locked) {
         Ok(_) => assert_eq!(add_folder(&app, &locked).await.expect(200)["plugin_dirs"], json!([locked])),
         Err(_) => drop(add_folder(&app, &locked).await.problem(403, "not_readable")),
     }
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).expect("unlocks");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).expect("restores the permissions");
     remove(&app, &locked).await;
     for body in [json!({}), json!({ "path": 1 }), json!({ "path": "/", "more": 1 })] {
         let answer = app.local(Method::POST, PATH).json(&body).send().await;
@@ -98,7 +105,7 @@ async fn the_storage_folder_cannot_be_added() {
     let (_folder, real) = folder();
     let storage = &app.state.config.storage.dir;
     fs::create_dir_all(storage.join("soundfonts")).expect("makes");
-    symlink(storage, real.join("way-in")).expect("links");
+    symlink(storage, real.join("way-in")).expect("makes a symbolic link");
     for path in [storage.clone(), storage.join("soundfonts"), real.join("way-in"), real.join("way-in/blobs")]
     {
         add_folder(&app, &path).await.problem(403, "inside_storage");
@@ -111,15 +118,15 @@ async fn a_server_only_accepts_folders_below_its_roots() {
     let (root, other) = (real.join("root"), real.join("other"));
     fs::create_dir_all(root.join("vst")).expect("makes");
     fs::create_dir(&other).expect("makes");
-    symlink(&other, root.join("way-out")).expect("links");
-    symlink(root.join("vst"), real.join("way-in")).expect("links");
+    symlink(&other, root.join("way-out")).expect("makes a symbolic link");
+    symlink(root.join("vst"), real.join("way-in")).expect("makes a symbolic link");
     let container = [
         ("SF_ENVIRONMENT", "container"),
         ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
         ("SF_TRUST_LOCAL", "on"),
     ];
-    let nowhere = TestApp::with(&container).await;
-    let detail = add_folder(&nowhere, &root).await.problem(403, "outside_plugin_roots");
+    let without_roots = TestApp::with(&container).await;
+    let detail = add_folder(&without_roots, &root).await.problem(403, "outside_plugin_roots");
     assert!(detail.contains("SF_PLUGIN_ROOTS"), "{detail}");
     let roots = root.to_string_lossy();
     let app = TestApp::with(&[container[0], container[1], container[2], ("SF_PLUGIN_ROOTS", &roots)]).await;
@@ -135,7 +142,7 @@ async fn a_server_only_accepts_folders_below_its_roots() {
 }
 
 #[tokio::test]
-async fn only_administrators_change_their_list() {
+async fn remote_users_must_be_administrators_to_change_their_list() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let token = app.token_of_new_user("ada").await;
@@ -152,10 +159,10 @@ async fn only_administrators_change_their_list() {
     assert_eq!(call(Method::GET).send().await.expect(200)["plugin_dirs"], json!([]));
 }
 
-/// A local caller can run any program on this machine anyway, so their account need not be an
-/// administrator's.
+/// A local caller can run any program on this machine anyway. Their account therefore need not be
+/// an administrator.
 #[tokio::test]
-async fn a_local_user_changes_their_list_but_an_api_key_cannot() {
+async fn a_local_user_can_change_their_list_but_an_api_key_cannot() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let token = app.token_of_new_user("ada").await;
@@ -170,7 +177,7 @@ async fn a_local_user_changes_their_list_but_an_api_key_cannot() {
         call.token(key).send().await.problem(403, "api_key_not_allowed");
     }
     assert_eq!(post().token(&token).send().await.expect(200)["plugin_dirs"], json!([real]));
-    assert_eq!(listed(&app).await, json!([]), "the list is that of the token's account");
+    assert_eq!(listed(&app).await, json!([]), "the folder is in the list of the token's account only");
     app.local(Method::POST, "/api/v1/plugins/scan").token(&token).send().await.expect(200);
     let remote = app.remote(Method::POST, "/api/v1/plugins/scan").token(&token).send().await;
     remote.problem(403, "admin_only");

@@ -43,7 +43,11 @@ async fn parameters_have_a_unit_range_scale_and_choices() {
     assert_eq!(utility["group"], "utility");
     let parameter = |id: &str| {
         let parameters = utility["parameters"].as_array().unwrap();
-        parameters.iter().find(|parameter| parameter["id"] == id).unwrap_or_else(|| panic!("no {id}")).clone()
+        parameters
+            .iter()
+            .find(|parameter| parameter["id"] == id)
+            .unwrap_or_else(|| panic!("the effect has no parameter {id}"))
+            .clone()
     };
     assert_eq!(
         parameter("gain_db"),

@@ -1,4 +1,4 @@
-//! Plugins and the folders of users through the real router.
+//! Tests plugins and plugin folders through the real router.
 
 mod dirs;
 mod effects;

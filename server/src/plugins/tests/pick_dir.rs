@@ -1,5 +1,5 @@
-//! The folder dialog through the real router; `pick_dir/picker_tests.rs` has the dialogs
-//! themselves.
+//! Tests the folder dialog through the real router. Tests of the dialogs themselves are in
+//! `pick_dir/picker_tests.rs`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,9 +15,9 @@ const PATH: &str = "/api/v1/plugins/pick-dir";
 async fn a_local_caller_chooses_a_folder() {
     let folder = tempfile::tempdir().expect("a folder");
     let bridge = folder.path().join("shell");
-    // The script checks that it gets no settings of the service.
+    // The script fails if it gets settings of the service in its environment.
     fs::write(&bridge, "#!/bin/sh\n[ -z \"$(env | grep ^SF_)\" ] && echo /usr\n").expect("writes");
-    fs::set_permissions(&bridge, fs::Permissions::from_mode(0o700)).expect("may be run");
+    fs::set_permissions(&bridge, fs::Permissions::from_mode(0o700)).expect("makes the file executable");
     let app = TestApp::with(&[("SF_DIALOG_BRIDGE", &bridge.to_string_lossy())]).await;
     let answer = app.local(Method::POST, PATH).send().await.expect(200);
     assert_eq!(answer, json!({ "path": "/usr", "cancelled": false }));
@@ -40,6 +40,6 @@ async fn remote_callers_cannot_open_a_dialog() {
     ] {
         app.local(Method::POST, PATH).header(header, value).send().await.problem(403, "not_local");
     }
-    let distrusting = TestApp::with(&[("SF_TRUST_LOCAL", "off")]).await;
-    distrusting.local(Method::POST, PATH).send().await.problem(403, "not_local");
+    let without_local_trust = TestApp::with(&[("SF_TRUST_LOCAL", "off")]).await;
+    without_local_trust.local(Method::POST, PATH).send().await.problem(403, "not_local");
 }

@@ -1,4 +1,4 @@
-//! The factory's chains of effects: settings of our own, made for levels around -18 dBFS.
+//! Table of the factory's effect chains. We chose their settings for input levels around -18 dBFS.
 
 use super::FactoryChain;
 use super::Setting::{Choice, On, To};
@@ -8,7 +8,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "lead-vocal",
         name: "Lead vocal",
         category: "Vocals",
-        description: "Clears the lows, evens out the level, softens sibilants and adds a short room.",
+        description: "Cuts the lows, evens out the level, softens sibilants and adds a short room reverb.",
         effects: &[
             (
                 "equalizer",
@@ -49,7 +49,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "spoken-word",
         name: "Spoken word",
         category: "Vocals",
-        description: "For podcasts and readings: closes between sentences, keeps the level steady and never clips.",
+        description: "For podcasts: lowers noise between sentences, evens out the level and prevents clipping.",
         effects: &[
             (
                 "gate",
@@ -90,7 +90,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "doubled-voice",
         name: "Doubled voice",
         category: "Vocals",
-        description: "A second voice to either side, as if sung twice.",
+        description: "Adds a second voice on each side, as if the part had been sung twice.",
         effects: &[
             (
                 "chorus",
@@ -110,7 +110,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "telephone",
         name: "Telephone",
         category: "Vocals",
-        description: "The band of a telephone line, with the bite of its amplifier.",
+        description: "The narrow frequency band of a telephone line, with the distortion of its amplifier.",
         effects: &[
             (
                 "equalizer",
@@ -133,7 +133,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "drum-glue",
         name: "Drum bus glue",
         category: "Drums",
-        description: "Slow attack, tape and a little air: a kit that moves as one.",
+        description: "Slow compression, tape saturation and more highs; makes a drum kit sound coherent.",
         effects: &[
             (
                 "compressor",
@@ -158,7 +158,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "parallel-crush",
         name: "Parallel crush",
         category: "Drums",
-        description: "Everything beneath the peaks comes up; the hits themselves stay.",
+        description: "Heavy compression mixed with the dry signal; raises quiet sounds and keeps the peaks.",
         effects: &[(
             "compressor",
             &[
@@ -176,7 +176,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "tight-kick",
         name: "Tight kick",
         category: "Drums",
-        description: "Weight at 60 Hz, less box, more beater, and silence in between.",
+        description: "More bass at 60 Hz, fewer low mids, more beater, and a gate between the hits.",
         effects: &[
             (
                 "gate",
@@ -214,7 +214,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "snare-snap",
         name: "Snare snap",
         category: "Drums",
-        description: "Lets the stroke through, holds the body back, and puts a small plate behind it.",
+        description: "Keeps the attack of the snare, compresses its body, and adds a little plate reverb.",
         effects: &[
             (
                 "compressor",
@@ -244,7 +244,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "bass-foundation",
         name: "Bass foundation",
         category: "Bass",
-        description: "An even, centred bass that leaves room for the kick.",
+        description: "Evens out the level, makes the lows mono, and leaves space for the kick drum.",
         effects: &[
             (
                 "equalizer",
@@ -275,7 +275,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "fuzz-bass",
         name: "Fuzz bass",
         category: "Bass",
-        description: "A driven valve beside the clean sound, with its fizz filtered off.",
+        description: "A distorted valve mixed with the clean sound, with the harsh highs filtered out.",
         effects: &[
             (
                 "saturator",
@@ -297,7 +297,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "acoustic-sparkle",
         name: "Acoustic sparkle",
         category: "Guitar",
-        description: "Less boom, more string, and a light hand on the level.",
+        description: "Fewer booming lows, brighter strings, light compression and a little reverb.",
         effects: &[
             (
                 "equalizer",
@@ -327,7 +327,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "crunch-guitar",
         name: "Crunch guitar",
         category: "Guitar",
-        description: "An amplifier at its limit, with the roll-off of a speaker.",
+        description: "An overdriven amplifier with the limited highs of a guitar speaker.",
         effects: &[
             (
                 "equalizer",
@@ -365,7 +365,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "slapback",
         name: "Slapback",
         category: "Guitar",
-        description: "One short echo, as from the studios of the fifties.",
+        description: "One short echo, as in recordings of the 1950s.",
         effects: &[(
             "delay",
             &[
@@ -382,7 +382,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "auto-wah",
         name: "Auto-wah",
         category: "Guitar",
-        description: "A band that opens with the stroke; good on guitars, clavinets and basses.",
+        description: "A band-pass filter that follows the level; for guitars, clavinets and basses.",
         effects: &[
             (
                 "filter",
@@ -404,7 +404,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "surf-tremolo",
         name: "Surf tremolo",
         category: "Guitar",
-        description: "A valve amplifier's tremolo into a splashing spring.",
+        description: "The tremolo of a valve amplifier, followed by a reverb like that of a spring.",
         effects: &[
             ("tremolo", &[("rate_hz", To(5.6)), ("depth", To(0.6))]),
             (
@@ -424,7 +424,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "warm-piano",
         name: "Warm piano",
         category: "Keys",
-        description: "Rounder lows, gentler highs and a chamber around it.",
+        description: "Fuller lows, softer highs, tape saturation and the reverb of a chamber.",
         effects: &[
             (
                 "equalizer",
@@ -448,7 +448,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "stage-piano",
         name: "Stage piano",
         category: "Keys",
-        description: "The slow phaser and the wandering tremolo of an electric piano on stage.",
+        description: "The slow phaser and the stereo tremolo of a stage electric piano.",
         effects: &[
             (
                 "phaser",
@@ -467,7 +467,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "wide-pad",
         name: "Wide pad",
         category: "Synths",
-        description: "Four voices and a long room, wide above and firm below.",
+        description: "A chorus of four voices and a long reverb; wide stereo with mono lows.",
         effects: &[
             (
                 "chorus",
@@ -490,7 +490,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "trance-gate",
         name: "Trance gate",
         category: "Synths",
-        description: "Chops a held chord into sixteenths.",
+        description: "Cuts a sustained chord into sixteenth notes.",
         effects: &[(
             "tremolo",
             &[("sync", On), ("note", Choice("1/16")), ("shape", Choice("Square")), ("depth", To(0.95))],
@@ -500,7 +500,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "ambient-wash",
         name: "Ambient wash",
         category: "Space",
-        description: "Dotted echoes that dissolve in a hall without walls.",
+        description: "Echoes in dotted quarter notes, followed by a very long reverb.",
         effects: &[
             (
                 "delay",
@@ -528,7 +528,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "dub-echo",
         name: "Dub echo",
         category: "Space",
-        description: "Dark repeats that take their time; send snares and stabs here.",
+        description: "Dark echoes in dotted eighth notes that fade slowly; for snares and short chords.",
         effects: &[
             (
                 "delay",
@@ -548,7 +548,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "concert-hall",
         name: "Concert hall",
         category: "Space",
-        description: "A large hall, heard from the middle rows.",
+        description: "The reverb of a large hall, as heard from the middle rows.",
         effects: &[(
             "reverb",
             &[
@@ -565,7 +565,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "bright-plate",
         name: "Bright plate",
         category: "Space",
-        description: "A dense, bright plate for voices and snares.",
+        description: "A dense, bright plate reverb for voices and snares.",
         effects: &[(
             "convolution",
             &[
@@ -581,7 +581,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "jet-flanger",
         name: "Jet flanger",
         category: "Modulation",
-        description: "A deep, slow sweep with a lot of resonance.",
+        description: "A deep, slow sweep with strong resonance.",
         effects: &[(
             "flanger",
             &[
@@ -597,7 +597,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "lo-fi-cassette",
         name: "Lo-fi cassette",
         category: "Colour",
-        description: "Worn tape: dull, coarse and slightly out of tune.",
+        description: "The sound of worn tape: dull, coarse and slightly out of tune.",
         effects: &[
             (
                 "chorus",
@@ -631,14 +631,14 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "eight-bit",
         name: "Eight bits",
         category: "Colour",
-        description: "The sample memory of an early home computer.",
+        description: "The coarse sound of samples on an early home computer.",
         effects: &[("bit_crusher", &[("bits", To(8.0)), ("rate_hz", To(11_025.0))])],
     },
     FactoryChain {
         id: "gentle-master",
         name: "Gentle master",
         category: "Mastering",
-        description: "A last touch: rumble off, a little glue, and peaks kept below -1 dBTP.",
+        description: "A final touch for a mix: no rumble, light compression, and peaks below -1 dBTP.",
         effects: &[
             (
                 "equalizer",
@@ -669,7 +669,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "loud-master",
         name: "Loud master",
         category: "Mastering",
-        description: "For dense, loud music: a trace of tape, firmer compression, and a limiter that works.",
+        description: "For loud music: some tape saturation, stronger compression, and a limiter that is often active.",
         effects: &[
             (
                 "equalizer",
@@ -708,7 +708,7 @@ pub(super) const CHAINS: &[FactoryChain] = &[
         id: "mono-check",
         name: "Mono check",
         category: "Mastering",
-        description: "Both sides in the middle, to hear what a single loudspeaker makes of a mix.",
+        description: "Plays both channels as mono, to check how a mix sounds on a single loudspeaker.",
         effects: &[("utility", &[("channels", Choice("Mono"))])],
     },
 ];

@@ -1,5 +1,5 @@
-//! The factory's instruments. Programs are numbered as in the sound set of General MIDI, level 1,
-//! counted from 0.
+//! Table of the factory's instruments. Programs have the numbers of General MIDI, level 1, counted
+//! from 0.
 
 use super::Setting::{Choice, On, To};
 use super::{FactoryChain, FactoryInstrument};
@@ -12,7 +12,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "grand-piano-in-a-hall",
             name: "Grand piano in a hall",
             category: "Keys",
-            description: "A concert grand with a hall around it.",
+            description: "A concert grand with the reverb of a hall.",
             effects: &[(
                 "reverb",
                 &[("size", To(0.85)), ("decay_secs", To(2.2)), ("pre_delay_ms", To(20.0)), ("mix", To(0.22))],
@@ -26,7 +26,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "felt-piano",
             name: "Felt piano",
             category: "Keys",
-            description: "A soft, close piano with the highs damped.",
+            description: "A soft piano close to the listener, with damped highs.",
             effects: &[
                 (
                     "filter",
@@ -80,7 +80,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "rotary-organ",
             name: "Rotary organ",
             category: "Keys",
-            description: "A drawbar organ through a driven, turning loudspeaker.",
+            description: "A drawbar organ through an overdriven rotary loudspeaker.",
             effects: &[
                 ("saturator", &[("type", Choice("Tube")), ("drive_db", To(10.0)), ("output_db", To(-6.0))]),
                 (
@@ -104,7 +104,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "studio-steel-guitar",
             name: "Studio steel guitar",
             category: "Guitar",
-            description: "A steel-string guitar close to the microphone.",
+            description: "A steel-string guitar, recorded close to the microphone.",
             effects: &[
                 (
                     "equalizer",
@@ -134,7 +134,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "chorused-clean-guitar",
             name: "Chorused clean guitar",
             category: "Guitar",
-            description: "A clean electric guitar with chorus and a dotted echo.",
+            description: "A clean electric guitar with chorus and an echo in dotted eighth notes.",
             effects: &[
                 ("chorus", &[("rate_hz", To(0.5)), ("mix", To(0.45))]),
                 ("delay", &[("note", Choice("1/8D")), ("feedback", To(0.3)), ("mix", To(0.2))]),
@@ -148,7 +148,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "finger-bass",
             name: "Finger bass",
             category: "Bass",
-            description: "A fingered bass, evened out and centred.",
+            description: "A fingered bass with an even level and mono lows.",
             effects: &[
                 (
                     "compressor",
@@ -171,7 +171,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "squelch-bass",
             name: "Squelch bass",
             category: "Bass",
-            description: "A synthesizer bass through a resonant filter that follows the stroke.",
+            description: "A synthesizer bass through a resonant filter that follows the level.",
             effects: &[
                 (
                     "filter",
@@ -195,7 +195,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "wide-strings",
             name: "Wide strings",
             category: "Orchestra",
-            description: "A string section on a broad stage.",
+            description: "A string section with wide stereo.",
             effects: &[
                 ("width", &[("width", To(1.3))]),
                 (
@@ -217,7 +217,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "tight-brass",
             name: "Tight brass",
             category: "Orchestra",
-            description: "A brass section with bite and a short room.",
+            description: "A bright brass section with a short room reverb.",
             effects: &[
                 (
                     "equalizer",
@@ -248,7 +248,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "echo-lead",
             name: "Echo lead",
             category: "Synths",
-            description: "A saw lead with echoes from side to side.",
+            description: "A sawtooth lead with echoes that alternate between left and right.",
             effects: &[
                 (
                     "delay",
@@ -270,7 +270,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "drifting-pad",
             name: "Drifting pad",
             category: "Synths",
-            description: "A warm pad that drifts through a slow phaser into a long hall.",
+            description: "A warm pad through a slow phaser, with the long reverb of a hall.",
             effects: &[
                 (
                     "phaser",
@@ -292,7 +292,7 @@ pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[
             id: "room-kit",
             name: "Room kit",
             category: "Drums",
-            description: "The standard kit, glued together in a small room.",
+            description: "The standard drum kit with compression and the reverb of a small room.",
             effects: &[
                 (
                     "compressor",

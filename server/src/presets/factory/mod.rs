@@ -1,4 +1,4 @@
-//! The presets that come with the program.
+//! Factory presets: the presets that come with the program.
 
 mod chains_table;
 mod instruments_table;
@@ -12,27 +12,28 @@ use serde_json::{Map, Value, json};
 use super::queries::PresetQuery;
 use super::{PresetKind, PresetSource, PresetSummary, StoredPreset};
 
-/// Prefix of factory ids, which no UUID has.
+/// Prefix of the ids of factory presets. No UUID begins with it.
 const ID_PREFIX: &str = "factory-";
 
-/// The value of a parameter in a table.
+/// Value of a parameter in a factory table.
 #[derive(Debug, Clone, Copy)]
 enum Setting {
     /// A number in the parameter's unit.
     To(f64),
-    /// A choice by its name.
+    /// One of the parameter's choices, by its name.
     Choice(&'static str),
-    /// A switch that is on.
+    /// The switch is on.
     On,
 }
 
-/// An effect in a table: its kind, and the parameters that differ from their defaults.
+/// An effect in a factory table: its id, and the values of the parameters that differ from their
+/// defaults.
 type FactoryEffect = (&'static str, &'static [(&'static str, Setting)]);
 
-/// A chain in a table.
+/// A chain of effects in a factory table.
 #[derive(Debug)]
 struct FactoryChain {
-    /// Id without the prefix; never changes.
+    /// Id without the prefix. It must never change, because clients may store it.
     id: &'static str,
     name: &'static str,
     category: &'static str,
@@ -40,14 +41,15 @@ struct FactoryChain {
     effects: &'static [FactoryEffect],
 }
 
-/// An instrument in a table: a sound of General MIDI in the default bank.
+/// An instrument in a factory table: a sound of the default bank, which has the sounds of General
+/// MIDI.
 #[derive(Debug)]
 struct FactoryInstrument {
-    /// Bank of the sound: 0, or 128 for drum kits.
+    /// SoundFont bank of the sound: 0, or 128 for drum kits.
     bank: u16,
-    /// Program of General MIDI, counted from 0.
+    /// Program number of General MIDI, counted from 0.
     program: u16,
-    /// Names, description and effects.
+    /// Id, names, description and effects of the preset.
     chain: FactoryChain,
 }
 
@@ -86,7 +88,7 @@ fn effects(chain: &FactoryChain) -> Vec<Value> {
     chain.effects.iter().map(effect).collect()
 }
 
-/// A parameter's value as the page writes it: choices by their index.
+/// Returns a parameter's value in the form that the web page stores. A choice becomes its index.
 fn value(kind: &str, id: &str, setting: Setting) -> Value {
     match setting {
         Setting::To(number) => json!(number),
@@ -98,23 +100,24 @@ fn value(kind: &str, id: &str, setting: Setting) -> Value {
                 Some(Scale::Choice(choices)) => choices,
                 _ => &[],
             };
-            // An unknown name stays, and a test fails.
+            // An unknown name is passed on unchanged, and `tests.rs` then finds that the preset is
+            // invalid.
             choices.iter().position(|choice| *choice == name).map_or(json!(name), |index| json!(index))
         }
     }
 }
 
-/// Whether an id has the form of factory ids.
+/// Whether an id begins with the prefix of factory ids.
 pub(super) fn is_id(id: &str) -> bool {
     id.starts_with(ID_PREFIX)
 }
 
-/// The preset with this id.
+/// Returns the factory preset with this id.
 pub(super) fn by_id(id: &str) -> Option<&'static StoredPreset> {
     PRESETS.iter().find(|preset| preset.summary.id == id)
 }
 
-/// Presets that match a query, after the one with the id `after`.
+/// Returns the factory presets that match a query, starting after the preset with the id `after`.
 pub(super) fn matching(query: &PresetQuery, after: Option<&str>) -> impl Iterator<Item = PresetSummary> {
     let index_of = |id: &str| PRESETS.iter().position(|preset| preset.summary.id == id);
     let start = after.map_or(0, |id| index_of(id).map_or(PRESETS.len(), |index| index + 1));

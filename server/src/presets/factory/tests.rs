@@ -1,4 +1,4 @@
-//! Factory presets are valid user presets, and make sound.
+//! Checks that factory presets are valid, and that their effects keep a usable level.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::presets::content;
 
 const RATE_HZ: u32 = 48_000;
 
-/// The input of a chain: noise and a tone, at about -18 dBFS.
-fn test_sound(frames: usize) -> Vec<f32> {
+/// Returns the input signal of a chain: noise and a tone, at about -18 dBFS.
+fn test_signal(frames: usize) -> Vec<f32> {
     let mut seed = 1_u32;
     let tone = std::f64::consts::TAU * 220.0 / f64::from(RATE_HZ);
     (0..frames)
@@ -54,14 +54,14 @@ fn every_preset_is_a_valid_user_preset() {
     assert!(PRESETS.len() >= 40, "{}", PRESETS.len());
     for preset in PRESETS.iter() {
         let content = preset.content.view().to_value();
-        let kept = content::checked(preset.summary.kind, &content);
-        assert_eq!(kept.as_ref(), Ok(&content), "{}", preset.summary.id);
+        let checked_content = content::checked(preset.summary.kind, &content);
+        assert_eq!(checked_content.as_ref(), Ok(&content), "{}", preset.summary.id);
         assert!(preset.summary.description.ends_with('.'), "{}", preset.summary.id);
     }
 }
 
 #[test]
-fn every_kind_of_effect_is_used() {
+fn the_factory_presets_use_every_effect_of_the_engine() {
     let used = |id: &str| {
         PRESETS
             .iter()
@@ -69,14 +69,14 @@ fn every_kind_of_effect_is_used() {
             .any(|effect| effect.text("name").as_deref() == Some(id))
     };
     for kind in EFFECTS {
-        assert!(used(kind.id), "{}", kind.id);
+        assert!(used(kind.id), "no factory preset uses {}", kind.id);
     }
 }
 
 #[test]
-fn every_chain_changes_the_sound_and_keeps_its_level_usable() {
-    let input = test_sound(2 * RATE_HZ as usize);
-    // The second half, after latencies and fade-ins.
+fn every_chain_changes_the_signal_and_keeps_a_usable_level() {
+    let input = test_signal(2 * RATE_HZ as usize);
+    // Only the second half is measured, after latencies and fade-ins.
     let measured = RATE_HZ as usize..input.len();
     let input_db = rms_db(&input[measured.clone()]);
     let mut unusable = Vec::new();
@@ -89,7 +89,7 @@ fn every_chain_changes_the_sound_and_keeps_its_level_usable() {
             chain.process(left, right, &side_chains);
         }
         assert!(left.iter().chain(&right).all(|sample| sample.is_finite()), "{}", preset.summary.id);
-        assert_ne!(left, input, "{} does nothing", preset.summary.id);
+        assert_ne!(left, input, "{} does not change the signal", preset.summary.id);
         let change_db = rms_db(&left[measured.clone()]) - input_db;
         let peak = left.iter().chain(&right).fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
         if !(-15.0..=9.0).contains(&change_db) || peak > 1.5 {

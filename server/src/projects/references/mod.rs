@@ -1,4 +1,4 @@
-//! Finds the current documents of a user that refer to files by id.
+//! Finds the current documents of a user that refer to files by their ids.
 
 mod store;
 
@@ -9,17 +9,17 @@ use sqlx::AnyConnection;
 use crate::db::Db;
 use crate::error::ApiError;
 
-/// Length of an id: a UUID with hyphens (RFC 9562, section 4).
+/// Length of an id in bytes: a UUID with hyphens (RFC 9562, section 4).
 const ID_BYTES: usize = 36;
 
-/// Bytes before the first hyphen of an id, and before the others.
+/// Offsets of the hyphens in an id, in bytes.
 const FIRST_HYPHEN: usize = 8;
 const OTHER_HYPHENS: [usize; 3] = [13, 18, 23];
 
-/// Maximum number of names in one sentence.
+/// Maximum number of project names in one sentence.
 const LISTED_MAX: usize = 10;
 
-/// All substrings of a text that have the form of an id, in one pass.
+/// Returns all substrings of a text that have the form of an id. Takes one pass over the text.
 pub(crate) fn ids_in(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let hyphens = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'-').map(|(index, _)| index);
@@ -33,16 +33,16 @@ pub(crate) fn ids_in(text: &str) -> impl Iterator<Item = &str> {
 /// A document that was searched.
 #[derive(Debug)]
 struct Searched {
-    /// Its name in a sentence.
+    /// Name of the document for use in a sentence.
     name: String,
-    /// The version that was searched.
+    /// The searched version: a revision, or the time of the autosave.
     version: String,
-    /// The ids that it refers to.
-    found: HashSet<String>,
+    /// The ids to which the document refers.
+    found_ids: HashSet<String>,
 }
 
-/// References to a set of ids in the current documents of a user: projects and the autosave. Older
-/// revisions do not count.
+/// References to a set of ids in a user's current documents, which are their projects and the
+/// autosave. Older revisions of projects are not searched.
 #[derive(Debug)]
 pub(crate) struct IdReferences {
     owner_id: String,
@@ -52,11 +52,11 @@ pub(crate) struct IdReferences {
 }
 
 impl IdReferences {
-    /// Searches the user's documents for `ids`. It holds no lock, so documents may change
-    /// meanwhile. Blocks.
+    /// Searches the user's documents for `ids`. Holds no lock, so documents may change in the
+    /// meantime. Blocks.
     ///
     /// # Errors
-    /// If the query fails.
+    /// A query fails.
     pub(crate) async fn search(db: &Db, owner_id: &str, ids: HashSet<String>) -> Result<Self, ApiError> {
         let mut references =
             Self { owner_id: owner_id.to_owned(), ids, projects: HashMap::new(), autosave: None };
@@ -64,43 +64,43 @@ impl IdReferences {
         Ok(references)
     }
 
-    /// Searches the documents that changed since the last search. Within [`super::lock_saves`], the
-    /// result is complete. Blocks.
+    /// Searches the documents that changed since the last search. Within [`super::lock_saves`] no
+    /// document can change, so the result is complete. Blocks.
     ///
     /// # Errors
-    /// If the query fails.
+    /// A query fails.
     pub(crate) async fn search_changed(&mut self, connection: &mut AnyConnection) -> Result<(), ApiError> {
         let mut searched = std::mem::take(&mut self.projects);
         for (id, name, revision) in store::current_revisions(connection, &self.owner_id).await? {
             let version = revision.to_string();
-            let known = searched.remove(&id).filter(|document| document.version == version);
-            let found = match known {
-                Some(known) => known.found,
+            let unchanged = searched.remove(&id).filter(|document| document.version == version);
+            let found_ids = match unchanged {
+                Some(unchanged) => unchanged.found_ids,
                 None => match store::body(connection, &self.owner_id, &id, revision).await? {
-                    Some(text) => self.found(&text),
-                    // It was saved again meanwhile.
+                    Some(text) => self.ids_referred_to(&text),
+                    // The project was saved or deleted since the query above.
                     None => continue,
                 },
             };
-            self.projects.insert(id, Searched { name: format!("the project `{name}`"), version, found });
+            self.projects.insert(id, Searched { name: format!("the project `{name}`"), version, found_ids });
         }
         let version = store::temp_version(connection, &self.owner_id).await?;
         if self.autosave.as_ref().map(|document| &document.version) != version.as_ref() {
             self.autosave = store::temp_body(connection, &self.owner_id).await?.map(|(version, text)| {
-                Searched { name: "the autosave".to_owned(), version, found: self.found(&text) }
+                Searched { name: "the autosave".to_owned(), version, found_ids: self.ids_referred_to(&text) }
             });
         }
         Ok(())
     }
 
-    fn found(&self, text: &str) -> HashSet<String> {
+    fn ids_referred_to(&self, text: &str) -> HashSet<String> {
         ids_in(text).filter(|id| self.ids.contains(*id)).map(str::to_owned).collect()
     }
 
-    /// Names of the documents that refer to `id`, for a sentence: at most ten projects, and the
-    /// autosave.
+    /// Returns the names of the documents that refer to `id`, for use in a sentence: at most ten
+    /// projects, and the autosave.
     pub(crate) fn documents_naming(&self, id: &str) -> Vec<String> {
-        let has_id = |document: &&Searched| document.found.contains(id);
+        let has_id = |document: &&Searched| document.found_ids.contains(id);
         let mut projects: Vec<String> =
             self.projects.values().filter(has_id).map(|document| document.name.clone()).collect();
         projects.sort_unstable();
@@ -122,15 +122,15 @@ mod tests {
     const ID: &str = "5a5c5e3c-9d2f-4a51-8ab7-0f6a1c1d2e3f";
 
     #[test]
-    fn ids_are_found_between_any_text() {
-        let found = |text: &str| ids_in(text).map(str::to_owned).collect::<Vec<_>>();
+    fn ids_are_found_within_any_text() {
+        let found_ids = |text: &str| ids_in(text).map(str::to_owned).collect::<Vec<_>>();
         for text in [ID.to_owned(), format!("/api/v1/audio/{ID}/file"), format!("ö{ID}ö"), format!("-{ID}-")]
         {
-            assert!(found(&text).contains(&ID.to_owned()), "{text}");
+            assert!(found_ids(&text).contains(&ID.to_owned()), "{text}");
         }
-        assert_eq!(found(&format!("{ID}{ID}")), [ID, ID]);
+        assert_eq!(found_ids(&format!("{ID}{ID}")), [ID, ID]);
         for text in ["", "-", &"-".repeat(20), &ID[1..], &ID[..35], &format!("ö{}", &ID[1..])] {
-            assert!(!found(text).contains(&ID.to_owned()), "{text}");
+            assert!(!found_ids(text).contains(&ID.to_owned()), "{text}");
         }
     }
 
@@ -143,17 +143,18 @@ mod tests {
         json!({ "schema_version": 1, "project_id": id, "name": id, "tracks": [], "client": named })
     }
 
-    /// Documents that the search under the lock finds after `change`.
-    async fn found_after(app: &TestApp, change: impl AsyncFnOnce()) -> Vec<String> {
+    /// Searches the documents, runs `change`, and returns the documents that a second search under
+    /// the lock finds.
+    async fn documents_found_after(app: &TestApp, change: impl AsyncFnOnce()) -> Vec<String> {
         let me = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
         let owner_id = me["id"].as_str().expect("an id");
         let mut references = IdReferences::search(&app.state.db, owner_id, HashSet::from([ID.to_owned()]))
             .await
             .expect("searches");
         change().await;
-        let mut saves = lock_saves(&app.state.db, owner_id).await.expect("locks");
+        let mut saves = lock_saves(&app.state.db, owner_id).await.expect("takes the lock");
         references.search_changed(&mut saves).await.expect("searches");
-        saves.rollback().await.expect("ends");
+        saves.rollback().await.expect("ends the transaction");
         references.documents_naming(ID)
     }
 
@@ -165,8 +166,9 @@ mod tests {
             send(&app, Method::POST, "/api/v1/projects", &song(id, "nothing")).await;
         }
         send(&app, Method::PUT, "/api/v1/projects/temp", &draft("nothing")).await;
-        // A change without a save shows that unchanged documents are not read again.
-        let unseen = found_after(&app, async || {
+        // This change to the database does not make a new revision. If it is not found, unchanged
+        // documents were not read again.
+        let unseen = documents_found_after(&app, async || {
             for statement in ["UPDATE project_revisions SET body = $1", "UPDATE temp_autosaves SET body = $1"]
             {
                 sqlx::query(statement)
@@ -178,9 +180,9 @@ mod tests {
         })
         .await;
         assert_eq!(unseen, [""; 0]);
-        let found = found_after(&app, async || ()).await;
-        assert_eq!(found, ["the project `one`", "the project `two`", "the autosave"]);
-        let found = found_after(&app, async || {
+        let documents = documents_found_after(&app, async || ()).await;
+        assert_eq!(documents, ["the project `one`", "the project `two`", "the autosave"]);
+        let documents = documents_found_after(&app, async || {
             let put = app.local(Method::PUT, "/api/v1/projects/one").header("if-match", "\"1\"");
             put.json(&song("one", "nothing")).send().await.expect(200);
             app.local(Method::DELETE, "/api/v1/projects/two").send().await.expect(204);
@@ -188,12 +190,12 @@ mod tests {
             send(&app, Method::PUT, "/api/v1/projects/temp", &draft("nothing")).await;
         })
         .await;
-        assert_eq!(found, ["the project `three`"]);
-        let found = found_after(&app, async || {
+        assert_eq!(documents, ["the project `three`"]);
+        let documents = documents_found_after(&app, async || {
             send(&app, Method::PUT, "/api/v1/projects/temp", &draft(ID)).await;
             app.local(Method::DELETE, "/api/v1/projects/three").send().await.expect(204);
         })
         .await;
-        assert_eq!(found, ["the autosave"]);
+        assert_eq!(documents, ["the autosave"]);
     }
 }

@@ -1,8 +1,8 @@
-//! Current documents and their versions in the database.
+//! Reads the current documents of a user, and their versions, from the database.
 
 use sqlx::AnyConnection;
 
-/// Ids, names and current revisions of a user's projects.
+/// Returns the ids, names and current revisions of a user's projects.
 pub(super) async fn current_revisions(
     connection: &mut AnyConnection,
     owner_id: &str,
@@ -13,7 +13,7 @@ pub(super) async fn current_revisions(
         .await
 }
 
-/// The text of one kept revision of a project.
+/// Returns the text of a kept revision of a project.
 pub(super) async fn body(
     connection: &mut AnyConnection,
     owner_id: &str,
@@ -30,7 +30,7 @@ pub(super) async fn body(
     .await
 }
 
-/// When the autosave was written.
+/// Returns the time when the autosave was written, which serves as its version.
 pub(super) async fn temp_version(
     connection: &mut AnyConnection,
     owner_id: &str,
@@ -41,7 +41,7 @@ pub(super) async fn temp_version(
         .await
 }
 
-/// When the autosave was written, and its text.
+/// Returns the time when the autosave was written, and its text.
 pub(super) async fn temp_body(
     connection: &mut AnyConnection,
     owner_id: &str,

@@ -1,11 +1,12 @@
-//! Downloads of the stored JSON of revisions and of the autosave, readable or not.
+//! Tests downloads of the stored JSON of revisions and of the autosave, whether it can be read or
+//! not.
 
 use super::*;
 
-/// A document that no version of the service reads.
+/// A document that no version of the service can read.
 const UNREADABLE: &str = "{\"schema_version\": 99, \"tracks\": [}";
 
-async fn execute(app: &TestApp, statement: &'static str) {
+async fn store_unreadable(app: &TestApp, statement: &'static str) {
     sqlx::query(statement).bind(UNREADABLE).execute(&app.state.db).await.expect("writes");
 }
 
@@ -22,8 +23,8 @@ fn check_file(answer: &Answer, text: &str, file_name: &str) {
     assert_eq!(answer.header("cache-control"), "private, no-cache");
 }
 
-/// The path that a problem names, below `/api/v1`.
-fn named_path(detail: &str) -> String {
+/// Returns the path that a problem's text contains, with the prefix `/api/v1`.
+fn path_in_detail(detail: &str) -> String {
     let path = detail.split("GET ").nth(1).and_then(|tail| tail.split(' ').next()).expect("a path");
     format!("/api/v1{path}")
 }
@@ -38,11 +39,12 @@ async fn an_older_revision_can_be_downloaded_as_it_is_stored() {
     let answer = get(&app, &raw("1")).await;
     check_file(&answer, &project("song", "One").to_string(), "song-1.json");
     assert_eq!(answer.header("etag"), "\"1\"");
-    execute(&app, "UPDATE project_revisions SET body = $1 WHERE revision = 2").await;
+    store_unreadable(&app, "UPDATE project_revisions SET body = $1 WHERE revision = 2").await;
     check_file(&get(&app, &raw("2")).await, UNREADABLE, "song-2.json");
-    // A restore that cannot read the revision names the path of that revision.
+    // If a restore cannot read the revision, its error has the path where that revision can be
+    // downloaded.
     let restore = app.local(Method::POST, &format!("{LIST}/song/revisions/2/restore")).send().await;
-    let path = named_path(&restore.problem(422, "project_unreadable"));
+    let path = path_in_detail(&restore.problem(422, "project_unreadable"));
     assert_eq!(path, raw("2"));
     check_file(&get(&app, &path).await, UNREADABLE, "song-2.json");
     get(&app, &raw("9")).await.problem(404, "not_found");
@@ -61,22 +63,22 @@ async fn the_autosave_can_be_downloaded_as_it_is_stored() {
     let save = json!({ "client_id": "w", "project": project("song", "One") });
     app.local(Method::PUT, &format!("{LIST}/temp")).json(&save).send().await.expect(200);
     check_file(&get(&app, &raw).await, &project("song", "One").to_string(), "autosave.json");
-    execute(&app, "UPDATE temp_autosaves SET body = $1").await;
-    let path = named_path(&get(&app, &format!("{LIST}/temp")).await.problem(422, "project_unreadable"));
+    store_unreadable(&app, "UPDATE temp_autosaves SET body = $1").await;
+    let path = path_in_detail(&get(&app, &format!("{LIST}/temp")).await.problem(422, "project_unreadable"));
     assert_eq!(path, raw);
     check_file(&get(&app, &path).await, UNREADABLE, "autosave.json");
     app.remote(Method::GET, &raw).send().await.problem(401, "token_missing");
 }
 
 #[tokio::test]
-async fn an_unreadable_project_names_the_path_of_its_current_revision() {
+async fn the_error_for_an_unreadable_project_has_the_path_of_its_download() {
     let app = TestApp::start().await;
     create(&app, &project("song", "One")).await.expect(201);
-    execute(&app, "UPDATE project_revisions SET body = $1").await;
+    store_unreadable(&app, "UPDATE project_revisions SET body = $1").await;
     for call in
         [app.local(Method::GET, &path("song")), app.local(Method::POST, &format!("{LIST}/song/duplicate"))]
     {
-        let named = named_path(&call.send().await.problem(422, "project_unreadable"));
+        let named = path_in_detail(&call.send().await.problem(422, "project_unreadable"));
         assert_eq!(get(&app, &named).await.bytes, UNREADABLE.as_bytes());
     }
 }

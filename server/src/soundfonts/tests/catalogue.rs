@@ -19,7 +19,7 @@ fn entry<'a>(catalogue: &'a Value, id: &str) -> &'a Value {
     let list = catalogue["soundfonts"].as_array().unwrap();
     list.iter()
         .find(|entry| entry["soundfont_id"] == id)
-        .unwrap_or_else(|| panic!("no {id} in {:?}", ids(catalogue)))
+        .unwrap_or_else(|| panic!("{id} is not in {:?}", ids(catalogue)))
 }
 
 #[tokio::test]
@@ -27,7 +27,7 @@ async fn banks_are_listed_with_their_presets() {
     let studio = Studio::start().await;
     studio.link(BANK.as_ref(), "default-GM.sf2");
     let catalogue = studio.catalogue().await;
-    assert_eq!(ids(&catalogue), ["timgm6mb"], "two links to one file are one entry of the file's own name");
+    assert_eq!(ids(&catalogue), ["timgm6mb"], "a file with two links has one entry with the file's own name");
     let bank = entry(&catalogue, "timgm6mb");
     let size = fs::metadata(BANK).unwrap().len();
     assert_eq!((&bank["size_bytes"], &bank["format"]), (&size.into(), &"sf2".into()));
@@ -35,7 +35,7 @@ async fn banks_are_listed_with_their_presets() {
     assert_eq!((&bank["default"], &bank["problem"]), (&true.into(), &Value::Null));
     assert_eq!(bank["content_hash"].as_str().unwrap().len(), 64);
     let presets = bank["presets"].as_array().unwrap();
-    let banks = |wanted: u64| presets.iter().filter(|preset| preset["bank"] == wanted).count();
+    let banks = |bank: u64| presets.iter().filter(|preset| preset["bank"] == bank).count();
     assert!(banks(0) >= 120 && banks(128) >= 1, "{} melodic, {} drum kits", banks(0), banks(128));
     assert!(presets.iter().all(|preset| !preset["name"].as_str().unwrap().is_empty()));
     assert_eq!(catalogue["condensed"][0]["preset_count"], presets.len());
@@ -76,7 +76,7 @@ async fn only_new_and_changed_files_are_read() {
     let hash = |catalogue: &Value| entry(catalogue, "bank")["content_hash"].clone();
     let first = hash(&studio.catalogue().await);
 
-    // Other content with the same size and time does not count as a change.
+    // Other content with the same size and modification time does not count as a change.
     fs::write(&path, b"other").unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
     studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
@@ -92,7 +92,7 @@ async fn only_new_and_changed_files_are_read() {
 }
 
 #[tokio::test]
-async fn sf2_comes_before_sf3_and_broken_banks_are_named() {
+async fn sf2_comes_before_sf3_and_broken_banks_are_listed_with_their_problem() {
     let studio = Studio::start().await;
     let sf3 = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
     studio.link(sf3.as_ref(), "only-here.sf3");
@@ -118,13 +118,13 @@ async fn sf2_comes_before_sf3_and_broken_banks_are_named() {
 }
 
 #[tokio::test]
-async fn the_default_is_the_one_in_the_settings_or_a_common_one() {
+async fn the_default_is_the_bank_of_the_settings_or_a_common_bank() {
     let studio = Studio::with(&[("SF_DEFAULT_SOUNDFONT", "My Own-Bank")]).await;
     fs::copy(BANK, studio.path("aaa.sf2")).unwrap();
     assert_eq!(
         entry(&studio.catalogue().await, "timgm6mb")["default"],
         true,
-        "the one in the settings is missing"
+        "the bank of the settings is missing"
     );
     fs::copy(BANK, studio.path("myownbank.sf2")).unwrap();
     studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
@@ -166,7 +166,10 @@ async fn a_bank_is_sent_completely_or_as_a_range() {
     let part = get(&[("range", "bytes=-4".into()), ("if-range", tag)]).await;
     assert!(part.status == 206 && part.bytes == bytes[bytes.len() - 4..]);
     let old = get(&[("range", "bytes=0-3".into()), ("if-range", "\"old\"".into())]).await;
-    assert!(old.status == 200 && old.bytes == bytes, "the file has changed, so it is sent completely");
+    assert!(
+        old.status == 200 && old.bytes == bytes,
+        "a range of a changed file is answered with the whole file"
+    );
     let outside = get(&[("range", format!("bytes={}-", bytes.len()))]).await;
     outside.problem(416, "range_not_satisfiable");
     assert_eq!(outside.header("content-range"), format!("bytes */{}", bytes.len()));
@@ -188,7 +191,11 @@ async fn the_default_replaces_missing_and_broken_banks() {
         assert_eq!(answer.bytes.len() as u64, fs::metadata(BANK).unwrap().len(), "{id}");
     }
     let same = studio.get("/plugins/soundfonts/download/Tim-GM_6mb").await;
-    assert_eq!(same.header("x-soundfont-fallback"), "false", "another spelling of the same id");
+    assert_eq!(
+        same.header("x-soundfont-fallback"),
+        "false",
+        "another spelling of the id must find the same bank"
+    );
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Truncated and corrupted banks: an error or some sound, never a crash.
+//! Tests truncated and corrupted banks, which must give an error or some sound, but never a crash.
 
 use std::fs;
 
@@ -6,13 +6,14 @@ use serde_json::json;
 
 use crate::test_studio::{BANK, Studio};
 
-/// Renders with a bank of these bytes, which gives sound or an error. True if it gives sound.
+/// Renders with a bank of these bytes, which must give sound or an error. Returns whether it gives
+/// sound.
 async fn check(studio: &Studio, bytes: &[u8], case: &str) -> bool {
     fs::write(studio.path("hostile.sf2"), bytes).unwrap();
     studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
     let catalogue = studio.catalogue().await;
     let list = catalogue["soundfonts"].as_array().unwrap();
-    let entry = list.iter().find(|entry| entry["soundfont_id"] == "hostile").expect("is listed");
+    let entry = list.iter().find(|entry| entry["soundfont_id"] == "hostile").expect("the bank is listed");
     assert_eq!(entry["usable"] == true, entry["problem"].is_null(), "{case}: {entry}");
     let request = json!({
         "soundfont_id": "hostile", "tail_secs": 0.1,
@@ -63,9 +64,9 @@ async fn corrupted_tables_do_not_crash() {
     let studio = Studio::empty(&[]).await;
     let whole = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let tables = whole.windows(4).rposition(|window| window == b"pdta").expect("the tables");
-    // A linear congruential generator, for the same bytes every time.
+    // A linear congruential generator changes the same bytes in every run.
     let mut state = 12_345_u32;
-    let mut next = || {
+    let mut random = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         state >> 8
     };
@@ -73,12 +74,12 @@ async fn corrupted_tables_do_not_crash() {
     for round in 0..40 {
         let mut bytes = whole.clone();
         for _ in 0..(1 << (round % 10)) {
-            let offset = tables + next() as usize % (bytes.len() - tables);
-            bytes[offset] = next() as u8;
+            let offset = tables + random() as usize % (bytes.len() - tables);
+            bytes[offset] = random() as u8;
         }
         played += usize::from(check(&studio, &bytes, &format!("round {round}")).await);
     }
-    assert!(played > 0, "no corrupted bank reaches the synthesizer");
+    assert!(played > 0, "every corrupted bank was refused, so none reached the synthesizer");
 }
 
 #[tokio::test]
@@ -86,7 +87,7 @@ async fn wrong_sample_positions_do_not_crash() {
     let studio = Studio::empty(&[]).await;
     let whole = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let headers = whole.windows(4).rposition(|window| window == b"shdr").expect("the sample headers") + 8;
-    // Start, end, loop start and loop end of every sample (SF2.04, section 7.10).
+    // The fields are start, end, loop start and loop end of each sample (SF2.04, section 7.10).
     for positions in
         [[0, u32::MAX, 0, u32::MAX], [u32::MAX, 0, 5, 5], [0, 0, 0, 0], [10, 12, 11, 11], [9, 5, 8, 2]]
     {

@@ -1,4 +1,4 @@
-//! SoundFonts through the real router, with real and generated banks.
+//! Tests SoundFonts through the real router, with real and generated banks.
 
 mod catalogue;
 mod hostile;

@@ -1,4 +1,4 @@
-//! Downloads of banks that are reduced to some presets.
+//! Tests downloads of banks that are reduced to some presets.
 
 use std::fs;
 
@@ -27,7 +27,10 @@ async fn a_bank_is_sent_with_the_requested_presets() {
 
     let tag = answer.header("etag").to_owned();
     let again = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0,0:5,128:0").await;
-    assert!(again.header("etag") == tag && again.bytes == answer.bytes, "the order does not matter");
+    assert!(
+        again.header("etag") == tag && again.bytes == answer.bytes,
+        "the order of the presets must not matter"
+    );
     let call = studio.app.local(Method::GET, &format!("/api/v1{path}"));
     let unchanged = call.header("if-none-match", &tag).send().await;
     assert_eq!((unchanged.status.as_u16(), unchanged.header("etag")), (304, &*tag));
@@ -49,22 +52,22 @@ async fn compressed_samples_are_sent_decoded() {
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
     assert_eq!(presets(&answer.bytes), [(0, 0), (128, 0)]);
     let whole = studio.get(&format!("/plugins/soundfonts/download/{id}")).await;
-    assert!(whole.bytes == fs::read(SF3).unwrap(), "without presets, the file as it is");
+    assert!(whole.bytes == fs::read(SF3).unwrap(), "without a list of presets, the unchanged file is sent");
 
-    // The SF3 and the reduced SF2 give the same sound.
+    // The SF3 and the SF2 that was made from it must give the same sound.
     let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
     let request = |id: &str| json!({"notes": [note], "soundfont_id": id, "tail_secs": 0.5});
-    let of_sf3 = studio.post("/plugins/soundfont-render", &request(id)).await;
+    let sf3_render = studio.post("/plugins/soundfont-render", &request(id)).await;
     fs::write(studio.path("reduced.sf2"), &answer.bytes).unwrap();
     studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
-    let of_sf2 = studio.post("/plugins/soundfont-render", &request("reduced")).await;
-    assert_eq!(of_sf2.header("x-soundfont-id"), "reduced");
-    assert!(peak(&float_samples(&of_sf3.bytes)) > 0.01);
-    assert!(of_sf3.bytes == of_sf2.bytes);
+    let sf2_render = studio.post("/plugins/soundfont-render", &request("reduced")).await;
+    assert_eq!(sf2_render.header("x-soundfont-id"), "reduced");
+    assert!(peak(&float_samples(&sf3_render.bytes)) > 0.01);
+    assert!(sf3_render.bytes == sf2_render.bytes);
 }
 
 #[tokio::test]
-async fn a_missing_preset_is_replaced_by_the_one_that_is_played_instead() {
+async fn a_missing_preset_is_replaced_by_the_preset_that_would_be_played() {
     let studio = Studio::start().await;
     let get =
         async |list: &str| studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={list}")).await;
@@ -86,7 +89,7 @@ async fn invalid_lists_of_presets_are_refused() {
 }
 
 #[tokio::test]
-async fn reduced_banks_stay_within_their_limit_and_follow_their_file() {
+async fn reduced_banks_stay_within_their_limit_and_change_with_their_file() {
     let studio = Studio::with(&[("SF_REDUCED_BANKS_BYTES", "1")]).await;
     let get = async || studio.get("/plugins/soundfonts/download/bank?presets=0:0").await;
     fs::copy(BANK, studio.path("bank.sf2")).unwrap();
@@ -94,10 +97,10 @@ async fn reduced_banks_stay_within_their_limit_and_follow_their_file() {
     let first = get().await;
     assert_eq!((first.status.as_u16(), first.header("x-soundfont-fallback")), (200, "false"));
     let folder = studio.app.state.config.storage.dir.join("blobs/reduced-soundfonts");
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "sent, but not cached");
-    assert!(get().await.bytes == first.bytes, "made again");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "a bank beyond the limit is not cached");
+    assert!(get().await.bytes == first.bytes, "the bank that is made again is different");
 
-    // Another file of that name, which no scan has seen yet.
+    // Another file gets this name, and no scan has seen it yet.
     let mut bytes = fs::read(BANK).unwrap();
     bytes.extend(*b"junk\0\0\0\0");
     fs::write(studio.path("new"), bytes).unwrap();
@@ -108,7 +111,7 @@ async fn reduced_banks_stay_within_their_limit_and_follow_their_file() {
 }
 
 #[tokio::test]
-async fn a_reduced_bank_that_needs_too_much_memory_is_refused_by_name() {
+async fn the_error_for_a_reduced_bank_that_needs_too_much_memory_names_the_bank() {
     let studio = Studio::with(&[("SF_BANK_CACHE_BYTES", "4194304")]).await;
     let all: Vec<String> = (0..128).map(|program| format!("0:{program}")).collect();
     let path = format!("/plugins/soundfonts/download/timgm6mb?presets={}", all.join(","));

@@ -1,4 +1,4 @@
-//! Small banks for tests.
+//! Generates small banks for tests.
 
 use dsp_core::soundfont::Bank;
 
@@ -8,14 +8,15 @@ mod maker;
 
 use maker::Tables;
 
-/// Type of a compressed mono sample.
+/// Sample type of a compressed mono sample.
 const VORBIS_MONO: u16 = 0x11;
 
-/// How a sample is played (SoundFont 2.04, section 8.1.2, `sampleModes`): once, or in a loop.
+/// Values of `sampleModes` (SoundFont 2.04, section 8.1.2): the sample is played once, or in a
+/// loop.
 const ONCE: i16 = 0;
 const LOOPED: i16 = 1;
 
-/// The file of `tables` with a preset 0:0 that plays a sample.
+/// Adds a preset 0:0 that plays a sample, and returns the bytes of the file.
 fn with_preset(mut tables: Tables, sample: u16, sample_modes: i16) -> Vec<u8> {
     let instrument = tables.add_instrument();
     tables.add_instrument_zone((&[(54, sample_modes)], &[]), Some(sample));
@@ -24,7 +25,7 @@ fn with_preset(mut tables: Tables, sample: u16, sample_modes: i16) -> Vec<u8> {
     tables.bytes()
 }
 
-/// An SF2 file with one preset, which sounds different for each `amplitude`.
+/// Makes an SF2 file with one preset. Its sound is different for each `amplitude`.
 pub(crate) fn sf2(amplitude: i16) -> Vec<u8> {
     let mut tables = Tables::new();
     let ramp: Vec<i16> = (0..2_000).map(|n| (n % 50 - 25) * amplitude).collect();
@@ -32,7 +33,7 @@ pub(crate) fn sf2(amplitude: i16) -> Vec<u8> {
     with_preset(tables, sample, LOOPED)
 }
 
-/// An SF2 file with a second sample, which lies outside the file and is skipped.
+/// Makes an SF2 file whose second sample lies outside the file and is therefore skipped.
 pub(super) fn sf2_with_a_bad_sample() -> Vec<u8> {
     let mut tables = Tables::new();
     let ramp: Vec<i16> = (0..200).map(|n| (n % 50 - 25) * 900).collect();
@@ -46,7 +47,7 @@ pub(super) fn sf2_with_a_bad_sample() -> Vec<u8> {
     with_preset(tables, sample, LOOPED)
 }
 
-/// An SF2 file with `count` presets, of which only 0:0 sounds.
+/// Makes an SF2 file with `count` presets, of which only 0:0 sounds.
 pub(super) fn sf2_of_presets(count: u16) -> Vec<u8> {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[900; 200], 50..150);
@@ -56,12 +57,12 @@ pub(super) fn sf2_of_presets(count: u16) -> Vec<u8> {
     with_preset(tables, sample, LOOPED)
 }
 
-/// A bank without presets.
+/// Makes an SF2 file without presets.
 pub(super) fn sf2_without_presets() -> Vec<u8> {
     Tables::new().bytes()
 }
 
-/// An SF3 file with one preset, which plays the first sample of a real bank.
+/// Makes an SF3 file with one preset, which plays the first sample of a real bank.
 pub(crate) fn sf3() -> Vec<u8> {
     let bank =
         std::fs::read(crate::test_studio::SF3).expect("musescore-general-soundfont-small is installed");
@@ -77,7 +78,7 @@ pub(crate) fn sf3() -> Vec<u8> {
 }
 
 #[test]
-fn only_the_bank_with_a_bad_sample_has_skipped_parts() {
+fn only_the_bank_with_a_bad_sample_has_skipped_regions() {
     let skipped = |bytes: Vec<u8>| Bank::from_vec(bytes).expect("a bank").skipped_total();
     assert_eq!((skipped(sf2(1_000)), skipped(sf3())), (0, 0));
     assert!(skipped(sf2_with_a_bad_sample()) > 0);

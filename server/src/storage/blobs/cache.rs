@@ -1,4 +1,4 @@
-//! Local copies of files in object storage, within a size limit.
+//! Caches local copies of files in object storage, within a size limit.
 
 use std::fs;
 use std::io;
@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use super::TEMPORARY_PREFIX;
 use crate::disk::remove_if_there;
 
-/// A folder with one folder of copies for each kind. A removed copy stays readable for those who
-/// have it open.
+/// Folder of the cache, with a subfolder for each kind of file. If a copy is removed while it is
+/// open, it can still be read.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     root: PathBuf,
@@ -21,14 +21,14 @@ impl Cache {
         Self { root, limit_bytes }
     }
 
-    /// Removes the least recently used copies until the others are within the limit.
-    pub(super) fn make_room(&self) -> io::Result<()> {
+    /// Removes the least recently used copies until the remaining ones are within the limit.
+    pub(super) fn evict_to_limit(&self) -> io::Result<()> {
         let mut files: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
         for folder in fs::read_dir(&self.root)? {
             for entry in fs::read_dir(folder?.path())? {
                 let entry = entry?;
                 let is_unfinished = entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX);
-                // Another thread may have removed it.
+                // Another thread may have removed the file.
                 if let Ok((used_at, size_bytes)) =
                     entry.metadata().and_then(|metadata| Ok((metadata.modified()?, metadata.len())))
                     && !is_unfinished

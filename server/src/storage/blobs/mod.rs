@@ -1,13 +1,14 @@
-//! Files beside the database, such as audio and renders.
+//! Stores files such as audio and renders outside the database.
 //!
-//! They are in a folder or in S3 object storage. Reading and writing always use a local file, which
-//! can be mapped into memory or written by a decoder process. With object storage, a file is
-//! complete once it is stored there. The folder is then a cache, which evicts the least recently
-//! used files (`cache.rs`).
+//! The files are in a folder or in S3 object storage. They are always read and written through a
+//! local file, which can be mapped into memory or written by a decoder process. With object
+//! storage, a file is complete once it is stored there. The local folder is then a cache, which
+//! evicts the least recently used files (`cache.rs`).
 //!
 //! A file appears completely or not at all. It is written under a temporary name in its folder,
-//! synced and renamed; then the folder is synced. A start removes unfinished files that a crash
-//! left. In a shared folder it removes only those too old to be still in use.
+//! synced and renamed, and then the folder is synced. When the service starts, it removes
+//! unfinished files that a crash left behind. In a shared folder, it removes only those that are
+//! too old to be in use.
 
 mod cache;
 mod orphans;
@@ -28,7 +29,7 @@ pub use writer::{BlobWriter, write_private_file};
 
 use crate::disk::remove_if_there;
 
-/// Start of the names of files that are still being written.
+/// Prefix of the names of files that are still being written.
 const TEMPORARY_PREFIX: &str = ".writing-";
 
 /// Age after which an unfinished file in a shared folder counts as abandoned.
@@ -37,13 +38,13 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(2 * 86_400);
 /// Whether other processes use a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Only this process uses it.
+    /// Only this process uses the folder.
     Exclusive,
-    /// Other processes use it too, maybe on other machines.
+    /// Other processes, possibly on other machines, use the folder too.
     Shared,
 }
 
-/// Name of a stored file: a kind (its folder), an id and an extension.
+/// Key of a stored file: its kind (the folder), its id and its extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlobKey {
     folder: &'static str,
@@ -51,17 +52,17 @@ pub struct BlobKey {
     extension: &'static str,
 }
 
-/// An id that cannot name a file.
+/// Error for an id that cannot be part of a file name.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not a valid file id; an id has 1 to 128 letters, digits, `-` or `_`")]
 pub struct BadBlobId(pub String);
 
 impl BlobKey {
-    /// The key of `id` among the files of one kind.
+    /// Makes the key of the file with this id in the folder of its kind.
     ///
     /// # Errors
-    /// When `id` holds anything but ASCII letters, digits, `-` and `_`, so that no id leaves the
-    /// folder.
+    /// `id` contains other characters than ASCII letters, digits, `-` and `_`. This makes sure that
+    /// no key leads out of the folder.
     pub fn new(folder: &'static str, id: &str, extension: &'static str) -> Result<Self, BadBlobId> {
         let fits = (1..=128).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
@@ -71,19 +72,19 @@ impl BlobKey {
         Ok(Self { folder, id: id.to_owned(), extension })
     }
 
-    /// The kind of file.
+    /// Returns the folder of the file's kind.
     #[must_use]
     pub fn folder(&self) -> &'static str {
         self.folder
     }
 
-    /// Id and extension.
+    /// Returns id and extension, joined by a dot.
     #[must_use]
     pub fn file_name(&self) -> String {
         format!("{}.{}", self.id, self.extension)
     }
 
-    /// Kind and file name, with `/` between.
+    /// Returns folder and file name, joined by `/`.
     #[must_use]
     pub fn path(&self) -> String {
         format!("{}/{}", self.folder, self.file_name())
@@ -94,7 +95,7 @@ impl BlobKey {
 #[derive(Debug, Clone)]
 pub struct Blobs {
     root: PathBuf,
-    /// Folder of the quarantine, unless files are in object storage.
+    /// Folder of the quarantine. With object storage, the quarantine is in the bucket instead.
     quarantine: PathBuf,
     remote: Option<RemoteStore>,
 }
@@ -104,21 +105,22 @@ pub struct Blobs {
 struct RemoteStore {
     remote: Remote,
     cache: Cache,
-    /// Folder of the files that other machines do not need.
+    /// Folder of files that other machines do not need.
     local_root: PathBuf,
 }
 
 /// A kind of files: their folder, and the extensions that they may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileKind {
-    /// Folder of the store.
+    /// Folder of the files within the store.
     pub folder: &'static str,
-    /// Extensions.
+    /// Extensions that the files may have, without the dot.
     pub extensions: &'static [&'static str],
 }
 
 impl FileKind {
-    /// The key of a file of this kind by its name; `None` if no such file has that name.
+    /// Returns the key of the file with this name; `None` if a file of this kind cannot have the
+    /// name.
     #[must_use]
     pub fn key(&self, file_name: &str) -> Option<BlobKey> {
         let (id, extension) = split_name(file_name)?;
@@ -126,7 +128,7 @@ impl FileKind {
         BlobKey::new(self.folder, &id, extension).ok()
     }
 
-    /// Whether the file of `key` is of this kind.
+    /// Whether the file with this key is of this kind.
     #[must_use]
     pub fn has(&self, key: &BlobKey) -> bool {
         key.folder == self.folder && self.extensions.contains(&key.extension)
@@ -136,48 +138,49 @@ impl FileKind {
 /// A stored file that nothing refers to.
 #[derive(Debug, Clone)]
 pub struct Orphan {
-    /// Its name.
+    /// Key of the file.
     pub key: BlobKey,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub size_bytes: u64,
-    /// When it was stored.
+    /// Time when the file was stored.
     pub stored_at: SystemTime,
 }
 
-/// A file that must exist, since the database refers to it.
+/// A file that must exist because the database refers to it.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    /// Its name.
+    /// Key of the file.
     pub key: BlobKey,
-    /// Its size in bytes; for an unfinished upload, its minimum.
+    /// Size of the file in bytes. For an unfinished upload, this is the minimum size.
     pub size_bytes: u64,
-    /// Whether it may be longer.
+    /// Whether the file may be longer than `size_bytes`.
     pub is_growing: bool,
-    /// Its SHA-256 in hexadecimal, where it is known.
+    /// SHA-256 of the file in hexadecimal, if it is known.
     pub sha256: Option<String>,
 }
 
 /// A stored file in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Id.
+    /// Id of the file.
     pub id: String,
-    /// Extension.
+    /// Extension of the file.
     pub extension: String,
-    /// When it was stored.
+    /// Time when the file was stored.
     pub stored_at: SystemTime,
-    /// Size in bytes.
+    /// Size of the file in bytes.
     pub size_bytes: u64,
 }
 
 impl Entry {
-    /// How long ago it was stored; zero if the clock was set back since.
+    /// Returns how long ago the file was stored. Returns zero if the clock has been set back since
+    /// then.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.stored_at.elapsed().unwrap_or_default()
     }
 
-    /// Id and extension.
+    /// Returns id and extension, joined by a dot.
     #[must_use]
     pub fn file_name(&self) -> String {
         format!("{}.{}", self.id, self.extension)
@@ -185,33 +188,35 @@ impl Entry {
 }
 
 impl Blobs {
-    /// Opens the store in `root`, creates the folder if needed and removes abandoned files.
+    /// Opens the store in `root`. Creates the folder if it does not exist, and removes abandoned
+    /// files.
     ///
     /// # Errors
-    /// When the folder cannot be made or read.
+    /// The folder cannot be created or read.
     pub fn open(root: PathBuf, sharing: Sharing) -> io::Result<Self> {
         let abandoned_after = match sharing {
             Sharing::Exclusive => Duration::ZERO,
             Sharing::Shared => ABANDONED_AFTER,
         };
         fs::create_dir_all(&root)?;
-        // On the same disk, so that moving a file only renames it.
+        // The quarantine is on the same disk, so moving a file there is only a rename.
         let quarantine = root.with_file_name(quarantine::FOLDER);
         let this = Self { root, quarantine, remote: None };
         this.sweep(abandoned_after)?;
         Ok(this)
     }
 
-    /// The store with its quarantine inside `root`, for a folder whose siblings are not ours.
+    /// Returns the store with its quarantine inside `root`. This is for a folder whose parent
+    /// folder does not belong to this service.
     #[must_use]
     pub fn with_quarantine_inside(self) -> Self {
         Self { quarantine: self.root.join(quarantine::FOLDER), ..self }
     }
 
-    /// Removes abandoned unfinished files on this machine.
+    /// Removes abandoned unfinished files from this machine.
     ///
     /// # Errors
-    /// When they cannot be listed or removed.
+    /// The files cannot be listed or removed.
     pub fn sweep_abandoned(&self) -> io::Result<()> {
         if let Some(store) = &self.remote {
             self.local_store(store).sweep(ABANDONED_AFTER)?;
@@ -229,10 +234,10 @@ impl Blobs {
         Ok(())
     }
 
-    /// Opens object storage with a cache of at most `cache_bytes` in `root`.
+    /// Opens object storage with a local cache of at most `cache_bytes` in `root`.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// Those of [`Self::open`].
     pub fn open_remote(
         root: PathBuf,
         remote: Remote,
@@ -246,8 +251,8 @@ impl Blobs {
         Ok(Self { remote: Some(RemoteStore { remote, cache, local_root }), ..cache_store })
     }
 
-    /// A store of files that other machines do not need: this one, or a folder beside the cache of
-    /// object storage.
+    /// Returns the store of files that other machines do not need. With object storage, this is a
+    /// folder beside the cache, and otherwise this store.
     #[must_use]
     pub fn local(&self) -> Self {
         match &self.remote {
@@ -260,16 +265,16 @@ impl Blobs {
         Self { root: store.local_root.clone(), quarantine: self.quarantine.clone(), remote: None }
     }
 
-    /// Whether files are in object storage, so that [`Self::local`] is another store.
+    /// Whether files are in object storage. If so, [`Self::local`] returns a different store.
     #[must_use]
     pub fn is_remote(&self) -> bool {
         self.remote.is_some()
     }
 
-    /// Whether the file of `key` is stored. Restores it from the quarantine if necessary.
+    /// Whether the file of `key` is stored. If it is in the quarantine, it is restored.
     ///
     /// # Errors
-    /// When the storage does not answer.
+    /// The storage does not answer.
     pub fn contains(&self, key: &BlobKey) -> io::Result<bool> {
         let is_stored = match &self.remote {
             Some(store) => store.remote.has(key.folder, &key.file_name())?,
@@ -278,23 +283,23 @@ impl Blobs {
         Ok(is_stored || self.return_from_quarantine(key)?)
     }
 
-    /// The folder of all local files.
+    /// Returns the folder of all local files.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Path of the file of `key` on this machine, whether it exists or not. With object storage,
-    /// [`Self::read`] fetches it first.
+    /// Returns the path that the file of `key` has on this machine, even if it does not exist. With
+    /// object storage, the file is there only after [`Self::read`] has fetched it.
     #[must_use]
     pub fn path(&self, key: &BlobKey) -> PathBuf {
         self.root.join(key.folder).join(key.file_name())
     }
 
-    /// Starts writing the file of `key`. Nothing is visible until [`BlobWriter::finish`].
+    /// Starts to write the file of `key`. Readers see nothing of it until [`BlobWriter::finish`].
     ///
     /// # Errors
-    /// When the folder or the file cannot be made.
+    /// The folder or the file cannot be created.
     pub fn writer(&self, key: &BlobKey) -> io::Result<BlobWriter> {
         let remote = self.remote.as_ref().map(|store| store.remote.clone());
         Ok(self.local_writer(key)?.with_remote(remote, key.folder))
@@ -308,16 +313,16 @@ impl Blobs {
             writer::sync_folder(&self.root)?;
         }
         if let Some(store) = &self.remote {
-            store.cache.make_room()?;
+            store.cache.evict_to_limit()?;
         }
         BlobWriter::create(folder, destination)
     }
 
-    /// Starts writing a file whose id is known only when it is complete: [`BlobWriter::finish_as`]
-    /// names it.
+    /// Starts to write a file whose id becomes known only when it is complete.
+    /// [`BlobWriter::finish_as`] then gives it its name.
     ///
     /// # Errors
-    /// When the folder or the file cannot be made.
+    /// The folder or the file cannot be created.
     pub fn unnamed_writer(&self, folder: &'static str) -> io::Result<BlobWriter> {
         // No id begins with a dot, so `finish` alone never replaces a stored file.
         self.writer(&BlobKey {
@@ -327,12 +332,13 @@ impl Blobs {
         })
     }
 
-    /// An unnamed hard link to the stored file of `key`, or a copy where the disk has no links.
+    /// Makes an unnamed hard link to the stored file of `key`. If the file system does not support
+    /// hard links, makes a copy.
     ///
     /// # Errors
-    /// When there is no such file, or it cannot be copied.
+    /// There is no such file, or it cannot be copied.
     pub fn unnamed_copy(&self, key: &BlobKey, folder: &'static str) -> io::Result<BlobWriter> {
-        // Fetches it from object storage if needed.
+        // With object storage, this fetches the file if it is not in the cache.
         self.read(key)?.ok_or(io::ErrorKind::NotFound)?;
         let writer = self.unnamed_writer(folder)?;
         let source = self.path(key);
@@ -344,25 +350,27 @@ impl Blobs {
         Ok(writer.with_file(file))
     }
 
-    /// The stored files of one kind, including those that only the cache of object storage has.
+    /// Lists the stored files of one kind. Includes files that are only in the cache of object
+    /// storage.
     ///
     /// # Errors
-    /// When they cannot be listed.
+    /// The files cannot be listed.
     pub fn entries(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
-        let mut found = local_entries(&self.root.join(folder))?;
+        let mut entries = local_entries(&self.root.join(folder))?;
         if let Some(store) = &self.remote {
             let stored = store.remote.entries(folder)?;
             let names: BTreeSet<_> = stored.iter().map(|entry| (&entry.id, &entry.extension)).collect();
-            found.retain(|entry| !names.contains(&(&entry.id, &entry.extension)));
-            found.extend(stored.iter().cloned());
+            entries.retain(|entry| !names.contains(&(&entry.id, &entry.extension)));
+            entries.extend(stored.iter().cloned());
         }
-        Ok(found)
+        Ok(entries)
     }
 
-    /// The files of one kind that are stored durably: with object storage, without the cache.
+    /// Lists the files of one kind that are stored durably. With object storage, these do not
+    /// include files that are only in the cache.
     ///
     /// # Errors
-    /// When they cannot be listed.
+    /// The files cannot be listed.
     pub fn durable_entries(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
         match &self.remote {
             Some(store) => store.remote.entries(folder),
@@ -370,10 +378,10 @@ impl Blobs {
         }
     }
 
-    /// Ids and sizes in bytes of the stored files of one kind.
+    /// Returns the ids and the sizes in bytes of the stored files of one kind.
     ///
     /// # Errors
-    /// As [`Self::entries`].
+    /// Those of [`Self::entries`].
     pub fn sizes(&self, folder: &'static str) -> io::Result<Vec<(String, u64)>> {
         Ok(self.entries(folder)?.into_iter().map(|entry| (entry.id, entry.size_bytes)).collect())
     }
@@ -381,21 +389,22 @@ impl Blobs {
     /// Stores `bytes` durably as the file of `key`.
     ///
     /// # Errors
-    /// When any step fails; an older file of that key is then untouched.
+    /// Any step fails. An older file with that key is then unchanged.
     pub fn put(&self, key: &BlobKey, bytes: &[u8]) -> io::Result<()> {
         let mut writer = self.writer(key)?;
         writer.write_all(bytes)?;
         writer.finish().map(|_| ())
     }
 
-    /// Moves the file of `key` from the [`Self::local`] store to object storage, if there is any.
+    /// Moves the file of `key` from the [`Self::local`] store to object storage. Does nothing
+    /// without object storage.
     ///
     /// # Errors
-    /// When any step fails; the file then stays in the local store.
+    /// Any step fails. The file then stays in the local store.
     pub fn move_from_local(&self, key: &BlobKey) -> io::Result<()> {
         let Some(store) = &self.remote else { return Ok(()) };
         let local = self.local();
-        // An earlier attempt has moved it.
+        // An earlier attempt has already moved the file.
         if !local.path(key).exists() {
             return Ok(());
         }
@@ -403,11 +412,12 @@ impl Blobs {
         local.remove(key)
     }
 
-    /// Opens the file of `key`, also from the quarantine; `None` if there is none. For files that
-    /// the database refers to, since a search of the quarantine costs more than a miss.
+    /// Opens the file of `key`. If it is missing, searches the quarantine for it. Returns `None` if
+    /// there is none. Use this for files that the database refers to, because a search of the
+    /// quarantine is expensive.
     ///
     /// # Errors
-    /// When it exists and cannot be opened.
+    /// The file exists but cannot be opened.
     pub fn read(&self, key: &BlobKey) -> io::Result<Option<File>> {
         match self.read_stored(key)? {
             None if self.return_from_quarantine(key)? => self.read_stored(key),
@@ -415,16 +425,16 @@ impl Blobs {
         }
     }
 
-    /// Opens the file of `key`, but not from the quarantine; `None` if there is none. For files
-    /// whose names requests choose, such as renders.
+    /// Opens the file of `key` without a search of the quarantine. Returns `None` if there is none.
+    /// Use this for files whose names come from requests, such as renders.
     ///
     /// # Errors
-    /// When it exists and cannot be opened.
+    /// The file exists but cannot be opened.
     pub fn read_stored(&self, key: &BlobKey) -> io::Result<Option<File>> {
         match File::open(self.path(key)) {
             Ok(file) => {
                 if self.remote.is_some() {
-                    // Marks it as recently used.
+                    // The modification time marks the file as recently used.
                     file.set_modified(SystemTime::now())?;
                 }
                 Ok(Some(file))
@@ -440,16 +450,16 @@ impl Blobs {
         if !store.remote.fetch(key.folder, &key.file_name(), &mut writer)? {
             return Ok(None);
         }
-        // Opened before another thread can evict it from the cache.
+        // The file is opened now, because another thread may later evict it from the cache.
         let file = File::open(writer.temporary())?;
         writer.finish()?;
         Ok(Some(file))
     }
 
-    /// Removes the file of `key`, if there is one.
+    /// Removes the file of `key`. Does nothing if there is none.
     ///
     /// # Errors
-    /// When it exists and cannot be removed.
+    /// The file exists but cannot be removed.
     pub fn remove(&self, key: &BlobKey) -> io::Result<()> {
         if let Some(store) = &self.remote {
             store.remote.remove(key.folder, &key.file_name())?;
@@ -463,18 +473,18 @@ fn local_entries(folder: &Path) -> io::Result<Vec<Entry>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Another process may have removed it.
+        // Another process may have removed the file.
         let (Some((id, extension)), Ok(metadata)) = (split_name(&name), entry.metadata()) else { continue };
-        found.push(Entry { id, extension, stored_at: metadata.modified()?, size_bytes: metadata.len() });
+        files.push(Entry { id, extension, stored_at: metadata.modified()?, size_bytes: metadata.len() });
     }
-    Ok(found)
+    Ok(files)
 }
 
-/// Id and extension of a stored file's name.
+/// Splits the name of a stored file into id and extension.
 fn split_name(name: &str) -> Option<(String, String)> {
     let (id, extension) = name.rsplit_once('.').filter(|(id, _)| !id.is_empty())?;
     Some((id.to_owned(), extension.to_owned()))
@@ -492,7 +502,7 @@ fn sweep(folder: &Path, abandoned_after: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file was last written at least `age` ago. False for a file that is missing.
+/// Whether a file was last written at least `age` ago. False if the file is missing.
 fn is_older(path: &Path, age: Duration) -> bool {
     let written = fs::metadata(path).and_then(|metadata| metadata.modified());
     age.is_zero() || written.is_ok_and(|written| written.elapsed().is_ok_and(|since| since >= age))
@@ -514,20 +524,20 @@ mod tests {
     #[test]
     fn a_file_appears_completely_or_not_at_all() {
         let (_dir, blobs) = store();
-        let key = BlobKey::new("renders", "a1", "wav").expect("fits");
+        let key = BlobKey::new("renders", "a1", "wav").expect("a valid key");
         let mut writer = blobs.writer(&key).expect("starts");
         writer.write_all(b"half").expect("writes");
-        assert!(blobs.read(&key).expect("reads").is_none(), "visible before it is finished");
+        assert!(blobs.read(&key).expect("reads").is_none(), "the file is visible before it is finished");
         drop(writer);
         assert_eq!(
             fs::read_dir(blobs.path(&key).parent().unwrap()).unwrap().count(),
             0,
-            "a dropped writer leaves a file"
+            "a dropped writer left a file behind"
         );
 
         blobs.put(&key, b"whole").expect("stores");
         let mut text = String::new();
-        blobs.read(&key).expect("reads").expect("is there").read_to_string(&mut text).expect("text");
+        blobs.read(&key).expect("reads").expect("the file exists").read_to_string(&mut text).expect("text");
         assert_eq!(text, "whole");
         blobs.remove(&key).expect("removes");
         blobs.remove(&key).expect("removing nothing is fine");
@@ -535,18 +545,18 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn damaged_bytes_from_object_storage_are_refused_and_not_kept() {
+    async fn damaged_bytes_from_object_storage_are_refused_and_not_cached() {
         let dir = tempfile::tempdir().expect("a folder");
         let (remote, root) = (Remote::in_memory(), dir.path().join("blobs"));
         let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
         let work = move || {
-            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             blobs.put(&key, b"right").expect("stores");
             fs::remove_file(blobs.path(&key)).expect("there is a local copy");
             remote.damage("audio", "a1.wav", b"wrong");
-            let error = ApiError::from(blobs.read(&key).expect_err("other bytes"));
+            let error = ApiError::from(blobs.read(&key).expect_err("the damaged bytes are refused"));
             assert_eq!((error.status().as_u16(), error.code()), (503, "storage_unreachable"));
-            assert!(!blobs.path(&key).exists(), "a copy of the damaged bytes was kept");
+            assert!(!blobs.path(&key).exists(), "the damaged bytes were cached");
             remote.damage("audio", "a1.wav", b"right");
             assert!(blobs.read(&key).expect("reads").is_some());
         };
@@ -554,37 +564,37 @@ mod tests {
     }
 
     #[test]
-    fn an_unnamed_file_can_be_written_by_others_and_named_last() {
+    fn an_unnamed_file_can_be_written_by_another_program_and_named_at_the_end() {
         let (_dir, blobs) = store();
         assert!(blobs.entries("audio").expect("lists").is_empty());
         let writer = blobs.unnamed_writer("audio").expect("starts");
         fs::write(writer.temporary(), b"from elsewhere").expect("writes");
-        let key = BlobKey::new("audio", "b2", "wav").expect("fits");
-        let copied_key = BlobKey::new("parts", "c3", "part").expect("fits");
-        writer.finish_as(&key).expect("names it");
+        let key = BlobKey::new("audio", "b2", "wav").expect("a valid key");
+        let copied_key = BlobKey::new("parts", "c3", "part").expect("a valid key");
+        writer.finish_as(&key).expect("names the file");
         assert_eq!(fs::read(blobs.path(&key)).expect("reads"), b"from elsewhere");
         let stored = blobs.entries("audio").expect("lists");
         assert_eq!((stored.len(), stored[0].file_name()), (1, "b2.wav".to_owned()));
         blobs.put(&copied_key, b"a part").expect("stores");
-        let second = BlobKey::new("audio", "d4", "wav").expect("fits");
-        blobs.unnamed_copy(&copied_key, "audio").expect("copies").finish_as(&second).expect("names it");
+        let second = BlobKey::new("audio", "d4", "wav").expect("a valid key");
+        blobs.unnamed_copy(&copied_key, "audio").expect("copies").finish_as(&second).expect("names the file");
         blobs.remove(&copied_key).expect("removes");
         assert_eq!(fs::read(blobs.path(&second)).expect("reads"), b"a part");
     }
 
     #[test]
-    fn a_start_removes_files_that_a_crash_left() {
+    fn opening_the_store_removes_files_that_a_crash_left_behind() {
         let (dir, blobs) = store();
-        let key = BlobKey::new("renders", "kept", "wav").expect("fits");
+        let key = BlobKey::new("renders", "kept", "wav").expect("a valid key");
         blobs.put(&key, b"kept").expect("stores");
         let leftover = blobs.path(&key).with_file_name(".writing-0123");
         fs::write(&leftover, b"half").expect("writes");
-        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
-        assert!(leftover.exists(), "another process may be writing it");
+        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens in shared mode");
+        assert!(leftover.exists(), "another process may still be writing the file");
         let file = File::options().write(true).open(&leftover).expect("opens");
-        file.set_modified(SystemTime::now() - ABANDONED_AFTER).expect("sets");
-        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
-        assert!(!leftover.exists(), "too old to be in use");
+        file.set_modified(SystemTime::now() - ABANDONED_AFTER).expect("sets the time");
+        Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens in shared mode");
+        assert!(!leftover.exists(), "the file was not removed although it is too old to be in use");
         fs::write(&leftover, b"half").expect("writes");
         let again = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens again");
         assert!(!leftover.exists());
@@ -600,7 +610,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_its_owner_can_read_a_private_file() {
+    fn only_the_owner_of_a_private_file_can_read_it() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("key");

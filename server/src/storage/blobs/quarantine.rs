@@ -1,9 +1,11 @@
-//! Quarantined files: moved instead of removed, until they are needed again or expire.
+//! The quarantine of files. Files are moved there instead of being removed, until they are needed
+//! again or expire.
 //!
-//! Their path is `quarantine/<time>/<folder>/<file>`, or `<time>-deleted` if a user deleted them.
-//! The quarantine is beside the storage folder of a single process, inside a shared folder, or in
-//! the bucket. Reading a missing file restores it. An operator must restore kinds that the database
-//! does not list, such as renders.
+//! The path of a quarantined file is `quarantine/<time>/<folder>/<file>`, or
+//! `quarantine/<time>-deleted/...` if a user deleted the file. The quarantine is beside the storage
+//! folder if only one process uses that folder, inside a shared folder, or in the bucket. Reading a
+//! missing file restores it. Kinds of files that the database does not list, such as renders, must
+//! be restored by an operator.
 
 use std::fs;
 use std::io;
@@ -14,23 +16,24 @@ use super::{BlobKey, Blobs};
 use crate::clock;
 use crate::disk::remove_if_there;
 
-/// Name of the folder.
+/// Name of the folder of the quarantine.
 pub(super) const FOLDER: &str = "quarantine";
 
-/// Digits of a time: year, month, day, hour, minute, second in UTC.
+/// Number of digits of a time in UTC: year, month, day, hour, minute and second.
 const TIME_DIGITS: usize = 14;
 
-/// End of the name of a batch with files that users deleted.
+/// Suffix of the name of a batch with files that users deleted.
 const DELETED_SUFFIX: &str = "-deleted";
 
-/// Maximum number of attempts to move a file while other threads remove its destination folder.
+/// Maximum number of attempts to move a file while other threads keep removing the destination
+/// folder.
 const MOVE_ATTEMPTS_MAX: u32 = 100;
 
-/// Maximum number of batches of object storage that are searched with one request each. With more
-/// batches, a list of all files takes fewer requests: one for 1,000 files.
+/// Maximum number of batches in object storage that are searched with one request for each. If
+/// there are more, listing all files takes fewer requests (one per 1,000 files).
 const BATCH_REQUESTS_MAX: usize = 10;
 
-/// Why a file was quarantined.
+/// Reason why a file was quarantined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -43,20 +46,21 @@ pub enum Reason {
 /// A file in the quarantine.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Quarantined {
-    /// Its original folder and name, with `/` between.
+    /// Original folder and name of the file, joined by `/`.
     pub name: String,
-    /// When it was quarantined, as digits from year to second, in UTC.
+    /// Time when the file was quarantined, in UTC, as digits from the year to the second.
     pub since: String,
-    /// Why.
+    /// Reason why the file was quarantined.
     pub reason: Reason,
-    /// Size in bytes.
+    /// Size of the file in bytes.
     pub size_bytes: u64,
     #[serde(skip)]
     batch: String,
 }
 
 impl Quarantined {
-    /// From the path below the quarantine.
+    /// Parses a path relative to the quarantine. Returns `None` if it is not the path of a
+    /// quarantined file.
     pub(super) fn parse(path: &str, size_bytes: u64) -> Option<Self> {
         let (batch, name) = path.split_once('/')?;
         let (folder, file) = name.split_once('/')?;
@@ -75,8 +79,9 @@ impl Quarantined {
         })
     }
 
-    /// Whether it was quarantined more than `secs` seconds before `now_ms` (milliseconds since
-    /// 1970). Names hold whole seconds, so the second in which it was quarantined does not count.
+    /// Whether the file was quarantined more than `secs` seconds before `now_ms` (milliseconds
+    /// since 1970). Times are in whole seconds, so the second in which it was quarantined is not
+    /// counted.
     #[must_use]
     pub fn is_older(&self, secs: u64, now_ms: i64) -> bool {
         let kept_ms = i64::try_from(secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
@@ -93,11 +98,11 @@ fn time_digits(text: &str) -> String {
 }
 
 impl Blobs {
-    /// Moves the file of `key` to the quarantine and returns its path there; `None` if there is no
+    /// Moves the file of `key` to the quarantine. Returns its path there, or `None` if there is no
     /// such file.
     ///
     /// # Errors
-    /// When it cannot be moved; it then stays in place.
+    /// The file cannot be moved. It then stays where it is.
     pub fn set_aside(&self, key: &BlobKey, reason: Reason) -> io::Result<Option<String>> {
         let suffix = match reason {
             Reason::Unneeded => "",
@@ -115,28 +120,28 @@ impl Blobs {
         Ok(is_moved.then(|| format!("{FOLDER}/{path}")))
     }
 
-    /// Every file in the quarantine, the oldest first.
+    /// Lists all files in the quarantine, the oldest first.
     ///
     /// # Errors
-    /// When they cannot be listed.
+    /// The files cannot be listed.
     pub fn quarantined(&self) -> io::Result<Vec<Quarantined>> {
-        let found = match &self.remote {
+        let files = match &self.remote {
             Some(store) => store.remote.list_recursive(FOLDER)?,
             None => files_below(&self.quarantine)?,
         };
-        let mut found: Vec<Quarantined> = found
+        let mut files: Vec<Quarantined> = files
             .into_iter()
             .filter_map(|(path, size_bytes)| Quarantined::parse(&path, size_bytes))
             .collect();
-        found.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
-        Ok(found)
+        files.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
+        Ok(files)
     }
 
-    /// Moves the newest file of `key` back from the quarantine; false if there is none. If the file
-    /// is stored again already, it stays, and so does the one in the quarantine.
+    /// Moves the newest quarantined file of `key` back. Returns false if there is none. If the file
+    /// has been stored again, both that file and the quarantined one stay where they are.
     ///
     /// # Errors
-    /// When it cannot be moved.
+    /// The file cannot be moved.
     pub fn return_from_quarantine(&self, key: &BlobKey) -> io::Result<bool> {
         let name = key.path();
         let Some(quarantined) = self.find_quarantined(key)? else { return Ok(false) };
@@ -159,17 +164,20 @@ impl Blobs {
         Ok(is_back)
     }
 
-    /// The newest file of `key` in the quarantine.
+    /// Returns the newest file of `key` in the quarantine.
     fn find_quarantined(&self, key: &BlobKey) -> io::Result<Option<Quarantined>> {
         let mut batches = match &self.remote {
             Some(store) => store.remote.folders(FOLDER)?,
             None => batches(&self.quarantine)?,
         };
         if self.is_remote() && batches.len() > BATCH_REQUESTS_MAX {
-            let found = self.quarantined()?;
-            return Ok(found.into_iter().rev().find(|quarantined| quarantined.name == key.path()));
+            let quarantined_files = self.quarantined()?;
+            return Ok(quarantined_files
+                .into_iter()
+                .rev()
+                .find(|quarantined| quarantined.name == key.path()));
         }
-        // By time, with which their names begin.
+        // This sorts by time, because the names of batches begin with the time.
         batches.sort();
         for batch in batches.iter().rev() {
             let path = format!("{batch}/{}", key.path());
@@ -177,9 +185,9 @@ impl Blobs {
                 Some(store) => store.remote.size_bytes(&format!("{FOLDER}/{path}"))?,
                 None => file_size_bytes(&self.quarantine.join(&path))?,
             };
-            let found = size_bytes.and_then(|size_bytes| Quarantined::parse(&path, size_bytes));
-            if found.is_some() {
-                return Ok(found);
+            let quarantined = size_bytes.and_then(|size_bytes| Quarantined::parse(&path, size_bytes));
+            if quarantined.is_some() {
+                return Ok(quarantined);
             }
         }
         Ok(None)
@@ -188,7 +196,7 @@ impl Blobs {
     /// Deletes a file in the quarantine.
     ///
     /// # Errors
-    /// When it exists and cannot be removed.
+    /// The file exists but cannot be removed.
     pub fn remove_quarantined(&self, quarantined: &Quarantined) -> io::Result<()> {
         match &self.remote {
             Some(store) => store.remote.remove(&format!("{FOLDER}/{}", quarantined.batch), &quarantined.name),
@@ -200,27 +208,28 @@ impl Blobs {
         }
     }
 
-    /// Removes the folders of a batch that are empty.
+    /// Removes the folders of a batch if they are empty.
     fn remove_empty_folders(&self, removed: &Quarantined) {
         let batch = self.quarantine.join(&removed.batch);
         if let Some((folder, _)) = removed.name.split_once('/') {
-            // `remove_dir` fails, as it should, while a folder is not empty.
+            // `remove_dir` fails if the folder is not empty, which is what is needed here.
             let _ = fs::remove_dir(batch.join(folder)).and_then(|()| fs::remove_dir(&batch));
         }
     }
 }
 
-/// Moves a file, also to another disk; false if there is no such file.
-fn move_file(from: &Path, to: &Path) -> io::Result<bool> {
-    let (source_folder, folder) = (from.parent().unwrap_or(from), to.parent().unwrap_or(to));
+/// Moves a file, even to another disk. Returns false if there is no such file.
+fn move_file(source: &Path, destination: &Path) -> io::Result<bool> {
+    let source_folder = source.parent().unwrap_or(source);
+    let folder = destination.parent().unwrap_or(destination);
     let mut attempts = 1;
     loop {
-        match fs::create_dir_all(folder).and_then(|()| rename(from, to, folder)) {
+        match fs::create_dir_all(folder).and_then(|()| rename(source, destination, folder)) {
             Ok(()) => break,
-            // Another thread brought a file back and removed the empty folder.
+            // Another thread restored a file and removed the folder, which was empty then.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
-                    && from.exists()
+                    && source.exists()
                     && attempts < MOVE_ATTEMPTS_MAX =>
             {
                 attempts += 1;
@@ -234,19 +243,19 @@ fn move_file(from: &Path, to: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-fn rename(from: &Path, to: &Path, folder: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
+fn rename(source: &Path, destination: &Path, folder: &Path) -> io::Result<()> {
+    match fs::rename(source, destination) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            let mut writer = BlobWriter::create(folder.to_owned(), to.to_owned())?;
-            io::copy(&mut fs::File::open(from)?, &mut writer)?;
+            let mut writer = BlobWriter::create(folder.to_owned(), destination.to_owned())?;
+            io::copy(&mut fs::File::open(source)?, &mut writer)?;
             writer.finish()?;
-            remove_if_there(from)
+            remove_if_there(source)
         }
         renamed => renamed,
     }
 }
 
-/// Syncs a folder, unless another thread has removed it because it was empty.
+/// Syncs a folder. Ignores that another thread has removed the folder because it was empty.
 fn sync_if_there(folder: &Path) -> io::Result<()> {
     match writer::sync_folder(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -254,13 +263,13 @@ fn sync_if_there(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Names of the batches in a quarantine.
+/// Returns the names of the batches in a quarantine.
 fn batches(quarantine: &Path) -> io::Result<Vec<String>> {
     let names = entries(quarantine)?.into_iter();
     Ok(names.filter_map(|batch| Some(batch.file_name()?.to_string_lossy().into_owned())).collect())
 }
 
-/// Size of a file in bytes; `None` if there is none.
+/// Returns the size of a file in bytes; `None` if there is no such file.
 fn file_size_bytes(path: &Path) -> io::Result<Option<u64>> {
     match fs::metadata(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -270,27 +279,28 @@ fn file_size_bytes(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// Paths (with `/`) and sizes in bytes of all files exactly two folders below `root`.
+/// Returns the paths (with `/`) and the sizes in bytes of all files that are exactly two folders
+/// below `root`.
 fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for batch in entries(root)? {
         for folder in entries(&batch)? {
             for file in entries(&folder)? {
-                // Another process may have moved it.
+                // Another process may have moved the file.
                 let (Ok(path), Ok(metadata)) = (file.strip_prefix(root), fs::metadata(&file)) else {
                     continue;
                 };
                 if metadata.is_file() {
                     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-                    found.push((parts.join("/"), metadata.len()));
+                    files.push((parts.join("/"), metadata.len()));
                 }
             }
         }
     }
-    Ok(found)
+    Ok(files)
 }
 
-/// Paths of the entries of a folder; empty if there is no such folder.
+/// Returns the paths of the entries of a folder; an empty list if there is no such folder.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -313,37 +323,43 @@ mod tests {
         let exclusive = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
         let shared = Blobs::open(dir.path().join("shared"), Sharing::Shared).expect("opens");
         for blobs in [exclusive, shared.with_quarantine_inside()] {
-            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             blobs.put(&key, b"bytes").expect("stores");
             assert!(blobs.set_aside(&key, Reason::Unneeded).expect("moves").is_some());
-            assert!(blobs.set_aside(&key, Reason::Unneeded).expect("asks").is_none(), "it is not there");
+            assert!(
+                blobs.set_aside(&key, Reason::Unneeded).expect("moves").is_none(),
+                "the file was already moved"
+            );
             assert!(!blobs.path(&key).exists());
-            let found = blobs.quarantined().expect("lists");
-            assert_eq!((found.len(), found[0].name.as_str(), found[0].size_bytes), (1, "audio/a1.wav", 5));
+            let quarantined = blobs.quarantined().expect("lists");
+            assert_eq!(
+                (quarantined.len(), quarantined[0].name.as_str(), quarantined[0].size_bytes),
+                (1, "audio/a1.wav", 5)
+            );
             let now_ms = clock::now_unix_ms() + 1_000;
-            assert!(found[0].is_older(0, now_ms) && !found[0].is_older(60, now_ms));
+            assert!(quarantined[0].is_older(0, now_ms) && !quarantined[0].is_older(60, now_ms));
             assert!(blobs.read(&key).expect("reads").is_some());
             assert!(blobs.path(&key).exists() && blobs.quarantined().expect("lists").is_empty());
             assert!(blobs.set_aside(&key, Reason::Deleted).expect("moves").is_some());
-            let found = blobs.quarantined().expect("lists");
-            assert_eq!(found[0].reason, Reason::Deleted);
-            blobs.remove_quarantined(&found[0]).expect("removes");
+            let quarantined = blobs.quarantined().expect("lists");
+            assert_eq!(quarantined[0].reason, Reason::Deleted);
+            blobs.remove_quarantined(&quarantined[0]).expect("removes");
             assert!(blobs.read(&key).expect("reads").is_none());
         }
     }
 
     #[test]
-    fn threads_may_quarantine_and_restore_a_file_at_once() {
+    fn several_threads_can_quarantine_and_restore_a_file_at_the_same_time() {
         let dir = tempfile::tempdir().expect("a folder");
         let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
-        let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+        let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
         blobs.put(&key, b"bytes").expect("stores");
         let is_done = AtomicBool::new(false);
         std::thread::scope(|threads| {
             for _ in 0..2 {
                 threads.spawn(|| {
                     while !is_done.load(Ordering::Relaxed) {
-                        blobs.contains(&key).expect("asks");
+                        blobs.contains(&key).expect("accesses the storage");
                     }
                 });
             }
@@ -352,7 +368,7 @@ mod tests {
             }
             is_done.store(true, Ordering::Relaxed);
         });
-        assert!(blobs.contains(&key).expect("asks"));
+        assert!(blobs.contains(&key).expect("accesses the storage"));
         assert_eq!(
             blobs.read(&key).expect("reads").map(|file| file.metadata().expect("metadata").len()),
             Some(5)
@@ -366,17 +382,20 @@ mod tests {
         let remote = Remote::in_memory();
         let blobs = Blobs::open_remote(root, remote, 1 << 20, Sharing::Exclusive).expect("opens");
         let check = move || {
-            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             for (content, reason) in [(b"first", Reason::Deleted), (b"other", Reason::Unneeded)] {
                 blobs.put(&key, content).expect("stores");
                 assert!(blobs.set_aside(&key, reason).expect("moves").is_some());
-                assert!(blobs.read_stored(&key).expect("asks").is_none());
+                assert!(blobs.read_stored(&key).expect("accesses the storage").is_none());
             }
             assert_eq!(blobs.quarantined().expect("lists").len(), 2);
-            assert!(blobs.contains(&key).expect("asks"), "it returned");
-            assert!(blobs.contains(&key).expect("asks") && blobs.read(&key).expect("reads").is_some());
+            assert!(blobs.contains(&key).expect("accesses the storage"), "the file was not restored");
+            assert!(
+                blobs.contains(&key).expect("accesses the storage")
+                    && blobs.read(&key).expect("reads").is_some()
+            );
             assert_eq!(blobs.quarantined().expect("lists").len(), 1);
-            let part = BlobKey::new("parts", "b1", "part").expect("fits");
+            let part = BlobKey::new("parts", "b1", "part").expect("a valid key");
             let local = blobs.local();
             local.put(&part, b"part").expect("stores");
             assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
@@ -390,13 +409,13 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_missing_file_takes_few_requests_however_many_files_were_deleted() {
+    async fn reading_a_missing_file_takes_few_requests_even_if_many_files_were_deleted() {
         let dir = tempfile::tempdir().expect("a folder");
         let remote = Remote::in_memory();
         let root = dir.path().join("blobs");
         let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
         let work = move || {
-            let key = |id: &str| BlobKey::new("audio", id, "wav").expect("fits");
+            let key = |id: &str| BlobKey::new("audio", id, "wav").expect("a valid key");
             for second in 10..40 {
                 let id = format!("a{second}");
                 blobs.put(&key(&id), b"bytes").expect("stores");
@@ -405,9 +424,9 @@ mod tests {
             }
             let requests = || remote.size_requests.load(Ordering::Relaxed);
             let before = requests();
-            assert!(blobs.read(&key("b")).expect("asks").is_none());
+            assert!(blobs.read(&key("b")).expect("accesses the storage").is_none());
             assert!(requests() - before <= BATCH_REQUESTS_MAX, "{} requests", requests() - before);
-            assert!(blobs.contains(&key("a20")).expect("asks"), "it returned");
+            assert!(blobs.contains(&key("a20")).expect("accesses the storage"), "the file was not restored");
             assert_eq!(blobs.quarantined().expect("lists").len(), 29);
         };
         tokio::task::spawn_blocking(work).await.expect("no panic");
@@ -417,9 +436,9 @@ mod tests {
     fn only_paths_of_quarantined_files_are_parsed() {
         let parse = |path: &str| Quarantined::parse(path, 1).map(|file| (file.since, file.reason));
         let time = "20261122101112";
-        let found = |reason| Some((time.to_owned(), reason));
-        assert_eq!(parse("20261122101112/audio/a.wav"), found(Reason::Unneeded));
-        assert_eq!(parse("20261122101112-deleted/audio/a.wav"), found(Reason::Deleted));
+        let expected = |reason| Some((time.to_owned(), reason));
+        assert_eq!(parse("20261122101112/audio/a.wav"), expected(Reason::Unneeded));
+        assert_eq!(parse("20261122101112-deleted/audio/a.wav"), expected(Reason::Deleted));
         for bad in ["2026/audio/a.wav", "20261122101112/a.wav", "20261122101112/audio/.writing-1", "x"] {
             assert_eq!(parse(bad), None, "{bad}");
         }

@@ -1,4 +1,4 @@
-//! S3 object storage.
+//! Accesses S3 object storage.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -21,32 +21,33 @@ use super::{Entry, split_name};
 use crate::config::S3Config;
 use crate::storage::hash::file_sha256;
 
-/// Metadata of an object: the SHA-256 of its bytes in hexadecimal.
+/// Metadata attribute of an object: the SHA-256 of its bytes in hexadecimal.
 const SHA256: Attribute = Attribute::Metadata(Cow::Borrowed("sha256"));
 
-/// Longest time of one request, and of all its attempts together.
+/// Maximum duration of one request, and of all its attempts together.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 const RETRY_TIMEOUT: Duration = Duration::from_secs(180);
 const RETRIES_MAX: usize = 6;
 
-/// A bucket, or the part of it whose names begin with a prefix. Its functions block.
+/// A bucket, or those objects of it whose names begin with a prefix. All functions except
+/// [`Self::open`] block.
 #[derive(Debug, Clone)]
 pub struct Remote {
     store: Arc<dyn ObjectStore>,
     prefix: String,
     runtime: Handle,
-    /// Requests for the size of one file.
+    /// Number of requests for the size of a file.
     #[cfg(test)]
     pub(super) size_requests: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 impl Remote {
-    /// Opens a bucket and checks that it answers.
+    /// Opens a bucket and checks that it answers a request.
     ///
     /// # Errors
-    /// When it does not answer, or the settings are invalid.
+    /// The bucket does not answer, or the settings are invalid.
     pub async fn open(config: &S3Config) -> anyhow::Result<Self> {
-        // Fails if a provider is installed already, which is fine.
+        // This fails if a provider is already installed, which does no harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(&config.bucket)
@@ -77,7 +78,7 @@ impl Remote {
         Ok(remote)
     }
 
-    /// Object storage in the memory of this process.
+    /// Makes an object store in the memory of this process.
     #[cfg(test)]
     pub(crate) fn in_memory() -> Self {
         let store = Arc::new(object_store::memory::InMemory::new());
@@ -85,7 +86,7 @@ impl Remote {
         Self { store, prefix, runtime, size_requests: Arc::default() }
     }
 
-    /// Stores other bytes in an object that keeps its metadata, as a faulty store would.
+    /// Replaces the bytes of an object but keeps its metadata, as a faulty store might.
     #[cfg(test)]
     pub(super) fn damage(&self, folder: &str, name: &str, bytes: &'static [u8]) {
         let location = self.location(folder, name);
@@ -105,7 +106,7 @@ impl Remote {
         Path::from(format!("{}/{folder}/{name}", self.prefix))
     }
 
-    /// Stores a file with its hash, completely or not at all.
+    /// Stores a file together with its hash, completely or not at all.
     pub(super) fn put(&self, folder: &str, name: &str, file: &FilePath) -> io::Result<()> {
         let location = self.location(folder, name);
         let sha256 = AttributeValue::from(file_sha256(file)?);
@@ -116,7 +117,8 @@ impl Remote {
             match tokio::io::copy(&mut source, &mut writer).await {
                 Ok(_) => writer.shutdown().await,
                 Err(error) => {
-                    // Removes the stored parts; the first error is the one to report.
+                    // This removes the parts that are already stored. Its own error is ignored,
+                    // because the first error is reported.
                     let _ = writer.abort().await;
                     Err(error)
                 }
@@ -124,28 +126,30 @@ impl Remote {
         })
     }
 
-    /// Writes a stored file to `writer`; false if there is none.
+    /// Writes a stored file to `writer`. Returns false if there is no such file.
     ///
     /// # Errors
-    /// When the bytes do not have the hash that was stored with them, among others.
+    /// Any step fails, or the bytes do not have the hash that was stored with them.
     pub(super) fn fetch(&self, folder: &str, name: &str, writer: &mut impl Write) -> io::Result<bool> {
         let location = self.location(folder, name);
         self.runtime.block_on(async {
-            let found = match self.store.get(&location).await {
+            let response = match self.store.get(&location).await {
                 Err(object_store::Error::NotFound { .. }) => return Ok(false),
-                found => found?,
+                response => response?,
             };
-            let stored_sha256 = found.attributes.get(&SHA256).cloned();
+            let stored_sha256 = response.attributes.get(&SHA256).cloned();
             let mut hash = Sha256::new();
-            let mut chunks = found.into_stream();
+            let mut chunks = response.into_stream();
             while let Some(chunk) = chunks.next().await {
                 let chunk = chunk?;
                 hash.update(&chunk);
                 writer.write_all(&chunk)?;
             }
             if stored_sha256.is_some_and(|stored| *stored != format!("{:x}", hash.finalize())) {
-                let source =
-                    format!("the SHA-256 of {location} differs from that of the uploaded file").into();
+                let source = format!(
+                    "the SHA-256 of {location} differs from the SHA-256 that was stored with the file"
+                )
+                .into();
                 return Err(object_store::Error::Generic { store: "S3", source }.into());
             }
             writer.flush()?;
@@ -153,7 +157,7 @@ impl Remote {
         })
     }
 
-    /// Removes a stored file, if there is one.
+    /// Removes a stored file. Does nothing if there is none.
     pub(super) fn remove(&self, folder: &str, name: &str) -> io::Result<()> {
         match self.runtime.block_on(self.store.delete(&self.location(folder, name))) {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -161,63 +165,64 @@ impl Remote {
         }
     }
 
-    /// Whether a file is stored.
+    /// Whether a file with this name is stored.
     pub(super) fn has(&self, folder: &str, name: &str) -> io::Result<bool> {
         Ok(self.size_bytes(&format!("{folder}/{name}"))?.is_some())
     }
 
-    /// Size of a stored file in bytes, by its path; `None` if there is none.
+    /// Returns the size in bytes of the stored file with this path; `None` if there is none.
     pub(super) fn size_bytes(&self, path: &str) -> io::Result<Option<u64>> {
         #[cfg(test)]
         self.size_requests.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match self.runtime.block_on(self.store.head(&self.folder(path))) {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            found => Ok(found.map(|object| Some(object.size))?),
+            response => Ok(response.map(|object| Some(object.size))?),
         }
     }
 
-    /// Names of the folders in a folder.
+    /// Returns the names of the folders in a folder.
     pub(super) fn folders(&self, folder: &str) -> io::Result<Vec<String>> {
-        let found = self.runtime.block_on(self.store.list_with_delimiter(Some(&self.folder(folder))))?;
-        let names = found.common_prefixes.iter().filter_map(|path| path.filename());
+        let response = self.runtime.block_on(self.store.list_with_delimiter(Some(&self.folder(folder))))?;
+        let names = response.common_prefixes.iter().filter_map(|path| path.filename());
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Renames a stored file, by copying and deleting it; false if there is none.
-    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<bool> {
+    /// Renames a stored file by copying and deleting it. Returns false if there is no such file.
+    pub(super) fn rename(&self, old_path: &str, new_path: &str) -> io::Result<bool> {
         let full_path = |name: &str| Path::from(format!("{}/{name}", self.prefix));
-        match self.runtime.block_on(self.store.rename(&full_path(from), &full_path(to))) {
+        match self.runtime.block_on(self.store.rename(&full_path(old_path), &full_path(new_path))) {
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             renamed => Ok(renamed.map(|()| true)?),
         }
     }
 
-    /// Paths below a folder and sizes in bytes of all its files, also of subfolders.
+    /// Returns the paths relative to a folder, and the sizes in bytes, of all files in it and its
+    /// subfolders.
     pub(super) fn list_recursive(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
         self.runtime.block_on(async {
             let start = self.folder(folder);
-            let mut found = Vec::new();
+            let mut files = Vec::new();
             let mut objects = self.store.list(Some(&start));
             while let Some(object) = objects.next().await {
                 let object = object?;
                 if let Some(parts) = object.location.prefix_match(&start) {
                     let parts: Vec<_> = parts.map(|part| part.as_ref().to_owned()).collect();
-                    found.push((parts.join("/"), object.size));
+                    files.push((parts.join("/"), object.size));
                 }
             }
-            Ok(found)
+            Ok(files)
         })
     }
 
-    /// The stored files of a folder.
+    /// Lists the stored files of a folder.
     pub(super) fn entries(&self, folder: &str) -> io::Result<Vec<Entry>> {
         self.runtime.block_on(async {
-            let mut found = Vec::new();
+            let mut entries = Vec::new();
             let mut objects = self.store.list(Some(&self.folder(folder)));
             while let Some(object) = objects.next().await {
                 let object = object?;
                 if let Some((id, extension)) = object.location.filename().and_then(split_name) {
-                    found.push(Entry {
+                    entries.push(Entry {
                         id,
                         extension,
                         stored_at: object.last_modified.into(),
@@ -225,7 +230,7 @@ impl Remote {
                     });
                 }
             }
-            Ok(found)
+            Ok(entries)
         })
     }
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::remote::Remote;
 use super::{BlobKey, TEMPORARY_PREFIX};
 
-/// A file being written. Dropping it before [`BlobWriter::finish`] removes the file.
+/// A file that is being written. If this value is dropped before [`BlobWriter::finish`], the file
+/// is removed.
 #[derive(Debug)]
 pub struct BlobWriter {
     file: BufWriter<File>,
@@ -15,9 +16,9 @@ pub struct BlobWriter {
     folder: PathBuf,
     destination: PathBuf,
     is_finished: bool,
-    /// Object storage that gets the file too, and its folder there.
+    /// Object storage where the finished file is stored too, with its folder there.
     remote: Option<(Remote, &'static str)>,
-    /// Name of the object if this writer has stored it already.
+    /// Name of the object if this writer has already stored it.
     uploaded_as: Option<String>,
 }
 
@@ -36,30 +37,31 @@ impl BlobWriter {
         })
     }
 
-    /// Continues with `file`, which now has the temporary name.
+    /// Continues with `file`, which now has the temporary name instead of the original file.
     pub(super) fn with_file(mut self, file: File) -> Self {
         self.file = BufWriter::new(file);
         self
     }
 
-    /// Also stores the file in object storage when it is finished.
+    /// Also stores the file in object storage when the file is finished.
     pub(super) fn with_remote(mut self, remote: Option<Remote>, folder: &'static str) -> Self {
         self.remote = remote.map(|remote| (remote, folder));
         self
     }
 
-    /// Path of the unfinished file, so that another process can write it. Flush `self` before.
+    /// Returns the path of the unfinished file. Another process may write the file through this
+    /// path. Flush `self` before that.
     #[must_use]
     pub fn temporary(&self) -> &Path {
         &self.temporary
     }
 
-    /// Stores the file in object storage as `key`, of the same folder. [`Self::finish_as`] then has
-    /// little left to do: callers hold locks meanwhile. Replaces an existing object, so `key` must
-    /// name the content or be new.
+    /// Stores the file in object storage as `key`, which must be in the same folder. Because
+    /// [`Self::finish_as`] then has little left to do, its callers hold their locks for a shorter
+    /// time. An existing object is replaced. Therefore `key` must identify the content or be new.
     ///
     /// # Errors
-    /// When the file or the object cannot be written.
+    /// The file or the object cannot be written.
     pub fn upload_as(&mut self, key: &BlobKey) -> io::Result<()> {
         let Some((remote, folder)) = &self.remote else { return Ok(()) };
         let name = key.file_name();
@@ -69,11 +71,12 @@ impl BlobWriter {
         Ok(())
     }
 
-    /// As [`Self::upload_as`], but leaves an existing object to [`Self::finish_as`]: other versions
-    /// may derive other bytes from the same content.
+    /// Like [`Self::upload_as`], but does not replace an existing object, which is left to
+    /// [`Self::finish_as`]. Other versions of the service may derive different bytes from the same
+    /// content.
     ///
     /// # Errors
-    /// As [`Self::upload_as`].
+    /// Those of [`Self::upload_as`].
     pub fn upload_derived_as(&mut self, key: &BlobKey) -> io::Result<()> {
         match &self.remote {
             Some((remote, folder)) if remote.has(folder, &key.file_name())? => Ok(()),
@@ -81,26 +84,26 @@ impl BlobWriter {
         }
     }
 
-    /// Names the file after `key`, of the same folder, and finishes it.
+    /// Names the file after `key`, which must be in the same folder, and finishes it.
     ///
     /// # Errors
-    /// As [`Self::finish`].
+    /// Those of [`Self::finish`].
     pub fn finish_as(mut self, key: &BlobKey) -> io::Result<PathBuf> {
         self.destination = self.folder.join(key.file_name());
         self.finish()
     }
 
     /// Syncs the file, stores it in object storage if there is any, renames it and syncs the
-    /// folder. Returns its path.
+    /// folder. Returns the path of the file.
     ///
     /// # Errors
-    /// When any step fails; the destination is then unchanged.
+    /// Any step fails. The destination is then unchanged.
     pub fn finish(mut self) -> io::Result<PathBuf> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
         if let (Some((remote, folder)), Some(name)) = (&self.remote, self.destination.file_name()) {
             let name = name.to_string_lossy();
-            // A deletion may have removed the object since.
+            // Since the upload, a deletion may have removed the object.
             if self.uploaded_as.as_deref() != Some(&*name) || !remote.has(folder, &name)? {
                 remote.put(folder, &name, &self.temporary)?;
             }
@@ -131,16 +134,16 @@ impl Seek for BlobWriter {
 impl Drop for BlobWriter {
     fn drop(&mut self) {
         if !self.is_finished {
-            // If this fails, the next start removes the file.
+            // If this fails, the file is removed when the service starts the next time.
             let _ = fs::remove_file(&self.temporary);
         }
     }
 }
 
-/// Writes a small file durably, with access for its owner only.
+/// Writes a small file durably. Only its owner may access it.
 ///
 /// # Errors
-/// When any step fails; an older file of that name is then unchanged.
+/// Any step fails. An older file with that name is then unchanged.
 pub fn write_private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut writer = BlobWriter::create(folder.to_owned(), path.to_owned())?;
@@ -153,7 +156,7 @@ pub fn write_private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     writer.finish().map(|_| ())
 }
 
-/// Makes a rename or a new name in `folder` survive a power cut.
+/// Makes sure that new and renamed files in `folder` survive a power failure.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;

@@ -1,8 +1,8 @@
-//! The runner of a server deployment: `apalis` with its PostgreSQL storage, shared by any number of
-//! processes.
+//! The runner of a server deployment. It uses `apalis` with PostgreSQL storage, which any number of
+//! processes can share.
 //!
-//! It brings offers to idle workers within milliseconds, and those of a dead worker to another one.
-//! The table of tasks alone decides which attempt holds a task.
+//! It brings offers to idle workers within milliseconds. Offers of a dead worker go to another one.
+//! The table of tasks alone decides which attempt owns a task.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -23,35 +23,36 @@ use crate::tasks::delivery::{Deliver, Delivery};
 /// Name of the queue within `apalis`.
 const NAME: &str = "songfoundry-tasks";
 
-/// Connections of a process to the queue: one listens, the others fetch, push and send heartbeats.
+/// Maximum number of a process's connections to the queue: one listens, the others fetch, push and
+/// send heartbeats.
 const CONNECTIONS_MAX: u32 = 4;
 
-/// Heartbeats of a worker within the time after which it counts as dead.
+/// Number of heartbeats that a worker sends within the time after which it counts as dead.
 const HEARTBEATS_PER_TIMEOUT: u32 = 3;
 
-/// How often a worker polls for offers whose notification it missed.
+/// Interval at which a worker polls for offers whose notification it missed.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Wait before a worker restarts after the database did not answer.
+/// Delay before a worker restarts after the database has not answered.
 const RESTART_DELAY: Duration = Duration::from_secs(2);
 
-/// How long answered offers and dead workers are kept, in seconds.
+/// Time for which answered offers and dead workers are kept, in seconds.
 const KEPT_SECS: f64 = 3_600.0;
 
-/// The queue.
+/// The queue of offers.
 #[derive(Debug)]
 pub(crate) struct Queue {
     pool: PgPool,
     config: Config,
-    /// Workers that this process has started.
+    /// Number of workers that this process has started.
     workers: AtomicUsize,
 }
 
 impl Queue {
-    /// Opens the queue and creates its tables if needed.
+    /// Opens the queue. Creates its tables if they do not exist.
     ///
     /// # Errors
-    /// When the database refuses, or lacks PostgreSQL's extension `hstore`.
+    /// The database refuses the connection, or it lacks PostgreSQL's extension `hstore`.
     pub(crate) async fn open(address: &DatabaseAddress, lost_after: Duration) -> anyhow::Result<Self> {
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS_MAX)
@@ -70,7 +71,7 @@ impl Queue {
         Ok(Self { pool, config, workers: AtomicUsize::new(0) })
     }
 
-    /// Puts an offer into the queue.
+    /// Adds an offer to the queue. Workers receive it after `delay`.
     pub(super) async fn push(&self, delivery: &Delivery, delay: Duration) -> Result<(), ApiError> {
         let task = TaskBuilder::new(serde_json::to_vec(delivery).map_err(ApiError::internal)?);
         let task = if delay.is_zero() { task } else { task.run_after(delay) };
@@ -78,7 +79,7 @@ impl Queue {
         push_tasks(&mut *connection, NAME, vec![task.build()]).await.map_err(ApiError::internal)
     }
 
-    /// Runs tasks on at most `threads` threads until `stop`.
+    /// Runs tasks on at most `threads` threads until `stop` is cancelled.
     pub(crate) async fn work<D: Deliver>(&self, tasks: &D, threads: usize, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let stopped = stop.clone();
@@ -100,22 +101,22 @@ impl Queue {
             if stop.is_cancelled() {
                 break;
             }
-            // A worker of `apalis` ends when the database does not answer.
-            tracing::warn!(?ended, "the worker lost its queue and starts again");
+            // A worker of `apalis` ends if the database does not answer.
+            tracing::warn!(?ended, "the worker has lost its connection to the task queue; it will restart");
             tokio::time::sleep(RESTART_DELAY).await;
         }
     }
 
-    /// A name that no worker has or had.
+    /// Returns a name that no other worker has or had.
     fn new_worker_name(&self) -> String {
         let number = self.workers.fetch_add(1, Ordering::Relaxed);
         format!("songfoundry-{}-{number}-{}", std::process::id(), uuid::Uuid::new_v4().simple())
     }
 
-    /// Removes answered offers and dead workers after [`KEPT_SECS`].
+    /// Removes answered offers and dead workers that are older than [`KEPT_SECS`].
     ///
     /// # Errors
-    /// If the query fails.
+    /// A query fails.
     pub(crate) async fn tidy(&self) -> Result<(), sqlx::Error> {
         store::delete_old(&self.pool, NAME, KEPT_SECS).await
     }
@@ -126,7 +127,7 @@ impl Queue {
     }
 }
 
-/// Answers an offer. It counts as answered even if the task fails.
+/// Runs the task of an offer. The offer counts as answered even if the task fails.
 async fn deliver<D: Deliver>(delivery: Delivery, tasks: Data<D>) -> Result<(), BoxDynError> {
     let tasks = (*tasks).clone();
     tokio::task::spawn_blocking(move || tasks.deliver(&delivery)).await?;

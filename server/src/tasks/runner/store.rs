@@ -1,4 +1,4 @@
-//! The tables of `apalis` in the database.
+//! Maintains the tables of `apalis` in the database.
 
 use apalis_postgres::PgPool;
 

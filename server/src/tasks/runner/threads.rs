@@ -1,23 +1,23 @@
-//! The runner of a desktop: a few threads of this process, which run tasks in the order of their
-//! start.
+//! The runner of a desktop: a few threads of this process. They run tasks in the order in which the
+//! tasks were started.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A fixed number of threads and their queue.
+/// A fixed number of threads with a queue of jobs.
 #[derive(Debug, Clone)]
 pub(crate) struct Threads {
     queue: mpsc::Sender<Job>,
 }
 
 impl Threads {
-    /// Starts `workers` threads. They end when the last [`Threads`] is dropped and the queue is
+    /// Starts `workers` threads. They end once the last [`Threads`] is dropped and the queue is
     /// empty.
     ///
     /// # Errors
-    /// When the system cannot start a thread.
+    /// The system cannot start a thread.
     pub(crate) fn start(workers: usize) -> std::io::Result<Self> {
         let (queue, jobs) = mpsc::channel::<Job>();
         let jobs = Arc::new(Mutex::new(jobs));
@@ -25,7 +25,8 @@ impl Threads {
             let jobs = Arc::clone(&jobs);
             thread::Builder::new().name(format!("task-{number}")).spawn(move || {
                 loop {
-                    // The lock is held while waiting, not while working.
+                    // The lock is only held while a thread waits for a job, not while it runs the
+                    // job.
                     let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     match next {
                         Ok(job) => job(),
@@ -37,11 +38,12 @@ impl Threads {
         Ok(Self { queue })
     }
 
-    /// Queues a job. A job must catch its own panics.
+    /// Adds a job to the queue. The job must catch its own panics.
     pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
-        // The receiver lives as long as the threads, which end only after `self`.
+        // The receiver exists as long as the threads do, and these end only after `self` is
+        // dropped.
         if self.queue.send(Box::new(job)).is_err() {
-            tracing::error!("no thread is left to run a task");
+            tracing::error!("cannot run a task: all task threads have ended");
         }
     }
 }
@@ -54,8 +56,8 @@ mod tests {
 
     #[test]
     fn each_thread_runs_a_job_at_the_same_time() {
-        let jobs = Threads::start(3).expect("threads");
-        // Opens only if all three jobs and this thread wait at the same time.
+        let jobs = Threads::start(3).expect("the threads start");
+        // The barrier opens only if all three jobs and this thread wait for it at the same time.
         let barrier = Arc::new(Barrier::new(4));
         for _ in 0..3 {
             let barrier = Arc::clone(&barrier);

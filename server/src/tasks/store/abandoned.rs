@@ -1,4 +1,5 @@
-//! Tasks that end while they wait: cancelled, or unfinished when an earlier process ended.
+//! Tasks that end while they wait, because they are cancelled or because an earlier process did not
+//! finish them.
 
 use serde_json::Value;
 use sqlx::any::AnyRow;
@@ -8,16 +9,16 @@ use super::bytes;
 use crate::clock;
 use crate::db::Db;
 
-/// A task that ended without another attempt and whose files must be removed.
+/// A task that ended without another attempt. Its files must be removed.
 #[derive(Debug)]
 pub(in crate::tasks) struct Abandoned {
-    /// Name of the kind.
+    /// Name of the task's kind.
     pub(in crate::tasks) kind: String,
     pub(in crate::tasks) input: Value,
 }
 
-/// Requests the cancellation of unfinished tasks of a user, one or all, and ends those that wait.
-/// Returns the number of requests, and the tasks with files that ended at once.
+/// Requests the cancellation of one unfinished task of a user, or of all without an `id`. Waiting
+/// tasks end at once. Returns the number of requests, and the ended tasks that have files.
 pub(in crate::tasks) async fn cancel(
     db: &Db,
     kinds_with_files: &[&str],
@@ -49,8 +50,8 @@ pub(in crate::tasks) async fn cancel(
     Ok((cancelled.len() as u64, abandoned))
 }
 
-/// Marks unfinished tasks of an earlier process as failed, with `error` as JSON text, and returns
-/// their number. Tasks with files are requeued instead: they are due, and their attempts are lost.
+/// Marks unfinished tasks of an earlier process as failed, with `error` as JSON text. Returns their
+/// number. Tasks with files are treated as lost and due instead, so that upkeep requeues them.
 pub(in crate::tasks) async fn end_leftovers(
     db: &Db,
     kinds_with_files: &[&str],
@@ -86,16 +87,17 @@ pub(in crate::tasks) async fn end_leftovers(
     Ok(failed)
 }
 
-/// The state of a task after its attempt released it.
+/// State of a task after its attempt has released it.
 #[derive(Debug, Default)]
 pub(in crate::tasks) struct ReleaseOutcome {
-    /// Whether it waits for another attempt.
+    /// Whether the task waits for another attempt.
     pub(in crate::tasks) is_waiting: bool,
-    /// The task, if it has ended and its files must be removed.
+    /// The task, if it has ended and its files must be removed. Otherwise empty.
     pub(in crate::tasks) abandoned: Vec<Abandoned>,
 }
 
-/// The outcome of a release, from id, kind and state of the changed row; `None` if no row changed.
+/// Returns the outcome of a release. `changed` is the changed row with id, kind and state, or
+/// `None` if no row changed.
 pub(super) async fn release_outcome(
     connection: &mut AnyConnection,
     kinds_with_files: &[&str],
@@ -111,7 +113,7 @@ pub(super) async fn release_outcome(
     })
 }
 
-/// Deletes the inputs of ended tasks, and returns those of `kinds_with_files`.
+/// Deletes the inputs of ended tasks. Returns the inputs of those tasks that have files.
 async fn delete_inputs(
     connection: &mut AnyConnection,
     kinds_with_files: &[&str],

@@ -1,4 +1,4 @@
-//! Tasks whose attempts are lost, and due tasks that no worker claimed.
+//! Finds and requeues tasks whose attempts are lost, and due tasks that no worker has claimed.
 
 use sqlx::Row as _;
 
@@ -8,19 +8,19 @@ use crate::clock;
 use crate::db::Db;
 use crate::tasks::delivery::Delivery;
 
-/// A running task whose attempt sends no heartbeats any more.
+/// A running task whose attempt no longer sends heartbeats.
 #[derive(Debug)]
 pub(in crate::tasks) struct LostAttempt {
     pub(in crate::tasks) delivery: Delivery,
     /// Number of the attempt.
     pub(in crate::tasks) attempt: i64,
-    /// Attempts that failed before.
+    /// Number of earlier attempts that failed.
     pub(in crate::tasks) failures: i64,
-    /// Whether its cancellation was requested.
+    /// Whether the cancellation of the task was requested.
     pub(in crate::tasks) cancel_requested: bool,
 }
 
-/// The running tasks whose attempts send no heartbeats any more.
+/// Returns the running tasks whose attempts no longer send heartbeats.
 pub(in crate::tasks) async fn lost_attempts(db: &Db) -> Result<Vec<LostAttempt>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT id, owner_id, attempt, failures, cancel_requested FROM tasks \
@@ -42,7 +42,7 @@ pub(in crate::tasks) async fn lost_attempts(db: &Db) -> Result<Vec<LostAttempt>,
 }
 
 /// Ends a task whose last attempt is lost, with `error` as JSON text. Returns the task if it has
-/// files to remove; `None` if the attempt has sent a heartbeat meanwhile.
+/// files to remove. Returns `None` if the attempt has sent a heartbeat in the meantime.
 pub(in crate::tasks) async fn fail_lost(
     db: &Db,
     kinds_with_files: &[&str],
@@ -70,8 +70,8 @@ pub(in crate::tasks) async fn fail_lost(
     Ok(is_ended.then_some(abandoned))
 }
 
-/// Requeues a task whose attempt is lost. Changes nothing if the attempt has sent a heartbeat
-/// meanwhile.
+/// Requeues a task whose attempt is lost. Changes nothing if the attempt has sent a heartbeat in
+/// the meantime.
 pub(in crate::tasks) async fn requeue_lost(
     db: &Db,
     kinds_with_files: &[&str],
@@ -95,8 +95,9 @@ pub(in crate::tasks) async fn requeue_lost(
     Ok(released)
 }
 
-/// Follows a clock that was set back. Leases that end after more than twice `lease_ms` are cut to
-/// `lease_ms`. Tasks that would wait longer than `wait_ms` become due and are returned.
+/// Adapts leases and due times to a clock that was set back. Leases that end later than twice
+/// `lease_ms` from now are cut to `lease_ms`. Tasks that would wait longer than `wait_ms` become
+/// due. Returns those tasks.
 pub(in crate::tasks) async fn follow_clock(
     db: &Db,
     lease_ms: i64,
@@ -131,8 +132,8 @@ pub(in crate::tasks) async fn follow_clock(
     rows.iter().map(delivery).collect()
 }
 
-/// Tasks that have been due for `for_ms` without a claim: their offers may be lost. Each is
-/// returned once in that time.
+/// Returns the tasks that have been due for `for_ms` without being claimed, because their offers
+/// may be lost. Each task is returned only once within that time.
 pub(in crate::tasks) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delivery>, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE state = 'queued' AND due_ms < $1")

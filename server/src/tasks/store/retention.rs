@@ -1,10 +1,10 @@
-//! Size of tasks in the database, and removal of old ones.
+//! Measures the size of tasks in the database, and removes old tasks.
 
 use sqlx::Row as _;
 
 use crate::db::Db;
 
-/// Bytes of the inputs and results of a user's tasks.
+/// Returns the total size of the inputs and results of a user's tasks, in bytes.
 pub(crate) async fn stored_bytes(
     connection: &mut sqlx::AnyConnection,
     owner_id: &str,
@@ -18,7 +18,7 @@ pub(crate) async fn stored_bytes(
     Ok(u64::try_from(stored).unwrap_or_default())
 }
 
-/// Bytes of the inputs and results of tasks, by user id.
+/// Returns the total size of the inputs and results of tasks in bytes, by user id.
 pub(in crate::tasks) async fn stored_bytes_of_all(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT owner_id, CAST(SUM(stored_bytes) AS BIGINT) AS stored_bytes FROM tasks GROUP BY owner_id",
@@ -43,16 +43,16 @@ pub(in crate::tasks) async fn remove_finished(db: &Db, owner_id: &str, id: &str)
     Ok(())
 }
 
-/// Removes the tasks that ended before `time`, in the form of [`crate::clock::now_text`], and
-/// returns their number.
+/// Removes the tasks that ended before `time`, which has the form of [`crate::clock::now_text`].
+/// Returns their number.
 pub(in crate::tasks) async fn remove_finished_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
-    let found: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE finished_at < $1")
+    let finished_count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE finished_at < $1")
         .bind(time)
         .fetch_one(db)
         .await?;
-    if found == 0 {
+    if finished_count == 0 {
         return Ok(0);
     }
-    let done = sqlx::query("DELETE FROM tasks WHERE finished_at < $1").bind(time).execute(db).await?;
-    Ok(done.rows_affected())
+    let outcome = sqlx::query("DELETE FROM tasks WHERE finished_at < $1").bind(time).execute(db).await?;
+    Ok(outcome.rows_affected())
 }

@@ -1,4 +1,4 @@
-//! How long tasks and their inputs are kept, and the quota they count for.
+//! Tests how long tasks and their inputs are kept, and the quota towards which they count.
 
 use super::*;
 
@@ -22,7 +22,7 @@ async fn insert_with_input(app: &TestApp, owner: &str, id: &str, state: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn finished_tasks_are_removed_after_the_time_of_the_setting() {
+async fn finished_tasks_are_removed_after_the_number_of_days_in_the_settings() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
     let days = |days: i64| crate::clock::text_in(-days * 86_400);
@@ -36,9 +36,9 @@ async fn finished_tasks_are_removed_after_the_time_of_the_setting() {
             .await
             .expect("a row");
     }
-    // A starting process removes old tasks.
+    // A process removes old tasks when it starts.
     let _other = app.beside_without_work().await;
-    let begun = Instant::now();
+    let started_at = Instant::now();
     let ids = || async {
         let tasks = app.local(Method::GET, LIST).send().await.expect(200);
         let mut ids: Vec<String> = tasks["items"]
@@ -50,7 +50,7 @@ async fn finished_tasks_are_removed_after_the_time_of_the_setting() {
         ids.sort();
         ids
     };
-    while ids().await.iter().any(|id| id == "old") && begun.elapsed() < Duration::from_secs(20) {
+    while ids().await.iter().any(|id| id == "old") && started_at.elapsed() < Duration::from_secs(20) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(ids().await, ["recent", "waiting"]);
@@ -67,11 +67,15 @@ async fn the_input_of_a_task_is_deleted_once_it_cannot_run() {
         .await
         .expect("a row");
     app.local(Method::DELETE, &format!("{LIST}/waiting")).send().await.expect(200);
-    assert_eq!(input_of(&app, "waiting").await, "null", "cancelled while it waited");
+    assert_eq!(
+        input_of(&app, "waiting").await,
+        "null",
+        "the input of a task that was cancelled while it waited is deleted"
+    );
     insert_with_input(&app, &owner, "lost", "running").await;
     insert_with_input(&app, &owner, "stopped", "running").await;
     app.local(Method::DELETE, &format!("{LIST}/stopped")).send().await.expect(200);
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "a task does not end");
+    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "a task did not end in time");
     for (id, state) in [("lost", "failed"), ("stopped", "cancelled")] {
         assert_eq!(
             (read(&app, id).await["state"].as_str(), &*input_of(&app, id).await),
@@ -81,7 +85,7 @@ async fn the_input_of_a_task_is_deleted_once_it_cannot_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_deletes_the_input_of_an_unfinished_task() {
+async fn a_desktop_deletes_the_inputs_of_unfinished_tasks_when_it_starts() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
@@ -91,7 +95,7 @@ async fn a_start_deletes_the_input_of_an_unfinished_task() {
     let config = &app.state.config;
     Tasks::open(app.state.db.clone(), &config.storage, config.tasks, app.state.document_quota, KINDS)
         .await
-        .expect("opens as at a start");
+        .expect("the list of tasks opens");
     assert_eq!(
         (&read(&app, "left").await["state"], &*input_of(&app, "left").await),
         (&json!("failed"), "null")
@@ -99,7 +103,7 @@ async fn a_start_deletes_the_input_of_an_unfinished_task() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn inputs_of_tasks_count_for_the_quota_of_projects() {
+async fn inputs_of_tasks_count_towards_the_quota_of_projects() {
     let app = TestApp::with(&[("SF_PROJECTS_QUOTA_BYTES", "100000")]).await;
     let owner = owner(&app).await;
     let song = |bytes: usize| json!({ "schema_version": 1, "project_id": "song", "tracks": [], "client": "x".repeat(bytes) });
@@ -108,28 +112,28 @@ async fn inputs_of_tasks_count_for_the_quota_of_projects() {
     };
     let detail = mixdown(100_000).send().await.problem(507, "quota_exceeded");
     assert!(detail.contains("100000 bytes"), "{detail}");
-    // A task that runs keeps its input, 60 KB.
-    let (go, wait) = mpsc::channel::<()>();
-    let wait = Mutex::new(wait);
+    // A running task keeps its input, which has 60 KB.
+    let (finish, may_finish) = mpsc::channel::<()>();
+    let may_finish = Mutex::new(may_finish);
     let name = format!("{} {}", uuid::Uuid::new_v4(), "x".repeat(60_000));
     let work = move |_: &TaskContext| {
-        wait.lock().unwrap().recv().expect("go");
+        may_finish.lock().unwrap().recv().expect("the test lets the work finish");
         Ok(Value::Null)
     };
-    WORKS.lock().unwrap().insert(name.clone(), Arc::new(work));
+    WORK_BY_NAME.lock().unwrap().insert(name.clone(), Arc::new(work));
     let id = app.state.tasks.start(&owner, CLOSURE.name, &json!(name)).await.expect("starts");
     mixdown(50_000).send().await.problem(507, "quota_exceeded");
     let save = || app.local(Method::POST, "/api/v1/projects").json(&song(50_000)).send();
     save().await.problem(507, "quota_exceeded");
     let storage = app.local(Method::GET, "/api/v1/admin/storage").send().await.expect(200);
     assert!(storage["users"][0]["task_bytes"].as_u64() > Some(60_000), "{storage}");
-    go.send(()).expect("waits");
+    finish.send(()).expect("the work waits");
     ended(&app, &id).await;
     save().await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_user_removes_a_finished_task_and_its_result_counts_no_more() {
+async fn the_result_of_a_removed_task_no_longer_counts_towards_the_quota() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
     let id = start(&app, &owner, |_| Ok(json!("x".repeat(50_000)))).await;
@@ -145,7 +149,11 @@ async fn a_user_removes_a_finished_task_and_its_result_counts_no_more() {
     let call = app.remote(Method::DELETE, &format!("{path}?remove=true")).token(&stranger);
     call.send().await.problem(404, "not_found");
     assert_eq!(delete("").await.expect(200)["state"], "succeeded");
-    assert_eq!(read(&app, &id).await["state"], "succeeded", "it stays unless its removal is requested");
+    assert_eq!(
+        read(&app, &id).await["state"],
+        "succeeded",
+        "a finished task stays unless its removal is requested"
+    );
     let removed = delete("?remove=true").await.expect(200);
     assert_eq!(removed["result"].as_str().map(str::len), Some(50_000));
     app.local(Method::GET, &path).send().await.problem(404, "not_found");
@@ -159,10 +167,10 @@ async fn a_user_removes_a_finished_task_and_its_result_counts_no_more() {
         Err(ApiError::internal(anyhow::anyhow!("stopped")))
     };
     let id = start(&app, &owner, work).await;
-    // Cancelled at first, and removed once it has ended.
-    let begun = Instant::now();
+    // The task is first cancelled, and then removed once it has ended.
+    let started_at = Instant::now();
     while app.local(Method::DELETE, &format!("{LIST}/{id}?remove=true")).send().await.status != 404 {
-        assert!(begun.elapsed() < Duration::from_secs(20), "it is not removed");
+        assert!(started_at.elapsed() < Duration::from_secs(20), "the task was not removed in time");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
