@@ -44,10 +44,13 @@ pub fn compile_session(
     audio: JsValue,
 ) -> Result<CompiledSession, JsError> {
     let project = read(project)?;
-    let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots)
-        .map_err(|error| JsError::new(&format!("bank_slots must be an object that maps SoundFont ids to slots: {error}")))?;
-    let audio: Option<HashMap<String, AudioFile>> = serde_wasm_bindgen::from_value(audio)
-        .map_err(|error| JsError::new(&format!("audio must be an object that maps ids to audio files: {error}")))?;
+    let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots).map_err(|error| {
+        JsError::new(&format!("bank_slots must be an object that maps SoundFont ids to slots: {error}"))
+    })?;
+    let audio: Option<HashMap<String, AudioFile>> =
+        serde_wasm_bindgen::from_value(audio).map_err(|error| {
+            JsError::new(&format!("audio must be an object that maps ids to audio files: {error}"))
+        })?;
     let mut resolver = SlotContents { bank_slots, default_slot, audio: audio.unwrap_or_default() };
     let Compiled { session, left_out } = schemas::session::compile(&project, sample_rate_hz, &mut resolver)?;
     memory::check(&session, resolver.audio.values().map(|file| (file.slot, file.frames)))?;
@@ -131,8 +134,8 @@ impl CompiledSession {
         self.track_ids.clone()
     }
 
-    /// Parts of the project that the engine does not play. Each is a JSON pointer and a reason, such
-    /// as `/tracks/0/effects/1: the engine cannot run plugins`.
+    /// Parts of the project that the engine does not play. Each is a JSON pointer and a reason,
+    /// such as `/tracks/0/effects/1: the engine cannot run plugins`.
     #[wasm_bindgen(getter, js_name = leftOut)]
     pub fn left_out(&self) -> Vec<String> {
         self.left_out.clone()
@@ -163,7 +166,8 @@ pub fn gain_from_db(level_db: f64) -> f32 {
     gain::from_db(level_db)
 }
 
-/// Returns the magnitude response in decibels of the built-in equalizer at each of some frequencies.
+/// Returns the magnitude response in decibels of the built-in equalizer at each of some
+/// frequencies.
 ///
 /// `values` are the equalizer's parameters in the order of its parameter table, each within its
 /// range. Frequencies above 0.499 of the sample rate are lowered to that limit.

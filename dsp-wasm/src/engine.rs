@@ -192,8 +192,8 @@ impl WasmEngine {
         Ok(self.mixer.set_slots(slots)?)
     }
 
-    /// Lists the blocks of streamed audio that clips need, in no particular order. A block is listed
-    /// until [`Self::fill_audio`] delivers it.
+    /// Lists the blocks of streamed audio that clips need, in no particular order. A block is
+    /// listed until [`Self::fill_audio`] delivers it.
     ///
     /// # Errors
     ///
@@ -359,12 +359,16 @@ fn check_slot(slot: usize) -> Result<(), JsError> {
     if slot < MAX_BANKS {
         return Ok(());
     }
-    Err(JsError::new(&format!("slot {slot} does not exist: the engine holds at most {MAX_BANKS} sound banks")))
+    Err(JsError::new(&format!(
+        "slot {slot} does not exist: the engine holds at most {MAX_BANKS} sound banks"
+    )))
 }
 
 fn check_audio_slot(slot: usize) -> Result<(), JsError> {
     if slot < MAX_AUDIO {
         return Ok(());
     }
-    Err(JsError::new(&format!("slot {slot} does not exist: the engine holds at most {MAX_AUDIO} audio files")))
+    Err(JsError::new(&format!(
+        "slot {slot} does not exist: the engine holds at most {MAX_AUDIO} audio files"
+    )))
 }

@@ -40,8 +40,8 @@ impl IncomingFiles {
     ///
     /// # Errors
     ///
-    /// Returns a message if [`Self::begin`] was not called for the slot, or if the pieces exceed the
-    /// announced size. In the second case the unfinished file is removed.
+    /// Returns a message if [`Self::begin`] was not called for the slot, or if the pieces exceed
+    /// the announced size. In the second case the unfinished file is removed.
     pub(crate) fn add(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
         let index = self.index_of(slot)?;
         let IncomingFile { size_bytes, bytes, .. } = &mut self.files[index];

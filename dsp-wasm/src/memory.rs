@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn a_session_with_too_many_delays_is_refused_with_a_reason() {
         assert_eq!(check(&session_with_delays(150), core::iter::empty()), Ok(()));
-        let error = check(&session_with_delays(1_000), [(3, 48_000)].into_iter()).expect_err("too much").to_string();
+        let error =
+            check(&session_with_delays(1_000), [(3, 48_000)].into_iter()).expect_err("too much").to_string();
         assert!(error.contains("1000 delay effects need 2"), "{error}");
         assert!(error.contains("a song may take 360 MiB"), "{error}");
     }

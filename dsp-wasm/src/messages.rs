@@ -146,8 +146,8 @@ pub struct WantedAudio {
 }
 
 /// Measurements of the master. The level of silence is -Infinity. A measurement of integrated
-/// loudness and peaks begins when the page starts to watch the meters. It begins again when the song
-/// plays from its start, or when the page resets the meters.
+/// loudness and peaks begins when the page starts to watch the meters. It begins again when the
+/// song plays from its start, or when the page resets the meters.
 #[derive(Debug, Clone, PartialEq, Serialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct MasterMeters {

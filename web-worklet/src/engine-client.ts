@@ -136,8 +136,8 @@ export class EngineClient {
 
   /**
    * Returns the presets that each track may select in its SoundFont, in the order of the tracks. A
-   * preset is written as its bank and program number, such as `128:0`. The list of a track without a
-   * SoundFont is empty. Notes are ignored.
+   * preset is written as its bank and program number, such as `128:0`. The list of a track without
+   * a SoundFont is empty. Notes are ignored.
    */
   presetsUsed(project: Project): string[][] {
     return presetsUsed(project).map((text) => (text === '' ? [] : text.split(',')));
@@ -179,11 +179,12 @@ export class EngineClient {
   }
 
   /**
-   * Loads an audio file as a whole, for clips or as an impulse response. Its bytes are little-endian
-   * 32-bit floats at the engine's sample rate with interleaved channels. Playback continues
-   * meanwhile, even that of the same file if it is streamed. Projects set from now on may use the
-   * file's id. Resolves without loading if the file is removed meanwhile. Rejects with a message
-   * that names the defect of the file; if the file was streamed before, it is then streamed again.
+   * Loads an audio file as a whole, for clips or as an impulse response. Its bytes are
+   * little-endian 32-bit floats at the engine's sample rate with interleaved channels. Playback
+   * continues meanwhile, even that of the same file if it is streamed. Projects set from now on may
+   * use the file's id. Resolves without loading if the file is removed meanwhile. Rejects with a
+   * message that names the defect of the file; if the file was streamed before, it is then streamed
+   * again.
    */
   async loadAudio(
     fileId: string,
@@ -205,7 +206,8 @@ export class EngineClient {
       }
       if (!isRemoved()) await this.#request((request) => this.#send({ type: 'endAudio', request, slot, channels }));
     } catch (error) {
-      // Both commands remove the received pieces. The file keeps its slot, because sessions may use it.
+      // Both commands remove the received pieces. The file keeps its slot, because sessions may use
+      // it.
       if (!isRemoved() && wasStreamed) await this.streamAudio(fileId, frames, fileRateHz);
       else if (!isRemoved()) this.#send({ type: 'dropAudio', slot });
       throw error;

@@ -161,9 +161,9 @@ export class EngineHost {
   }
 
   /**
-   * Carries out the last of the received seeks, before the next block or other command. While a user
-   * drags the playhead, seeks arrive faster than blocks are rendered, and a seek may take longer
-   * than a block.
+   * Carries out the last of the received seeks, before the next block or other command. While a
+   * user drags the playhead, seeks arrive faster than blocks are rendered, and a seek may take
+   * longer than a block.
    */
   #seek(): void {
     if (this.#seekFrame === undefined) return;

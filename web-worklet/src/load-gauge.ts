@@ -11,8 +11,8 @@ const LATE_MS = 60;
 const PAUSE_MS = 2000;
 
 /**
- * Measures the load with a clock of whole milliseconds, because the audio thread has no finer clock.
- * Over a second, the rounding errors average out.
+ * Measures the load with a clock of whole milliseconds, because the audio thread has no finer
+ * clock. Over a second, the rounding errors average out.
  */
 export class LoadGauge {
   /** Rendering time as a fraction of the audio's duration, over the last second. */
