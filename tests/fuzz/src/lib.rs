@@ -110,7 +110,7 @@ pub fn mutated(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate:
 /// Runs `parse`, which must take at most `limit_bytes` of memory at a time.
 fn within<T>(limit_bytes: usize, label: &str, parse: impl FnOnce() -> T) -> T {
     let (result, cost) = counting::cost(parse);
-    let counting::Cost { peak_bytes, requests } = cost;
+    let counting::Cost { peak_bytes, allocations: requests } = cost;
     assert!(
         peak_bytes <= limit_bytes,
         "{label} takes {peak_bytes} bytes of memory in {requests} requests, and {limit_bytes} bytes are the limit"
