@@ -95,17 +95,17 @@ impl Drop for Service {
     }
 }
 
-fn song(client: usize, turn: usize) -> Value {
+fn song(client: usize, request_number: usize) -> Value {
     let note = |tick: usize| json!({ "tick": tick * 240, "length_ticks": 240, "pitch": 60, "velocity": 0.8 });
     let notes: Vec<Value> = (0..200).map(note).collect();
     let item =
         json!({ "type": "midi", "id": "item", "start_tick": 0, "length_ticks": 48_000, "notes": notes });
     let track = json!({ "id": "track", "kind": "instrument", "items": [item] });
-    json!({ "schema_version": 1, "project_id": format!("song-{client}"), "name": format!("Save {turn}"), "tracks": [track] })
+    json!({ "schema_version": 1, "project_id": format!("song-{client}"), "name": format!("Save {request_number}"), "tracks": [track] })
 }
 
-fn autosave(client: usize, turn: usize) -> Value {
-    json!({ "client_id": format!("window-{client}"), "project": song(client, turn) })
+fn autosave(client: usize, request_number: usize) -> Value {
+    json!({ "client_id": format!("window-{client}"), "project": song(client, request_number) })
 }
 
 /// Returns a sawtooth wave as a mono 16-bit WAV file at 48 kHz.
@@ -174,7 +174,7 @@ fn run_client(
     let agent = Agent::new_with_defaults();
     let url = format!("{url}/api/v1{}", call.path.replace("{client}", &client.to_string()));
     let bearer = format!("Bearer {token}");
-    let mut tag = current_tag(&agent, &url, &bearer, call)?;
+    let mut etag = current_etag(&agent, &url, &bearer, call)?;
     let mut durations_secs = Vec::new();
     while Instant::now() < deadline {
         let body = call.body.map(|body| body(client, durations_secs.len()).to_string());
@@ -183,8 +183,8 @@ fn run_client(
         if let Some(range) = call.range {
             request = request.header("Range", range);
         }
-        if let Some(tag) = &tag {
-            request = request.header("If-Match", tag);
+        if let Some(etag) = &etag {
+            request = request.header("If-Match", etag);
         }
         let request = request.header("Content-Type", "application/json").body(body.unwrap_or_default())?;
         let start = Instant::now();
@@ -192,21 +192,21 @@ fn run_client(
         let bytes = answer.body_mut().read_to_vec()?;
         durations_secs.push(start.elapsed().as_secs_f64());
         ensure!(!bytes.is_empty(), "{} was answered with an empty body", call.name);
-        if tag.is_some() {
-            tag = answer.headers().get("etag").map(|tag| tag.to_str().map(str::to_owned)).transpose()?;
+        if etag.is_some() {
+            etag = answer.headers().get("etag").map(|etag| etag.to_str().map(str::to_owned)).transpose()?;
         }
     }
     Ok(durations_secs)
 }
 
 /// Returns the ETag of the revision that the first save replaces.
-fn current_tag(agent: &Agent, url: &str, bearer: &str, call: &Call) -> anyhow::Result<Option<String>> {
+fn current_etag(agent: &Agent, url: &str, bearer: &str, call: &Call) -> anyhow::Result<Option<String>> {
     if !call.path.contains("{client}") {
         return Ok(None);
     }
     let answer = agent.get(url).header("Authorization", bearer).call()?;
-    let tag = answer.headers().get("etag").context("the project has no ETag")?;
-    Ok(Some(tag.to_str()?.to_owned()))
+    let etag = answer.headers().get("etag").context("the project has no ETag")?;
+    Ok(Some(etag.to_str()?.to_owned()))
 }
 
 /// Returns a percentile by the nearest rank. `fraction` is from 0 to 1.
