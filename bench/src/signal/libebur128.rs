@@ -28,7 +28,7 @@ pub(super) struct Measurements {
 impl LibEbur128 {
     pub(super) fn open() -> anyhow::Result<Self> {
         #[expect(unsafe_code, reason = "this calls a C library")]
-        // SAFETY: opening libebur128 runs only its own initialisers, which are harmless.
+        // SAFETY: opening libebur128 runs only its own initializers, which are harmless.
         let library = unsafe { Library::new(LIBRARY) }
             .with_context(|| format!("cannot open {LIBRARY} of Debian's package libebur128-1"))?;
         Ok(Self { library })

@@ -69,7 +69,7 @@ pub(super) struct Soxr {
 impl Soxr {
     pub(super) fn open() -> anyhow::Result<Self> {
         #[expect(unsafe_code, reason = "this calls a C library")]
-        // SAFETY: opening libsoxr runs only its own initialisers, which are harmless.
+        // SAFETY: opening libsoxr runs only its own initializers, which are harmless.
         let library = unsafe { Library::new(LIBRARY) }
             .with_context(|| format!("cannot open {LIBRARY} of Debian's package libsoxr0"))?;
         Ok(Self { library })

@@ -81,7 +81,7 @@ fn shapes_match_their_names() {
 }
 
 #[test]
-fn synchronisation_follows_the_tempo() {
+fn synchronization_follows_the_tempo() {
     // The note values are 1/8, 1/4D and 1/16T.
     for (note, beats) in [(7.0, 0.5), (12.0, 1.5), (2.0, 0.5 / 3.0)] {
         for bpm in [75.0, 120.0, 171.5] {

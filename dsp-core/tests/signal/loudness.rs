@@ -33,7 +33,7 @@ fn cases_3_to_5_gates() {
 }
 
 #[test]
-fn case_6_surround() {
+fn case_6_weights_the_channels_of_surround_sound() {
     let [front, centre, back] = [-28.0, -24.0, -30.0].map(|level| parts(&[(20.0, level)]));
     let loud = parts(&[(20.0, 0.0)]);
     let mut five = LoudnessMeter::new(RATE_HZ, ChannelLayout::FiveZero).unwrap();
