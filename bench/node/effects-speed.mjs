@@ -1,12 +1,12 @@
-// Plays sessions with our engine as WebAssembly, in Node.js or a browser, one render quantum per call
-// as in an AudioWorklet.
+// Plays sessions with our engine as WebAssembly, in Node.js or a browser, one render quantum per
+// call as in an AudioWorklet.
 
 export const RATE_HZ = 48_000;
 const CALL_FRAMES = 128;
-/** Seconds played before the measurement, so that the module is compiled with optimisation. */
+/** Seconds that are played before the measurement, so that the module is compiled with optimization. */
 const WARM_UP_SECS = 4;
 
-/** Loads the files that sessions play; `read` returns the bytes of a file by its name. */
+/** Loads the files that sessions play. `read` returns the bytes of the file with a name. */
 export async function loadFiles(read) {
   const [bank, audio, lengths] = await Promise.all(['bank.sf2', 'audio.f32', 'lengths.json'].map(read));
   return { bank, audio, lengths: JSON.parse(new TextDecoder().decode(lengths)) };
@@ -26,7 +26,7 @@ export function prepareSession({ initSync, WasmEngine }, module, { bank, audio, 
     engine.seek(0);
     engine.play();
     const output = engine.outputLeft();
-    for (let done = 0; done < frames; done += CALL_FRAMES) {
+    for (let start = 0; start < frames; start += CALL_FRAMES) {
       engine.process(CALL_FRAMES);
       loudest = Math.max(loudest, Math.abs(new Float32Array(memory.buffer, output, 1)[0]));
     }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Seconds played before the measurement, so that the module is compiled with optimisation. */
+/** Seconds that are played before the measurement, so that the module is compiled with optimization. */
 const WARM_UP_SECS = 10;
 const RATE_HZ = 48_000;
 
@@ -21,7 +21,7 @@ function play(frames) {
   engine.seek(0);
   engine.play();
   const output = new Float32Array(memory.buffer, engine.outputLeft(), 1);
-  for (let done = 0; done < frames; done += callFrames) {
+  for (let start = 0; start < frames; start += callFrames) {
     engine.process(callFrames);
     loudest = Math.max(loudest, Math.abs(output[0]));
   }

@@ -8,7 +8,7 @@ import {
   SpessaSynthSequencer,
 } from 'spessasynth_core';
 
-/** Seconds played before the measurement, so that its code is compiled with optimisation. */
+/** Seconds that are played before the measurement, so that the synthesizer is compiled with optimization. */
 const WARM_UP_SECS = 10;
 const RATE_HZ = 48_000;
 const POLYPHONY = 256;
@@ -36,7 +36,7 @@ function play(secs) {
   const sequencer = new SpessaSynthSequencer(synth);
   sequencer.loadNewSongList([song]);
   sequencer.play();
-  for (let done = 0; done < secs * RATE_HZ; done += callFrames) {
+  for (let start = 0; start < secs * RATE_HZ; start += callFrames) {
     sequencer.processTick();
     left.fill(0);
     right.fill(0);

@@ -25,14 +25,14 @@ fn cpu_secs(usage: &Usage) -> f64 {
     secs(usage.user_time()) + secs(usage.system_time())
 }
 
-/// Seconds of processor time of this process so far.
+/// Returns the processor time of this process so far, in seconds.
 pub(crate) fn process_cpu_secs() -> anyhow::Result<f64> {
     Ok(cpu_secs(&getrusage(UsageWho::RUSAGE_SELF)?))
 }
 
 /// Runs a command as this process's only child, and prints the resources that it used as JSON.
 pub(crate) fn run(command: &[String]) -> anyhow::Result<()> {
-    let (program, args) = command.split_first().context("no command is given")?;
+    let (program, args) = command.split_first().context("the command is missing")?;
     let status = Command::new(program)
         .args(args)
         .stdout(Stdio::null())
@@ -42,13 +42,13 @@ pub(crate) fn run(command: &[String]) -> anyhow::Result<()> {
         bail!("`{}` failed: {status}", command.join(" "));
     }
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    // Linux counts in kibibytes (getrusage(2)).
+    // The unit of Linux is the kibibyte (getrusage(2)).
     let peak_bytes = u64::try_from(usage.max_rss()).unwrap_or(0) * 1024;
     println!("{}", serde_json::to_string(&ResourceUsage { cpu_secs: cpu_secs(&usage), peak_bytes })?);
     Ok(())
 }
 
-/// Measures a command: a separate `measure` process runs it as its only child.
+/// Measures a command. A separate `measure` process runs it as its only child.
 pub(crate) fn measure(command: &[&str]) -> anyhow::Result<ResourceUsage> {
     let program = std::env::current_exe()?;
     let mut args = vec!["measure", "--"];
@@ -75,7 +75,7 @@ pub(crate) fn run_json<T: for<'de> Deserialize<'de>>(command: &mut Command) -> a
     serde_json::from_str(line).with_context(|| format!("{command:?} printed `{line}`"))
 }
 
-/// A path as text.
+/// Returns a path as text.
 pub(crate) fn path_text(path: &Path) -> anyhow::Result<&str> {
     path.to_str().with_context(|| format!("the path {} is not UTF-8", path.display()))
 }

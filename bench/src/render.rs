@@ -1,5 +1,5 @@
-//! Renders as the other synthesizers do: a MIDI file to a 16-bit WAV file on one thread. The
-//! loudness, true peak and hash of the product's receipt are not computed.
+//! Renders a MIDI file to a 16-bit WAV file on one thread, like the other synthesizers. It does not
+//! compute the loudness, true peak and hash of the product's receipt.
 
 use std::fs::File;
 use std::io::BufWriter;

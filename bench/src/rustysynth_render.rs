@@ -11,7 +11,8 @@ use rustysynth::{MidiFile, MidiFileSequencer, SoundFont, Synthesizer, Synthesize
 use crate::SongAndBank;
 use crate::song::{POLYPHONY, RATE_HZ};
 
-/// Frames between updates of events and controllers: rustysynth's default, and FluidSynth's.
+/// Frames between updates of events and controllers. This is the default of rustysynth and of
+/// FluidSynth.
 const BLOCK_FRAMES: usize = 64;
 /// Seconds that are rendered after the end of the song.
 const TAIL_SECS: f64 = 2.0;

@@ -17,11 +17,12 @@ use crate::SongAndBank;
 
 /// Sample rate of every measurement, in hertz.
 pub(crate) const RATE_HZ: u32 = 48_000;
-/// Polyphony of each synthesizer; our engine has it on each track.
+/// Polyphony of each synthesizer. Our engine has this polyphony on each track.
 pub(crate) const POLYPHONY: u16 = 256;
 /// Seconds from a song's last event to all sound off.
 const END_SECS: f64 = 2.0;
-/// A quarter note without a tempo, in microseconds (Standard MIDI Files 1.0).
+/// Length of a quarter note in a file without tempo events, in microseconds (Standard MIDI Files
+/// 1.0).
 const QUARTER_MICROS: u32 = 500_000;
 const ALL_SOUND_OFF: u8 = 120;
 
@@ -47,7 +48,7 @@ pub(crate) struct SongFiles {
     pub(crate) bank_bytes: usize,
 }
 
-/// The session of a MIDI file; every track plays the bank in slot 0.
+/// Returns the session of a MIDI file. Every track plays the bank in slot 0.
 pub(crate) fn read_session(song: &Path) -> anyhow::Result<Session> {
     let bytes = fs::read(song).with_context(|| song.display().to_string())?;
     let mut project =
@@ -57,7 +58,7 @@ pub(crate) fn read_session(song: &Path) -> anyhow::Result<Session> {
 }
 
 /// Copies a song to `copy` and adds all sound off on all channels, [`END_SECS`] after its last
-/// event. Synthesizers otherwise differ in how long they render notes that never end.
+/// event. Without it, synthesizers render notes that never end for different times.
 pub(crate) fn copy_with_end(song: &Path, copy: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(song).with_context(|| song.display().to_string())?;
     let mut midi = Smf::parse(&bytes).with_context(|| song.display().to_string())?;

@@ -10,7 +10,7 @@ use songfoundry_server::rendering::threads::Threads;
 
 use crate::{SongAndBank, song};
 
-/// Tracks of the session.
+/// Number of tracks of the session.
 const TRACKS: usize = 16;
 
 /// Renders a session of 16 tracks, copied from a song.
@@ -18,7 +18,7 @@ const TRACKS: usize = 16;
 pub(crate) struct Args {
     #[command(flatten)]
     input: SongAndBank,
-    /// Threads that render it.
+    /// Number of threads that render the session.
     #[arg(long, default_value_t = 1)]
     threads: usize,
 }

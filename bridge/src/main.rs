@@ -1,7 +1,7 @@
 //! `songfoundry-bridge`: the native helper process that hosts audio plugins.
 //!
-//! The service starts one helper per job and never loads a plugin itself. A plugin that crashes or
-//! hangs thus takes down only a helper.
+//! The service starts a helper for each scan and never loads a plugin itself. A plugin that crashes
+//! or hangs thus affects only its helper.
 
 mod scan;
 
@@ -19,16 +19,16 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Print, as one JSON document, what this build of the helper can do.
+    /// Print the features of this build of the helper as one JSON document.
     Capabilities,
-    /// List the plugins in a module, a JSON document on each line.
+    /// List the plugins in a module, one JSON document per line.
     Scan {
         /// A VST3 or VST2 module: a library or a bundle.
         file: PathBuf,
     },
 }
 
-/// The features of this build. It hosts no plugin format yet.
+/// Returns the features of this build, which hosts no plugin format yet.
 fn capabilities() -> Capabilities {
     Capabilities { version: env!("CARGO_PKG_VERSION").to_owned(), formats: Vec::new(), editor_windows: false }
 }

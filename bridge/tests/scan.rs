@@ -1,4 +1,4 @@
-//! `songfoundry-bridge scan` on test modules: its records, and their separation from other output.
+//! Runs `songfoundry-bridge scan` on test modules and checks the records that it prints.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -6,15 +6,15 @@ use std::sync::OnceLock;
 
 use songfoundry_bridge_protocol::{PluginKind, ScanRecord, ScannedPlugin};
 
-/// The folder with the modules of `tests/plugins`, built once.
+/// Returns the folder with the modules of `tests/plugins`, which are built once.
 fn modules() -> &'static Path {
     static MODULES: OnceLock<PathBuf> = OnceLock::new();
     MODULES.get_or_init(|| {
-        let built = Command::new(env!("CARGO"))
+        let build_status = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--locked", "--package", "songfoundry-test-plugins", "--examples"])
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
             .status();
-        assert!(built.expect("cargo runs").success(), "the modules for tests cannot be built");
+        assert!(build_status.expect("cargo runs").success(), "the modules of tests/plugins cannot be built");
         let program = Path::new(env!("CARGO_BIN_EXE_songfoundry-bridge"));
         program.parent().expect("a folder").join("examples")
     })
@@ -25,12 +25,13 @@ fn scan(file: &Path) -> Output {
     output.expect("the helper runs")
 }
 
-/// A copy of a module under a given name, as a bundle or a file.
-fn installed(folder: &tempfile::TempDir, module: &str, name: &str) -> PathBuf {
-    let to = folder.path().join(name);
-    std::fs::create_dir_all(to.parent().expect("a folder")).expect("makes");
-    std::fs::copy(modules().join(format!("lib{module}.so")), &to).expect("copies");
-    to
+/// Copies a module to `name` in a folder and returns the path of the copy. `name` may be a path in
+/// a bundle.
+fn install(folder: &tempfile::TempDir, module: &str, name: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
+    std::fs::copy(modules().join(format!("lib{module}.so")), &path).expect("copies");
+    path
 }
 
 fn records(output: &Output) -> Vec<ScanRecord> {
@@ -45,12 +46,12 @@ fn plugins(output: &Output) -> Vec<ScannedPlugin> {
     assert_eq!(records.pop(), Some(ScanRecord::End { plugins: u32::try_from(count).expect("few") }));
     let plugin = |record| match record {
         ScanRecord::Plugin(plugin) => plugin,
-        other => panic!("no plugin: {other:?}"),
+        record => panic!("expected a plugin record, got {record:?}"),
     };
     records.into_iter().map(plugin).collect()
 }
 
-fn facts(plugin: &ScannedPlugin) -> (&str, &str, PluginKind) {
+fn id_name_and_kind(plugin: &ScannedPlugin) -> (&str, &str, PluginKind) {
     (&plugin.plugin_id, &plugin.name, plugin.kind)
 }
 
@@ -58,12 +59,11 @@ fn facts(plugin: &ScannedPlugin) -> (&str, &str, PluginKind) {
 fn vst3_plugins_are_listed_with_their_kind() {
     let folder = tempfile::tempdir().expect("a folder");
     let inside = format!("Mixed.vst3/Contents/{}-linux/Mixed.so", std::env::consts::ARCH);
-    installed(&folder, "mixed", &inside);
+    install(&folder, "mixed", &inside);
     let listed = plugins(&scan(&folder.path().join("Mixed.vst3")));
     let id = |digits: &str| digits.repeat(16);
-    let facts: Vec<_> = listed.iter().map(facts).collect();
     assert_eq!(
-        facts,
+        listed.iter().map(id_name_and_kind).collect::<Vec<_>>(),
         [
             (id("31").as_str(), "Mixed Drums", PluginKind::Instrument),
             (id("32").as_str(), "Mixed Echo", PluginKind::Effect),
@@ -76,28 +76,28 @@ fn vst3_plugins_are_listed_with_their_kind() {
             .all(|plugin| (plugin.vendor.as_str(), plugin.version.as_str()) == ("Songfoundry", "1.2.3"))
     );
     assert_eq!(listed[0].categories, ["Instrument", "Drum"]);
-    // Other classes of a module are left out.
-    let single = plugins(&scan(&installed(&folder, "instrument", "Single.VST3")));
+    // Classes of other categories are not listed.
+    let single = plugins(&scan(&install(&folder, "instrument", "Single.VST3")));
     assert_eq!(single.iter().map(|plugin| plugin.name.as_str()).collect::<Vec<_>>(), ["Test Synth"]);
 }
 
 #[test]
 fn vst2_plugins_are_classified_by_their_flags() {
     let folder = tempfile::tempdir().expect("a folder");
-    let synth = plugins(&scan(&installed(&folder, "vst2_synth", "Synth-vst.so")));
-    assert_eq!(facts(&synth[0]), ("54535932", "Test Synth Two", PluginKind::Instrument));
+    let synth = plugins(&scan(&install(&folder, "vst2_synth", "Synth-vst.so")));
+    assert_eq!(id_name_and_kind(&synth[0]), ("54535932", "Test Synth Two", PluginKind::Instrument));
     assert_eq!((synth.len(), synth[0].vendor.as_str()), (1, "Songfoundry"));
-    let effect = plugins(&scan(&installed(&folder, "vst2_effect", "Effect.dll")));
-    assert_eq!(facts(&effect[0]), ("54454632", "Test Effect Two", PluginKind::Effect));
+    let effect = plugins(&scan(&install(&folder, "vst2_effect", "Effect.dll")));
+    assert_eq!(id_name_and_kind(&effect[0]), ("54454632", "Test Effect Two", PluginKind::Effect));
 }
 
 #[test]
 fn all_plugins_of_a_vst2_shell_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let listed = plugins(&scan(&installed(&folder, "vst2_shell", "Shell.so")));
-    let facts: Vec<_> = listed.iter().map(facts).collect();
+    let listed = plugins(&scan(&install(&folder, "vst2_shell", "Shell.so")));
     let synth = ("00000001", "Shell Synth", PluginKind::Instrument);
-    assert_eq!(facts, [synth, ("00000002", "Shell Effect", PluginKind::Effect)]);
+    let effect = ("00000002", "Shell Effect", PluginKind::Effect);
+    assert_eq!(listed.iter().map(id_name_and_kind).collect::<Vec<_>>(), [synth, effect]);
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn invalid_modules_are_reported_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir_all(folder.path().join("Empty.vst3/Contents/x86_64-win")).expect("makes");
     std::fs::write(folder.path().join("Text.vst3"), "no library").expect("writes");
-    let not_vst3 = installed(&folder, "vst2_effect", "Effect.vst3");
-    let not_vst2 = installed(&folder, "instrument", "Synth.so");
+    let not_vst3 = install(&folder, "vst2_effect", "Effect.vst3");
+    let not_vst2 = install(&folder, "instrument", "Synth.so");
     for (file, expected) in [
         (folder.path().join("Empty.vst3"), "no library for this machine"),
         (folder.path().join("Text.vst3"), "cannot be loaded"),
@@ -119,16 +119,16 @@ fn invalid_modules_are_reported_with_a_reason() {
             [ScanRecord::Failed { reason }, ScanRecord::End { plugins: 0 }] => {
                 assert!(reason.contains(expected), "{}: {reason}", file.display());
             }
-            other => panic!("{}: {other:?}", file.display()),
+            records => panic!("{}: expected a failure, got {records:?}", file.display()),
         }
         assert!(output.status.success());
     }
 }
 
 #[test]
-fn output_of_a_module_is_not_a_record() {
+fn text_that_a_module_prints_does_not_mix_with_records() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = scan(&installed(&folder, "loud", "Loud.vst3"));
+    let output = scan(&install(&folder, "loud", "Loud.vst3"));
     assert_eq!(plugins(&output).len(), 1);
     assert!(String::from_utf8_lossy(&output.stderr).contains("half a line"));
 }
@@ -136,20 +136,20 @@ fn output_of_a_module_is_not_a_record() {
 #[test]
 fn a_module_that_ends_the_helper_leaves_no_end_record() {
     let folder = tempfile::tempdir().expect("a folder");
-    let left = scan(&installed(&folder, "leave", "Leave.vst3"));
-    assert_eq!((records(&left), left.status.code()), (Vec::new(), Some(0)));
-    let crashed = scan(&installed(&folder, "crash", "Crash.vst3"));
+    let exited = scan(&install(&folder, "leave", "Leave.vst3"));
+    assert_eq!((records(&exited), exited.status.code()), (Vec::new(), Some(0)));
+    let crashed = scan(&install(&folder, "crash", "Crash.vst3"));
     assert_eq!((records(&crashed), crashed.status.code()), (Vec::new(), None));
 }
 
 #[test]
-fn the_helper_ends_with_its_parent() {
+fn the_helper_ends_when_its_parent_ends() {
     use std::io::Read as _;
     use std::process::Stdio;
     let folder = tempfile::tempdir().expect("a folder");
-    let hang = installed(&folder, "hang", "Hang.vst3");
-    // The shell starts the helper, which hangs, and exits; the helper's standard output closes when
-    // it is killed.
+    let hang = install(&folder, "hang", "Hang.vst3");
+    // The shell starts the helper, which hangs in the module, and exits after a second. Reading
+    // ends when the helper is killed, because its standard output is then closed.
     let script = "SF_PARENT_PID=$$ \"$0\" scan \"$1\" & sleep 1";
     let mut shell = Command::new("/bin/sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_songfoundry-bridge")])

@@ -25,15 +25,16 @@ pub struct CompiledSession {
 
 /// Compiles a project into a session for an engine that runs at `sample_rate_hz`.
 ///
-/// `project` is a project from the service. `bank_slots` is a JavaScript object of numbers that
-/// maps SoundFont ids to the engine's slots. A track without a bank uses the bank in
-/// `default_slot`; tracks whose bank is in no slot are silent. `audio` maps the service's ids of
-/// audio files to objects. Each has the file's `slot`, its `frames` at the engine's sample rate,
-/// and its sample rate as `fileRateHz`. Without `audio` there are no files.
+/// `project` is a project from the service. `bank_slots` is a JavaScript object that maps SoundFont
+/// ids to the numbers of the engine's bank slots. A track without a bank uses the bank in
+/// `default_slot`; tracks whose bank is in no slot are silent. `audio` is an object that maps the
+/// service's ids of audio files to objects. Each of these has the file's `slot`, its length in
+/// `frames` at the engine's sample rate, and the file's own sample rate as `fileRateHz`. If `audio`
+/// is undefined, the engine has no audio files.
 ///
 /// # Errors
 ///
-/// A message with the reason why the project cannot be used.
+/// Returns a message with the reason why the project cannot be played.
 #[wasm_bindgen(js_name = compileSession)]
 pub fn compile_session(
     project: JsValue,
@@ -43,13 +44,16 @@ pub fn compile_session(
     audio: JsValue,
 ) -> Result<CompiledSession, JsError> {
     let project = read(project)?;
-    let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots)
-        .map_err(|error| JsError::new(&format!("bank slots must be an object of numbers: {error}")))?;
-    let audio: Option<HashMap<String, AudioFile>> = serde_wasm_bindgen::from_value(audio)
-        .map_err(|error| JsError::new(&format!("audio must be an object of files: {error}")))?;
-    let mut sounds = Loaded { bank_slots, default_slot, audio: audio.unwrap_or_default() };
-    let Compiled { session, left_out } = schemas::session::compile(&project, sample_rate_hz, &mut sounds)?;
-    memory::check(&session, sounds.audio.values().map(|file| (file.slot, file.frames)))?;
+    let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots).map_err(|error| {
+        JsError::new(&format!("bank_slots must be an object that maps SoundFont ids to slots: {error}"))
+    })?;
+    let audio: Option<HashMap<String, AudioFile>> =
+        serde_wasm_bindgen::from_value(audio).map_err(|error| {
+            JsError::new(&format!("audio must be an object that maps ids to audio files: {error}"))
+        })?;
+    let mut resolver = SlotContents { bank_slots, default_slot, audio: audio.unwrap_or_default() };
+    let Compiled { session, left_out } = schemas::session::compile(&project, sample_rate_hz, &mut resolver)?;
+    memory::check(&session, resolver.audio.values().map(|file| (file.slot, file.frames)))?;
     Ok(CompiledSession {
         bytes: postcard::to_allocvec(&session)?,
         left_out: left_out.into_iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect(),
@@ -60,7 +64,7 @@ pub fn compile_session(
     })
 }
 
-/// An audio file in a slot of the engine.
+/// An audio file in one of the engine's audio slots. Its length is at the engine's sample rate.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AudioFile {
@@ -69,14 +73,14 @@ struct AudioFile {
     file_rate_hz: u32,
 }
 
-/// The contents of the engine's slots.
-struct Loaded {
+/// The banks and audio files in the engine's slots, by the service's ids.
+struct SlotContents {
     bank_slots: HashMap<String, u32>,
     default_slot: Option<u32>,
     audio: HashMap<String, AudioFile>,
 }
 
-impl MediaResolver for Loaded {
+impl MediaResolver for SlotContents {
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32> {
         match soundfont_id {
             Some(id) => self.bank_slots.get(id).copied(),
@@ -90,16 +94,16 @@ impl MediaResolver for Loaded {
     }
 }
 
-/// The presets that each track can request from its SoundFont, in the order of the tracks. They are
-/// bank and program numbers as in `0:0,128:0`; a track without a SoundFont has an empty string.
-/// Notes are ignored and may be omitted.
+/// Returns the presets that each track can request from its SoundFont, one string for each track in
+/// the order of the tracks. A string lists bank and program numbers, such as `0:0,128:0`. It is
+/// empty for a track without a SoundFont. Notes are ignored and may be omitted.
 ///
 /// # Errors
 ///
-/// A message with the reason why the project cannot be used.
+/// Returns a message with the reason why the project cannot be played.
 #[wasm_bindgen(js_name = presetsUsed)]
 pub fn presets_used(project: JsValue) -> Result<Vec<String>, JsError> {
-    /// Presets do not depend on the sample rate.
+    /// Any sample rate would do: presets do not depend on it.
     const SAMPLE_RATE_HZ: u32 = 48_000;
     let session = schemas::session::build(&read(project)?, SAMPLE_RATE_HZ, |_| Some(0))?;
     let text = |track: &dsp_core::session::Track| {
@@ -112,59 +116,61 @@ pub fn presets_used(project: JsValue) -> Result<Vec<String>, JsError> {
 
 fn read(project: JsValue) -> Result<Project, JsError> {
     serde_wasm_bindgen::from_value(project)
-        .map_err(|error| JsError::new(&format!("this is not a project that can be played: {error}")))
+        .map_err(|error| JsError::new(&format!("the document is not a project: {error}")))
 }
 
 #[wasm_bindgen]
 impl CompiledSession {
-    /// The session in the form that the audio thread's engine reads.
+    /// The bytes of the session, for
+    /// [`WasmEngine::set_session`](crate::engine::WasmEngine::set_session).
     #[wasm_bindgen(getter)]
     pub fn bytes(&self) -> Vec<u8> {
         self.bytes.clone()
     }
 
-    /// Ids of the tracks; a track's index here is its index in the engine.
+    /// Ids of the tracks, in the engine's order of tracks.
     #[wasm_bindgen(getter, js_name = trackIds)]
     pub fn track_ids(&self) -> Vec<String> {
         self.track_ids.clone()
     }
 
-    /// Parts of the project that the engine does not play: JSON pointer and reason, as in
-    /// `/tracks/0/effects/1: the engine cannot run plugins`.
+    /// Parts of the project that the engine does not play. Each is a JSON pointer and a reason,
+    /// such as `/tracks/0/effects/1: the engine cannot run plugins`.
     #[wasm_bindgen(getter, js_name = leftOut)]
     pub fn left_out(&self) -> Vec<String> {
         self.left_out.clone()
     }
 
-    /// End of the last item, in frames.
+    /// End of the last item, in frames from the start of the session.
     #[wasm_bindgen(getter, js_name = lengthFrames)]
     pub fn length_frames(&self) -> f64 {
         self.length_frames as f64
     }
 
-    /// The frame nearest to a tick; a negative tick counts as 0.
+    /// Returns the frame nearest to a tick; a negative tick counts as 0.
     #[wasm_bindgen(js_name = tickToFrame)]
     pub fn tick_to_frame(&self, tick: f64) -> f64 {
         self.tempo.frame_at(tick as u64, self.sample_rate_hz) as f64
     }
 
-    /// The tick at a frame; a negative frame counts as 0.
+    /// Returns the tick at a frame; a negative frame counts as 0.
     #[wasm_bindgen(js_name = frameToTick)]
     pub fn frame_to_tick(&self, frame: f64) -> f64 {
         self.tempo.tick_at(frame as u64, self.sample_rate_hz) as f64
     }
 }
 
-/// The linear gain of a level in decibels, as the engine computes it.
+/// Converts a level in decibels to a linear gain with the function that the engine uses.
 #[wasm_bindgen(js_name = gainFromDb)]
 pub fn gain_from_db(level_db: f64) -> f32 {
     gain::from_db(level_db)
 }
 
-/// The magnitude response of an equalizer with steady parameters at some frequencies, in decibels.
+/// Returns the magnitude response in decibels of the built-in equalizer at each of some
+/// frequencies.
 ///
-/// `values` are its parameters in the order of the kind's table, each within its range. Frequencies
-/// at or above half the sample rate count as just below it.
+/// `values` are the equalizer's parameters in the order of its parameter table, each within its
+/// range. Frequencies above 0.499 of the sample rate are lowered to that limit.
 #[wasm_bindgen(js_name = equalizerResponse)]
 pub fn equalizer_response(values: &[f64], frequencies_hz: &[f64], sample_rate_hz: f64) -> Vec<f64> {
     let highest_hz = 0.499 * sample_rate_hz;

@@ -1,4 +1,4 @@
-//! Carries out the commands of the page.
+//! Carries out the commands that the page sends to the engine.
 
 use dsp_core::meters::MasterMeter;
 use dsp_core::mixer::{EffectOwner, TrackMix};
@@ -14,8 +14,8 @@ impl WasmEngine {
     ///
     /// # Errors
     ///
-    /// A message if the command is unknown, or the session cannot be played without a bank or
-    /// audio.
+    /// Returns a message if the command is unknown, or if the session cannot be played once a bank
+    /// or audio file has been removed.
     #[wasm_bindgen(js_name = carryOut)]
     pub fn carry_out(
         &mut self,
@@ -96,7 +96,7 @@ impl WasmEngine {
         }
     }
 
-    /// The owner of an effect, and the effect's index there.
+    /// Returns the owner of an effect and the effect's index in the owner's rack.
     pub(crate) fn effect(&self, name: &EffectName) -> Option<(EffectOwner, usize)> {
         let owner = self.owner(name.track_id.as_deref())?;
         Some((owner, self.mixer.effect_index(owner, &name.effect_id)?))

@@ -1,5 +1,5 @@
-//! The engine on the audio thread: banks, audio, a mixer, and buffers that JavaScript reads and
-//! writes.
+//! The engine on the audio thread: SoundFont banks, audio files, a mixer, and buffers that
+//! JavaScript reads and writes.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ const MAX_BANKS: usize = 64;
 /// Number of audio slots.
 const MAX_AUDIO: usize = 4096;
 
-/// Plays sessions. Audio passes through buffers in the memory of this module, whose addresses are
-/// fixed: nothing is allocated during playback.
+/// Plays sessions. JavaScript reads and writes audio through buffers in the memory of this
+/// WebAssembly module. Rendering allocates nothing.
 #[wasm_bindgen]
 pub struct WasmEngine {
     banks: Vec<Option<Bank>>,
@@ -41,11 +41,11 @@ pub struct WasmEngine {
 
 #[wasm_bindgen]
 impl WasmEngine {
-    /// An engine without banks or tracks.
+    /// Creates an engine without banks or tracks.
     ///
     /// # Errors
     ///
-    /// A message if the sample rate cannot be played.
+    /// Returns a message if the engine does not support the sample rate.
     #[wasm_bindgen(constructor)]
     pub fn new(sample_rate_hz: u32) -> Result<WasmEngine, JsError> {
         let session = Session { sample_rate_hz, ..Session::default() };
@@ -65,12 +65,12 @@ impl WasmEngine {
         })
     }
 
-    /// Loads a bank from the bytes of an SF2 file into a slot below 64. Tracks of that slot become
-    /// audible. The engine keeps the bytes.
+    /// Loads a bank from the bytes of an SF2 file into a slot below 64. Tracks that use the slot
+    /// become audible.
     ///
     /// # Errors
     ///
-    /// A message that names the fault of the bank.
+    /// Returns a message if the slot does not exist, or one that names the defect of the file.
     #[wasm_bindgen(js_name = loadBank)]
     pub fn load_bank(&mut self, slot: usize, file: Vec<u8>) -> Result<(), JsError> {
         check_slot(slot)?;
@@ -82,13 +82,13 @@ impl WasmEngine {
         self.update_slots()
     }
 
-    /// Begins to receive a bank's file of `size_bytes` bytes in pieces: [`Self::add_to_bank`]
-    /// appends one, and [`Self::end_bank`] loads the file. Replaces an unfinished file for the
+    /// Begins to receive a bank's file of `size_bytes` bytes in pieces. [`Self::add_to_bank`]
+    /// appends a piece, and [`Self::end_bank`] loads the file. Replaces an unfinished file for the
     /// slot.
     ///
     /// # Errors
     ///
-    /// A message if the slot does not exist, or there is not enough memory.
+    /// Returns a message if the slot does not exist, or if there is not enough memory.
     #[wasm_bindgen(js_name = beginBank)]
     pub fn begin_bank(&mut self, slot: usize, size_bytes: usize) -> Result<(), JsError> {
         check_slot(slot)?;
@@ -99,45 +99,45 @@ impl WasmEngine {
     ///
     /// # Errors
     ///
-    /// A message if no bank was begun for the slot, or the file is larger than announced; it is
-    /// then removed.
+    /// Returns a message if [`Self::begin_bank`] was not called for the slot, or if the pieces
+    /// exceed the announced size. In the second case the unfinished file is removed.
     #[wasm_bindgen(js_name = addToBank)]
     pub fn add_to_bank(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
         self.incoming_banks.add(slot, piece)
     }
 
-    /// Loads a bank whose file has arrived; see [`Self::load_bank`].
+    /// Loads the bank once all pieces of its file have arrived; see [`Self::load_bank`].
     ///
     /// # Errors
     ///
-    /// A message if the file is incomplete, or that names the fault of the bank.
+    /// Returns a message if the file is incomplete, or one that names the defect of the file.
     #[wasm_bindgen(js_name = endBank)]
     pub fn end_bank(&mut self, slot: usize) -> Result<(), JsError> {
         let file = self.incoming_banks.end(slot)?;
         self.load_bank(slot, file)
     }
 
-    /// Begins to receive an audio file of `size_bytes` bytes as a whole, for a slot below 4096: for
-    /// clips, or an impulse response. [`Self::add_to_audio`] appends a piece, and
-    /// [`Self::end_audio`] makes the file audible. Replaces an unfinished file for the slot; the
-    /// audio that the slot holds remains audible until then.
+    /// Begins to receive a whole audio file of `size_bytes` bytes for a slot below 4096. Clips or
+    /// an impulse response may use it. [`Self::add_to_audio`] appends a piece, and
+    /// [`Self::end_audio`] makes the file audible. Until then, the slot's previous audio remains
+    /// audible. Replaces an unfinished file for the slot.
     ///
     /// # Errors
     ///
-    /// A message if the slot does not exist, or there is not enough memory.
+    /// Returns a message if the slot does not exist, or if there is not enough memory.
     #[wasm_bindgen(js_name = beginAudio)]
     pub fn begin_audio(&mut self, slot: usize, size_bytes: usize) -> Result<(), JsError> {
         check_audio_slot(slot)?;
         self.incoming_audio.begin(slot, size_bytes)
     }
 
-    /// Appends the next piece of an audio file: little-endian 32-bit floats at the engine's sample
-    /// rate, channels interleaved. See [`Self::add_to_bank`].
+    /// Appends the next piece of an audio file, which consists of little-endian 32-bit floats at
+    /// the engine's sample rate with interleaved channels. See [`Self::add_to_bank`].
     ///
     /// # Errors
     ///
-    /// A message if no file was begun for the slot, or it is larger than announced; it is then
-    /// removed.
+    /// Returns a message if [`Self::begin_audio`] was not called for the slot, or if the pieces
+    /// exceed the announced size. In the second case the unfinished file is removed.
     #[wasm_bindgen(js_name = addToAudio)]
     pub fn add_to_audio(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
         self.incoming_audio.add(slot, piece)
@@ -147,7 +147,7 @@ impl WasmEngine {
     ///
     /// # Errors
     ///
-    /// A message if the file is incomplete, or has another number of channels.
+    /// Returns a message if the file is incomplete, or if `channels` is neither 1 nor 2.
     #[wasm_bindgen(js_name = endAudio)]
     pub fn end_audio(&mut self, slot: usize, channels: u16) -> Result<(), JsError> {
         let bytes = self.incoming_audio.end(slot)?;
@@ -155,12 +155,13 @@ impl WasmEngine {
         self.set_audio(slot, Some(AudioSlot::Whole(Audio::from_shared(Arc::new(bytes), data, channels)?)))
     }
 
-    /// Makes a slot below 4096 hold streamed audio of `frames` frames: see [`Self::wanted_audio`].
-    /// Removes an unfinished file for the slot.
+    /// Declares that the audio of a slot below 4096 is streamed and `frames` frames long at the
+    /// engine's sample rate. [`Self::wanted_audio`] then lists the blocks that clips need. Removes
+    /// an unfinished file for the slot.
     ///
     /// # Errors
     ///
-    /// A message if the slot does not exist.
+    /// Returns a message if the slot does not exist.
     #[wasm_bindgen(js_name = streamAudio)]
     pub fn stream_audio(&mut self, slot: usize, frames: f64) -> Result<(), JsError> {
         self.set_audio(slot, Some(AudioSlot::Streamed { frames: frames as u64 }))
@@ -185,18 +186,18 @@ impl WasmEngine {
         self.update_slots()
     }
 
-    /// Applies a change of the banks and audio in the slots.
+    /// Passes the current banks and audio of the slots to the mixer.
     fn update_slots(&mut self) -> Result<(), JsError> {
         let slots = Slots { banks: &self.banks, audio: &self.audio };
         Ok(self.mixer.set_slots(slots)?)
     }
 
-    /// The blocks of streamed audio that clips need, in no order. A block is listed until
-    /// [`Self::fill_audio`] delivers it.
+    /// Lists the blocks of streamed audio that clips need, in no particular order. A block is
+    /// listed until [`Self::fill_audio`] delivers it.
     ///
     /// # Errors
     ///
-    /// Never: numbers and texts always have a counterpart in JavaScript.
+    /// Never fails: numbers and texts always have a counterpart in JavaScript.
     #[wasm_bindgen(js_name = wantedAudio, unchecked_return_type = "WantedAudio[]")]
     pub fn wanted_audio(&self) -> Result<JsValue, JsError> {
         let wanted = self.mixer.wanted_audio().filter_map(|wanted| {
@@ -212,14 +213,16 @@ impl WasmEngine {
         Ok(serde_wasm_bindgen::to_value(&wanted.collect::<Vec<_>>())?)
     }
 
-    /// Delivers a block of streamed audio, which may be shorter than wanted; slot and frame as in
-    /// [`Self::wanted_audio`]. Audio that no clip needs any longer is ignored.
+    /// Delivers a block of streamed audio with the slot and the source frame of a block that
+    /// [`Self::wanted_audio`] lists. The block may be shorter than listed. Audio that no clip needs
+    /// any longer is ignored.
     #[wasm_bindgen(js_name = fillAudio)]
     pub fn fill_audio(&mut self, slot: u32, source_frame: f64, left: &[f32], right: &[f32]) {
         self.mixer.fill_audio(slot, source_frame as u64, [left, right]);
     }
 
-    /// Number of interruptions because streamed audio was late, since the engine was created.
+    /// Returns the number of drop-outs that late streamed audio has caused since the engine was
+    /// created.
     #[wasm_bindgen(js_name = audioUnderruns)]
     pub fn audio_underruns(&mut self) -> f64 {
         let Underruns { events, frames } = self.mixer.take_underruns();
@@ -228,12 +231,13 @@ impl WasmEngine {
         self.underruns.events as f64
     }
 
-    /// Continues with a session that [`compile_session`](crate::compile::compile_session) made.
+    /// Replaces the session and continues at the current position. `bytes` come from
+    /// [`CompiledSession::bytes`](crate::compile::CompiledSession::bytes).
     ///
     /// # Errors
     ///
-    /// A message if the bytes are not a session, or it cannot be played; the engine then continues
-    /// with the old one.
+    /// Returns a message if the bytes are not a session, or if the session cannot be played. The
+    /// engine then continues with the old session.
     #[wasm_bindgen(js_name = setSession)]
     pub fn set_session(&mut self, bytes: &[u8]) -> Result<(), JsError> {
         let session: Session = postcard::from_bytes(bytes)?;
@@ -242,14 +246,14 @@ impl WasmEngine {
         Ok(())
     }
 
-    /// Resets the meters when the session plays from its start.
+    /// Resets the meters if the session is playing and its position is the start.
     pub(crate) fn reset_meters_at_start(&mut self) {
         if self.mixer.is_playing() && self.mixer.position() == 0 {
             self.meter.iter_mut().for_each(|meter| meter.reset());
         }
     }
 
-    /// Frames from the start of the session to the next frame that enters the mix.
+    /// Position of the next frame to be rendered, in frames from the start of the session.
     #[wasm_bindgen(getter)]
     pub fn position(&self) -> f64 {
         self.mixer.position() as f64
@@ -261,14 +265,14 @@ impl WasmEngine {
         self.mixer.is_playing()
     }
 
-    /// Latency of the output in frames.
+    /// Latency of the output behind [`Self::position`], in frames.
     #[wasm_bindgen(getter, js_name = latencyFrames)]
     pub fn latency_frames(&self) -> usize {
         self.mixer.latency_frames()
     }
 
-    /// Lets these tracks play their input buffers instead of their notes, and all others their
-    /// notes.
+    /// Makes the tracks with these ids play their input buffers instead of their notes. All other
+    /// tracks play their notes.
     #[wasm_bindgen(js_name = setExternalInputs)]
     pub fn set_external_inputs(&mut self, track_ids: Vec<String>) {
         for track in 0..self.mixer.track_count() {
@@ -278,9 +282,9 @@ impl WasmEngine {
         }
     }
 
-    /// Address of a track's four contiguous input buffers of 256 floats: left, right, reverb send
-    /// and chorus send. The caller fills them before each [`Self::process`]. 0 for a track without
-    /// external input.
+    /// Returns the address of a track's four contiguous input buffers of 256 floats each: left,
+    /// right, reverb send and chorus send. The caller fills them before each [`Self::process`].
+    /// Returns 0 for a track without external input.
     #[wasm_bindgen(js_name = trackInput)]
     pub fn track_input(&mut self, track_id: &str) -> *const f32 {
         let track = self.mixer.track_index(track_id);
@@ -288,13 +292,13 @@ impl WasmEngine {
         input.map_or(std::ptr::null(), |input| input.as_ptr().cast())
     }
 
-    /// Address of the left output buffer of 256 floats.
+    /// Returns the address of the left output buffer of 256 floats.
     #[wasm_bindgen(js_name = outputLeft)]
     pub fn output_left(&self) -> *const f32 {
         self.left.as_ptr()
     }
 
-    /// Address of the right output buffer of 256 floats.
+    /// Returns the address of the right output buffer of 256 floats.
     #[wasm_bindgen(js_name = outputRight)]
     pub fn output_right(&self) -> *const f32 {
         self.right.as_ptr()
@@ -309,19 +313,20 @@ impl WasmEngine {
         }
     }
 
-    /// The measurements of the master; undefined while it is not measured.
+    /// Returns the measurements of the master, or undefined while the master is not measured.
     ///
     /// # Errors
     ///
-    /// Never: numbers always have a counterpart in JavaScript.
+    /// Never fails: numbers always have a counterpart in JavaScript.
     #[wasm_bindgen(js_name = masterMeters, unchecked_return_type = "MasterMeters | undefined")]
     pub fn master_meters(&self) -> Result<JsValue, JsError> {
         let meters = self.meter.as_ref().map(|meter| MasterMeters::from(meter.read()));
         Ok(serde_wasm_bindgen::to_value(&meters)?)
     }
 
-    /// The gain reductions of the watched effects in decibels, in their order; NaN for effects that
-    /// have none, and for unknown ones.
+    /// Returns the gain reductions in decibels of the watched effects, in the order of the command
+    /// that named the effects. The value is NaN for an unknown effect, and for an effect that
+    /// reports no gain reduction.
     #[wasm_bindgen(js_name = gainReductionsDb)]
     pub fn gain_reductions_db(&self) -> Vec<f32> {
         let reduction_db = |name: &EffectName| {
@@ -331,19 +336,19 @@ impl WasmEngine {
         self.watched.iter().map(|name| reduction_db(name).unwrap_or(f32::NAN)).collect()
     }
 
-    /// Writes the sample peaks since the last call, for [`Self::peaks`].
+    /// Stores the sample peaks since the previous call in the buffer at [`Self::peaks`].
     #[wasm_bindgen(js_name = takePeaks)]
     pub fn take_peaks(&mut self) {
         self.mixer.take_peaks(&mut self.peaks);
     }
 
-    /// Address of the peaks of the last [`Self::take_peaks`]: left and right of each track, then of
-    /// the master; [`Self::peak_count`] values.
+    /// Returns the address of the linear peaks that [`Self::take_peaks`] stored: left and right of
+    /// each track, then of the master. The buffer has [`Self::peak_count`] values.
     pub fn peaks(&self) -> *const f32 {
         self.peaks.as_ptr()
     }
 
-    /// Number of [`Self::peaks`].
+    /// Number of values in the buffer at [`Self::peaks`].
     #[wasm_bindgen(getter, js_name = peakCount)]
     pub fn peak_count(&self) -> usize {
         self.peaks.len()
@@ -354,12 +359,16 @@ fn check_slot(slot: usize) -> Result<(), JsError> {
     if slot < MAX_BANKS {
         return Ok(());
     }
-    Err(JsError::new(&format!("the engine holds at most {MAX_BANKS} sound banks")))
+    Err(JsError::new(&format!(
+        "slot {slot} does not exist: the engine holds at most {MAX_BANKS} sound banks"
+    )))
 }
 
 fn check_audio_slot(slot: usize) -> Result<(), JsError> {
     if slot < MAX_AUDIO {
         return Ok(());
     }
-    Err(JsError::new(&format!("the engine holds at most {MAX_AUDIO} audio files")))
+    Err(JsError::new(&format!(
+        "slot {slot} does not exist: the engine holds at most {MAX_AUDIO} audio files"
+    )))
 }

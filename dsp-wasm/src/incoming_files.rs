@@ -1,10 +1,10 @@
-//! Files that arrive in pieces, small enough that copying one does not interrupt playback.
+//! Files that arrive in pieces. Copying a small piece does not interrupt playback.
 
 use wasm_bindgen::JsError;
 
-/// Files of one kind that are arriving, each for a slot.
+/// Unfinished files of one kind, at most one for each slot.
 pub(crate) struct IncomingFiles {
-    /// Name of the kind, for messages.
+    /// Name of the kind in error messages, such as `the sound bank`.
     kind: &'static str,
     files: Vec<IncomingFile>,
 }
@@ -24,7 +24,7 @@ impl IncomingFiles {
     ///
     /// # Errors
     ///
-    /// There is not enough memory.
+    /// Returns a message if there is not enough memory.
     pub(crate) fn begin(&mut self, slot: usize, size_bytes: usize) -> Result<(), JsError> {
         self.remove(slot);
         let mut bytes = Vec::new();
@@ -40,13 +40,13 @@ impl IncomingFiles {
     ///
     /// # Errors
     ///
-    /// No file was begun for the slot, or the file is larger than its announced size; it is then
-    /// removed.
+    /// Returns a message if [`Self::begin`] was not called for the slot, or if the pieces exceed
+    /// the announced size. In the second case the unfinished file is removed.
     pub(crate) fn add(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
         let index = self.index_of(slot)?;
         let IncomingFile { size_bytes, bytes, .. } = &mut self.files[index];
         if bytes.len() + piece.len() > *size_bytes {
-            let detail = format!("{} is larger than {size_bytes} bytes", self.kind);
+            let detail = format!("{} is larger than its announced size of {size_bytes} bytes", self.kind);
             self.files.swap_remove(index);
             return Err(JsError::new(&detail));
         }
@@ -54,11 +54,12 @@ impl IncomingFiles {
         Ok(())
     }
 
-    /// Ends the file for a slot and returns its bytes.
+    /// Removes the file for a slot from this list and returns its bytes.
     ///
     /// # Errors
     ///
-    /// No file was begun for the slot, or the file is incomplete; it is then removed.
+    /// Returns a message if [`Self::begin`] was not called for the slot, or if the file is
+    /// incomplete. An incomplete file is removed.
     pub(crate) fn end(&mut self, slot: usize) -> Result<Vec<u8>, JsError> {
         let index = self.index_of(slot)?;
         let IncomingFile { size_bytes, bytes, .. } = self.files.swap_remove(index);

@@ -1,8 +1,8 @@
-//! The engine for the browser: a `wasm-bindgen` surface over `dsp-core`, without DSP of its own.
+//! The engine for the browser: `wasm-bindgen` bindings of `dsp-core` that do no DSP themselves.
 //!
-//! The page and the audio thread each hold an instance of this module. The page [compiles] a
-//! project into a session, a string of bytes; the audio thread [plays] sessions. Large or slow
-//! work (reading JSON, turning ticks into frames) thus never happens on the audio thread.
+//! The page and the audio thread each have an instance of this module. The page [compiles] a
+//! project into the bytes of a session, and the audio thread [plays] the session. Slow work, such
+//! as reading JSON or converting ticks to frames, thus never happens on the audio thread.
 //!
 //! [compiles]: compile::compile_session
 //! [plays]: engine::WasmEngine

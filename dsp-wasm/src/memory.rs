@@ -1,38 +1,38 @@
-//! Checks that a session fits into the page's memory.
+//! Checks that a session fits into the memory of the audio thread's WebAssembly module.
 
 use dsp_core::mixer::{MixerError, Slots};
 use dsp_core::session::{AudioSlot, Session};
 
-/// Memory that the engine may need for one session, in bytes: as much as the service renders by
-/// default. WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, during
-/// an edit, the previous session.
+/// Limit of the engine's memory for one session, in bytes. It equals the service's default limit
+/// for a render. WebAssembly can address 4 GiB; SoundFonts, short recordings and, during an edit,
+/// the previous session share that space.
 const SESSION_MAX_BYTES: u64 = 360 * 1024 * 1024;
 
-/// Why a session is not played.
+/// Reason why a session is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum MemoryError {
-    /// Its routes cannot be played.
+    /// The mixer cannot play the routes of the session.
     #[error(transparent)]
     Mixer(#[from] MixerError),
-    /// It needs too much memory.
+    /// The session needs more memory than [`SESSION_MAX_BYTES`].
     #[error(
-        "it needs about {needed_mib} MiB of memory, and a song may take {limit_mib} MiB in a page; {largest} need \
-         {largest_mib} MiB of that"
+        "the song needs about {needed_mib} MiB of memory, but a song may take {limit_mib} MiB in a page; {largest} \
+         need {largest_mib} MiB of that"
     )]
     TooMuch {
-        /// Needed memory.
+        /// Memory that the session needs, in MiB.
         needed_mib: u64,
-        /// Allowed memory.
+        /// Memory that a session may need, in MiB.
         limit_mib: u64,
-        /// The kind of part that needs most, with its number.
+        /// Number and kind of the components that need most memory, such as `1000 delay effects`.
         largest: String,
-        /// Memory of these parts.
+        /// Memory that these components need, in MiB.
         largest_mib: u64,
     },
 }
 
-/// Refuses a session that needs too much memory, before the audio thread builds it. `audio` has
-/// slots of the session's audio and their lengths in frames.
+/// Refuses a session that needs too much memory before the audio thread builds it. `audio` yields
+/// the slot and the length in frames of each audio file.
 pub(crate) fn check(session: &Session, audio: impl Iterator<Item = (u32, u64)>) -> Result<(), MemoryError> {
     let mut slots = Vec::new();
     for (slot, frames) in audio {
@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    fn delays(count: usize) -> Session {
+    fn session_with_delays(count: usize) -> Session {
         let effect = |number: usize| EffectSettings {
             id: format!("e{number}"),
             kind: "delay".to_owned(),
@@ -80,8 +80,9 @@ mod tests {
 
     #[test]
     fn a_session_with_too_many_delays_is_refused_with_a_reason() {
-        assert_eq!(check(&delays(150), core::iter::empty()), Ok(()));
-        let error = check(&delays(1_000), [(3, 48_000)].into_iter()).expect_err("too much").to_string();
+        assert_eq!(check(&session_with_delays(150), core::iter::empty()), Ok(()));
+        let error =
+            check(&session_with_delays(1_000), [(3, 48_000)].into_iter()).expect_err("too much").to_string();
         assert!(error.contains("1000 delay effects need 2"), "{error}");
         assert!(error.contains("a song may take 360 MiB"), "{error}");
     }

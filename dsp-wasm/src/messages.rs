@@ -1,21 +1,21 @@
-//! The messages between the page and the audio thread, as TypeScript knows them.
+//! The messages between the page and the audio thread, with their TypeScript types.
 
 use dsp_core::meters::MasterReadings;
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-/// A command to the engine. Names of tracks, sends, effects and parameters that the session does
-/// not have are ignored. Gains are linear.
+/// A command to the engine. A command that names a track, send, effect or parameter that the
+/// session does not have is ignored. Gains are linear.
 #[derive(Debug, Clone, PartialEq, Deserialize, Tsify)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ControlCommand {
     /// Plays from the current position.
     Play,
-    /// Stops; notes are released.
+    /// Stops playback and releases all notes.
     Stop,
     /// Moves to a frame of the session.
     Seek {
-        /// The frame.
+        /// The frame, counted from the start of the session.
         frame: f64,
     },
     /// Presses a key.
@@ -40,27 +40,27 @@ pub enum ControlCommand {
     SetTrackMix {
         /// Id of the track.
         track_id: String,
-        /// Gain of the fader.
+        /// Linear gain of the fader.
         gain: f32,
-        /// -1 is left, 0 the centre, 1 right.
+        /// Position from -1 (left) through 0 (centre) to 1 (right).
         pan: f32,
         /// Whether the track is muted.
         mute: bool,
-        /// Whether it is soloed.
+        /// Whether the track is soloed.
         solo: bool,
     },
     /// Sets the level of a send.
     SetSendGain {
         /// Id of the track.
         track_id: String,
-        /// Index of the send in the track's list.
+        /// Index of the send in the track's list of sends.
         send: usize,
-        /// The level.
+        /// Linear gain of the send.
         gain: f32,
     },
     /// Sets the master fader.
     SetMasterGain {
-        /// Gain of the fader.
+        /// Linear gain of the fader.
         gain: f32,
     },
     /// Sets a parameter of an effect.
@@ -73,47 +73,50 @@ pub enum ControlCommand {
         /// The value in the parameter's unit.
         value: f64,
     },
-    /// Bypasses an effect, or no longer.
+    /// Bypasses an effect or reactivates it.
     SetEffectBypass {
         /// The effect.
         #[serde(flatten)]
         effect: EffectName,
-        /// Whether it is bypassed.
+        /// Whether the effect is bypassed.
         bypass: bool,
     },
-    /// Bypasses all effects of a track or of the master, or no longer.
+    /// Bypasses all effects of a track or of the master, or reactivates these effects.
     SetBypass {
         /// Id of the track; null for the master.
         #[tsify(type = "string | null")]
         track_id: Option<String>,
-        /// Whether they are bypassed.
+        /// Whether the effects are bypassed.
         bypass: bool,
     },
-    /// Names the effects whose gain reductions are reported from now on.
+    /// Sets the effects whose gain reductions are reported from now on.
     WatchReductions {
-        /// The effects.
+        /// The effects, in the order of the reports.
         effects: Vec<EffectName>,
     },
     /// Starts or stops measuring the master. Stopping discards the measurement.
     WatchMeters {
-        /// Whether it is measured.
+        /// Whether the master is measured.
         watch: bool,
     },
-    /// Resets integrated loudness and peaks of the master, as playing from the start does.
+    /// Resets the integrated loudness and the peaks of the master. Playing from the start also
+    /// resets them.
     ResetMeters,
-    /// Removes the bank in a slot, and an unfinished file for it. Its tracks become silent.
+    /// Removes the bank in a slot and an unfinished file for the slot. Tracks that use the slot
+    /// become silent.
     DropBank {
         /// The slot.
         slot: usize,
     },
-    /// Removes the audio in a slot, and an unfinished file for it. Its clips become silent.
+    /// Removes the audio in a slot and an unfinished file for the slot. Clips that use the slot
+    /// become silent.
     DropAudio {
         /// The slot.
         slot: usize,
     },
 }
 
-/// An effect of a track, or of the master.
+/// Names an effect of a track or of the master.
 #[derive(Debug, Clone, PartialEq, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct EffectName {
@@ -132,18 +135,19 @@ pub struct WantedAudio {
     pub track_id: String,
     /// Index of the clip in its track.
     pub clip: usize,
-    /// Slot of the source.
+    /// Audio slot of the clip's source.
     pub slot: u32,
     /// First frame of the block in the source.
     pub source_frame: u64,
     /// Length of the block in frames.
     pub frames: usize,
-    /// Frames that are available before the block is needed; fewer are more urgent.
+    /// Frames until the clip reaches the block; a block with fewer frames is more urgent.
     pub ahead_frames: u64,
 }
 
-/// Measurements of the master. Silence is -Infinity. Integrated loudness and peaks are measured
-/// since the page watches the meters, the song played from its start, or the meters were reset.
+/// Measurements of the master. The level of silence is -Infinity. A measurement of integrated
+/// loudness and peaks begins when the page starts to watch the meters. It begins again when the
+/// song plays from its start, or when the page resets the meters.
 #[derive(Debug, Clone, PartialEq, Serialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct MasterMeters {
@@ -151,18 +155,20 @@ pub struct MasterMeters {
     pub momentary_lufs: f64,
     /// Loudness of the last 3 s in LUFS.
     pub short_term_lufs: f64,
-    /// Gated loudness of the measurement in LUFS.
+    /// Gated loudness since the measurement began, in LUFS.
     pub integrated_lufs: f64,
-    /// True peak of the measurement in dBTP.
+    /// True peak since the measurement began, in dBTP.
     pub true_peak_dbtp: f64,
-    /// Sample peak of the measurement in dBFS.
+    /// Sample peak since the measurement began, in dBFS.
     pub sample_peak_dbfs: f64,
-    /// Correlation of left and right over the last 300 ms: 1 equal, 0 unrelated, -1 inverted.
+    /// Correlation of left and right over the last 300 ms: 1 means equal channels, 0 unrelated and
+    /// -1 inverted channels.
     pub correlation: f64,
-    /// RMS of left and right over the last 300 ms in decibels: a sine of full scale has -3.01.
+    /// RMS levels of left and right over the last 300 ms in decibels. A full-scale sine has a level
+    /// of -3.01 dB.
     pub rms_db: [f64; 2],
-    /// Levels of the 31 third octaves from 20 Hz to 20 kHz in decibels, mean of both channels: a
-    /// sine of full scale has 0.
+    /// Levels in decibels of the 31 third-octave bands from 20 Hz to 20 kHz, averaged over both
+    /// channels. A full-scale sine has a level of 0 dB.
     pub spectrum_db: Vec<f64>,
 }
 

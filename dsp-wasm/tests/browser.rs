@@ -1,4 +1,4 @@
-//! The exports in a real browser: a project is compiled by one instance and played by another.
+//! Tests the functions that this crate exports to JavaScript, in a real browser.
 
 #![cfg(target_arch = "wasm32")]
 
@@ -47,13 +47,13 @@ fn to_js(value: &impl serde::Serialize) -> JsValue {
     value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).expect("a value for JavaScript")
 }
 
-/// Sends a command as the page does.
+/// Passes a command to the engine as a JavaScript object, as the page does.
 fn carry_out(engine: &mut WasmEngine, command: serde_json::Value) {
     assert!(engine.carry_out(to_js(&command)).is_ok(), "{command}");
 }
 
-/// The last frames that the engine rendered, left channel.
-fn rendered(engine: &WasmEngine, frames: usize) -> Vec<f32> {
+/// Copies the left output buffer after the engine rendered `frames` frames.
+fn left_output(engine: &WasmEngine, frames: usize) -> Vec<f32> {
     let memory: js_sys::WebAssembly::Memory = wasm_bindgen::JsCast::unchecked_into(wasm_bindgen::memory());
     let block = js_sys::Float32Array::new_with_byte_offset_and_length(
         &memory.buffer(),
@@ -88,12 +88,12 @@ fn a_compiled_project_plays_like_an_offline_render() {
     assert!(expected.iter().any(|value| value.abs() > 0.01), "silent");
     for block in expected[..96_000].chunks_exact(128) {
         engine.process(128);
-        assert_eq!(rendered(&engine, 128), block);
+        assert_eq!(left_output(&engine, 128), block);
     }
 }
 
 #[wasm_bindgen_test]
-fn invalid_input_is_an_error() {
+fn invalid_projects_banks_sessions_and_commands_are_refused() {
     assert!(
         compile_session(JsValue::from_str("no project"), to_js(&()), None, 48_000, JsValue::UNDEFINED)
             .is_err()
@@ -106,7 +106,7 @@ fn invalid_input_is_an_error() {
 }
 
 #[wasm_bindgen_test]
-fn decibels_convert_as_in_the_engine() {
+fn gain_from_db_returns_the_same_bits_as_the_engine() {
     assert_eq!(gain_from_db(0.0), 1.0);
     assert_eq!(gain_from_db(-6.0).to_bits(), dsp_core::gain::from_db(-6.0).to_bits());
 }
@@ -133,14 +133,14 @@ fn a_bank_can_be_sent_in_pieces_and_removed() {
         carry_out(engine, json!({ "type": "noteOn", "trackId": "sine", "key": 60, "velocity": 127 }));
         (0..100).fold(0.0_f32, |loudest, _| {
             engine.process(256);
-            rendered(engine, 256).iter().fold(loudest, |loudest, value| loudest.max(value.abs()))
+            left_output(engine, 256).iter().fold(loudest, |loudest, value| loudest.max(value.abs()))
         })
     };
     assert!(loudest(&mut engine) > 0.01);
     carry_out(&mut engine, json!({ "type": "dropBank", "slot": 5 }));
-    // Nothing is there.
+    // Removing a bank from an empty slot is not an error.
     carry_out(&mut engine, json!({ "type": "dropBank", "slot": 60 }));
-    // Until the room is silent.
+    // Renders until the reverb has decayed.
     (0..4_000).for_each(|_| engine.process(256));
     assert!(loudest(&mut engine) < 1e-6);
 

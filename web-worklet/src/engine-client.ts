@@ -13,7 +13,7 @@ import {
   type WantedAudio,
 } from './protocol';
 
-/** Options to start an engine. */
+/** Options of `EngineClient.create`. */
 export type EngineOptions = {
   sampleRateHz: number;
   /** Address of the bundled `processor.ts`. */
@@ -25,13 +25,13 @@ export type EngineOptions = {
 /** Fader, pan, mute and solo of a track. */
 export type TrackMix = { gainDb: number; pan: number; mute: boolean; solo: boolean };
 
-/** A compiled project. */
+/** The length of a compiled project, and its track ids in the engine's order. */
 export type SessionInfo = { lengthFrames: number; trackIds: string[] };
 
-/** Why there is no sound. */
+/** Reason why the page cannot play sound. */
 export type UnavailableReason = 'insecure_context' | 'no_audio_worklet' | 'no_wasm' | 'not_loaded';
 
-/** The browser, or the address of the page, does not allow the engine. */
+/** Thrown if the engine cannot run in this browser, at this address, or cannot be loaded. */
 export class EngineUnavailableError extends Error {
   readonly reason: UnavailableReason;
 
@@ -44,13 +44,16 @@ export class EngineUnavailableError extends Error {
 
 /** Number of bank slots of the engine. */
 export const MAX_BANKS = 64;
-/** Bytes of a file sent at a time: copying them takes a small part of a render quantum. */
+/**
+ * Maximum bytes of a message with a piece of a file: copying it takes a small part of a render
+ * quantum.
+ */
 const PIECE_BYTES = 64 * 1024;
 
-/** An audio file of the engine; `frames` at the engine's sample rate. */
+/** An audio file in a slot of the engine; `frames` is its length at the engine's sample rate. */
 type AudioFile = { slot: number; frames: number; fileRateHz: number; isStreamed: boolean };
 
-/** Cuts a chunk into pieces. */
+/** Yields copies of the parts of a chunk, each of at most `PIECE_BYTES` bytes. */
 function* piecesOf(chunk: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
   for (let start = 0; start < chunk.length; start += PIECE_BYTES) yield chunk.slice(start, start + PIECE_BYTES);
 }
@@ -59,11 +62,11 @@ type PendingReply = { resolve: () => void; reject: (error: Error) => void };
 
 const EMPTY_PROJECT: Project = { schema_version: 1, project_id: 'empty', tracks: [] };
 
-/** The page's client of the engine, which runs in an AudioWorklet connected to the loudspeakers. */
+/** The page's client of an engine that runs in an AudioWorklet and plays to the audio output. */
 export class EngineClient {
-  /** Its audio context, at the requested sample rate. */
+  /** The engine's audio context, at the requested sample rate. */
   readonly context: AudioContext;
-  /** Its output, connected to the context's destination. */
+  /** The engine's output, connected to the context's destination. */
   readonly output: AudioNode;
   readonly #port: MessagePort;
   readonly #slots = new Map<string, number>();
@@ -76,7 +79,7 @@ export class EngineClient {
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
   #requestCount = 0;
-  /** Why the engine ended; null while it runs. */
+  /** The reason why the engine ended; null while the engine runs. */
   #endReason: string | null = null;
 
   private constructor(context: AudioContext, node: AudioWorkletNode) {
@@ -90,8 +93,8 @@ export class EngineClient {
   }
 
   /**
-   * Starts an engine. Its module is compiled here, off the audio thread.
-   * @throws {EngineUnavailableError} with the reason why there can be no sound.
+   * Starts an engine. Compiles its WebAssembly module on this thread, not on the audio thread.
+   * @throws {EngineUnavailableError} with the reason why the page cannot play sound.
    */
   static async create(options: EngineOptions): Promise<EngineClient> {
     if (typeof WebAssembly === 'undefined') {
@@ -126,39 +129,39 @@ export class EngineClient {
     }
   }
 
-  /** Whether the engine was closed or has failed; it then ignores commands. */
+  /** Whether the engine was closed or has failed; an ended engine ignores commands. */
   get ended(): boolean {
     return this.#endReason !== null;
   }
 
   /**
-   * The presets that each track may select in its SoundFont, in the order of the tracks. They are
-   * bank and program numbers such as `128:0`; a track without a SoundFont has none. Notes are
-   * ignored.
+   * Returns the presets that each track may select in its SoundFont, in the order of the tracks. A
+   * preset is written as its bank and program number, such as `128:0`. The list of a track without
+   * a SoundFont is empty. Notes are ignored.
    */
   presetsUsed(project: Project): string[][] {
     return presetsUsed(project).map((text) => (text === '' ? [] : text.split(',')));
   }
 
   /**
-   * Reserves a slot for a bank. Projects set from now on may use its id; their tracks become
-   * audible when it is loaded. @throws {Error} when all slots are in use.
+   * Reserves a slot for a bank. Projects set from now on may name the bank; their tracks become
+   * audible when the bank is loaded. @throws {Error} when all slots are in use.
    */
   addBank(bankId: string): void {
     if (this.#slots.has(bankId)) return;
     const usedSlots = new Set(this.#slots.values());
     const slot = Array.from({ length: MAX_BANKS }, (_, index) => index).find((index) => !usedSlots.has(index));
-    if (slot === undefined) throw new Error(`the engine holds at most ${MAX_BANKS} sound banks`);
+    if (slot === undefined) throw new Error(`no slot is free for ${bankId}: the engine holds at most ${MAX_BANKS} sound banks`);
     this.#slots.set(bankId, slot);
   }
 
   /**
-   * Loads the SF2 file of a bank that has a slot, while playback continues. Rejects with the fault
-   * of the file.
+   * Loads the SF2 file of a bank that has a slot, while playback continues. Rejects with a message
+   * that names the defect of the file.
    */
   async loadBank(bankId: string, sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const slot = this.#slots.get(bankId);
-    if (slot === undefined) throw new Error(`the sound bank ${bankId} has no slot in the engine`);
+    if (slot === undefined) throw new Error(`the sound bank ${bankId} has no slot in the engine; call addBank first`);
     await this.#request((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
     for await (const chunk of pieces) {
       if (this.ended) break;
@@ -167,7 +170,7 @@ export class EngineClient {
     await this.#request((request) => this.#send({ type: 'endBank', request, slot }));
   }
 
-  /** Removes a bank and its slot, if there is one. Its tracks become silent. */
+  /** Removes a bank and frees its slot. Tracks that use the bank become silent. */
   dropBank(bankId: string): void {
     const slot = this.#slots.get(bankId);
     if (slot === undefined) return;
@@ -176,11 +179,12 @@ export class EngineClient {
   }
 
   /**
-   * Loads an audio file as a whole, for clips or as an impulse response: little-endian 32-bit
-   * floats at the engine's sample rate, channels interleaved. Playback continues meanwhile, also of
-   * a file that was streamed before. Projects set from now on may use its id. Resolves without
-   * loading if the file is removed meanwhile. Rejects with the fault of the file; a file that was
-   * streamed before is then streamed again.
+   * Loads an audio file as a whole, for clips or as an impulse response. Its bytes are
+   * little-endian 32-bit floats at the engine's sample rate with interleaved channels. Playback
+   * continues meanwhile, even that of the same file if it is streamed. Projects set from now on may
+   * use the file's id. Resolves without loading if the file is removed meanwhile. Rejects with a
+   * message that names the defect of the file; if the file was streamed before, it is then streamed
+   * again.
    */
   async loadAudio(
     fileId: string,
@@ -192,7 +196,7 @@ export class EngineClient {
     const file = this.#assignSlot(fileId, { frames, fileRateHz, isStreamed: false });
     const { slot } = file;
     const sizeBytes = frames * channels * Float32Array.BYTES_PER_ELEMENT;
-    // The slot may hold another file by then.
+    // After a removal, another file may use the slot.
     const isRemoved = (): boolean => this.#audio.get(fileId) !== file;
     try {
       await this.#request((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
@@ -202,7 +206,8 @@ export class EngineClient {
       }
       if (!isRemoved()) await this.#request((request) => this.#send({ type: 'endAudio', request, slot, channels }));
     } catch (error) {
-      // The pieces are removed. The file keeps its slot, because sessions may use its id.
+      // Both commands remove the received pieces. The file keeps its slot, because sessions may use
+      // it.
       if (!isRemoved() && wasStreamed) await this.streamAudio(fileId, frames, fileRateHz);
       else if (!isRemoved()) this.#send({ type: 'dropAudio', slot });
       throw error;
@@ -210,15 +215,15 @@ export class EngineClient {
   }
 
   /**
-   * Streams an audio file of `frames` frames at the engine's sample rate: see `onWantedAudio`.
-   * Projects set from now on may use its id.
+   * Declares a streamed audio file of `frames` frames at the engine's sample rate. `onWantedAudio`
+   * reports the blocks that clips need. Projects set from now on may use the file's id.
    */
   async streamAudio(fileId: string, frames: number, fileRateHz: number): Promise<void> {
     const { slot } = this.#assignSlot(fileId, { frames, fileRateHz, isStreamed: true });
     await this.#request((request) => this.#send({ type: 'streamAudio', request, slot, frames }));
   }
 
-  /** Removes an audio file, if there is one. Its clips become silent. */
+  /** Removes an audio file and frees its slot. Clips that use the file become silent. */
   dropAudio(fileId: string): void {
     const file = this.#audio.get(fileId);
     if (!file) return;
@@ -226,14 +231,17 @@ export class EngineClient {
     this.#send({ type: 'dropAudio', slot: file.slot });
   }
 
-  /** Delivers a block of streamed audio, which may be shorter than wanted. The arrays are transferred. */
+  /**
+   * Delivers a block of streamed audio that `onWantedAudio` reported. The block may be shorter than
+   * reported. The arrays are transferred.
+   */
   fillAudio(wanted: WantedAudio, left: Float32Array, right: Float32Array): void {
     const { slot, sourceFrame } = wanted;
     const transfer = left.buffer === right.buffer ? [left.buffer] : [left.buffer, right.buffer];
     this.#send({ type: 'fillAudio', slot, sourceFrame, left, right }, transfer);
   }
 
-  /** The id of the file in a slot. */
+  /** Returns the id of the audio file in a slot; undefined for an empty slot. */
   audioIn(slot: number): string | undefined {
     return [...this.#audio].find(([, file]) => file.slot === slot)?.[0];
   }
@@ -257,9 +265,9 @@ export class EngineClient {
   }
 
   /**
-   * Continues with a project at its position. Tracks whose bank is not loaded, or that have no
-   * `soundfont_id`, are silent. Rejects when the project cannot be played; the old one then
-   * continues.
+   * Replaces the project and continues at the current position. Tracks whose bank is not loaded, or
+   * that have no `soundfont_id`, are silent. Rejects if the project cannot be played; the old
+   * project then continues.
    */
   async setProject(project: Project): Promise<SessionInfo> {
     const slots = Object.fromEntries(this.#slots);
@@ -276,56 +284,58 @@ export class EngineClient {
     return { lengthFrames: session.lengthFrames, trackIds };
   }
 
-  /** Sets a track's fader, pan, mute and solo, by a short ramp. */
+  /** Sets a track's fader, pan, mute and solo with a short ramp. */
   setTrackMix(trackId: string, mix: TrackMix): void {
     const { gainDb, pan, mute, solo } = mix;
     this.#send({ type: 'setTrackMix', trackId, gain: gainFromDb(gainDb), pan, mute, solo });
   }
 
-  /** Sets the send at an index of a track, by a short ramp. */
+  /**
+   * Sets the level of a track's send with a short ramp; `send` is its index in the track's sends.
+   */
   setSendGain(trackId: string, send: number, gainDb: number): void {
     this.#send({ type: 'setSendGain', trackId, send, gain: gainFromDb(gainDb) });
   }
 
   /**
-   * Sets a parameter of an effect to a value in its unit. Without a track the effect is the
-   * master's.
+   * Sets a parameter of an effect to a value in the parameter's unit. If `trackId` is null, the
+   * effect is one of the master's.
    */
   setEffectParameter(trackId: string | null, effectId: string, parameter: string, value: number): void {
     this.#send({ type: 'setEffectParameter', trackId, effectId, parameter, value });
   }
 
-  /** Bypasses an effect, or no longer. */
+  /** Bypasses an effect or reactivates it. */
   setEffectBypass(trackId: string | null, effectId: string, bypass: boolean): void {
     this.#send({ type: 'setEffectBypass', trackId, effectId, bypass });
   }
 
-  /** Bypasses all effects of a track or of the master, or no longer. */
+  /** Bypasses or reactivates all effects of a track, or of the master if `trackId` is null. */
   setBypass(trackId: string | null, bypass: boolean): void {
     this.#send({ type: 'setBypass', trackId, bypass });
   }
 
-  /** Sets the master fader, by a short ramp. */
+  /** Sets the master fader with a short ramp. */
   setMasterGain(gainDb: number): void {
     this.#send({ type: 'setMasterGain', gain: gainFromDb(gainDb) });
   }
 
   /**
-   * Makes a track play audio instead of its notes, before its fader; null returns to the notes. The
-   * arrays are transferred.
+   * Makes a track play audio instead of its notes; null makes it play its notes again. The audio
+   * passes the track's effects and fader. The arrays are transferred.
    */
   setTrackAudio(trackId: string, audio: TrackAudio | null): void {
     const transfer = audio ? [audio.left, audio.right, audio.reverb, audio.chorus].map((channel) => channel.buffer) : [];
     this.#send({ type: 'setTrackAudio', trackId, audio }, transfer as ArrayBuffer[]);
   }
 
-  /** Plays from the current position, once the browser allows sound. */
+  /** Resumes a suspended audio context, then plays from the current position. */
   async play(): Promise<void> {
     if (this.context.state === 'suspended') await this.context.resume();
     this.#send({ type: 'play' });
   }
 
-  /** Stops; notes are released. */
+  /** Stops playback and releases all notes. */
   stop(): void {
     this.#send({ type: 'stop' });
   }
@@ -352,32 +362,36 @@ export class EngineClient {
   }
 
   /**
-   * The magnitude response of an equalizer at some frequencies, in decibels. `values` are those of
-   * its parameters in the order of the kind's table.
+   * Returns the magnitude response in decibels of the built-in equalizer at each of some
+   * frequencies. `values` are its parameters in the order of the equalizer's parameter table.
    */
   equalizerResponse(values: Float64Array, frequenciesHz: Float64Array): Float64Array {
     return equalizerResponse(values, frequenciesHz, this.context.sampleRate);
   }
 
-  /** The frame of a tick of the current project, in the engine's rounding. */
+  /** Returns the frame at a tick of the current project, rounded as the engine rounds it. */
   tickToFrame(tick: number): number {
     return this.#session.tickToFrame(tick);
   }
 
-  /** The tick at a frame of the current project. */
+  /** Returns the tick at a frame of the current project. */
   frameToTick(frame: number): number {
     return this.#session.frameToTick(frame);
   }
 
-  /** Calls `listener` about 30 times a second until the returned function is called. */
+  /**
+   * Calls `listener` with the engine's status about 30 times a second until the returned function
+   * is called.
+   */
   onStatus(listener: (status: EngineStatus) => void): () => void {
     this.#statusListeners.add(listener);
     return () => this.#statusListeners.delete(listener);
   }
 
   /**
-   * Calls `listener` about 30 times a second with the gain reductions of some effects in decibels,
-   * in their order; NaN for effects that have none. Replaces the effects that were watched before.
+   * Calls `listener` about 30 times a second with the gain reductions in decibels of `effects`, in
+   * the same order. The value is NaN for an effect that reports no gain reduction. Replaces the
+   * effects and the listener of the previous call.
    */
   watchReductions(effects: EffectName[], listener: (db: Float32Array) => void): void {
     this.#onReductions = listener;
@@ -398,12 +412,15 @@ export class EngineClient {
     };
   }
 
-  /** Resets integrated loudness and peaks of the master's meters, as playing from the start does. */
+  /**
+   * Resets the integrated loudness and the peaks of the master's meters. Playing from the start
+   * also resets them.
+   */
   resetMeters(): void {
     this.#send({ type: 'resetMeters' });
   }
 
-  /** Calls `listener` if the engine fails; it then stays silent. */
+  /** Calls `listener` if the engine fails or is closed. The engine then stays silent. */
   onFailure(listener: (detail: string) => void): () => void {
     this.#failureListeners.add(listener);
     return () => this.#failureListeners.delete(listener);
@@ -473,6 +490,6 @@ export class EngineClient {
 
 async function compileModule(url: string): Promise<WebAssembly.Module> {
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  if (!response.ok) throw new Error(`the request for ${url} failed with status ${response.status}`);
   return WebAssembly.compile(await response.arrayBuffer());
 }

@@ -1,18 +1,21 @@
-/** The engine on the audio thread: carries out commands, fills buffers and reports its state. */
+/**
+ * Runs the engine on the audio thread: carries out commands, renders audio and reports the engine's
+ * state.
+ */
 import { initSync, WasmEngine } from '../pkg/dsp_wasm.js';
 import { LoadGauge } from './load-gauge';
 import type { EngineCommand, EngineReport, EngineStatus, TrackAudio } from './protocol';
 
 /** Length of the engine's buffers in frames. */
 const BLOCK_FRAMES = 256;
-/** Length of a buffer in bytes. */
+/** Length of one of the engine's buffers in bytes; a sample has 4 bytes. */
 const BLOCK_BYTES = 4 * BLOCK_FRAMES;
-/** Frames between two reports: 31 a second at 48 kHz. */
+/** Frames between two status reports: 31 reports a second at 48 kHz. */
 const REPORT_FRAMES = 1536;
 /** Meter reports per second. */
 const METER_REPORTS_PER_SECOND = 10;
 
-/** A channel of a track with external input, and the engine's buffer for it. */
+/** One channel of a track's external audio, and the engine's input buffer for this channel. */
 type Input = { audio: Float32Array; buffer: Float32Array };
 
 export class EngineHost {
@@ -38,13 +41,13 @@ export class EngineHost {
   readonly #meterFrames: number;
   #framesToMeters = 0;
   #metersWatched = false;
-  /** The frame of a pending seek. */
+  /** The target frame of a pending seek. */
   #seekFrame: number | undefined;
   #hasFailed = false;
 
   /**
-   * `post` sends a report to the page; the report's memory is reused afterwards. `nowMs` is a
-   * clock.
+   * `post` sends a report to the page. It must copy the report, whose memory is reused afterwards.
+   * `nowMs` returns the time in milliseconds.
    */
   constructor(
     module: WebAssembly.Module,
@@ -60,7 +63,7 @@ export class EngineHost {
     this.#updateViews();
   }
 
-  /** Carries out a command. May allocate; never called while `render` runs. */
+  /** Carries out a command. May allocate; the audio thread never calls it while `render` runs. */
   receive(command: EngineCommand): void {
     if (this.#hasFailed) {
       if ('request' in command) this.#reply(command.request, 'the engine has failed; reload the page');
@@ -77,14 +80,17 @@ export class EngineHost {
     this.#updateViews();
   }
 
-  /** Renders the next frames, any number of them. Allocates nothing. */
+  /**
+   * Fills `left` and `right`, which may have any length, with the next frames. Allocates only for
+   * reports.
+   */
   render(left: Float32Array, right: Float32Array): void {
     if (this.#hasFailed) return;
     this.#gauge.begin(left.length);
     try {
       this.#seek();
-      for (let done = 0; done < left.length; done += BLOCK_FRAMES) {
-        this.#renderBlock(left, right, done, Math.min(BLOCK_FRAMES, left.length - done));
+      for (let start = 0; start < left.length; start += BLOCK_FRAMES) {
+        this.#renderBlock(left, right, start, Math.min(BLOCK_FRAMES, left.length - start));
       }
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error));
@@ -155,8 +161,9 @@ export class EngineHost {
   }
 
   /**
-   * Carries out the last seek, before the next block or other command. While a user drags the
-   * playhead, seeks arrive faster than blocks, and each may take longer than a block.
+   * Carries out the last of the received seeks, before the next block or other command. While a
+   * user drags the playhead, seeks arrive faster than blocks are rendered, and a seek may take
+   * longer than a block.
    */
   #seek(): void {
     if (this.#seekFrame === undefined) return;
@@ -181,15 +188,21 @@ export class EngineHost {
     }
   }
 
-  /** Tells the engine which tracks have external input, after a change of tracks or audio. */
+  /**
+   * Passes the ids of the tracks with external audio to the engine, after a change of tracks or
+   * audio.
+   */
   #assignInputs(): void {
     this.#engine.setExternalInputs([...this.#audioOf.keys()]);
   }
 
-  /** Creates the views of the engine's buffers: growing memory detaches the old ones. */
+  /**
+   * Creates new views of the engine's buffers. When WebAssembly memory grows, the old views are
+   * detached.
+   */
   #updateViews(): void {
     if (this.#hasFailed) return;
-    // Before the views: passing an id may grow the memory, too.
+    // These calls come before the views are created, because passing an id may grow the memory.
     const inputs = [...this.#audioOf].map(([id, audio]) => ({ id, audio, address: this.#engine.trackInput(id) }));
     const { buffer } = this.#memory;
     const block = (address: number): Float32Array<ArrayBuffer> => new Float32Array(buffer as ArrayBuffer, address, BLOCK_FRAMES);
@@ -208,7 +221,7 @@ export class EngineHost {
     }
     const peakCount = this.#engine.peakCount;
     this.#peaks = new Float32Array(buffer as ArrayBuffer, this.#engine.peaks(), peakCount);
-    // A copy: a message would carry the whole memory of the module along with a view.
+    // The status has a copy of the peaks: posting a view would send the module's whole memory.
     if (this.#status.peaks.length !== peakCount) this.#status.peaks = new Float32Array(peakCount);
   }
 

@@ -1,4 +1,4 @@
-/** The Songfoundry engine for a page. */
+/** The exports of this package: a client of the Songfoundry engine for a page. */
 export {
   EngineClient,
   EngineUnavailableError,

@@ -2,19 +2,22 @@
 
 /** Length of the window over which the load is averaged, in milliseconds of audio. */
 const WINDOW_MS = 1000;
-/** Delay beyond the earliest lag from which a call counts as a drop-out, in milliseconds. */
+/**
+ * A call that lags this much more than the least lagging call counts as a drop-out, in
+ * milliseconds.
+ */
 const LATE_MS = 60;
-/** A pause longer than this is a suspended context, not a drop-out, in milliseconds. */
+/** A lag of at least this much means a suspended context and not a drop-out, in milliseconds. */
 const PAUSE_MS = 2000;
 
 /**
- * Measures with a clock of whole milliseconds, the only one on the audio thread. The rounding
- * averages out over a second.
+ * Measures the load with a clock of whole milliseconds, because the audio thread has no finer
+ * clock. Over a second, the rounding errors average out.
  */
 export class LoadGauge {
   /** Rendering time as a fraction of the audio's duration, over the last second. */
   load = 0;
-  /** Drop-outs so far: calls so late that the output must have run empty. */
+  /** Number of drop-outs so far: calls so late that the output buffer must have run empty. */
   underruns = 0;
   readonly #framesPerMs: number;
   readonly #nowMs: () => number;
@@ -22,29 +25,29 @@ export class LoadGauge {
   #busyMs = 0;
   #windowMs = 0;
   #audioMs = 0;
-  #earliestLagMs = Number.NaN;
+  #leastLagMs = Number.NaN;
 
   constructor(sampleRateHz: number, nowMs: () => number) {
     this.#framesPerMs = sampleRateHz / 1000;
     this.#nowMs = nowMs;
   }
 
-  /** A call for some frames begins. */
+  /** Records the start of a render call for this number of frames. */
   begin(frames: number): void {
     this.#startedMs = this.#nowMs();
     const lagMs = this.#startedMs - this.#audioMs;
-    if (lagMs - this.#earliestLagMs > LATE_MS) {
-      if (lagMs - this.#earliestLagMs < PAUSE_MS) this.underruns += 1;
-      this.#earliestLagMs = lagMs;
-    } else if (!(lagMs >= this.#earliestLagMs)) {
-      this.#earliestLagMs = lagMs;
+    if (lagMs - this.#leastLagMs > LATE_MS) {
+      if (lagMs - this.#leastLagMs < PAUSE_MS) this.underruns += 1;
+      this.#leastLagMs = lagMs;
+    } else if (!(lagMs >= this.#leastLagMs)) {
+      this.#leastLagMs = lagMs;
     }
     const callMs = frames / this.#framesPerMs;
     this.#audioMs += callMs;
     this.#windowMs += callMs;
   }
 
-  /** The call ends. */
+  /** Records the end of the render call. */
   end(): void {
     this.#busyMs += this.#nowMs() - this.#startedMs;
     if (this.#windowMs < WINDOW_MS) return;

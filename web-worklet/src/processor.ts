@@ -1,5 +1,5 @@
-/** The AudioWorklet's shell around {@link EngineHost}. */
-// The audio thread has no TextDecoder, which the engine's bindings need.
+/** Registers the AudioWorklet processor that runs {@link EngineHost}. */
+// The engine's bindings need a TextDecoder, and the audio thread has none.
 import 'fast-text-encoding';
 import { EngineHost } from './engine-host';
 import { PROCESSOR_NAME, type EngineCommand, type ProcessorOptions } from './protocol';

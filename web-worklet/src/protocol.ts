@@ -1,38 +1,49 @@
 /**
- * Messages between the page and the engine on the audio thread. The engine itself defines commands
- * without bulk data, and what it reports (`dsp-wasm/src/messages.rs`).
+ * Messages between the page and the engine on the audio thread. `dsp-wasm/src/messages.rs` defines
+ * the commands without bulk data and the contents of some reports.
  */
 import type { ControlCommand, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
 
 export type { EffectName, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
 
 /**
- * The outputs of a track, rendered outside the engine: left, right, reverb send and chorus send.
+ * Audio of a track that was rendered outside the engine: left, right, reverb send and chorus send.
  * Frame 0 is the start of the session.
  */
 export type TrackAudio = { left: Float32Array; right: Float32Array; reverb: Float32Array; chorus: Float32Array };
 
-/** The commands with bulk data, by name. Commands with a `request` are answered by a `reply`. */
+/**
+ * The commands with bulk data, by name. The engine answers a command that has a `request` number
+ * with a `reply`.
+ */
 export type BulkCommands = {
-  /** Begins to receive an SF2 file for a slot. */
+  /** Begins to receive an SF2 file of `sizeBytes` bytes for a bank slot. */
   beginBank: { request: number; slot: number; sizeBytes: number };
-  /** Appends a piece of the file. */
+  /** Appends a piece to the SF2 file for a slot. */
   addToBank: { slot: number; piece: Uint8Array };
-  /** Loads the file. Its answer also reports errors of the pieces. */
+  /** Loads the received SF2 file. The reply also reports errors in earlier pieces. */
   endBank: { request: number; slot: number };
-  /** Continues with a compiled session. */
+  /** Replaces the session with a compiled session and continues at the current position. */
   setSession: { request: number; bytes: Uint8Array };
-  /** Begins to receive an audio file for a slot: for clips, or an impulse response. */
+  /**
+   * Begins to receive an audio file of `sizeBytes` bytes for an audio slot, for clips or an impulse
+   * response.
+   */
   beginAudio: { request: number; slot: number; sizeBytes: number };
-  /** Appends a piece of the file: little-endian 32-bit floats, channels interleaved. */
+  /**
+   * Appends a piece to the audio file for a slot: little-endian 32-bit floats with interleaved
+   * channels.
+   */
   addToAudio: { slot: number; piece: Uint8Array };
-  /** Makes the file audible. Its answer also reports errors of the pieces. */
+  /** Makes the received audio file audible. The reply also reports errors in earlier pieces. */
   endAudio: { request: number; slot: number; channels: number };
-  /** Makes a slot hold streamed audio. */
+  /** Declares that the audio of a slot is streamed and `frames` frames long. */
   streamAudio: { request: number; slot: number; frames: number };
-  /** Delivers a block of streamed audio, which may be shorter than wanted. */
+  /**
+   * Delivers a block of streamed audio, which may be shorter than the block that `wanted` listed.
+   */
   fillAudio: { slot: number; sourceFrame: number; left: Float32Array; right: Float32Array };
-  /** Makes a track play audio instead of its notes; null returns to the notes. */
+  /** Makes a track play audio instead of its notes; null makes it play its notes again. */
   setTrackAudio: { trackId: string; audio: TrackAudio | null };
 };
 
@@ -43,28 +54,36 @@ export type EngineCommand =
 
 /** The state of the engine. */
 export type EngineStatus = {
-  /** The frame of the session that is audible. */
+  /** The frame of the session that is audible now. */
   frame: number;
   playing: boolean;
-  /** Left and right of each track in the session's order, then of the master; linear. */
+  /** Linear peaks: left and right of each track in the session's order, then of the master. */
   peaks: Float32Array;
   /** Rendering time as a fraction of the audio's duration. */
   load: number;
-  /** Drop-outs since the engine started, those of late streamed audio included. */
+  /**
+   * Number of drop-outs since the engine started, including those that late streamed audio caused.
+   */
   underruns: number;
 };
 
 /** The reports of the engine to the page, by name. */
 export type EngineReports = {
-  /** The answer to a command with a `request`; `error` if it failed. */
+  /**
+   * The answer to the command with the same `request` number. It has an `error` if the command
+   * failed.
+   */
   reply: { request: number; error?: string };
   /** Position, load and peaks, about 30 times a second. */
   status: EngineStatus;
-  /** Gain reductions of the watched effects in decibels, in their order; NaN for effects that have none. */
+  /**
+   * Gain reductions of the watched effects in decibels, in their order. NaN for an effect that
+   * reports none.
+   */
   reductions: { db: Float32Array };
   /** The values of the master's meters, ten times a second while they are watched. */
   meters: MasterMeters;
-  /** Blocks of streamed audio that clips need; each is listed until it is delivered. */
+  /** Blocks of streamed audio that clips need. A block is listed until it is delivered. */
   wanted: { wanted: WantedAudio[] };
   /** The engine has failed and stays silent. */
   failed: { detail: string };

@@ -1,4 +1,4 @@
-/** The part of AudioWorkletGlobalScope that TypeScript's DOM library leaves out. */
+/** Declares the members of AudioWorkletGlobalScope that TypeScript's DOM library lacks. */
 
 declare const sampleRate: number;
 

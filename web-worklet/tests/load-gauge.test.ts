@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LoadGauge } from '../src/load-gauge';
 
-/** Runs quanta of 128 frames at 48 kHz; `lateMs` says how late a quantum comes. */
+/** Runs quanta of 128 frames at 48 kHz; `lateMs` returns the additional delay from a quantum on. */
 function run(quanta: number, busyMs: number, lateMs: (quantum: number) => number): LoadGauge {
   let clockMs = 0;
   const gauge = new LoadGauge(48_000, () => Math.floor(clockMs));
@@ -17,11 +17,11 @@ function run(quanta: number, busyMs: number, lateMs: (quantum: number) => number
 }
 
 describe('LoadGauge', () => {
-  it('averages the rounding of the clock out', () => {
+  it('measures the load although the clock counts whole milliseconds', () => {
     expect(run(2_000, 0.4, () => 0).load).toBeCloseTo(0.4 / (128 / 48), 1);
   });
 
-  it('counts a call that comes far too late as a drop-out, once', () => {
+  it('counts one drop-out for a call that is 200 ms late', () => {
     expect(run(1_000, 0.1, (quantum) => (quantum === 500 ? 200 : 0)).underruns).toBe(1);
   });
 

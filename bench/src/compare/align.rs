@@ -5,19 +5,20 @@ use super::StereoSlice;
 /// Block size of FluidSynth. Its player starts notes at the beginning of a block (`fluid_midi.c`);
 /// they become audible one block later, as drum notes show.
 const BLOCK_FRAMES: usize = 64;
-/// Largest deviation from the expected lag, in frames: filters and envelopes may shift the best
-/// match. Less than half the period of the highest key, so that the match is not a period off.
+/// Largest deviation from the expected lag, in frames. Filters and envelopes may shift the best
+/// match. This is less than half the period of the highest key, so that the match cannot be in a
+/// neighbouring period.
 const SEARCH_FRAMES: usize = 8;
-/// Frames from the start of the note that are correlated.
+/// Number of correlated frames, from the start of the note.
 const CORRELATED_FRAMES: usize = 24_000;
 
-/// FluidSynth's delay in frames for a note at the frame `due` of the render.
+/// Returns FluidSynth's delay in frames for a note at the frame `due` of the render.
 fn expected_lag(due: usize) -> usize {
     due.next_multiple_of(BLOCK_FRAMES) - due + BLOCK_FRAMES
 }
 
-/// The lag of `theirs` behind `ours`, in frames, at their largest correlation. Both slices begin at
-/// the frame `slot` of the render, `lead` frames before the note.
+/// Returns the lag of `theirs` behind `ours` in frames, which is where their correlation is
+/// largest. Both slices begin at the frame `slot` of the render, `lead` frames before the note.
 pub(crate) fn lag(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, slot: usize, lead: usize) -> isize {
     let expected = expected_lag(slot + lead);
     let mut best = (expected, f64::NEG_INFINITY);
@@ -36,7 +37,7 @@ fn dot(ours: &[f32], theirs: &[f32], our_start: usize, their_start: usize) -> f6
     let ours = ours.get(our_start..).unwrap_or_default();
     let theirs = theirs.get(their_start..).unwrap_or_default();
     let pairs = ours.iter().zip(theirs).take(CORRELATED_FRAMES);
-    // In f32 lanes, for speed; they are precise enough to choose the best shift.
+    // Eight sums in single precision are fast, and precise enough for choosing the best shift.
     let mut sums = [0.0_f32; 8];
     for (index, (a, b)) in pairs.enumerate() {
         sums[index % 8] += a * b;
@@ -50,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_lag_of_a_tone_is_found() {
-        // The period is 48 frames: a wider search could find a lag that is a period off.
+        // The period is 48 frames. A wider search could find a lag that is wrong by a period.
         let note = |start: usize| -> Vec<f32> {
             let tone =
                 |n: usize| (n as f32 * core::f32::consts::TAU / 48.0).sin() * (n as f32 / 4000.0).min(1.0);

@@ -1,4 +1,4 @@
-//! Third-octave spectra.
+//! Compares third-octave spectra of notes.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use super::StereoSlice;
 use crate::song::RATE_HZ;
 use crate::stats::{median, power_db};
 
-/// Frames of a spectrum: longer than a note with its release.
+/// Length of the Fourier transform in frames. A note with its release is shorter.
 const SPECTRUM_FRAMES: usize = 1 << 18;
 /// Centre frequencies of the bands, in thirds of an octave from 1 kHz: 25 Hz to 20 kHz (IEC 61260).
 const BANDS: core::ops::RangeInclusive<i32> = -16..=13;
-/// Bands this far below the loudest are ignored, in decibels.
+/// Bands that are farther below the loudest band are ignored, in decibels.
 const RANGE_DB: f64 = 60.0;
 
 /// Difference of two spectra.
@@ -34,7 +34,7 @@ impl Bands {
         Self { fft: RealFftPlanner::new().plan_fft_forward(SPECTRUM_FRAMES) }
     }
 
-    /// The power in each band.
+    /// Returns the power in each band.
     fn powers(&self, note: StereoSlice<'_>) -> anyhow::Result<Vec<f64>> {
         let mut powers = vec![0.0; BANDS.count()];
         let mut spectrum = self.fft.make_output_vec();
@@ -55,7 +55,8 @@ impl Bands {
         Ok(powers)
     }
 
-    /// Compares a note; `gain_db` is our known gain relative to theirs. `None` if either is silent.
+    /// Compares a note. `gain_db` is our known gain relative to theirs. Returns `None` if either
+    /// note is silent.
     pub(crate) fn compare(
         &self,
         ours: StereoSlice<'_>,
@@ -82,7 +83,7 @@ impl Bands {
 mod tests {
     use super::*;
 
-    /// A decaying sawtooth, which fills the bands.
+    /// Returns a decaying sawtooth wave, which has power in many bands.
     fn saw(gain: f32) -> Vec<f32> {
         (0..96_000)
             .map(|n| gain * ((n as f32 * 0.01).fract() - 0.5) * (-(n as f32) / 20_000.0).exp())
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_measured_and_a_known_gain_subtracted() {
+    fn a_gain_is_measured_and_a_known_gain_is_subtracted() {
         let (a, b) = (saw(0.5), saw(1.0));
         let stereo = |mono| StereoSlice { left: mono, right: mono };
         let difference =

@@ -1,4 +1,4 @@
-//! Conditions of a note: its velocity, and the generator offsets that NRPNs set in each
+//! The conditions of a note: its velocity, and the generator offsets that NRPNs set in each
 //! synthesizer.
 
 use super::notes::Note;
@@ -11,8 +11,8 @@ pub(crate) struct Offset {
 }
 
 impl Offset {
-    /// Its controller messages. The data MSB comes last, because FluidSynth applies the NRPN with
-    /// it.
+    /// Returns the controller messages that set this offset. The data MSB comes last, because
+    /// FluidSynth applies the NRPN when it receives the MSB.
     pub(crate) fn controllers(self) -> [(u8, u8); 4] {
         /// The NRPN data value of a zero offset.
         const CENTRE: i32 = 8_192;
@@ -21,7 +21,7 @@ impl Offset {
     }
 }
 
-/// Generator units per step of NRPN data (section 9.6.2).
+/// Returns the number of generator units per step of NRPN data (section 9.6.2).
 fn data_unit(generator: u8) -> i32 {
     match generator {
         5..=8 | 10 | 11 | 21 | 23 | 25..=28 | 30 | 33..=36 | 38 => 2,
@@ -46,7 +46,7 @@ pub(crate) struct Conditions {
 pub(crate) const FINE_TUNING: [(u8, u8); 4] = [(101, 0), (100, 1), (38, 1), (6, 64)];
 
 impl Conditions {
-    /// Additional controllers for our engine, and for FluidSynth.
+    /// Returns the additional controllers for our engine, and those for FluidSynth.
     pub(crate) fn controllers(&self) -> [Vec<(u8, u8)>; 2] {
         let of = |offsets: &[Offset]| offsets.iter().flat_map(|offset| offset.controllers()).collect();
         let (ours, mut theirs): (_, Vec<_>) = (of(&self.ours), of(&self.theirs));
@@ -56,7 +56,7 @@ impl Conditions {
         [ours, theirs]
     }
 
-    /// Conditions without offsets.
+    /// Returns conditions without offsets.
     pub(crate) fn plain(velocity: u8) -> Self {
         Self { velocity, ours: Vec::new(), theirs: Vec::new(), theirs_fine_tuned: false }
     }
@@ -70,14 +70,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_are_centred_and_split() {
+    fn an_offset_becomes_a_14_bit_value_around_the_centre() {
         let data = |generator, amount| {
             let [_, select, low, high] = Offset { generator, amount }.controllers();
             assert_eq!(select, (98, generator));
             i32::from(high.1) * 128 + i32::from(low.1) - 8_192
         };
-        assert_eq!(data(9, -960), -960, "the resonance counts single centibels");
-        assert_eq!(data(8, -506), -253, "the cut-off counts pairs of cents");
-        assert_eq!(data(21, 99_999), 8_191, "limited to 14 bits");
+        assert_eq!(data(9, -960), -960, "the unit of the resonance is 1 centibel");
+        assert_eq!(data(8, -506), -253, "the unit of the cutoff is 2 cents");
+        assert_eq!(data(21, 99_999), 8_191, "the value is limited to 14 bits");
     }
 }

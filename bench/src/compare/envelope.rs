@@ -1,28 +1,29 @@
 //! Compares attack, decay and release times.
 //!
-//! A time is where the smoothed level crosses a threshold. If a level stays near the threshold, as
-//! in the swell of a choir, a tiny level difference moves the crossing far. The threshold therefore
-//! has a tolerance: the level change of a straight envelope whose time changes by [`TOLERANCE`].
-//! Our crossing counts as equal if it lies between the reference's crossings of the threshold moved
-//! up and down by this. Otherwise the difference is that of the crossings of the threshold itself.
-//! For straight envelopes this is the same as a tolerance of the time.
+//! Each time ends when the smoothed level crosses a threshold. If a level stays near the threshold,
+//! as in the swell of a choir, a tiny level difference moves the crossing far. Therefore, the
+//! threshold has a tolerance: the level change of a straight envelope whose time changes by
+//! [`TOLERANCE`]. The threshold for the reference is raised and lowered by this tolerance. If our
+//! crossing is between the reference's crossings of these two thresholds, the times are equal.
+//! Otherwise, the crossings of the threshold itself are compared. For straight envelopes, this is
+//! the same as a tolerance of the time.
 
 use super::StereoSlice;
 use super::notes::{HELD_MS, RELEASE_MS, frames};
 use crate::stats::power_db;
 
-/// Frames per value of an envelope: a millisecond.
+/// Frames per value of an envelope, which is a millisecond.
 const STEP_FRAMES: usize = frames(1);
 /// Frames over which power is averaged, for MIDI keys from 48 and for lower ones.
 const SMOOTH_FRAMES: usize = frames(20);
 const SMOOTH_LOW_FRAMES: usize = frames(50);
 /// Allowed relative difference of a time.
 const TOLERANCE: f64 = 0.05;
-/// Differences up to this are ignored, in milliseconds: FluidSynth updates envelopes, and starts
-/// and ends notes, once in 64 frames.
+/// Differences of up to this many milliseconds are ignored, because FluidSynth updates envelopes,
+/// and starts and ends notes, once in 64 frames.
 const GRID_MS: f64 = 1.5;
 
-/// Level at which an attack ends, in decibels below the loudest.
+/// Level at which an attack ends, in decibels below the highest level.
 const ATTACK_DB: f64 = 3.0;
 /// Measured range of a decay in decibels.
 const DECAY_DB: f64 = 20.0;
@@ -32,19 +33,19 @@ const RELEASE_DB: f64 = 40.0;
 /// dBFS, which is -89 here because the reference is about 7 dB louder.
 const LOWEST_DB: f64 = -85.0;
 
-/// Differences of our times from the reference's, in per cent; `None` where neither reaches the
-/// threshold.
+/// Differences of our times from the reference's, in per cent. A time is `None` if neither
+/// synthesizer reaches the threshold or if the time is not compared.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EnvelopeDifference {
-    /// From the start of the note to 3 dB below its loudest.
+    /// Time from the start of the note to 3 dB below its highest level.
     pub(crate) attack: Option<f64>,
-    /// From the start of the note to 20 dB below its loudest while held.
+    /// Time from the start of the note to 20 dB below its highest level, while it is held.
     pub(crate) decay: Option<f64>,
-    /// From the end of the note to 40 dB below its level there.
+    /// Time from the end of the note to 40 dB below its level there.
     pub(crate) release: Option<f64>,
 }
 
-/// Compares a note; both slices start with it.
+/// Compares a note. Both slices start with the note.
 pub(crate) fn compare(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, key: u8) -> EnvelopeDifference {
     let smooth = if key < 48 { SMOOTH_LOW_FRAMES } else { SMOOTH_FRAMES };
     let (ours, theirs) = (Envelope::of(ours, smooth), Envelope::of(theirs, smooth));
@@ -60,9 +61,9 @@ pub(crate) fn compare(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, key: u8) -
     }
 }
 
-/// Difference of a time in per cent. `time` returns the milliseconds to a threshold moved up by
-/// some decibels; `longest_ms` replaces the time to a threshold that is not reached.
-/// `half_width_db` is the tolerance of the reference's threshold.
+/// Returns the difference of a time in per cent. `time` returns the milliseconds to a threshold
+/// that is raised by some decibels. `longest_ms` replaces the time to a threshold that is not
+/// reached. `half_width_db` is the tolerance of the reference's threshold.
 fn difference(
     ours: &Envelope,
     theirs: &Envelope,
@@ -111,7 +112,7 @@ impl Envelope {
         &self.levels_db[..(HELD_MS as usize).min(self.levels_db.len())]
     }
 
-    /// Index and level of the loudest value while the note is held.
+    /// Returns the index and the level of the highest value while the note is held.
     fn loudest(&self) -> (usize, f64) {
         let pairs = self.held_levels_db().iter().copied().enumerate();
         pairs.fold(
@@ -132,13 +133,14 @@ impl Envelope {
             .map(|index| (loudest_index + index) as f64)
     }
 
-    /// Level at the end of the held part: the last value that averages no frame of the release.
+    /// Returns the level at the end of the held part. This is the last value that averages no frame
+    /// of the release.
     fn end_db(&self) -> f64 {
         let end = HELD_MS as usize - SMOOTH_LOW_FRAMES / STEP_FRAMES;
         self.levels_db.get(end).copied().unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Whether the release begins and ends at audible levels.
+    /// Returns whether the release begins and ends at audible levels.
     fn is_release_audible(&self) -> bool {
         self.end_db() >= self.loudest().1 - 50.0 && self.end_db() - RELEASE_DB >= LOWEST_DB
     }
@@ -149,7 +151,8 @@ impl Envelope {
     }
 }
 
-/// Index of the last level above a threshold; `None` if it is still above at the end.
+/// Returns the index of the last level above a threshold, or `None` if the level at the end is
+/// above the threshold.
 fn last_above(levels_db: &[f64], threshold_db: f64) -> Option<usize> {
     let last = levels_db.iter().rposition(|&level| level >= threshold_db).unwrap_or(0);
     (last + 1 < levels_db.len()).then_some(last)
@@ -159,8 +162,8 @@ fn last_above(levels_db: &[f64], threshold_db: f64) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A tone that rises in `attack` seconds and falls by 60 dB in `decay` seconds while held, in
-    /// `release` seconds after its end.
+    /// Returns a tone that rises in `attack` seconds. It falls by 60 dB in `decay` seconds while it
+    /// is held and in `release` seconds after its end.
     fn note(attack: f64, decay: f64, release: f64) -> Vec<f32> {
         let held = frames(HELD_MS);
         let fall = |secs: f64, over: f64| 10_f64.powf(-3.0 * secs / over);
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_that_only_one_reaches_is_a_difference() {
+    fn a_threshold_that_only_one_note_reaches_is_a_difference() {
         let decay = compared(&note(0.2, 30.0, 1.0), &note(0.2, 3.0, 1.0)).decay.expect("a difference");
         assert!(decay > 50.0, "{decay}");
         assert_eq!(compared(&note(0.2, 30.0, 1.0), &note(0.2, 31.0, 1.0)).decay, None);

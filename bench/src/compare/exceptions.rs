@@ -1,4 +1,5 @@
-//! Known differences that follow from the SoundFont specification, each with its clause.
+//! Known differences that follow from the SoundFont specification, each with the clause that
+//! requires it.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,22 +15,22 @@ use super::notes::Note;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
-    /// Median third-octave difference, decibels.
+    /// Median difference of the third-octave bands in decibels.
     Bands,
-    /// Pitch, cents.
+    /// Difference of the pitch in cents.
     Pitch,
-    /// Time to 3 dB below the loudest, per cent.
+    /// Difference of the time to 3 dB below the highest level, in per cent.
     Attack,
-    /// Time to 20 dB below the loudest, per cent.
+    /// Difference of the time until the note is 20 dB below its highest level, in per cent.
     Decay,
-    /// Time from the end of the note to 40 dB below its level there, per cent.
+    /// Difference of the time from the end of the note to 40 dB below its level there, in per cent.
     Release,
 }
 
 impl Measure {
     pub(crate) const ALL: [Self; 5] = [Self::Bands, Self::Pitch, Self::Attack, Self::Decay, Self::Release];
 
-    /// Largest difference that needs no reason.
+    /// Returns the largest difference that needs no exception.
     pub(crate) fn limit(self) -> f64 {
         match self {
             Self::Bands => 1.5,
@@ -71,14 +72,14 @@ pub(crate) struct Exceptions {
 pub(crate) struct Exception {
     /// File stems of the banks.
     banks: BTreeSet<String>,
-    /// Programs; all if absent.
+    /// Programs, or `None` for all.
     programs: Option<BTreeSet<u8>>,
-    /// Keys; all if absent.
+    /// Keys, or `None` for all.
     keys: Option<BTreeSet<u8>>,
-    /// Measures that differ, with the largest difference.
+    /// Measures that differ, each with its largest explained difference.
     at_most: BTreeMap<Measure, f64>,
-    /// Offsets that remove the cause from both synthesizers. With them the difference must be
-    /// within the limit, which proves the reason.
+    /// Offsets that remove the cause of the difference. With these offsets, the difference must be
+    /// within the limit. This proves the reason.
     #[serde(default)]
     removed_by: Removal,
     /// Section of the SoundFont specification 2.04 that we follow.
@@ -89,15 +90,16 @@ pub(crate) struct Exception {
     is_used: Cell<bool>,
 }
 
-/// Generator offsets by NRPN: numbers of generators with amounts in their units.
+/// Generator offsets by NRPN. Each has the number of a generator and an amount in the generator's
+/// unit.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Removal {
-    /// In our engine.
+    /// Offsets in our engine.
     ours: Vec<(u8, i32)>,
-    /// In FluidSynth.
+    /// Offsets in FluidSynth.
     theirs: Vec<(u8, i32)>,
-    /// In both.
+    /// Offsets in both synthesizers.
     both: Vec<(u8, i32)>,
     /// Whether FluidSynth is tuned up by its smallest step.
     theirs_fine_tuned: bool,
@@ -126,14 +128,14 @@ pub(crate) struct Deviation<'a> {
 }
 
 impl Exceptions {
-    /// Reads the file.
+    /// Reads the file of known exceptions.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         toml::from_str(&text).with_context(|| path.display().to_string())
     }
 
-    /// The first exception that explains a difference. `remeasure` plays the note in other
-    /// conditions.
+    /// Returns the first exception that explains a difference. `remeasure` plays the note in other
+    /// conditions and measures it again.
     pub(crate) fn explain(
         &self,
         deviation: Deviation<'_>,
@@ -150,7 +152,7 @@ impl Exceptions {
         Ok(None)
     }
 
-    /// Exceptions for these banks that explained no difference.
+    /// Returns the exceptions for these banks that explained no difference.
     pub(crate) fn unused(&self, banks: &[&str]) -> impl Iterator<Item = &Exception> {
         let is_for_banks =
             |exception: &&Exception| exception.banks.iter().any(|bank| banks.contains(&bank.as_str()));
@@ -164,7 +166,7 @@ impl Exception {
         self.banks.contains(bank)
             && self.programs.as_ref().is_none_or(|programs| programs.contains(&note.program))
             && self.keys.as_ref().is_none_or(|keys| keys.contains(&note.key))
-            && self.at_most.get(&measure).is_some_and(|most| value.abs() <= *most)
+            && self.at_most.get(&measure).is_some_and(|limit| value.abs() <= *limit)
     }
 }
 

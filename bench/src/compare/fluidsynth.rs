@@ -1,6 +1,6 @@
 //! Renders notes with the reference, the `fluidsynth` program.
 //!
-//! Relevant behaviour of version 2.3.1, with files of its source tree:
+//! The relevant behaviour of version 2.3.1, with files of its source tree, is:
 //!
 //! - `fluid_synth.c`: controllers 7, 10 and 11 start at 100, 64 and 127; the notes here set them.
 //!   The default modulator of pan has the amount 500 instead of section 8.4.6's 1000, which is
@@ -24,10 +24,10 @@ use super::notes::{HELD_MS, Note, ON_MS, RELEASE_MS, SLOT_MS};
 use super::ours::CONTROLLERS;
 use crate::song::RATE_HZ;
 
-/// Quarter notes of half a second with 500 ticks each: a tick is a millisecond.
+/// A quarter note has half a second and 500 ticks, so a tick is a millisecond.
 const TICKS_PER_QUARTER: u16 = 500;
 const QUARTER_MICROS: u32 = 500_000;
-/// The synthesizer's gain; its float output does not clip.
+/// The synthesizer's gain. Its float output does not clip.
 pub(crate) const GAIN: f64 = 1.0;
 /// General MIDI's drum channel.
 const DRUM_CHANNEL: u8 = 9;
@@ -57,7 +57,7 @@ pub(crate) fn render(
     read(&wav)
 }
 
-/// The notes as a MIDI file, one track.
+/// Returns the notes as a MIDI file of one track.
 fn song(notes: &[Note], velocity: u8, extra_controllers: &[(u8, u8)]) -> Smf<'static> {
     let mut track = Vec::new();
     let mut now_ms = 0;

@@ -26,7 +26,7 @@ use self::exceptions::{Exceptions, Measure};
 use self::notes::{HELD_MS, Note, ON_MS, RELEASE_MS, SLOT_MS, frames};
 use crate::{song, stats};
 
-/// Notes rendered at a time: about four minutes of sound.
+/// Number of notes per render, which has about four minutes.
 const BATCH_NOTES: usize = 48;
 /// Largest deviation of the median level from the known gain, in decibels.
 const LEVEL_LIMIT_DB: f64 = 0.5;
@@ -63,7 +63,7 @@ struct StereoSlice<'a> {
 }
 
 impl Recording {
-    /// The frames from `start` on, `length` or as many as there are.
+    /// Returns `length` frames from `start` on, or fewer at the end of the recording.
     fn slice(&self, start: usize, length: usize) -> StereoSlice<'_> {
         let end = (start + length).min(self.left.len());
         let start = start.min(end);
@@ -75,9 +75,9 @@ impl Recording {
 #[derive(Debug, Clone, Copy)]
 struct Difference {
     note: Note,
-    /// Median over the third-octave bands, decibels.
+    /// Median difference of the third-octave bands in decibels.
     bands_db: f64,
-    /// Level of the note beyond the known gain, decibels.
+    /// Difference of the level from the known gain, in decibels.
     level_db: f64,
     cents: Option<f64>,
     envelope: EnvelopeDifference,
@@ -99,9 +99,9 @@ impl Difference {
 #[derive(Debug, Clone, Copy)]
 enum Outcome {
     Compared(Difference),
-    /// The note is silent in both.
+    /// The note is silent in both renders.
     BothSilent,
-    /// The note is silent in one of them.
+    /// The note is silent in one of the renders.
     OneSilent(Note),
 }
 
@@ -111,7 +111,7 @@ struct Comparison<'a> {
     bank: Bank,
     folder: tempfile::TempDir,
     bands: Bands,
-    /// Notes that were already played again.
+    /// Differences of the notes that were already played again.
     trials: RefCell<BTreeMap<Trial, Option<Difference>>>,
 }
 
@@ -158,7 +158,7 @@ impl Comparison<'_> {
         }))
     }
 
-    /// Plays a note alone in the given conditions, once, and returns a measure.
+    /// Plays a note alone, unless it was already played in these conditions, and returns a measure.
     fn remeasure(&self, note: Note, measure: Measure, conditions: Conditions) -> anyhow::Result<Option<f64>> {
         let trial = (conditions, note);
         if let Some(known) = self.trials.borrow().get(&trial) {
@@ -208,7 +208,8 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
         for measure in Measure::ALL {
             let beyond = |value: &f64| value.abs() > measure.limit();
             let Some(value) = difference.value(measure).filter(beyond) else { continue };
-            // Played alone, the note has another position in FluidSynth's blocks of 64 frames.
+            // When the note is played alone, its position in FluidSynth's blocks of 64 frames is
+            // different.
             let alone = comparison.remeasure(difference.note, measure, Conditions::plain(args.velocity))?;
             if !alone.as_ref().is_some_and(beyond) {
                 unsteady_count += 1;
@@ -230,18 +231,18 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
     let both_silent = outcomes.len() - compared.len() - one_silent.len();
     table::print(name, args.velocity, comparison.bank.summary(), &compared, &findings);
     println!(
-        "{both_silent} notes are silent in both; {} in only one: {}",
+        "{both_silent} notes are silent in both renders; {} in only one: {}",
         one_silent.len(),
         table::list(&one_silent)
     );
     println!(
-        "{unsteady_count} differences beyond a limit are left out: they disappeared when the note was played alone, at \
+        "{unsteady_count} differences beyond a limit are omitted. They disappeared when the note was played alone, at \
          another position in FluidSynth's blocks of 64 frames."
     );
     let level_db = stats::median(compared.iter().map(|difference| difference.level_db)).unwrap_or(0.0);
     let is_level_off = level_db.abs() > LEVEL_LIMIT_DB;
     println!(
-        "Level beyond the known gain: {level_db:+.2} dB (median of all notes), goal: within {LEVEL_LIMIT_DB} dB."
+        "Difference from the known gain: {level_db:+.2} dB (median of all notes), goal: at most {LEVEL_LIMIT_DB} dB."
     );
     println!();
     let unexplained = findings.iter().filter(|finding| finding.exception.is_none()).count();
@@ -259,14 +260,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         for exception in exceptions.unused(&names) {
             unexplained += 1;
             println!(
-                "An exception explains no difference; remove it: {} ({})",
+                "This exception explains no difference and must be removed: {} ({})",
                 exception.clause, exception.reason
             );
         }
     }
     if unexplained > 0 {
-        bail!("{unexplained} differences without a reason");
+        bail!("{unexplained} differences or exceptions are not explained");
     }
-    println!("Every difference beyond the limits has its reason.");
+    println!("Every difference beyond the limits is explained.");
     Ok(())
 }

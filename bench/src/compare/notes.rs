@@ -1,4 +1,4 @@
-//! The compared notes, and their times.
+//! The compared notes and their times.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use crate::song::RATE_HZ;
 pub(crate) const DRUM_BANK: u16 = 128;
 /// Keys of a melodic preset: low, middle C and high.
 const MELODIC_KEYS: [u8; 3] = [36, 60, 84];
-/// Keys of General MIDI's drum map, General MIDI Level 1, table 3.
+/// Keys of the drum map of General MIDI (General MIDI Level 1, table 3).
 const DRUM_KEYS: core::ops::RangeInclusive<u8> = 35..=81;
-/// The keys in which kits differ: kicks, side stick, snares, hi-hats, toms, crash and ride.
+/// Keys in which kits differ: kick, side stick, snare, hi-hat, tom, crash and ride.
 const MAIN_DRUM_KEYS: [u8; 12] = [35, 36, 37, 38, 40, 42, 46, 41, 45, 48, 49, 51];
 
 /// Milliseconds from the start of a slot, where the program changes, to the start of its note.
 pub(crate) const ON_MS: u32 = 50;
 /// Milliseconds that a note is held.
 pub(crate) const HELD_MS: u32 = 2_000;
-/// Milliseconds from the end of a note to all sound off.
+/// Milliseconds from the end of a note to the all sound off message.
 pub(crate) const RELEASE_MS: u32 = 3_000;
-/// Length of a slot, which plays one note, in milliseconds.
+/// Length in milliseconds of a slot, in which one note is played.
 pub(crate) const SLOT_MS: u32 = ON_MS + HELD_MS + RELEASE_MS + 100;
 
-/// Frames in a number of milliseconds.
+/// Returns the number of frames in a number of milliseconds.
 pub(crate) const fn frames(millis: u32) -> usize {
     (millis as u64 * RATE_HZ as u64 / 1000) as usize
 }
@@ -41,7 +41,7 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// Whether it belongs to a drum kit.
+    /// Returns whether the note belongs to a drum kit.
     pub(crate) fn is_drum(self) -> bool {
         self.bank == DRUM_BANK
     }
@@ -53,7 +53,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// The compared notes of a bank. These are three of every General MIDI program, the drum map of the
+/// Returns the compared notes of a bank: three of every General MIDI program, the drum map of the
 /// first kit, and the main keys of the other kits.
 pub(crate) fn all(summary: &BankSummary) -> Vec<Note> {
     let mut notes = Vec::new();

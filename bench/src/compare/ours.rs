@@ -1,4 +1,4 @@
-//! Renders the same notes with our engine: dry, before fader and limiter.
+//! Renders the same notes with our engine, dry and before the fader and the limiter.
 
 use dsp_core::render::{TailConfig, TrackRender};
 use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
@@ -8,18 +8,18 @@ use super::Recording;
 use super::notes::{HELD_MS, Note, ON_MS, RELEASE_MS, SLOT_MS, frames};
 use crate::song::{POLYPHONY, RATE_HZ};
 
-/// Controllers that both synthesizers get before each note: full volume and expression, centre pan,
-/// no reverb and chorus.
+/// Controllers that both synthesizers receive before each note: full volume and expression, pan in
+/// the centre, no reverb and no chorus.
 pub(crate) const CONTROLLERS: [(u8, u8); 5] = [(7, 127), (10, 64), (11, 127), (91, 0), (93, 0)];
 const ALL_SOUND_OFF: u8 = 120;
 
-/// Known level of our notes relative to FluidSynth's at gain 1, in decibels. The sum of:
+/// Known level of our notes relative to FluidSynth's at gain 1, in decibels. It is the sum of:
 ///
-/// - -6.02: our voices have the gain 1/2, as headroom for the sum of many;
+/// - -6.02: our voices have the gain 1/2, as headroom for the sum of many voices;
 /// - -1.51: FluidSynth's filter without resonance has its peak at -3.01 dB and compensates half of
-///   it, so every voice gains 1.505 dB (`fluid_iir_filter.c`, `fluid_iir_filter_set_q`);
-/// - +0.27: its controllers 7 and 11 attenuate by 1.37 cB each at 127, which it maps to 127/128;
-///   ours do not attenuate.
+///   this, so every voice gains 1.505 dB (`fluid_iir_filter.c`, `fluid_iir_filter_set_q`);
+/// - +0.27: FluidSynth maps 127 of the controllers 7 and 11 to 127/128, so each attenuates by 1.37
+///   cB. Ours do not attenuate.
 pub(crate) const OVER_FLUIDSYNTH_DB: f64 = -7.25;
 
 /// Renders notes one after the other, each in its slot.

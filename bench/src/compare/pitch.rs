@@ -1,8 +1,9 @@
 //! Measures pitch differences by the drift of the lag between two renders of a note.
 //!
-//! Both synthesizers play the same samples, so one render equals the other delayed by a lag. If the
-//! lag grows, our pitch is higher. Unlike spectra, the lag also follows vibrato and noise. Spectra
-//! only tell first whether the pitches are close enough to track the lag.
+//! Both synthesizers play the same samples, so one render equals the other with a delay, the lag.
+//! If the lag grows, our pitch is higher. Unlike a comparison of spectra, this also works with
+//! vibrato and noise. Spectra are compared only to find whether the pitches are close enough for
+//! tracking the lag.
 
 use realfft::RealFftPlanner;
 
@@ -10,25 +11,28 @@ use super::StereoSlice;
 use super::notes::{HELD_MS, frames};
 use crate::song::RATE_HZ;
 
-/// Frames from one correlation window to the next, and the length of a window.
+/// Distance of successive correlation windows, and length of a window, in frames.
 const HOP_FRAMES: usize = frames(10);
 const WINDOW_FRAMES: usize = frames(40);
 /// Range of the windows' starts, in frames from the start of the note.
 const FIRST_WINDOW: usize = frames(20);
 const WINDOWS_END: usize = frames(HELD_MS) - WINDOW_FRAMES - 2 * MAX_LAG_STEP;
-/// Largest change of the lag between two windows, in frames: 40 cents, and less than half of the
-/// period of the highest compared key.
+/// Largest change of the lag between two windows, in frames. This allows 40 cents, and it is less
+/// than half the period of the highest compared key.
 const MAX_LAG_STEP: usize = 12;
-/// Windows whose power is below the loudest by this factor are ignored: 60 dB.
+/// Windows are ignored if their power relative to the loudest window is at most this, which is -60
+/// dB.
 const MIN_POWER_RATIO: f64 = 1e-6;
-/// Windows and spectra with a lower correlation are ignored; 1 is equal except for a gain.
+/// Windows and spectra with a lower correlation are ignored. If two are equal except for a gain,
+/// their correlation is 1.
 const MIN_CORRELATION: f64 = 0.7;
-/// Fewest windows from which a drift is computed.
+/// Smallest number of windows from which a drift is computed.
 const MIN_WINDOWS: usize = 4;
 /// Largest spectral difference at which the lag is tracked, in cents.
 const MAX_TRACKED_CENTS: f64 = 25.0;
 
-/// Pitch of our note relative to FluidSynth's in cents; `None` if the correlation is too low.
+/// Returns the pitch of our note relative to FluidSynth's in cents, or `None` if the correlation is
+/// too low.
 pub(crate) fn difference_cents(
     ours: StereoSlice<'_>,
     theirs: StereoSlice<'_>,
@@ -47,7 +51,7 @@ struct LagEstimate {
     weight: f64,
 }
 
-/// Growth of the lag per frame.
+/// Returns the growth of the lag per frame.
 fn drift(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> Option<f64> {
     let power = |start: usize| energy(ours, start).min(energy(theirs, start));
     let window_starts = || (FIRST_WINDOW..WINDOWS_END).step_by(HOP_FRAMES);
@@ -74,7 +78,7 @@ fn drift(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> Option<f64> {
     (estimates.len() >= MIN_WINDOWS).then(|| slope(&estimates))
 }
 
-/// Slope of the lag by weighted least squares.
+/// Returns the slope of the lag by weighted least squares.
 fn slope(estimates: &[LagEstimate]) -> f64 {
     let weight: f64 = estimates.iter().map(|estimate| estimate.weight).sum();
     let mean = |value: fn(&LagEstimate) -> f64| {
@@ -98,7 +102,8 @@ fn energy(note: StereoSlice<'_>, start: usize) -> f64 {
     channel_energy(note.left) + channel_energy(note.right)
 }
 
-/// Normalised correlation of our window with theirs, `lag` frames later; -1 beyond the end.
+/// Returns the normalized correlation of our window with theirs, which starts `lag` frames later.
+/// The result is -1 if a window is beyond the end.
 fn window_correlation(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, start: usize, lag: isize) -> f64 {
     let later = start.saturating_add_signed(lag);
     if later + WINDOW_FRAMES > theirs.left.len() {
@@ -113,17 +118,18 @@ fn window_correlation(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, start: usi
     if power > 0.0 { product / power.sqrt() } else { -1.0 }
 }
 
-/// Frames of a spectrum: the largest power of two in a held note.
+/// Length of the Fourier transform in frames. It is the largest power of two that fits in a held
+/// note.
 const SPECTRUM_FRAMES: usize = 1 << 16;
 /// Step of the logarithmic frequency axis in cents, its lowest frequency, and its octaves.
 const STEP_CENTS: f64 = 2.0;
 const LOWEST_HZ: f64 = 60.0;
 const OCTAVES: f64 = 8.0;
-/// Largest shift between spectra, in steps: a semitone.
+/// Largest shift between spectra in steps, which is a semitone.
 const MAX_SHIFT: isize = 50;
 
-/// The downward shift of our spectrum in cents that correlates best with theirs; `None` if the
-/// correlation is too low.
+/// Returns the downward shift of our spectrum in cents that correlates best with theirs, or `None`
+/// if the correlation is too low.
 fn spectral_difference_cents(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> anyhow::Result<Option<f64>> {
     let (ours, theirs) = (log_spectrum(ours)?, log_spectrum(theirs)?);
     let shifted_correlation = |shift: isize| {
@@ -138,7 +144,7 @@ fn spectral_difference_cents(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> 
         .map(|shift| shift as f64 * STEP_CENTS))
 }
 
-/// Pearson correlation of two series, -1 to 1.
+/// Returns the Pearson correlation of two series, from -1 to 1.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (mean_a, mean_b) = (mean(a), mean(b));
@@ -150,7 +156,8 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     if power > 0.0 { covariance / power.sqrt() } else { 0.0 }
 }
 
-/// The fourth root of power, so that soft partials count too, over logarithmic frequency.
+/// Returns the fourth root of the power on a logarithmic frequency axis. With the root, soft
+/// partials count, too.
 fn log_spectrum(note: StereoSlice<'_>) -> anyhow::Result<Vec<f64>> {
     let fft = RealFftPlanner::<f64>::new().plan_fft_forward(SPECTRUM_FRAMES);
     let mut spectrum = fft.make_output_vec();
@@ -216,7 +223,7 @@ mod tests {
 
     #[test]
     fn vibrato_does_not_hide_the_pitch() {
-        // 50 cents up and down, five times a second.
+        // The vibrato raises and lowers the pitch by 50 cents, five times a second.
         let vibrato = |secs: f64| {
             secs + 0.029 / (core::f64::consts::TAU * 5.0) * (core::f64::consts::TAU * 5.0 * secs).sin()
         };

@@ -12,11 +12,11 @@ pub(super) struct Finding<'a> {
     pub(super) note: Note,
     pub(super) measure: Measure,
     pub(super) value: f64,
-    /// The exception that explains it.
+    /// The exception that explains the difference.
     pub(super) exception: Option<&'a Exception>,
 }
 
-/// The notes, separated by commas.
+/// Returns the notes, separated by commas.
 pub(super) fn list(notes: &[Note]) -> String {
     if notes.is_empty() {
         return "none".to_owned();
@@ -33,15 +33,17 @@ pub(super) fn print(
     findings: &[Finding<'_>],
 ) {
     println!(
-        "{name} compared with FluidSynth, velocity {velocity}, notes of 2 s. For each preset: the median band"
+        "{name} is compared with FluidSynth at velocity {velocity}, with notes of 2 s. A line has the median band"
     );
     println!(
-        "difference and level, and the largest differences of pitch and envelope times. ! is beyond a limit."
+        "difference and level of a preset, and its largest differences of pitch and envelope times. A ! marks a"
     );
     println!(
-        "A time differs if it and the level at the threshold are off by more than 5 % of a straight envelope"
+        "difference beyond its limit. A time differs if it and the level at the threshold differ by more than 5 %"
     );
-    println!("and the time by more than 1.5 ms: FluidSynth updates envelopes once in 64 frames.");
+    println!(
+        "of a straight envelope, and the time by more than 1.5 ms, as FluidSynth updates envelopes once in 64 frames."
+    );
     println!();
     println!(
         "{:<7} {:<22} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
@@ -124,7 +126,7 @@ fn print_findings(findings: &[Finding<'_>]) {
                 }
                 format!("section {}", exception.clause)
             }
-            None => "WITHOUT A REASON".to_owned(),
+            None => "NOT EXPLAINED".to_owned(),
         };
         println!(
             "{:<18} {:<8} {value:>8.2} {:<6} {reason}",
@@ -135,7 +137,7 @@ fn print_findings(findings: &[Finding<'_>]) {
     }
     if !exceptions.is_empty() {
         println!();
-        println!("Reasons, each checked by playing the note again without the difference:");
+        println!("Each reason is proved by playing the note again without the cause of the difference:");
     }
     for exception in exceptions {
         println!("- section {}: {}", exception.clause, exception.reason);

@@ -1,5 +1,5 @@
-//! Measures the processor time of effects. Writes the sessions as files, for this engine and for
-//! WebAssembly, and plays them here.
+//! Measures the processor time of effects. One command writes sessions as files, for native code
+//! and for WebAssembly. Another command plays them natively.
 
 mod sessions;
 mod settings;
@@ -23,18 +23,18 @@ pub(crate) use sessions::EFFECT_TRACKS;
 pub(crate) const PLAIN: &str = "plain";
 /// Name of the session of a song with effects on every track.
 pub(crate) const SONG: &str = "song";
-/// Frames per call: a render quantum of Web Audio.
+/// Frames per call, which are a render quantum of Web Audio.
 const CALL_FRAMES: usize = 128;
 
 const BANK: &str = "bank.sf2";
-/// Interleaved stereo floats, little-endian.
+/// File of the recording: interleaved stereo floats, little-endian.
 const AUDIO: &str = "audio.f32";
 const LENGTHS: &str = "lengths.json";
 
 /// Seconds of processor time per second of sound, by name of the session.
 pub(crate) type Loads = BTreeMap<String, f64>;
 
-/// Ids of the effects; each has a session of this name.
+/// Returns the ids of the effects. Each effect has a session with its id as name.
 pub(crate) fn effect_ids() -> impl Iterator<Item = &'static str> {
     settings::effect_ids()
 }

@@ -9,15 +9,16 @@ use dsp_core::soundfont::Bank;
 use super::settings::{active_effect, effect_ids, effect_with};
 use crate::song::{self, RATE_HZ};
 
-/// Tracks of the session of one effect: each plays the same audio and has the effect once.
+/// Number of tracks in the session of one effect. Each plays the same audio and has the effect
+/// once.
 pub(crate) const EFFECT_TRACKS: usize = 8;
-/// Length of that session, in seconds.
+/// Length of the session of one effect in seconds.
 const EFFECT_SECS: u64 = 10;
 /// Length of the recording in seconds.
 const RECORDED_SECS: u64 = 20;
-/// Tracks of the song session.
+/// Number of tracks in the song session.
 const TRACKS: usize = 24;
-/// Third effect on each track of the song session, after equalizer and compressor.
+/// The third effect on each track of the song session, after an equalizer and a compressor.
 const THIRD_EFFECTS: [&str; TRACKS] = [
     "reverb",
     "delay",
@@ -45,8 +46,8 @@ const THIRD_EFFECTS: [&str; TRACKS] = [
     "delay",
 ];
 
-/// A substitute for a recording, interleaved stereo: the beginning of a song at -6 dB, plus a noise
-/// burst of 50 ms every 250 ms.
+/// Makes a substitute for a recording in interleaved stereo: the beginning of a song at -6 dB, plus
+/// a noise burst of 50 ms every 250 ms.
 pub(super) fn render_recording(session: &Session, bank: &Bank) -> anyhow::Result<Vec<f32>> {
     let banks = [Some(bank.clone())];
     let mut render = OfflineRender::new(session, &banks, TailConfig { max_secs: 0.0 })?;
@@ -69,7 +70,7 @@ pub(super) fn render_recording(session: &Session, bank: &Bank) -> anyhow::Result
     Ok(values)
 }
 
-/// A track that loops the recording, starting at `offset_frames`.
+/// Returns a track that loops the recording, starting at `offset_frames`.
 fn audio_track(id: String, offset_frames: u64, length_frames: u64) -> Track {
     let clip = Clip {
         frame: 0,
@@ -84,7 +85,7 @@ fn audio_track(id: String, offset_frames: u64, length_frames: u64) -> Track {
     Track { id, clips: vec![clip], ..Track::default() }
 }
 
-/// A session of [`EFFECT_TRACKS`] tracks, each with one effect of this kind, or none.
+/// Returns a session of [`EFFECT_TRACKS`] tracks, each with one effect of a kind, or with none.
 fn effect_session(kind: Option<&str>) -> anyhow::Result<Session> {
     let length_frames = EFFECT_SECS * u64::from(RATE_HZ);
     let mut session = Session { sample_rate_hz: RATE_HZ, length_frames, ..Session::default() };
@@ -96,8 +97,8 @@ fn effect_session(kind: Option<&str>) -> anyhow::Result<Session> {
     Ok(session)
 }
 
-/// A song's tracks, filled up to [`TRACKS`] with tracks that loop the recording. Each has three
-/// effects.
+/// Adds tracks that loop the recording to a song until it has [`TRACKS`] tracks. Each track has
+/// three effects.
 fn song_session(mut session: Session) -> anyhow::Result<Session> {
     session.tracks.retain(|track| !track.events.is_empty());
     anyhow::ensure!(!session.tracks.is_empty(), "the song has no notes");
@@ -123,7 +124,8 @@ fn song_session(mut session: Session) -> anyhow::Result<Session> {
     Ok(session)
 }
 
-/// All sessions by name: [`super::PLAIN`], [`super::SONG`] and one for each effect.
+/// Returns all sessions with their names: [`super::PLAIN`], [`super::SONG`] and one for each
+/// effect.
 pub(super) fn all(song: &Path) -> anyhow::Result<Vec<(&'static str, Session)>> {
     let mut sessions =
         vec![(super::PLAIN, effect_session(None)?), (super::SONG, song_session(song::read_session(song)?)?)];

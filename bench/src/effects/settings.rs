@@ -1,10 +1,10 @@
-//! Settings, typical of songs, at which every effect processes its input.
+//! Effects with typical settings, at which every effect changes its input.
 
 use anyhow::Context as _;
 use dsp_core::effects::{EFFECTS, effect_kind};
 use dsp_core::session::EffectSettings;
 
-/// Non-default values of the effects whose defaults process little or nothing.
+/// Values for the effects that change little or nothing at their defaults.
 const ACTIVE_VALUES: &[(&str, &[(&str, f64)])] = &[
     ("utility", &[("gain_db", -2.0), ("balance", 0.2)]),
     ("compressor", &[("threshold_db", -30.0), ("ratio", 4.0), ("makeup_db", 4.0)]),
@@ -26,32 +26,32 @@ const ACTIVE_VALUES: &[(&str, &[(&str, f64)])] = &[
     ("width", &[("width", 1.4), ("mono_below_on", 1.0)]),
 ];
 
-/// The ids of all effects.
+/// Returns the ids of all effects.
 pub(super) fn effect_ids() -> impl Iterator<Item = &'static str> {
     EFFECTS.iter().map(|kind| kind.id)
 }
 
-/// An effect with settings at which it processes its input.
+/// Returns an effect with settings at which it changes its input.
 ///
 /// # Errors
 ///
-/// If the engine has no such kind, or the kind no such parameter.
+/// If the engine has no such effect, or if the effect has no such parameter.
 pub(super) fn active_effect(kind: &str) -> anyhow::Result<EffectSettings> {
     let changed = ACTIVE_VALUES.iter().find(|(id, _)| *id == kind).map_or(&[][..], |(_, changed)| changed);
     effect_with(kind, changed)
 }
 
-/// An effect with these values; all others have their defaults.
+/// Returns an effect with these values. All other parameters have their defaults.
 ///
 /// # Errors
 ///
-/// As [`active_effect`].
+/// If the engine has no such effect, or if the effect has no such parameter.
 pub(super) fn effect_with(kind: &str, changed: &[(&str, f64)]) -> anyhow::Result<EffectSettings> {
-    let described = effect_kind(kind).with_context(|| format!("the engine has no effect {kind:?}"))?;
-    let mut values: Vec<f64> = described.parameters.iter().map(|parameter| parameter.default).collect();
+    let effect = effect_kind(kind).with_context(|| format!("the engine has no effect {kind:?}"))?;
+    let mut values: Vec<f64> = effect.parameters.iter().map(|parameter| parameter.default).collect();
     for (id, value) in changed {
         let parameter =
-            described.parameter_index(id).with_context(|| format!("{kind} has no parameter {id:?}"))?;
+            effect.parameter_index(id).with_context(|| format!("{kind} has no parameter {id:?}"))?;
         values[parameter] = *value;
     }
     Ok(EffectSettings {
@@ -70,13 +70,14 @@ mod tests {
     use dsp_core::effects::EffectConfig;
     use dsp_core::mixer::{EffectChain, EffectSlot};
 
-    /// The engine may skip an effect that changes nothing: the benchmark would measure too little.
+    /// The engine may skip an effect that changes nothing. The benchmark would then measure too
+    /// little.
     #[test]
     fn every_effect_of_the_engine_changes_the_sound() {
         let tone = |radians: f32| -> Vec<f32> {
             (0..48_000_u16).map(|frame| (f32::from(frame) * radians).sin() * 0.5).collect()
         };
-        // Left: a low tone. Right: 7.6 kHz, which a de-esser reduces.
+        // The left channel has a low tone. The right channel has 7.6 kHz, which a de-esser reduces.
         let input = [tone(0.05), tone(1.0)];
         for kind in EFFECTS {
             let settings = active_effect(kind.id).unwrap();

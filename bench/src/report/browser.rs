@@ -13,7 +13,7 @@ use crate::stats::median;
 struct FirstNote {
     /// Seconds from opening the page to the first audible sample of a note.
     first_note_secs: f64,
-    /// Bytes of SoundFonts received by then.
+    /// Bytes of SoundFonts that the page had received by then.
     bank_bytes: f64,
 }
 

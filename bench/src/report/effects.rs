@@ -13,7 +13,7 @@ use crate::stats::median;
 /// The song that the sessions play.
 const SONG_NAME: &str = "tttheme2";
 
-/// Loads by name of the session, one for each run.
+/// Loads by name of the session, with one load for each run.
 #[derive(Default)]
 struct RunLoads(BTreeMap<String, Vec<f64>>);
 
@@ -28,7 +28,7 @@ impl RunLoads {
         self.0.get(name).and_then(|loads| median(loads.iter().copied())).unwrap_or(f64::NAN)
     }
 
-    /// Nanoseconds per stereo frame of one effect.
+    /// Returns the nanoseconds per stereo frame of one effect.
     fn effect_ns(&self, kind: &str) -> f64 {
         (self.load(kind) - self.load(PLAIN)) * 1e9 / (f64::from(RATE_HZ) * EFFECT_TRACKS as f64)
     }
@@ -48,7 +48,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
                 .args(names),
         )
     };
-    // The song first: after it, everything is compiled with optimisation.
+    // The song is played first, so that all code is compiled with optimization when the effects are
+    // measured.
     let sessions: Vec<&str> = [SONG].into_iter().chain(effect_ids()).chain([PLAIN]).collect();
     let (mut native, mut node, mut chromium) =
         (RunLoads::default(), RunLoads::default(), RunLoads::default());

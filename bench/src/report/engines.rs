@@ -1,4 +1,5 @@
-//! Measures the engine alone: natively, as WebAssembly, and beside a synthesizer in JavaScript.
+//! Measures the engine alone: natively, as WebAssembly, and compared with a synthesizer in
+//! JavaScript.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +15,7 @@ use crate::song::SongFiles;
 use crate::stats::median;
 use crate::threads::RenderTime;
 
-/// Frames per call: a render quantum of Web Audio.
+/// Frames per call, which are a render quantum of Web Audio.
 const CALL_FRAMES: &str = "128";
 
 /// Output of the Node.js scripts.
@@ -24,7 +25,7 @@ struct NodeSpeed {
     sound_secs: f64,
 }
 
-/// Processor time per second of sound, as medians.
+/// Medians of the processor time per second of sound.
 struct Loads {
     native: f64,
     wasm: f64,
@@ -121,7 +122,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Seconds until two concurrent processes of one thread each have rendered the session.
+/// Runs two concurrent processes of one thread each and returns the seconds until both have
+/// rendered the session.
 fn two_processes(song: &str) -> anyhow::Result<f64> {
     let program = std::env::current_exe()?;
     let start = || {
@@ -152,7 +154,7 @@ pub(super) fn threads(args: &Args) -> anyhow::Result<()> {
         eprint!("\rthreads: run {run}");
         let rendered: RenderTime = run_subcommand(&["threads", song, FLUIDR3, "--threads", "2"])?;
         shared.push(rendered.secs);
-        // Two sessions were rendered in this time.
+        // The two processes have rendered two sessions in this time.
         separate.push(two_processes(song)? / 2.0);
     }
     eprint!("\r{:60}\r", "");

@@ -7,10 +7,10 @@ use crate::open::OpenTime;
 use crate::process::{measure, path_text, run_subcommand};
 use crate::stats::median;
 
-/// Bytes in a mebibyte.
+/// Number of bytes in a mebibyte.
 const MIB: f64 = 1_048_576.0;
 
-/// Prints time and memory of each bank.
+/// Prints the time and the memory of each bank.
 pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     println!();
     let program = std::env::current_exe()?;

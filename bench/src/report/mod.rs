@@ -13,17 +13,17 @@ mod worst_files;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Songs of Debian's package `openttd-openmsx`.
+/// The folder of the songs, from Debian's package `openttd-openmsx`.
 const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
-/// The large bank, of Debian's package `fluid-soundfont-gm`.
+/// The large bank, from Debian's package `fluid-soundfont-gm`.
 const FLUIDR3: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
-/// The small bank, of Debian's package `timgm6mb-soundfont`.
+/// The small bank, from Debian's package `timgm6mb-soundfont`.
 const TIMGM6MB: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
 /// Paths of the other programs, and the number of runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The program `songfoundry`, a release build.
+    /// The program `songfoundry` from a release build.
     #[arg(long)]
     songfoundry: PathBuf,
     /// The folder of the browser's engine and its bindings.
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// The folder of the scripts for Node.js.
     #[arg(long)]
     scripts: PathBuf,
-    /// Runs of each program; medians are printed.
+    /// Number of runs of each program. The medians are printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
     /// Parts to leave out: songs, engines, effects, threads, memory, signal, service,
@@ -63,7 +63,7 @@ impl Goal {
     }
 }
 
-/// Prints a figure, its goal and whether it is met.
+/// Prints a figure, its goal, and whether the goal is met.
 pub(crate) fn figure(name: &str, value: f64, unit: &str, goal: Option<Goal>) {
     let shown = if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") };
     let goal_text = match goal {
@@ -92,33 +92,33 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     );
     println!("Ratios of processor time: above 1, ours is faster.");
     let is_in = |list: &[String], name: &str| list.iter().any(|listed| listed == name);
-    let wanted =
+    let is_selected =
         |name: &str| !is_in(&args.without, name) && (args.only.is_empty() || is_in(&args.only, name));
-    if wanted("songs") {
+    if is_selected("songs") {
         songs::report(args, folder.path())?;
     }
-    if wanted("engines") {
+    if is_selected("engines") {
         engines::report(args, folder.path())?;
     }
-    if wanted("effects") {
+    if is_selected("effects") {
         effects::report(args, folder.path())?;
     }
-    if wanted("threads") {
+    if is_selected("threads") {
         engines::threads(args)?;
     }
-    if wanted("memory") {
+    if is_selected("memory") {
         memory::report(args, folder.path())?;
     }
-    if wanted("signal") {
+    if is_selected("signal") {
         crate::signal::report(args.runs)?;
     }
-    if wanted("service") {
+    if is_selected("service") {
         service::report(args, folder.path())?;
     }
-    if wanted("browser") {
+    if is_selected("browser") {
         browser::report(args)?;
     }
-    if wanted("service-memory") {
+    if is_selected("service-memory") {
         service_memory::report(args, folder.path())?;
     }
     eprintln!("All measurements took {:.0} s.", start.elapsed().as_secs_f64());

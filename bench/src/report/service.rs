@@ -13,26 +13,26 @@ use ureq::Agent;
 use super::Args;
 use crate::process::process_cpu_secs;
 
-/// Concurrent connections; each sends the next request when it has the answer.
+/// Number of concurrent connections. Each sends its next request when it has received the answer.
 const CLIENTS: usize = 16;
 
 /// Duration of the measurement of each call.
 const MEASURED_TIME: Duration = Duration::from_secs(3);
 
-/// Utilisation of the processors from which they count as the limit.
+/// Processors with at least this utilization are the limiting resource.
 const BUSY_UTILIZATION: f64 = 0.85;
 
 /// Length of the audio file in seconds.
 const SOUND_SECS: u32 = 10;
 
-/// A call of the page, or of a script.
+/// An API call of the page or of a script.
 struct Call {
     name: &'static str,
     method: &'static str,
     path: String,
     /// Value of the `Range` header.
     range: Option<&'static str>,
-    /// Whether it writes to the database, which has one writer at a time.
+    /// Whether the call writes to the database, which has one writer at a time.
     writes: bool,
     /// Makes the body from the client's number and the number of the request.
     body: Option<fn(usize, usize) -> Value>,
@@ -44,14 +44,14 @@ impl Call {
     }
 }
 
-/// A running service, killed when dropped.
+/// A running service. It is killed when this is dropped.
 pub(super) struct Service {
     pub(super) child: Child,
     pub(super) url: String,
 }
 
 impl Service {
-    /// Starts the service; `command` lacks `serve` and the settings.
+    /// Starts the service. `command` is the program, without the argument `serve` and the settings.
     pub(super) fn start(command: &mut Command, storage: &Path) -> anyhow::Result<Self> {
         let mut child = command
             .arg("serve")
@@ -65,7 +65,7 @@ impl Service {
         let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.strip_prefix("Songfoundry is at ").map(|address| address.trim().to_owned())
         });
-        // Read the remaining output, so that the pipe does not fill up.
+        // The remaining output is read, so that the pipe does not fill up.
         thread::spawn(move || lines.for_each(drop));
         let Some(url) = address else {
             child.kill()?;
@@ -74,39 +74,41 @@ impl Service {
         Ok(Self { child, url })
     }
 
-    /// Processor time so far in seconds: fields 14 and 15 of proc_pid_stat(5), in hundredths.
+    /// Returns the processor time so far in seconds. It is in fields 14 and 15 of proc_pid_stat(5),
+    /// in hundredths of a second.
     fn cpu_secs(&self) -> anyhow::Result<f64> {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let fields = text.rsplit_once(')').context("the process status has no name in parentheses")?.1;
         let ticks: Vec<f64> =
             fields.split_whitespace().skip(11).take(2).map_while(|field| field.parse().ok()).collect();
-        ensure!(ticks.len() == 2, "no times in {text}");
+        ensure!(ticks.len() == 2, "the process status has no times: {text}");
         Ok((ticks[0] + ticks[1]) / 100.0)
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // The service must end before its folder is deleted; errors mean that it already ended.
+        // The service must end before its folder is deleted. An error means that it has already
+        // ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn song(client: usize, turn: usize) -> Value {
+fn song(client: usize, request_number: usize) -> Value {
     let note = |tick: usize| json!({ "tick": tick * 240, "length_ticks": 240, "pitch": 60, "velocity": 0.8 });
     let notes: Vec<Value> = (0..200).map(note).collect();
     let item =
         json!({ "type": "midi", "id": "item", "start_tick": 0, "length_ticks": 48_000, "notes": notes });
     let track = json!({ "id": "track", "kind": "instrument", "items": [item] });
-    json!({ "schema_version": 1, "project_id": format!("song-{client}"), "name": format!("Save {turn}"), "tracks": [track] })
+    json!({ "schema_version": 1, "project_id": format!("song-{client}"), "name": format!("Save {request_number}"), "tracks": [track] })
 }
 
-fn autosave(client: usize, turn: usize) -> Value {
-    json!({ "client_id": format!("window-{client}"), "project": song(client, turn) })
+fn autosave(client: usize, request_number: usize) -> Value {
+    json!({ "client_id": format!("window-{client}"), "project": song(client, request_number) })
 }
 
-/// A sawtooth as a mono 16-bit WAV file at 48 kHz.
+/// Returns a sawtooth wave as a mono 16-bit WAV file at 48 kHz.
 fn wav_file() -> Vec<u8> {
     let data_bytes = SOUND_SECS * 96_000;
     let mut out = b"RIFF".to_vec();
@@ -120,7 +122,7 @@ fn wav_file() -> Vec<u8> {
     out
 }
 
-/// Stores a project for each client and an audio file; returns the path of the file.
+/// Stores a project for each client and an audio file. Returns the API path of the audio file.
 fn prepare(agent: &Agent, url: &str) -> anyhow::Result<String> {
     for client in 0..CLIENTS {
         agent.post(format!("{url}/api/v1/projects")).send_json(song(client, 0))?;
@@ -136,7 +138,7 @@ fn prepare(agent: &Agent, url: &str) -> anyhow::Result<String> {
     Ok(format!("/audio/{id}"))
 }
 
-/// The ten most frequent calls of a page and its scripts.
+/// Returns the ten most frequent calls of a page and its scripts.
 fn calls(audio: &str) -> Vec<Call> {
     let write = |name, method, path: &str, body| Call {
         method,
@@ -161,7 +163,7 @@ fn calls(audio: &str) -> Vec<Call> {
     ]
 }
 
-/// Sends requests as one client until `deadline`; returns the duration of each in seconds.
+/// Sends requests as one client until `deadline` and returns the duration of each in seconds.
 fn run_client(
     call: &Call,
     url: &str,
@@ -172,7 +174,7 @@ fn run_client(
     let agent = Agent::new_with_defaults();
     let url = format!("{url}/api/v1{}", call.path.replace("{client}", &client.to_string()));
     let bearer = format!("Bearer {token}");
-    let mut tag = current_tag(&agent, &url, &bearer, call)?;
+    let mut etag = current_etag(&agent, &url, &bearer, call)?;
     let mut durations_secs = Vec::new();
     while Instant::now() < deadline {
         let body = call.body.map(|body| body(client, durations_secs.len()).to_string());
@@ -181,8 +183,8 @@ fn run_client(
         if let Some(range) = call.range {
             request = request.header("Range", range);
         }
-        if let Some(tag) = &tag {
-            request = request.header("If-Match", tag);
+        if let Some(etag) = &etag {
+            request = request.header("If-Match", etag);
         }
         let request = request.header("Content-Type", "application/json").body(body.unwrap_or_default())?;
         let start = Instant::now();
@@ -190,31 +192,31 @@ fn run_client(
         let bytes = answer.body_mut().read_to_vec()?;
         durations_secs.push(start.elapsed().as_secs_f64());
         ensure!(!bytes.is_empty(), "{} was answered with an empty body", call.name);
-        if tag.is_some() {
-            tag = answer.headers().get("etag").map(|tag| tag.to_str().map(str::to_owned)).transpose()?;
+        if etag.is_some() {
+            etag = answer.headers().get("etag").map(|etag| etag.to_str().map(str::to_owned)).transpose()?;
         }
     }
     Ok(durations_secs)
 }
 
-/// The revision that the first save replaces.
-fn current_tag(agent: &Agent, url: &str, bearer: &str, call: &Call) -> anyhow::Result<Option<String>> {
+/// Returns the ETag of the revision that the first save replaces.
+fn current_etag(agent: &Agent, url: &str, bearer: &str, call: &Call) -> anyhow::Result<Option<String>> {
     if !call.path.contains("{client}") {
         return Ok(None);
     }
     let answer = agent.get(url).header("Authorization", bearer).call()?;
-    let tag = answer.headers().get("etag").context("the project has no ETag")?;
-    Ok(Some(tag.to_str()?.to_owned()))
+    let etag = answer.headers().get("etag").context("the project has no ETag")?;
+    Ok(Some(etag.to_str()?.to_owned()))
 }
 
-/// A percentile by nearest rank; `fraction` is 0 to 1.
+/// Returns a percentile by the nearest rank. `fraction` is from 0 to 1.
 fn percentile(sorted: &[f64], fraction: f64) -> f64 {
     let rank = (fraction * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(f64::NAN)
 }
 
-/// The limiting resource, from the processor utilisation by service and clients, and by all
-/// programs.
+/// Returns the limiting resource. `our_utilization` is the processor utilization by the service and
+/// the clients, `utilization` that by all programs.
 fn limit(writes: bool, our_utilization: f64, utilization: f64) -> &'static str {
     match (our_utilization >= BUSY_UTILIZATION, utilization >= BUSY_UTILIZATION, writes) {
         (true, ..) => "the processors",
@@ -224,15 +226,15 @@ fn limit(writes: bool, our_utilization: f64, utilization: f64) -> &'static str {
     }
 }
 
-/// Busy and total processor ticks since boot (proc_stat(5), first line).
+/// Returns the busy and the total processor ticks since boot (proc_stat(5), first line).
 fn processor_ticks() -> anyhow::Result<[f64; 2]> {
     let text = std::fs::read_to_string("/proc/stat")?;
     let line = text.lines().next().context("/proc/stat is empty")?;
     let ticks: Vec<f64> =
         line.split_whitespace().skip(1).take(8).map_while(|field| field.parse().ok()).collect();
-    ensure!(ticks.len() == 8, "no times in {line}");
+    ensure!(ticks.len() == 8, "/proc/stat has no times: {line}");
     let all: f64 = ticks.iter().sum();
-    // Fields 4 and 5 are idle and waiting for a disk.
+    // Fields 4 and 5 are the ticks of idle processors and of those that wait for a disk.
     Ok([all - ticks[3] - ticks[4], all])
 }
 
@@ -247,8 +249,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let processors = thread::available_parallelism()?.get() as f64;
     println!();
     println!(
-        "The service: {CLIENTS} clients on the loopback interface send their next request when answered, {} s per call; \
-         they share the {processors} processors.",
+        "The service: {CLIENTS} clients on the loopback interface send a request after each answer, for {} s per call. \
+         They share the {processors} processors with the service.",
         MEASURED_TIME.as_secs()
     );
     println!(
@@ -290,7 +292,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
             limit(call.writes, (service_processors + client_processors) / processors, utilization)
         );
     }
-    println!("`service` and `clients`: number of processors (p) that each kept busy.");
+    println!("`service` and `clients` are the numbers of processors (p) that they kept busy.");
     Ok(())
 }
 
@@ -299,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_values_that_occurred() {
+    fn a_percentile_is_one_of_the_values() {
         let values: Vec<f64> = (1..=100).map(f64::from).collect();
         assert_eq!([0.5, 0.99, 1.0].map(|fraction| percentile(&values, fraction)), [50.0, 99.0, 100.0]);
         assert_eq!(percentile(&[7.0], 0.99), 7.0);

@@ -1,5 +1,6 @@
-//! Measures the service's peak memory for the most expensive requests: alone, eight at once, and
-//! different ones of several users at once. Also checks that the service still answers.
+//! Measures the service's peak memory for the most expensive requests: one request alone, eight at
+//! once, and different requests of several users at once. Also checks that the service still
+//! answers.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -35,7 +36,8 @@ const CONCURRENT_REQUESTS: usize = 8;
 /// Number of concurrent reads of the largest project.
 const CONCURRENT_READS: usize = 40;
 
-/// Timeout of an answer and of its task: eight large renders run one after the other.
+/// Timeout of an answer and of its task. It is long because eight large renders run one after the
+/// other.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Timeout of the health check.
@@ -44,16 +46,17 @@ const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Interval between two reads of a task.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Size of a body beyond every JSON limit, in bytes; the service answers with its limit.
+/// Size in bytes of a body that exceeds every JSON limit. The service's answer contains the limit.
 const OVERSIZED_BODY_BYTES: usize = 64 << 20;
 
-/// Statuses of requests that did not reach the measured code; 0 is no answer.
+/// Statuses of requests that did not reach the measured code. 0 stands for no answer.
 const UNREACHED_STATUSES: [u16; 6] = [0, 401, 404, 405, 415, 500];
 
-/// Statuses that mean the same for a single request; concurrent requests may be refused so.
+/// Statuses with which concurrent requests may be refused. A single request with such a status did
+/// not reach the measured code.
 const OVERLOAD_STATUSES: [u16; 2] = [429, 503];
 
-/// Users besides the administrator.
+/// Users other than the administrator.
 const USERS: [&str; 3] = [EXAMPLE_USER, "bob", "eve"];
 
 /// The user of the service's examples.
@@ -64,7 +67,7 @@ struct Measurement {
     service: Service,
     /// Tokens by user name.
     tokens: HashMap<&'static str, String>,
-    /// Id of one stored item per collection, by the collection's path.
+    /// Id of a stored item in each collection, by the collection's path.
     ids: HashMap<String, String>,
     line_count: usize,
     missed_count: usize,
@@ -73,20 +76,20 @@ struct Measurement {
 
 struct Request<'r> {
     method: &'r str,
-    /// Includes the API's prefix.
+    /// Path with the API's prefix.
     path: String,
-    /// The sender; `None` for open operations.
+    /// The sender, or `None` for open operations.
     user: Option<&'static str>,
     headers: Vec<(&'static str, String)>,
     body: &'r [u8],
-    /// Whether it must succeed when sent alone.
+    /// Whether the request must succeed when it is sent alone.
     is_valid: bool,
-    /// Members of [`UNREACHED_STATUSES`] that its body causes.
+    /// The statuses in [`UNREACHED_STATUSES`] that are expected because of the body.
     expected_statuses: Vec<u16>,
 }
 
 impl<'r> Request<'r> {
-    /// A request of the administrator.
+    /// Returns a request of the administrator.
     fn new(method: &'r str, path: impl Into<String>, media_type: &str, body: &'r [u8]) -> Self {
         let headers = vec![("Content-Type", media_type.to_owned())];
         Self {
@@ -108,7 +111,8 @@ impl<'r> Request<'r> {
         Self::new("GET", path, "text/plain", b"")
     }
 
-    /// Whether a status means that nothing was measured, or that a valid request was refused.
+    /// Returns whether a status means that nothing was measured, or that a valid request was
+    /// refused.
     fn is_unexpected(&self, status: u16, is_concurrent: bool) -> bool {
         (UNREACHED_STATUSES.contains(&status) && !self.expected_statuses.contains(&status))
             || (!is_concurrent && (OVERLOAD_STATUSES.contains(&status) || (self.is_valid && status >= 400)))
@@ -171,7 +175,7 @@ impl Measurement {
                 .find(|operation| (operation.method.as_str(), operation.path.as_str()) == ("POST", path));
             operation
                 .map(|operation| operation.example.clone())
-                .with_context(|| format!("no example of POST {path}"))
+                .with_context(|| format!("POST {path} has no example"))
         };
         for user in USERS {
             let mut account = example("/api/v1/auth/register")?;
@@ -247,7 +251,8 @@ impl Measurement {
         bail!("the task {id} did not end within {} s", ANSWER_TIMEOUT.as_secs())
     }
 
-    /// The path of an operation with a real id, and the headers that a body of `bytes` bytes needs.
+    /// Returns the path of an operation with an existing id, and the headers that a body of `bytes`
+    /// bytes needs.
     fn resolve_path(
         &self,
         template: &str,
@@ -270,7 +275,8 @@ impl Measurement {
                 (id, vec![tus(), ("Upload-Offset", "0".to_owned())])
             }
             _ => {
-                let id = self.ids.get(collection).with_context(|| format!("no id for {template}"))?;
+                let id =
+                    self.ids.get(collection).with_context(|| format!("there is no id for {template}"))?;
                 let mut request = Request::get(format!("{collection}/{id}"));
                 request.headers.push(("If-None-Match", "*".to_owned()));
                 let tag = self.exchange(&request)?.header("etag");
@@ -293,7 +299,7 @@ impl Measurement {
         Ok(request)
     }
 
-    /// Sends requests concurrently and returns the statuses of their answers; 0 for none.
+    /// Sends requests concurrently and returns the statuses of their answers, or 0 for no answer.
     fn send(&self, requests: &[Request<'_>]) -> Vec<u16> {
         thread::scope(|scope| {
             let threads: Vec<_> =
@@ -302,7 +308,7 @@ impl Measurement {
         })
     }
 
-    /// Sends requests concurrently, and repeats `background` until they are answered.
+    /// Sends requests concurrently. Repeats the requests in `background` until they are answered.
     fn send_with(&self, requests: &[Request<'_>], background: &[Request<'_>]) -> Vec<u16> {
         let is_done = AtomicBool::new(false);
         let repeat = |request| {
@@ -320,10 +326,10 @@ impl Measurement {
         })
     }
 
-    /// Sends requests; returns the peak resident memory in MB, and the statuses of the answers.
+    /// Sends requests. Returns the peak resident memory in MB and the statuses of the answers.
     fn measure_peak(&mut self, send: impl FnOnce(&Self) -> Vec<u16>) -> anyhow::Result<(f64, Vec<u16>)> {
         let process = format!("/proc/{}", self.service.child.id());
-        // Resets the peak to the current value (proc_pid_clear_refs(5)).
+        // This resets the peak to the current value (proc_pid_clear_refs(5)).
         std::fs::write(format!("{process}/clear_refs"), "5")?;
         let statuses = send(self);
         let ended = self.service.child.try_wait()?;
@@ -331,12 +337,15 @@ impl Measurement {
         let alive = agent(HEALTH_TIMEOUT).get(format!("{}/healthz", self.service.url)).call();
         ensure!(alive.is_ok(), "the service does not answer within {} s", HEALTH_TIMEOUT.as_secs());
         let status = std::fs::read_to_string(format!("{process}/status"))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("VmHWM")?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))
+            .context("the process status has no VmHWM")?;
         let kib: f64 = line.trim().trim_end_matches(" kB").parse()?;
         Ok((kib * 1024.0 / 1e6, statuses))
     }
 
-    /// Prints a line for requests of this kind.
+    /// Prints the line of a measurement.
     fn print_line(
         &mut self,
         name: &str,
@@ -365,7 +374,7 @@ impl Measurement {
         Ok(())
     }
 
-    /// Measures a request alone, and eight at once.
+    /// Measures a request alone and eight times at once.
     fn measure_both<'r>(
         &mut self,
         name: &str,
@@ -377,7 +386,8 @@ impl Measurement {
         self.measure(&format!("  the same, {CONCURRENT_REQUESTS} at once"), &many)
     }
 
-    /// The limit of an operation's JSON body in bytes, from its answer to a larger one.
+    /// Returns the limit of an operation's JSON body in bytes, which the answer to a larger body
+    /// contains.
     fn body_limit(&self, operation: &Operation) -> anyhow::Result<usize> {
         let text = vec![b'x'; OVERSIZED_BODY_BYTES];
         let answer = self.exchange(&operation_request(self, operation, &text)?)?;
@@ -387,11 +397,11 @@ impl Measurement {
             format!("{} answered an oversized body with {}", operation.name(), answer.status)
         })?;
         let limit = detail.split(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty());
-        Ok(limit.context("the answer names no limit")?.parse()?)
+        Ok(limit.context("the answer contains no limit")?.parse()?)
     }
 
-    /// Measures an operation with each of its worst bodies, then with eight of the worst at once.
-    /// If it takes a project, also measures the worst valid one.
+    /// Measures an operation with each of its expensive bodies, and then with the worst body eight
+    /// times at once. If the operation takes a project, the worst valid project is also measured.
     fn measure_json_bodies(&mut self, operation: &Operation, project: &str) -> anyhow::Result<()> {
         let limit = self.body_limit(operation)?;
         let mut worst: Option<(f64, String, Vec<u8>)> = None;
@@ -435,8 +445,8 @@ impl Measurement {
         Ok(stream)
     }
 
-    /// Measures eight different requests of three users at once; each uses as much of one kind of
-    /// memory as it may. The other requests repeat until both renders end.
+    /// Measures eight different requests of three users at once. Each uses as much memory of one
+    /// kind as it may. The other requests are repeated until both renders end.
     fn measure_mixed(
         &mut self,
         operations: &[Operation],
@@ -455,11 +465,12 @@ impl Measurement {
             (0..CONCURRENT_READS).map(|_| Request::get("/api/v1/projects/song").by_user("ada")).collect();
         self.measure(&format!("The larger one, {CONCURRENT_READS} reads at once"), &reads)?;
         let autosave = operations.iter().find(|operation| operation.path.ends_with("/projects/temp"));
-        let autosave =
-            autosave.and_then(|operation| operation.body_with(project)).context("no autosave operation")?;
+        let autosave = autosave
+            .and_then(|operation| operation.body_with(project))
+            .context("the document has no autosave operation")?;
         let file = |path: &str| {
             let worst = files.iter().rfind(|file| file.path == path);
-            let worst = worst.with_context(|| format!("no worst request for {path}"))?;
+            let worst = worst.with_context(|| format!("there is no worst request for {path}"))?;
             anyhow::Ok(Request::new(worst.method, api_path(path), worst.body.media_type, &worst.body.bytes))
         };
         let render = br#"{"project_id":"song","tail_secs":0.1}"#;
@@ -512,7 +523,7 @@ fn file_request<'r>(measurement: &Measurement, file: &'r WorstRequest) -> anyhow
     )
 }
 
-/// A path with the API's prefix.
+/// Returns a path with the API's prefix.
 fn api_path(path: &str) -> String {
     format!("/api/v1{path}")
 }
@@ -521,7 +532,7 @@ fn agent(timeout: Duration) -> Agent {
     Agent::config_builder().timeout_global(Some(timeout)).http_status_as_error(false).build().into()
 }
 
-/// Distinct statuses with their counts: `200, 3 x 503`.
+/// Returns the different statuses with their counts, for example `200, 3 x 503`.
 fn status_counts(statuses: &[u16]) -> String {
     let mut sorted = statuses.to_vec();
     sorted.sort_unstable();
@@ -535,7 +546,7 @@ fn status_counts(statuses: &[u16]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Fails if an operation takes a body that no worst request covers.
+/// Checks that for every operation with a body there is a worst request.
 fn require_all(operations: &[Operation], files: &[WorstRequest]) -> anyhow::Result<()> {
     for operation in operations {
         for media_type in operation.media_types.iter().filter(|media_type| *media_type != "application/json")
@@ -545,7 +556,7 @@ fn require_all(operations: &[Operation], files: &[WorstRequest]) -> anyhow::Resu
                     == (operation.method.as_str(), operation.path.as_str())
                     && file.body.media_type.starts_with(media_type)
             });
-            ensure!(is_covered, "no worst body for {} of the type {media_type}", operation.name());
+            ensure!(is_covered, "{} has no worst body of the type {media_type}", operation.name());
         }
     }
     Ok(())
@@ -604,13 +615,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statuses_are_counted() {
+    fn status_counts_has_each_status_once() {
         assert_eq!(status_counts(&[200]), "200");
         assert_eq!(status_counts(&[503, 200, 503, 0]), "no answer, 200, 2 x 503");
     }
 
     #[test]
-    fn an_unexpected_status_is_detected() {
+    fn unexpected_statuses_depend_on_validity_and_concurrency() {
         let unexpected = |is_valid, is_concurrent| {
             let request = Request { is_valid, expected_statuses: vec![404], ..Request::get("/") };
             let all = [0, 200, 202, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503];
@@ -631,6 +642,6 @@ mod tests {
         let file = WorstRequest { name: "A song", method: "POST", path: "/songs", query: "", body };
         require_all(&operations, &[file]).expect("each body is covered");
         let error = require_all(&operations, &[]).expect_err("a body is not covered").to_string();
-        assert_eq!(error, "no worst body for POST /api/v1/songs of the type audio/midi");
+        assert_eq!(error, "POST /api/v1/songs has no worst body of the type audio/midi");
     }
 }

@@ -23,7 +23,7 @@ pub(super) const SONGS: [&str; 10] = [
 /// Number of songs that are also rendered with the small bank.
 const WITH_SMALL_BANK: usize = 3;
 
-/// Processor seconds of the processes, as medians.
+/// Medians of the processor time in seconds.
 struct Times {
     ours: f64,
     product: f64,
@@ -76,7 +76,7 @@ fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<
         song,
     ];
     let rustysynth = [path_text(&program)?, "rustysynth", song, bank, wav];
-    // In turn, so that other load of the machine affects all alike.
+    // The programs run in turn, so that other load of the machine affects all of them equally.
     let mut all = [const { Vec::new() }; 4];
     for _ in 0..args.runs {
         for (times, command) in

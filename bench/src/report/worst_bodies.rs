@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// Marks the positions in a body that are filled with large values.
 const PLACEHOLDER: &str = "@";
 
-/// Depth to which schemas are searched.
+/// Largest depth to which schemas are searched.
 const MAX_DEPTH: usize = 12;
 
 /// An operation that takes a body.
@@ -18,23 +18,23 @@ pub(super) struct Operation {
     pub(super) path: String,
     /// Accepted media types.
     pub(super) media_types: Vec<String>,
-    /// Whether it needs no token.
+    /// Whether the operation needs no token.
     pub(super) is_open: bool,
-    /// The example of its JSON body.
+    /// The example of the JSON body.
     pub(super) example: Value,
-    /// Bodies with placeholders, and a description of their positions.
+    /// Bodies with placeholders, each with a description of the placeholder's position.
     templates: Vec<(&'static str, Value)>,
     /// The body with a placeholder instead of the project.
     project_template: Option<Value>,
 }
 
 impl Operation {
-    /// Method and path, for the report.
+    /// Returns the method and the path for the report.
     pub(super) fn name(&self) -> String {
         format!("{} {}{}", self.method, self.path, if self.is_open { " (open)" } else { "" })
     }
 
-    /// Whether it takes JSON.
+    /// Returns whether the operation takes JSON.
     pub(super) fn takes_json(&self) -> bool {
         self.media_types.iter().any(|media_type| media_type == "application/json")
     }
@@ -56,7 +56,7 @@ impl Operation {
         } else if names.contains(&"project")
             && let Some(object) = filled_example.as_object_mut()
         {
-            // The body carries a project instead of naming a stored one.
+            // The body contains a project instead of the id of a stored project.
             object.shift_remove("project_id");
             object.insert("project".into(), PLACEHOLDER.into());
             if names.contains(&"tail_secs") {
@@ -75,36 +75,38 @@ impl Operation {
         self
     }
 
-    /// Bodies of at most `bytes` bytes and the example, each with its kind.
+    /// Returns bodies of at most `bytes` bytes, and the example. Each has a description of its
+    /// content.
     pub(super) fn bodies(&self, bytes: usize) -> Vec<(String, Vec<u8>)> {
         const KINDS: [(&str, [&str; 4]); 5] = [
             ("empty objects", ["[", "{}", ",", "]"]),
             ("numbers", ["[", "0", ",", "]"]),
             ("empty lists", ["[", "[]", ",", "]"]),
-            ("nested lists", ["[", NEST, ",", "]"]),
+            ("nested lists", ["[", NESTED_LISTS, ",", "]"]),
             ("text", ["\"", "\\n", "", "\""]),
         ];
         let mut bodies = vec![
             ("unknown names".to_owned(), unknown_names(bytes)),
-            ("its example".to_owned(), self.example.to_string().into_bytes()),
+            ("the example".to_owned(), self.example.to_string().into_bytes()),
         ];
         for (position, body) in &self.templates {
             for (kind, repeated) in KINDS {
-                bodies.push((format!("{kind}{position}"), filled(body, bytes, repeated)));
+                bodies.push((format!("{kind}{position}"), fill_placeholders(body, bytes, repeated)));
             }
         }
         bodies
     }
 
-    /// The body with this project, if the operation takes one.
+    /// Returns the body with this project, or `None` if the operation takes no project.
     pub(super) fn body_with(&self, project: &str) -> Option<Vec<u8>> {
         let body = self.project_template.as_ref()?.to_string();
         Some(body.replacen(&format!("\"{PLACEHOLDER}\""), project, 1).into_bytes())
     }
 }
 
-/// A body of at most `bytes` bytes whose placeholders are filled with lists of a value.
-fn filled(body: &Value, bytes: usize, [open, value, separator, close]: [&str; 4]) -> Vec<u8> {
+/// Returns a body of at most `bytes` bytes. Each placeholder is replaced by a list that repeats a
+/// value.
+fn fill_placeholders(body: &Value, bytes: usize, [open, value, separator, close]: [&str; 4]) -> Vec<u8> {
     let text = body.to_string();
     let parts: Vec<&str> = text.split(&format!("\"{PLACEHOLDER}\"")).collect();
     let list_bytes = bytes.saturating_sub(text.len()) / (parts.len() - 1).max(1);
@@ -113,8 +115,8 @@ fn filled(body: &Value, bytes: usize, [open, value, separator, close]: [&str; 4]
     parts.join(&[open, &values.join(separator), close].concat()).into_bytes()
 }
 
-/// Nested lists, within the depth limit of the parser.
-const NEST: &str = "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]";
+/// Nested lists. Their depth is within the limit of the parser.
+const NESTED_LISTS: &str = "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]";
 
 fn unknown_names(bytes: usize) -> Vec<u8> {
     let mut body = b"{".to_vec();
@@ -130,7 +132,7 @@ fn unknown_names(bytes: usize) -> Vec<u8> {
     body
 }
 
-/// The operations of an OpenAPI document that take a body.
+/// Returns the operations of an OpenAPI document that take a body.
 pub(super) fn operations(document: &Value) -> anyhow::Result<Vec<Operation>> {
     let paths = document["paths"].as_object().context("the document has no paths")?;
     let project = &paths["/api/v1/projects"]["post"]["requestBody"]["content"]["application/json"];
@@ -138,7 +140,7 @@ pub(super) fn operations(document: &Value) -> anyhow::Result<Vec<Operation>> {
     for (path, item) in paths {
         for (method, operation) in item.as_object().context("a path has no operations")? {
             let Some(content) = operation["requestBody"]["content"].as_object() else { continue };
-            let described = Operation {
+            let without_json = Operation {
                 method: method.to_uppercase(),
                 path: path.clone(),
                 media_types: content.keys().cloned().collect(),
@@ -148,15 +150,15 @@ pub(super) fn operations(document: &Value) -> anyhow::Result<Vec<Operation>> {
                 project_template: None,
             };
             operations.push(match content.get("application/json") {
-                Some(description) => described.describe(document, description, project),
-                None => described,
+                Some(description) => without_json.describe(document, description, project),
+                None => without_json,
             });
         }
     }
     Ok(operations)
 }
 
-/// The resolved schema, its parts and its alternatives.
+/// Returns the resolved schema with its parts and its alternatives.
 fn parts<'d>(document: &'d Value, schema: &'d Value) -> Vec<&'d Value> {
     let referred = schema["$ref"].as_str().and_then(|name| document.pointer(name.strip_prefix('#')?));
     let schema = referred.unwrap_or(schema);
@@ -164,13 +166,13 @@ fn parts<'d>(document: &'d Value, schema: &'d Value) -> Vec<&'d Value> {
     once(schema).chain(inner.flat_map(|part| parts(document, part))).collect()
 }
 
-/// The fields of an object, with their schemas.
+/// Returns the fields of an object with their schemas.
 fn fields<'d>(document: &'d Value, schema: &'d Value) -> Vec<(&'d str, &'d Value)> {
     let all = parts(document, schema).into_iter().filter_map(|part| part["properties"].as_object());
     all.flatten().map(|(name, field)| (name.as_str(), field)).collect()
 }
 
-/// Path of the deepest list: field names, and 0 for the first element of a list.
+/// Returns the path of the deepest list. It has field names, and 0 for the first element of a list.
 fn deepest_list(document: &Value, schema: &Value, max_depth: usize) -> Option<Vec<String>> {
     let max_depth = max_depth.checked_sub(1)?;
     let within = |name: &str, inner: &Value| {
@@ -262,7 +264,7 @@ mod tests {
             for (kind, body) in bodies {
                 let value: Value =
                     serde_json::from_slice(&body).unwrap_or_else(|error| panic!("{kind}: {error}"));
-                if kind == "its example" {
+                if kind == "the example" {
                     assert_eq!(value, operations[number].example);
                     continue;
                 }

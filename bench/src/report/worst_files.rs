@@ -1,4 +1,5 @@
-//! The most expensive projects, banks, bundles and audio files for their size.
+//! Makes the projects, banks, bundles and audio files that cost the service the most memory for
+//! their size.
 
 use std::io::{Cursor, Write as _};
 
@@ -8,7 +9,7 @@ use songfoundry_server::rendering::budget;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-#[expect(unused_imports, reason = "tests make other banks with it")]
+#[expect(unused_imports, reason = "only the tests of dsp-core use these imports")]
 #[path = "../../../dsp-core/tests/maker/mod.rs"]
 mod maker;
 #[path = "../../../dsp-core/tests/maker/sf3.rs"]
@@ -31,7 +32,7 @@ impl Body {
         Self { media_type: "application/json", bytes: text.into_bytes() }
     }
 
-    /// A form with one file.
+    /// Returns a form with one file.
     fn form(name: &str, file: &[u8]) -> Self {
         let head =
             format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
@@ -40,11 +41,11 @@ impl Body {
     }
 }
 
-/// A request that costs the service most memory for its size.
+/// A request that costs the service much memory for its size.
 pub(super) struct WorstRequest {
     pub(super) name: &'static str,
     pub(super) method: &'static str,
-    /// As in the OpenAPI document, without the API's prefix.
+    /// The path in the OpenAPI document, without the API's prefix.
     pub(super) path: &'static str,
     pub(super) query: &'static str,
     pub(super) body: Body,
@@ -61,7 +62,7 @@ impl WorstRequest {
     }
 }
 
-/// A bank of 60,000 zones, each with its own modulators, and as many presets.
+/// Returns a bank of 60,000 presets and 60,000 zones, each with its own modulators.
 fn tables_only() -> Vec<u8> {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[900; 200], 50..150);
@@ -82,7 +83,7 @@ fn tables_only() -> Vec<u8> {
     tables.bytes()
 }
 
-/// A bank of one audible preset.
+/// Returns a bank of one audible preset.
 fn audible() -> Vec<u8> {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[900; 200], 50..150);
@@ -93,7 +94,7 @@ fn audible() -> Vec<u8> {
     tables.bytes()
 }
 
-/// SoundFonts for a folder of the service, by file name.
+/// Returns SoundFonts for a folder of the service, with their file names.
 pub(super) fn hostile_banks() -> Vec<(&'static str, Vec<u8>)> {
     let long = silent((1 << 26) - 1, &[]);
     vec![
@@ -110,13 +111,13 @@ pub(super) fn hostile_banks() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// A request for a note from each of the banks.
+/// Returns a request for a note from each of the banks.
 pub(super) fn note_requests() -> Vec<WorstRequest> {
     let banks = [
         ("shared", "Bank of 167 KB: one stream of 128 MiB, in 8 headers"),
-        ("shared1", "Second bank of this kind"),
-        ("shared2", "Third bank of this kind"),
-        ("shared3", "Fourth bank of this kind"),
+        ("shared1", "Second bank with such a stream"),
+        ("shared2", "Third bank with such a stream"),
+        ("shared3", "Fourth bank with such a stream"),
         ("long", "Bank of 460 KB: 352 MiB of silence"),
         ("toolong", "Bank of 1.3 MB: 1 GiB of silence"),
         ("codebooks", "Bank of 12 KB: codebooks that are slow to build"),
@@ -132,12 +133,12 @@ pub(super) fn note_requests() -> Vec<WorstRequest> {
     banks.map(|(bank, name)| WorstRequest::post(name, "/plugins/soundfont-render", body(bank))).into()
 }
 
-/// A project of these tracks, without an id.
+/// Returns a project of these tracks, without an id.
 fn project(tracks: &[String]) -> String {
     format!(r#"{{"schema_version":1,"project_id":"","tracks":[{}]}}"#, tracks.join(","))
 }
 
-/// A track of these notes; `fields` is the JSON of its other fields.
+/// Returns a track of these notes. `fields` is the JSON of the track's other fields.
 fn instrument(id: &str, fields: &str, notes: &str) -> String {
     format!(
         r#"{{"id":"{id}","kind":"instrument",{fields}"items":[{{"type":"midi","id":"{id}","start_tick":0,
@@ -145,8 +146,8 @@ fn instrument(id: &str, fields: &str, notes: &str) -> String {
     )
 }
 
-/// Buses with delays. In the first `automated` buses, the first delay has the largest number of
-/// automation points.
+/// Returns buses with delays. In the first `automated` buses, the first delay has the largest
+/// number of automation points.
 fn buses(count: usize, delays: usize, automated: usize) -> Vec<String> {
     let points: Vec<String> =
         (0..POINTS_MAX).map(|tick| format!(r#"{{"tick":{tick},"value":0.5}}"#)).collect();
@@ -163,17 +164,20 @@ fn buses(count: usize, delays: usize, automated: usize) -> Vec<String> {
     (0..count).map(bus).collect()
 }
 
-/// Largest number of points of an automation lane.
+/// Largest number of points in an automation lane.
 const POINTS_MAX: usize = 100_000;
 
-/// A valid project that needs `memory_bytes` besides its SoundFonts. It has `notes` notes of a
-/// silent SoundFont, `lanes` automation lanes, and delays for the remaining memory, fed by an
+/// Returns a valid project that needs `memory_bytes` besides its SoundFonts. It has `notes` notes
+/// of a silent SoundFont, `lanes` automation lanes, and delays for the remaining memory, fed by an
 /// audible track.
 fn valid_project(soundfont_id: &str, notes: usize, lanes: usize, memory_bytes: u64) -> String {
-    // A delay at 48 kHz with its part of a track; a note (on and off) or a point; everything else.
+    /// Memory of a delay at 48 kHz with its part of a track.
     const DELAY_BYTES: u64 = 2_135_000;
+    /// Memory of a note, which is two events, or of an automation point.
     const EVENT_BYTES: u64 = 100;
+    /// Memory of everything else.
     const OTHER_BYTES: u64 = 6_000_000;
+    /// Number of delays on each bus.
     const DELAYS: usize = 4;
     let spent_bytes = OTHER_BYTES + EVENT_BYTES * (notes + lanes * POINTS_MAX) as u64;
     let delays = memory_bytes.saturating_sub(spent_bytes) / DELAY_BYTES;
@@ -187,18 +191,19 @@ fn valid_project(soundfont_id: &str, notes: usize, lanes: usize, memory_bytes: u
     project(&[vec![silent, audible], buses].concat())
 }
 
-/// The worst valid project: it needs the memory limit of one user's renders, and the largest
+/// Returns the worst valid project. It needs the memory limit of one user's renders and the largest
 /// accepted SoundFont. The service's examples use the id of its instrument.
 pub(super) fn worst_project() -> String {
     valid_project("long", 360_000, 4, budget::DEFAULT_BYTES / 5 * 4)
 }
 
-/// A project that, with its SoundFont, needs the memory that one user's renders leave to others.
+/// Returns a project that, with its SoundFont, needs the memory that one user's renders leave to
+/// others.
 pub(super) fn small_project() -> String {
     valid_project("medium", 1, 0, budget::DEFAULT_BYTES / 5)
 }
 
-/// A bundle with this project and manifest, and with empty entries.
+/// Returns a bundle with this project and manifest, and with empty entries.
 fn bundle(manifest: &str, project: &str, empty_entries: usize) -> anyhow::Result<Body> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
@@ -215,7 +220,7 @@ fn bundle(manifest: &str, project: &str, empty_entries: usize) -> anyhow::Result
     })
 }
 
-/// The manifest of a bundle, which names missing audio.
+/// Returns the manifest of a bundle with missing audio.
 fn manifest(missing: usize) -> String {
     json!({
         "format": "songfoundry-bundle", "version": 1, "project_id": "song", "name": "Song",
@@ -224,17 +229,18 @@ fn manifest(missing: usize) -> String {
     .to_string()
 }
 
-/// A short sound to upload.
+/// Returns a short sound to upload.
 pub(super) fn short_sound() -> Body {
     Body::form("short.ogg", &silent(48_000, &[]))
 }
 
-/// The body of a render of a project.
+/// Returns the body of a request to render a project.
 fn render_body(project: &str) -> Body {
     Body::json(format!(r#"{{"project":{project},"tail_secs":0.1}}"#))
 }
 
-/// The worst bodies that do not follow from a schema, and the worst requests for SoundFonts.
+/// Returns the worst requests whose bodies do not follow from a schema, and the worst requests for
+/// SoundFonts.
 pub(super) fn worst_requests() -> anyhow::Result<Vec<WorstRequest>> {
     const MIB: usize = 1 << 20;
     let empty_notes = project(&[instrument("t", "", &vec!["{}"; 11_000_000].join(","))]);
@@ -243,9 +249,9 @@ pub(super) fn worst_requests() -> anyhow::Result<Vec<WorstRequest>> {
     let render = "/plugins/render";
     Ok(vec![
         WorstRequest::post("Project of 32 MB of empty notes", "/projects", Body::json(empty_notes.clone())),
-        WorstRequest::post("The same, rendered", render, render_body(&empty_notes)),
+        WorstRequest::post("The same project, rendered", render, render_body(&empty_notes)),
         WorstRequest::post(
-            "The same in a small bundle",
+            "The same project in a small bundle",
             "/projects/import",
             bundle(&manifest(0), &empty_notes, 0)?,
         ),
@@ -323,11 +329,11 @@ pub(super) fn worst_requests() -> anyhow::Result<Vec<WorstRequest>> {
     ])
 }
 
-/// A MIDI file of one track of notes.
+/// Returns a MIDI file of one track of notes.
 fn midi_file(bytes: usize) -> Vec<u8> {
     let mut track = vec![0, 0x90, 60, 100];
     while track.len() + 8 < bytes {
-        // With running status: a note off and the next note on.
+        // These are a note off and the next note on, with running status.
         track.extend([1, 60, 0, 1, 60, 100]);
     }
     track.extend([0, 0xff, 0x2f, 0]);

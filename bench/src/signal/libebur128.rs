@@ -1,4 +1,4 @@
-//! libebur128, the usual C library for loudness, opened at run time. The declarations follow its
+//! Opens libebur128, the usual C library for loudness, at run time. The declarations follow its
 //! header `ebur128.h`.
 
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
@@ -8,7 +8,8 @@ use libloading::{Library, Symbol};
 
 const LIBRARY: &str = "libebur128.so.1";
 
-/// Integrated loudness, loudness range and true peak: `EBUR128_MODE_I`, `_LRA` and `_TRUE_PEAK`.
+/// The flags for integrated loudness, loudness range and true peak: `EBUR128_MODE_I`, `_LRA` and
+/// `_TRUE_PEAK`.
 const MODE: c_int = 0b11_1111;
 
 /// The opened library.
@@ -26,10 +27,10 @@ pub(super) struct Measurements {
 
 impl LibEbur128 {
     pub(super) fn open() -> anyhow::Result<Self> {
-        #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: opening libebur128 runs only its own initialisers, which are harmless.
+        #[expect(unsafe_code, reason = "this calls a C library")]
+        // SAFETY: opening libebur128 runs only its own initializers, which are harmless.
         let library = unsafe { Library::new(LIBRARY) }
-            .with_context(|| format!("{LIBRARY} (Debian's package libebur128-1)"))?;
+            .with_context(|| format!("cannot open {LIBRARY} of Debian's package libebur128-1"))?;
         Ok(Self { library })
     }
 
@@ -45,9 +46,9 @@ impl LibEbur128 {
         type Peak = unsafe extern "C" fn(*mut c_void, c_uint, *mut f64) -> c_int;
         let mut figures = [0.0; 4];
         let mut failures = 0;
-        #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: types are those of ebur128.h 1.2; each call passes the length of its chunk, whose
-        // frames have two floats.
+        #[expect(unsafe_code, reason = "this calls a C library")]
+        // SAFETY: the types are those of ebur128.h 1.2. Each call passes the length of its chunk,
+        // whose frames have two floats.
         unsafe {
             let init: Symbol<'_, unsafe extern "C" fn(c_uint, c_ulong, c_int) -> *mut c_void> =
                 self.library.get(b"ebur128_init")?;

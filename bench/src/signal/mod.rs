@@ -1,5 +1,6 @@
-//! Compares resampling and loudness with the usual C libraries. Ours and theirs process the same
-//! buffers in turn, in this process, on one thread, in chunks of the same size.
+//! Compares the speed of resampling and loudness with the usual C libraries. Our code and the
+//! libraries take turns to process the same buffers, in this process, on one thread and in chunks
+//! of the same size.
 
 mod libebur128;
 mod soxr;
@@ -16,7 +17,7 @@ use crate::stats::median;
 /// Compares resampling and loudness to libsoxr and libebur128.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Runs of each measurement; medians are printed.
+    /// Number of runs of each measurement. The medians are printed.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
 }
@@ -46,7 +47,7 @@ pub(crate) fn report(runs: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Independent noise in each channel, with a slow swell.
+/// Returns independent noise in each channel, with a slow swell.
 fn signal(rate_hz: u32) -> [Vec<f32>; 2] {
     [1_u32, 2].map(|seed| {
         let mut state = seed;
@@ -124,12 +125,12 @@ fn resampling(rates_hz: [u32; 2], runs: u32) -> anyhow::Result<()> {
     let difference: f64 =
         our_left.iter().zip(their_left.iter()).map(|(a, b)| f64::from(a - b) * f64::from(a - b)).sum();
     let power: f64 = our_left.iter().map(|value| f64::from(*value) * f64::from(*value)).sum();
-    // The noise reaches the Nyquist frequency, near which the filters roll off differently.
+    // Near the Nyquist frequency, the filters attenuate the noise differently.
     figure(&format!("{name}: difference from libsoxr"), 10.0 * (difference / power).log10(), "dB", None);
     Ok(())
 }
 
-/// Measures everything that [`LoudnessMeter`] offers, which is more than libebur128 measures here.
+/// Measures everything that [`LoudnessMeter`] offers. This is more than libebur128 measures here.
 fn our_loudness(rate_hz: u32, [left, right]: [&[f32]; 2]) -> anyhow::Result<Loudness> {
     let mut meter = LoudnessMeter::new(rate_hz, ChannelLayout::Stereo)?;
     for (left, right) in left.chunks(CHUNK_FRAMES).zip(right.chunks(CHUNK_FRAMES)) {
@@ -142,7 +143,7 @@ fn loudness(rate_hz: u32, runs: u32) -> anyhow::Result<()> {
     let library = libebur128::LibEbur128::open()?;
     let input = signal(rate_hz);
     let channels = [&input[0][..], &input[1][..]];
-    // libebur128 reads interleaved frames, our meter separate channels: both exist before timing.
+    // libebur128 reads interleaved frames, our meter separate channels. Making them is not timed.
     let frames: Vec<[f32; 2]> = input[0].iter().zip(&input[1]).map(|(left, right)| [*left, *right]).collect();
     let (mut our_secs, mut their_secs) = (Vec::new(), Vec::new());
     for _ in 0..runs {
@@ -153,7 +154,8 @@ fn loudness(rate_hz: u32, runs: u32) -> anyhow::Result<()> {
         anyhow::ensure!(
             (ours.integrated_lufs - theirs.integrated_lufs).abs() < 0.01
                 && (ours.range_lu - theirs.range_lu).abs() < 0.1
-                // libebur128's short oversampling filter loses treble: its true peaks are lower.
+                // libebur128's short oversampling filter attenuates treble, so its true peaks are
+                // lower.
                 && ours.true_peak_dbtp > 20.0 * theirs.true_peak.log10() - 0.1,
             "the measurements differ: {ours:?}, libebur128 {theirs:?}"
         );

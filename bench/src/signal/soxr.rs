@@ -1,5 +1,5 @@
-//! libsoxr, the SoX Resampler library, at very high quality (`SOXR_VHQ`, 28 bits) on one thread,
-//! opened at run time. The declarations follow its header `soxr.h`.
+//! Opens libsoxr, the SoX Resampler library, at run time. It runs at very high quality (`SOXR_VHQ`,
+//! 28 bits) on one thread. The declarations follow its header `soxr.h`.
 
 use std::ffi::{c_char, c_double, c_int, c_uint, c_ulong, c_void};
 use std::ptr::null_mut;
@@ -68,14 +68,14 @@ pub(super) struct Soxr {
 
 impl Soxr {
     pub(super) fn open() -> anyhow::Result<Self> {
-        #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: opening libsoxr runs only its own initialisers, which are harmless.
+        #[expect(unsafe_code, reason = "this calls a C library")]
+        // SAFETY: opening libsoxr runs only its own initializers, which are harmless.
         let library = unsafe { Library::new(LIBRARY) }
-            .with_context(|| format!("{LIBRARY} (Debian's package libsoxr0)"))?;
+            .with_context(|| format!("cannot open {LIBRARY} of Debian's package libsoxr0"))?;
         Ok(Self { library })
     }
 
-    /// Resamples a stereo signal in chunks of `chunk_frames` input frames; returns the number of
+    /// Resamples a stereo signal in chunks of `chunk_frames` input frames and returns the number of
     /// output frames.
     pub(super) fn resample(
         &self,
@@ -86,16 +86,16 @@ impl Soxr {
     ) -> anyhow::Result<usize> {
         ensure!(
             input[0].len() == input[1].len() && output[0].len() == output[1].len(),
-            "the channels differ in length"
+            "the channels have different lengths"
         );
         let (frames, capacity_frames) = (input[0].len(), output[0].len());
         let input = input.map(<[f32]>::as_ptr);
         let output = output.map(<[f32]>::as_mut_ptr);
         let (mut read, mut written) = (0, 0);
-        #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: types are those of soxr.h 0.1.3. The input pointers are valid for `frames - read`
-        // frames, the output pointers for `capacity_frames - written`. A null input ends the
-        // signal.
+        #[expect(unsafe_code, reason = "this calls a C library")]
+        // SAFETY: the types are those of soxr.h 0.1.3. The input pointers are valid for `frames -
+        // read` frames, the output pointers for `capacity_frames - written` frames. A null pointer
+        // as input ends the signal.
         unsafe {
             let create: Symbol<'_, Create> = self.library.get(b"soxr_create")?;
             let process: Symbol<'_, Process> = self.library.get(b"soxr_process")?;

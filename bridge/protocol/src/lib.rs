@@ -1,8 +1,8 @@
 //! Messages between the Songfoundry service and its native plugin helper.
 //!
-//! The helper answers on standard output with JSON: `capabilities` with one document, `scan` with a
-//! [`ScanRecord`] on each line. This crate is the only part of the helper that the service links:
-//! plugins are never loaded into the service's own process.
+//! The helper prints JSON on standard output: [`Capabilities`] for the command `capabilities`, and
+//! a [`ScanRecord`] on each line for the command `scan`. The service links this crate and no other
+//! part of the helper, because plugins are never loaded into the service's own process.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,37 +19,37 @@ pub enum PluginFormat {
 /// Output of `songfoundry-bridge capabilities`: the features of this build of the helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
-    /// Version of the helper, as in `songfoundry-bridge --version`.
+    /// Version of the helper, equal to that of `songfoundry-bridge --version`.
     pub version: String,
-    /// Plugin formats that this build can scan and host; empty if it hosts none.
+    /// Plugin formats that this build can host; empty if this build hosts no plugins.
     pub formats: Vec<PluginFormat>,
     /// Whether the helper can show a plugin's own window.
     pub editor_windows: bool,
 }
 
-/// Environment variable with the process id of the parent. When the parent ends, the helper ends
+/// Environment variable with the process id of the service. When that process ends, the helper ends
 /// too.
 pub const PARENT_VARIABLE: &str = "SF_PARENT_PID";
 
-/// The purpose of a plugin.
+/// The kind of a plugin, as the module declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PluginKind {
-    /// Plays notes. A plugin that both plays notes and processes audio is an instrument.
+    /// The plugin plays notes. A plugin that both plays notes and processes audio is an instrument.
     Instrument,
-    /// Processes audio.
+    /// The plugin processes audio.
     Effect,
-    /// Neither is stated.
+    /// The module does not declare the kind.
     Unclassified,
 }
 
-/// A plugin as its module lists it.
+/// The properties of a plugin that its module states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScannedPlugin {
-    /// Id of the plugin, independent of the module's path. For VST3 it is the 32 hexadecimal digits
-    /// of the class, for VST2 the 8 of the unique id.
+    /// Id of the plugin, independent of the module's path. It is the class id as 32 hexadecimal
+    /// digits for VST3, and the unique id as 8 hexadecimal digits for VST2.
     pub plugin_id: String,
-    /// Name in the module.
+    /// Name of the plugin, as the module states it.
     pub name: String,
     /// The vendor; empty if the module does not state it.
     pub vendor: String,
@@ -57,12 +57,12 @@ pub struct ScannedPlugin {
     pub version: String,
     /// VST3's sub-categories, such as `Fx` and `Reverb`; empty for VST2.
     pub categories: Vec<String>,
-    /// The purpose of the plugin.
+    /// The kind of the plugin.
     pub kind: PluginKind,
 }
 
-/// A line of the output of `songfoundry-bridge scan FILE`. The last record is always
-/// [`ScanRecord::End`]; if it is missing, the module has ended the helper.
+/// A line of the output of `songfoundry-bridge scan FILE`. The last record is
+/// [`ScanRecord::End`]. If that record is missing, the module ended the helper during the scan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum ScanRecord {
@@ -70,12 +70,12 @@ pub enum ScanRecord {
     Plugin(ScannedPlugin),
     /// The module cannot be used.
     Failed {
-        /// The reason.
+        /// The reason, as a sentence without a capital and a full stop.
         reason: String,
     },
     /// The list is complete.
     End {
-        /// Number of listed plugins.
+        /// Number of [`ScanRecord::Plugin`] records before this one.
         plugins: u32,
     },
 }

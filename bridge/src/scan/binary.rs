@@ -1,4 +1,4 @@
-//! Finds the library of a module that is built for this machine.
+//! Finds the dynamic library in a plugin module that is built for this machine.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::FailureReason;
 
-/// The folders of a bundle's `Contents` that may hold a library for this machine, with the
-/// library's extension. Source: VST 3 Developer Portal, "Plug-in Format Structure".
+/// Returns the folders in a bundle's `Contents` that may have a library for this machine, each with
+/// the library's extension. Source: VST 3 Developer Portal, "Plug-in Format Structure".
 fn library_folders() -> Vec<(String, &'static str)> {
     let architecture = match std::env::consts::ARCH {
         "x86" => "i386",
@@ -25,8 +25,8 @@ fn library_folders() -> Vec<(String, &'static str)> {
     }
 }
 
-/// The library to load for a module: the module itself, or the one in the bundle that is for this
-/// machine.
+/// Returns the path of the library to load for a module. A module that is a file is the library
+/// itself; a bundle has a library for each kind of machine.
 pub(super) fn of_module(module: &Path) -> Result<PathBuf, FailureReason> {
     let contents = module.join("Contents");
     if !module.is_dir() {
@@ -43,15 +43,15 @@ pub(super) fn of_module(module: &Path) -> Result<PathBuf, FailureReason> {
         if path.is_file() {
             return Ok(path);
         }
-        // A renamed bundle keeps the name of its library.
-        if let [only] = libraries(&contents.join(&library_folder), extension).as_slice() {
-            return Ok(only.clone());
+        // If a user renames a bundle, its library keeps the old name.
+        if let [library] = libraries(&contents.join(&library_folder), extension).as_slice() {
+            return Ok(library.clone());
         }
     }
-    let searched: Vec<String> =
+    let folders: Vec<String> =
         library_folders().into_iter().map(|(library_folder, _)| library_folder).collect();
-    let searched = searched.join(", Contents/");
-    Err(format!("the bundle contains no library for this machine (Contents/{searched})"))
+    let folders = folders.join(" or Contents/");
+    Err(format!("the bundle contains no library for this machine, which would be in Contents/{folders}"))
 }
 
 fn libraries(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -65,21 +65,21 @@ mod tests {
 
     fn check(files: &[&str], expected: Result<&str, &str>) {
         let folder = tempfile::tempdir().expect("a folder");
-        let here = format!("Contents/{}-linux", std::env::consts::ARCH);
+        let library_folder = format!("Contents/{}-linux", std::env::consts::ARCH);
         for file in files {
-            let path = folder.path().join(file.replace("HERE", &here));
+            let path = folder.path().join(file.replace("HERE", &library_folder));
             fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
             fs::write(path, "").expect("writes");
         }
         let found = of_module(&folder.path().join("Foo.vst3"));
         match expected {
-            Ok(file) => assert_eq!(found, Ok(folder.path().join(file.replace("HERE", &here)))),
+            Ok(file) => assert_eq!(found, Ok(folder.path().join(file.replace("HERE", &library_folder)))),
             Err(reason) => assert!(found.as_ref().is_err_and(|error| error.contains(reason)), "{found:?}"),
         }
     }
 
     #[test]
-    fn the_library_is_the_one_for_this_machine() {
+    fn the_library_for_this_machine_is_found_even_in_a_renamed_bundle() {
         check(&["Foo.vst3"], Ok("Foo.vst3"));
         check(&["Foo.vst3/HERE/Foo.so", "Foo.vst3/HERE/libhelp.so"], Ok("Foo.vst3/HERE/Foo.so"));
         check(&["Foo.vst3/HERE/Old Name.so", "Foo.vst3/HERE/data.txt"], Ok("Foo.vst3/HERE/Old Name.so"));

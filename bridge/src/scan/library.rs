@@ -1,5 +1,5 @@
-//! Loads libraries, and never unloads them.
-#![expect(unsafe_code, reason = "a library runs code of its own as soon as it is loaded")]
+//! Loads dynamic libraries and never unloads them.
+#![expect(unsafe_code, reason = "loading a library runs the library's code")]
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -11,7 +11,7 @@ use libloading::os::unix as system;
 #[cfg(windows)]
 use libloading::os::windows as system;
 
-/// A library that stays loaded, as some crash when they are unloaded.
+/// A loaded library. It is never unloaded, because some libraries crash when they are unloaded.
 pub(super) struct Library {
     handle: *mut c_void,
 }
@@ -19,13 +19,14 @@ pub(super) struct Library {
 impl Library {
     /// Loads a library and its dependencies.
     pub(super) fn load(path: &Path) -> Result<Self, FailureReason> {
-        // SAFETY: this process exists only to run the code of libraries, and may crash.
-        let library =
-            unsafe { open(path) }.map_err(|error| format!("it cannot be loaded: {}", reason(&error)))?;
+        // SAFETY: the library may run any code, and this process exists only for that and may
+        // crash.
+        let library = unsafe { open(path) }
+            .map_err(|error| format!("the library cannot be loaded: {}", loader_message(&error)))?;
         Ok(Self { handle: library.into_raw().cast() })
     }
 
-    /// The system's handle of the library.
+    /// Returns the operating system's handle of the library.
     pub(super) fn handle(&self) -> *mut c_void {
         self.handle
     }
@@ -35,16 +36,16 @@ impl Library {
     /// # Safety
     /// `F` must be the type of a pointer to that function.
     pub(super) unsafe fn find_symbol<F: Copy>(&self, name: &str) -> Option<F> {
-        // SAFETY: the handle belongs to this library and stays open, as `ManuallyDrop` below never
-        // closes it.
+        // SAFETY: the handle belongs to this library. It stays open, because `ManuallyDrop` keeps
+        // the destructor from closing it.
         let library = std::mem::ManuallyDrop::new(unsafe { system::Library::from_raw(self.handle.cast()) });
         // SAFETY: guaranteed by the caller.
         unsafe { library.get::<F>(name.as_bytes()).ok().map(|symbol| *symbol) }
     }
 }
 
-/// The message of the loader instead of the generic error.
-fn reason(error: &libloading::Error) -> String {
+/// Returns the message of the system's loader, which the generic error does not contain.
+fn loader_message(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
@@ -60,7 +61,7 @@ unsafe fn open(path: &Path) -> Result<system::Library, libloading::Error> {
     unsafe { system::Library::new(path) }
 }
 
-/// Ends the process without the exit handlers of libraries.
+/// Ends the process without running the exit handlers of loaded libraries.
 pub(super) fn end_at_once() -> ! {
     #[cfg(unix)]
     // SAFETY: `_exit` takes a number and does not return.

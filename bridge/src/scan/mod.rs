@@ -1,8 +1,8 @@
 //! `songfoundry-bridge scan FILE`: lists the plugins in a module.
 //!
-//! Loads the module and asks for its list, without starting a plugin. A module may print, hang,
-//! crash or end this process. The parent therefore reads only whole lines up to
-//! [`ScanRecord::End`], with a timeout.
+//! The helper loads the module and reads its list of plugins; it processes no audio. The code of a
+//! module may print, hang, crash or end this process. The service therefore reads only whole lines
+//! up to [`ScanRecord::End`], with a timeout.
 
 mod binary;
 mod library;
@@ -16,19 +16,21 @@ use std::path::Path;
 use output::Output;
 use songfoundry_bridge_protocol::{ScanRecord, ScannedPlugin};
 
-/// Maximum number of listed plugins; the largest known modules have a few hundred.
+/// Maximum number of plugins that are listed for a module. The largest known modules have a few
+/// hundred plugins.
 const PLUGINS_MAX: u32 = 2_000;
 
-/// Reason why a module cannot be used, as a sentence without capital and full stop.
+/// Reason why a module cannot be used, as a sentence without a capital and a full stop.
 type FailureReason = String;
 
 /// Lists the plugins of the module `file` on standard output.
 ///
 /// # Errors
-/// If standard output cannot be written to. An invalid module is a record, not an error.
+/// Returns an error if standard output cannot be written to. An invalid module is not an error: it
+/// is reported as [`ScanRecord::Failed`].
 pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
     parent::end_with_parent()?;
-    without_core_dumps()?;
+    disable_core_dumps()?;
     let mut output = Output::take_over()?;
     let mut plugins = 0;
     let mut list = |plugin: ScannedPlugin| {
@@ -43,12 +45,12 @@ pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
         output.write(&ScanRecord::Failed { reason })?;
     }
     output.write(&ScanRecord::End { plugins })?;
-    // Exit handlers of libraries are skipped: they are not part of a scan, and some crash.
+    // This skips the exit handlers of libraries, because some of them crash.
     library::end_at_once()
 }
 
-/// Disables core dumps of modules that crash.
-fn without_core_dumps() -> anyhow::Result<()> {
+/// Disables core dumps of this process, which a module may crash.
+fn disable_core_dumps() -> anyhow::Result<()> {
     #[cfg(unix)]
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)?;
     Ok(())

@@ -1,16 +1,16 @@
-//! Writes records to the original standard output, separate from the output of libraries.
+//! Writes records to the original standard output. Text that libraries print goes elsewhere.
 
 use std::fs::File;
 use std::io::Write as _;
 
 use songfoundry_bridge_protocol::ScanRecord;
 
-/// The destination of records.
+/// The original standard output, to which records are written.
 pub(super) struct Output(File);
 
 impl Output {
-    /// Keeps the original standard output and redirects standard output to standard error.
-    /// Libraries and the processes that they start cannot write to the original.
+    /// Duplicates standard output for records, then redirects standard output to standard error.
+    /// Thus libraries, and processes that they start, cannot print between the records.
     #[cfg(unix)]
     pub(super) fn take_over() -> anyhow::Result<Self> {
         use std::os::fd::AsFd as _;
@@ -19,18 +19,18 @@ impl Output {
         Ok(Self(File::from(original)))
     }
 
-    /// A copy of standard output. Libraries print to it as well, and the reader ignores their
-    /// lines.
+    /// Duplicates standard output for records. On Windows, libraries print to it as well, and the
+    /// service ignores lines that are not records.
     #[cfg(windows)]
     pub(super) fn take_over() -> anyhow::Result<Self> {
         use std::os::windows::io::AsHandle as _;
         Ok(Self(File::from(std::io::stdout().as_handle().try_clone_to_owned()?)))
     }
 
-    /// Writes a record as a line.
+    /// Writes a record as a separate line.
     pub(super) fn write(&mut self, record: &ScanRecord) -> anyhow::Result<()> {
-        // A single write that starts with a newline: a record on a line with other text would not
-        // be read.
+        // The newline before the record ends an unfinished line that a library may have printed.
+        // The service would ignore a record that shares a line with other text.
         let line = format!("\n{}\n", serde_json::to_string(record)?);
         Ok(self.0.write_all(line.as_bytes())?)
     }

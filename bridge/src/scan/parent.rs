@@ -1,10 +1,12 @@
-//! Ends the helper when its parent process ends.
+//! Ends the helper when the service that started it ends.
 
-/// If the variable of the protocol names the parent, kills this process and all that it started
-/// when the parent has ended.
+/// Starts a thread that kills this process, and the processes it started, when the parent ends.
+/// Does nothing if the environment variable [`PARENT_VARIABLE`] is not set.
 ///
-/// `PR_SET_PDEATHSIG` follows a thread of the parent instead of the parent, and exists only on
-/// Linux.
+/// `PR_SET_PDEATHSIG` does not serve: it reacts to the end of the parent's thread instead of the
+/// parent, and exists only on Linux.
+///
+/// [`PARENT_VARIABLE`]: songfoundry_bridge_protocol::PARENT_VARIABLE
 #[cfg(unix)]
 pub(super) fn end_with_parent() -> anyhow::Result<()> {
     use std::time::Duration;
@@ -20,7 +22,7 @@ pub(super) fn end_with_parent() -> anyhow::Result<()> {
             std::thread::sleep(Duration::from_millis(250));
         }
         if getpgrp() == getpid() {
-            // The group includes this process.
+            // This process leads the process group, so the signal also reaches this process.
             let _ = killpg(getpgrp(), Signal::SIGKILL);
         }
         std::process::abort();
@@ -28,7 +30,7 @@ pub(super) fn end_with_parent() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// On other systems the parent must end the helper.
+/// Does nothing: on systems other than Unix, the service itself must end the helper.
 #[cfg(not(unix))]
 pub(super) fn end_with_parent() -> anyhow::Result<()> {
     Ok(())

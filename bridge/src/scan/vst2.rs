@@ -1,7 +1,7 @@
-//! Lists the plugins of a VST2 module by querying its effect.
+//! Lists the plugins of a VST2 module with requests to the effect that the module creates.
 //!
-//! The layout and the numbers below follow VST 2.4; no VST header is used.
-#![expect(unsafe_code, reason = "modules are libraries with an interface of C")]
+//! The layout of structures and the numbers below follow VST 2.4; no VST header is used.
+#![expect(unsafe_code, reason = "VST2 modules have a C interface")]
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
@@ -12,22 +12,23 @@ use songfoundry_bridge_protocol::{PluginKind, ScannedPlugin};
 use super::library::Library;
 use super::{FailureReason, PLUGINS_MAX, binary};
 
-/// The first field of an effect.
+/// Value of the first field of every effect.
 const MAGIC: i32 = i32::from_be_bytes(*b"VstP");
 
-/// Flag of effects that play notes.
+/// Flag of an effect that plays notes.
 const IS_SYNTH: i32 = 1 << 8;
 
-/// Category of effects that play notes, for those that forget the flag.
+/// Category of an effect that plays notes. Some instruments have this category without the flag.
 const CATEGORY_SYNTH: isize = 2;
 
-/// Category of modules that hold several plugins.
+/// Category of a shell, which is a module that contains several plugins.
 const CATEGORY_SHELL: isize = 10;
 
-/// Maximum length of a text. The standard allows 64 bytes, and some plugins write more.
+/// Size of the buffer for a text from a plugin. VST 2.4 allows 64 bytes, and some plugins write
+/// more.
 const TEXT_BYTES: usize = 512;
 
-/// Opcodes of requests from a host to an effect.
+/// Opcodes of the requests that this host sends to an effect.
 #[repr(i32)]
 #[derive(Clone, Copy)]
 enum Request {
@@ -42,7 +43,7 @@ enum Request {
 type Callback = extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
 type Main = unsafe extern "C" fn(Callback) -> *mut Effect;
 
-/// The fields of an effect up to the last that is read.
+/// The structure `AEffect` of VST 2.4, up to the last field that this host reads.
 #[repr(C)]
 struct Effect {
     magic: i32,
@@ -66,11 +67,12 @@ struct Effect {
 }
 
 thread_local! {
-    /// The id of the shell's plugin to create.
+    /// Id of the plugin that a shell is to create next; 0 for the shell itself.
     static CURRENT_ID: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Passes each plugin of a module to `list`. The outer error is `list`'s.
+/// Passes each plugin of a module to `list`. The outer result is an error if `list` fails; the
+/// inner result is an error if the module cannot be used.
 pub(super) fn scan(
     module: &Path,
     list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
@@ -90,7 +92,7 @@ pub(super) fn scan(
     for _ in 0..PLUGINS_MAX {
         let (id, name) = first.request_text(Request::NextOfShell);
         let Ok(id) = i32::try_from(id) else {
-            return Ok(Err("the shell returned an invalid plugin id".to_owned()));
+            return Ok(Err("the shell returned a plugin id that does not fit into 32 bits".to_owned()));
         };
         if id == 0 {
             break;
@@ -109,22 +111,23 @@ pub(super) fn scan(
 }
 
 fn main_of(library: &Library) -> Result<Main, FailureReason> {
-    // SAFETY: the type is that of the standard for these functions.
+    // SAFETY: VST 2.4 defines this type for these functions.
     let function = unsafe { library.find_symbol("VSTPluginMain").or_else(|| library.find_symbol("main")) };
-    function.ok_or_else(|| "it is not a VST2 module: it has no function `VSTPluginMain`".to_owned())
+    function.ok_or_else(|| "the module is not a VST2 module: it has no function `VSTPluginMain`".to_owned())
 }
 
-/// An effect that is created and never closed.
+/// An effect that a module created. It is never closed, because the process ends after the scan.
 struct Instance(*mut Effect);
 
 impl Instance {
     fn create(main: Main) -> Result<Self, FailureReason> {
-        // SAFETY: the function belongs to the module; the callback is static.
+        // SAFETY: the function belongs to the module, which stays loaded; the callback is static.
         let effect = unsafe { main(host_callback) };
-        // SAFETY: not null, and laid out by the standard if it starts with the magic number.
+        // SAFETY: the pointer is not null. An effect that starts with the magic number has the
+        // layout of VST 2.4.
         match !effect.is_null() && unsafe { (*effect).magic } == MAGIC {
             true => Ok(Self(effect)),
-            false => Err("the module created no effect".to_owned()),
+            false => Err("the function `VSTPluginMain` of the module returned no effect".to_owned()),
         }
     }
 
@@ -140,7 +143,8 @@ impl Instance {
     }
 
     fn dispatch(&self, request: Request, data: *mut c_void) -> isize {
-        // SAFETY: the effect is never closed; these requests need no more than a buffer for a text.
+        // SAFETY: the effect is never closed. Of these requests, only those for a text use `data`,
+        // and it then points to a buffer of `TEXT_BYTES` bytes.
         unsafe {
             match (*self.0).dispatcher {
                 Some(dispatcher) => dispatcher(self.0, request as i32, 0, 0, data, 0.0),
@@ -167,7 +171,8 @@ impl Instance {
     }
 }
 
-/// Instruments are marked as such; a plugin with audio inputs and outputs is an effect.
+/// Returns the kind of a plugin. The flag or the category marks an instrument; a plugin with audio
+/// inputs and outputs that is not an instrument is an effect.
 fn kind(flags: i32, category: isize, inputs: i32, outputs: i32) -> PluginKind {
     if flags & IS_SYNTH != 0 || category == CATEGORY_SYNTH {
         PluginKind::Instrument
@@ -178,8 +183,8 @@ fn kind(flags: i32, category: isize, inputs: i32, outputs: i32) -> PluginKind {
     }
 }
 
-fn plugin_id(unique: i32) -> String {
-    format!("{:08X}", unique.cast_unsigned())
+fn plugin_id(unique_id: i32) -> String {
+    format!("{:08X}", unique_id.cast_unsigned())
 }
 
 /// Answers requests from effects to this host.
@@ -206,12 +211,14 @@ extern "C" fn host_callback(
         BLOCK_SIZE => 512,
         VENDOR | PRODUCT if !data.is_null() => {
             let text = c"Songfoundry".to_bytes_with_nul();
-            // SAFETY: the caller's buffer holds 64 bytes, more than the text has.
+            // SAFETY: VST 2.4 requires a buffer of 64 bytes from the caller, and the text is
+            // shorter.
             unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), data.cast(), text.len()) };
             1
         }
         CAN_DO if !data.is_null() => {
-            // SAFETY: the caller passes the name of the feature as a text.
+            // SAFETY: for this opcode, the caller passes the name of a feature that ends with a
+            // zero.
             let feature = unsafe { std::ffi::CStr::from_ptr(data.cast::<c_char>()) };
             isize::from(feature.to_bytes() == b"shellCategory")
         }

@@ -1,5 +1,5 @@
-//! Lists the plugins of a VST3 module by its factory.
-#![expect(unsafe_code, reason = "modules are libraries with an interface of C")]
+//! Lists the plugins that the factory of a VST3 module describes.
+#![expect(unsafe_code, reason = "VST3 modules have a C interface")]
 
 use std::ffi::{c_char, c_void};
 use std::path::Path;
@@ -14,16 +14,18 @@ use vst3::Steinberg::{
 use super::library::Library;
 use super::{FailureReason, PLUGINS_MAX, binary};
 
-/// The category of classes that process audio; other classes are components of these.
+/// The category of classes that are plugins. Classes of other categories are parts of plugins, such
+/// as their controllers.
 const AUDIO_CATEGORY: &str = "Audio Module Class";
 
-/// The factory's description of a class.
+/// A class that the factory describes.
 struct Class {
     category: String,
     plugin: ScannedPlugin,
 }
 
-/// Passes each plugin of a module to `list`. The outer error is `list`'s.
+/// Passes each plugin of a module to `list`. The outer result is an error if `list` fails; the
+/// inner result is an error if the module cannot be used.
 pub(super) fn scan(
     module: &Path,
     list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
@@ -53,30 +55,33 @@ pub(super) fn scan(
     })
 }
 
-/// Loads and initializes a library and returns its factory. The library stays loaded.
+/// Loads and initializes a library and returns its plugin factory. The library stays loaded.
 fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, FailureReason> {
     let library = Library::load(path)?;
     initialize(&library)?;
-    // SAFETY: the type is that of the standard for this function.
+    // SAFETY: the VST3 interface defines this type for this function.
     let get_factory = unsafe {
         library.find_symbol::<unsafe extern "system" fn() -> *mut IPluginFactory>("GetPluginFactory")
     }
-    .ok_or("it is not a VST3 module: it has no function `GetPluginFactory`")?;
-    // SAFETY: the module is initialized; the returned pointer is owned by the caller, or null.
+    .ok_or("the module is not a VST3 module: it has no function `GetPluginFactory`")?;
+    // SAFETY: the module is initialized. The returned pointer is null or owned by the caller.
     unsafe { ComPtr::from_raw(get_factory()) }
-        .ok_or_else(|| "the module returned no plugin factory".to_owned())
+        .ok_or_else(|| "the function `GetPluginFactory` of the module returned no factory".to_owned())
 }
 
-/// Calls the module's initialization function, on systems that have one.
+/// Calls the initialization function that VST3 modules have on this operating system, if any.
 fn initialize(library: &Library) -> Result<(), FailureReason> {
     let is_initialized = if cfg!(target_os = "linux") {
-        // SAFETY: the type is that of the standard for this function; the handle is the library's.
+        // SAFETY: the VST3 interface defines this type for this function. The argument is the
+        // handle of this library.
         unsafe {
             let entry = library.find_symbol::<unsafe extern "system" fn(*mut c_void) -> bool>("ModuleEntry");
-            entry.ok_or("it is not a VST3 module: it has no function `ModuleEntry`")?(library.handle())
+            entry.ok_or("the module is not a VST3 module: it has no function `ModuleEntry`")?(
+                library.handle(),
+            )
         }
     } else if cfg!(windows) {
-        // SAFETY: the type is that of the standard for this function.
+        // SAFETY: the VST3 interface defines this type for this function.
         unsafe {
             library.find_symbol::<unsafe extern "system" fn() -> bool>("InitDll").is_none_or(|entry| entry())
         }
@@ -86,7 +91,7 @@ fn initialize(library: &Library) -> Result<(), FailureReason> {
     if is_initialized { Ok(()) } else { Err("the initialization function of the module failed".to_owned()) }
 }
 
-/// The factory's description of a class, from the newest interface that answers.
+/// Returns a class from the factory's newest interface that describes it.
 fn class(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     class_of_factory3(factory, index)
         .or_else(|| class_of_factory2(factory, index))
@@ -119,7 +124,8 @@ fn class_of_factory2(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Cla
     })
 }
 
-/// The oldest interface has no sub-categories, so its plugins are unclassified.
+/// Returns a class without sub-categories, which the oldest interface lacks. Its kind is therefore
+/// unclassified.
 fn class_of_factory1(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
     let mut info: PClassInfo = unsafe { std::mem::zeroed() };
@@ -153,7 +159,8 @@ fn new_class(cid: &TUID, category: &str, subcategories: &str, [name, vendor, ver
     Class { category: category.to_owned(), plugin }
 }
 
-/// `Instrument` takes precedence over `Fx`: a plugin that can be loaded as either plays notes.
+/// Returns the kind of a plugin with these sub-categories. A plugin with both `Instrument` and `Fx`
+/// is an instrument, because it plays notes.
 fn kind(categories: &[String]) -> PluginKind {
     let has = |name: &str| categories.iter().any(|category| category == name);
     if has("Instrument") {
@@ -165,12 +172,12 @@ fn kind(categories: &[String]) -> PluginKind {
     }
 }
 
-/// The class as 32 digits, the same on every system: Windows stores the first eight bytes in
-/// another order.
+/// Formats a class id as 32 hexadecimal digits that are the same on every system. Windows stores
+/// the first eight bytes in another order.
 fn plugin_id(cid: &TUID) -> String {
-    const STORED: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    const UNCHANGED: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     const WINDOWS: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
-    let order = if cfg!(windows) { WINDOWS } else { STORED };
+    let order = if cfg!(windows) { WINDOWS } else { UNCHANGED };
     order.iter().map(|index| format!("{:02X}", cid[*index].cast_unsigned())).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The test cases, and the checks of each.
+//! Loads and plays the broken bank of each test case and checks the outcome.
 
 use crate::counting::{Cost, cost};
 use crate::maker::Tables;
@@ -6,34 +6,37 @@ use crate::playing::{self, PRESETS};
 use crate::{floods, modulators, samples, structure, zones};
 use dsp_core::soundfont::Bank;
 
-/// A bank with an error in it.
+/// A test case with a broken bank.
 pub(crate) struct Case {
-    /// Description of the error.
-    pub(crate) reason: &'static str,
+    /// Name of the defect, or of the part of the file that has the defect.
+    pub(crate) name: &'static str,
+    /// Makes the bytes of the file.
     pub(crate) file: fn() -> Vec<u8>,
     pub(crate) outcome: Outcome,
 }
 
-/// Expected result of loading a bank.
+/// Expected result of loading and playing a bank.
 pub(crate) enum Outcome {
-    /// Refused, with an error that contains this text.
+    /// The bank is refused with an error that contains this text.
     Refused(&'static str),
-    /// Played without the parts that these texts name; preset 0:0 is audible.
+    /// The bank is played and preset 0:0 is audible. Each skipped part has a reason that contains
+    /// one of these texts.
     Audible(&'static [&'static str]),
-    /// Played without the parts that these texts name; preset 0:0 is silent.
+    /// The bank is played, but preset 0:0 is silent. Each skipped part has a reason that contains
+    /// one of these texts.
     Silent(&'static [&'static str]),
 }
 
-/// A sine of 100 frames a period.
+/// A sine with a period of 100 frames.
 fn sine() -> Vec<i16> {
     (0..1_000).map(|n| (16_000.0 * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0)) as i16).collect()
 }
 
-/// Number of the sample modes generator.
+/// Number of the generator sampleModes (section 8.1.2); its amount 1 loops the sample.
 pub(crate) const SAMPLE_MODES: u16 = 54;
 
-/// A valid bank: preset 0:0 plays instrument 0 with sample 0, preset 0:1 instrument 1 with sample
-/// 1.
+/// Returns the tables of a valid bank. Preset 0:0 plays sample 0 through instrument 0, and preset
+/// 0:1 plays sample 1 through instrument 1.
 pub(crate) fn valid_tables() -> Tables {
     let mut tables = Tables::new();
     for program in 0..2 {
@@ -46,14 +49,14 @@ pub(crate) fn valid_tables() -> Tables {
     tables
 }
 
-/// The valid bank with a change.
+/// Returns the file of the valid bank after a change of its tables.
 pub(crate) fn changed(change: impl FnOnce(&mut Tables)) -> Vec<u8> {
     let mut tables = valid_tables();
     change(&mut tables);
     tables.bytes()
 }
 
-/// A bank in which the zone of instrument 0 has its sample and these generators.
+/// Returns the file of the valid bank with additional generators in the zone of instrument 0.
 pub(crate) fn zone_with(generators: &[(u16, i16)]) -> Vec<u8> {
     changed(|tables| {
         for (index, &(number, amount)) in generators.iter().enumerate() {
@@ -63,29 +66,40 @@ pub(crate) fn zone_with(generators: &[(u16, i16)]) -> Vec<u8> {
     })
 }
 
-/// Limits of memory use: an amount for each byte of a file and a fixed amount.
+/// Limits of the memory and the allocations of one step. Each limit grows with the file size.
 struct Limit {
-    bytes_per_byte: usize,
+    /// Memory in bytes that the step may use for each byte of the file.
+    memory_per_file_byte: usize,
+    /// Memory in bytes that the step may use for any file.
     fixed_bytes: usize,
-    /// Bytes of the file for each allocation.
-    bytes_per_request: usize,
-    fixed_requests: usize,
+    /// Number of bytes of the file for which the step may make one allocation.
+    file_bytes_per_allocation: usize,
+    /// Number of allocations that the step may make for any file.
+    fixed_allocations: usize,
 }
 
-const LOADING: Limit =
-    Limit { bytes_per_byte: 100, fixed_bytes: 64 << 10, bytes_per_request: 2, fixed_requests: 200 };
+const LOADING: Limit = Limit {
+    memory_per_file_byte: 100,
+    fixed_bytes: 64 << 10,
+    file_bytes_per_allocation: 2,
+    fixed_allocations: 200,
+};
 
-const DECODING: Limit =
-    Limit { bytes_per_byte: 1_100, fixed_bytes: 16 << 20, bytes_per_request: 1, fixed_requests: 200 };
+const DECODING: Limit = Limit {
+    memory_per_file_byte: 1_100,
+    fixed_bytes: 16 << 20,
+    file_bytes_per_allocation: 1,
+    fixed_allocations: 200,
+};
 
 impl Limit {
     fn check(&self, label: &str, cost: Cost, file_bytes: usize) {
-        let Cost { peak_bytes, requests } = cost;
-        println!("{label}: {peak_bytes} bytes and {requests} requests for {file_bytes} bytes of file");
-        let limit = self.fixed_bytes + self.bytes_per_byte * file_bytes;
-        assert!(peak_bytes <= limit, "{label} took {peak_bytes} bytes for {file_bytes} of file");
-        let limit = self.fixed_requests + file_bytes / self.bytes_per_request;
-        assert!(requests <= limit, "{label} asked {requests} times for {file_bytes} bytes of file");
+        let Cost { peak_bytes, allocations } = cost;
+        println!("{label} {file_bytes} bytes used {peak_bytes} bytes in {allocations} allocations");
+        let limit = self.fixed_bytes + self.memory_per_file_byte * file_bytes;
+        assert!(peak_bytes <= limit, "{label} {file_bytes} bytes used {peak_bytes} bytes, limit {limit}");
+        let limit = self.fixed_allocations + file_bytes / self.file_bytes_per_allocation;
+        assert!(allocations <= limit, "{label} {file_bytes} bytes: {allocations} allocations, limit {limit}");
     }
 }
 
@@ -93,37 +107,42 @@ fn check(case: &Case) {
     let file = (case.file)();
     let (bank, loading) = cost(|| Bank::from_bytes(&file));
     LOADING.check("loading", loading, file.len());
-    let (expected, is_audible) = match (&case.outcome, bank) {
+    let (expected_reasons, bank, is_audible) = match (&case.outcome, bank) {
         (Outcome::Refused(expected), Err(error)) => {
             let message = error.to_string();
-            assert!(message.contains(expected), "{message:?} does not say {expected:?}");
+            assert!(message.contains(expected), "the error {message:?} does not contain {expected:?}");
             return;
         }
-        (Outcome::Refused(_), Ok(_)) => panic!("it is not refused"),
-        (_, Err(error)) => panic!("it is refused: {error}"),
-        (Outcome::Audible(expected), Ok(bank)) => (expected, Some((bank, true))),
-        (Outcome::Silent(expected), Ok(bank)) => (expected, Some((bank, false))),
+        (Outcome::Refused(_), Ok(_)) => panic!("the bank is not refused"),
+        (_, Err(error)) => panic!("the bank is refused: {error}"),
+        (Outcome::Audible(expected), Ok(bank)) => (expected, bank, true),
+        (Outcome::Silent(expected), Ok(bank)) => (expected, bank, false),
     };
-    let Some((bank, is_audible)) = is_audible else { return };
     let ((), decoding) = cost(|| bank.prepare(&PRESETS).expect("samples that fit"));
     DECODING.check("decoding", decoding, file.len());
     let skipped: Vec<String> = bank.skipped().iter().map(ToString::to_string).collect();
-    for words in *expected {
-        assert!(skipped.iter().any(|text| text.contains(words)), "{skipped:#?} does not say {words:?}");
+    for expected in *expected_reasons {
+        assert!(
+            skipped.iter().any(|reason| reason.contains(expected)),
+            "no reason in {skipped:#?} contains {expected:?}"
+        );
     }
-    for text in &skipped {
-        assert!(expected.iter().any(|words| text.contains(words)), "{text:?} is not expected");
+    for reason in &skipped {
+        assert!(
+            expected_reasons.iter().any(|expected| reason.contains(expected)),
+            "{reason:?} is not expected"
+        );
     }
-    let small = Bank::from_vec(bank.reduced(&PRESETS).expect("a smaller bank")).expect("a valid bank");
-    assert_eq!(small.skipped(), []);
+    let reduced = Bank::from_vec(bank.reduced(&PRESETS).expect("a smaller bank")).expect("a valid bank");
+    assert_eq!(reduced.skipped(), []);
     for number in 0..PRESETS.len() {
         let bits = playing::track(&bank, number);
         assert!(bits.iter().all(|&bits| f32::from_bits(bits).is_finite()), "track {number} is not finite");
-        assert!(bits == playing::track(&small, number), "track {number} differs in the smaller bank");
+        assert!(bits == playing::track(&reduced, number), "track {number} differs in the reduced bank");
         let peak = playing::peak(&bits);
         match number {
-            0 => assert_eq!(peak > 0.001, is_audible, "peak {peak}"),
-            1 => assert!(peak > 0.1, "the other preset has a peak of {peak}"),
+            0 => assert_eq!(peak > 0.001, is_audible, "preset 0:0 has a peak of {peak}"),
+            1 => assert!(peak > 0.1, "the intact preset 0:1 has a peak of {peak}"),
             _ => {}
         }
     }
@@ -136,56 +155,61 @@ fn check_all(cases: &[Case]) {
         .filter(|case| {
             let outcome = std::panic::catch_unwind(|| check(case));
             if outcome.is_err() {
-                eprintln!("^ {}", case.reason);
+                eprintln!("the case above that failed: {}", case.name);
             }
             outcome.is_err()
         })
-        .map(|case| case.reason)
+        .map(|case| case.name)
         .collect();
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
 fn a_valid_bank_is_played_completely() {
-    let case = Case { reason: "nothing", file: || valid_tables().bytes(), outcome: Outcome::Audible(&[]) };
+    let case = Case { name: "no defect", file: || valid_tables().bytes(), outcome: Outcome::Audible(&[]) };
     check(&case);
 }
 
 #[test]
-fn broken_files() {
+fn banks_with_broken_chunks_are_refused_or_played_without_them() {
     check_all(structure::CASES);
 }
 
 #[test]
-fn broken_zones() {
+fn banks_with_broken_zones_are_played_without_them() {
     check_all(zones::CASES);
 }
 
 #[test]
-fn broken_samples() {
+fn banks_with_broken_samples_are_played_without_them() {
     check_all(samples::CASES);
 }
 
 #[test]
-fn broken_modulators() {
+fn banks_with_broken_modulators_are_played_without_them() {
     check_all(modulators::CASES);
 }
 
 #[test]
-fn floods_of_records() {
+fn banks_with_huge_numbers_of_records_stay_within_the_limits() {
     check_all(floods::CASES);
 }
 
 #[cfg(feature = "vorbis")]
 #[test]
-fn broken_streams() {
+fn banks_with_broken_vorbis_streams_are_played_without_them() {
     check_all(crate::vorbis::CASES);
 }
 
 #[test]
-fn the_corpus_is_large_and_has_no_case_twice() {
+fn the_corpus_has_at_least_40_cases_with_different_names() {
     let lists = [structure::CASES, zones::CASES, samples::CASES, modulators::CASES, floods::CASES];
-    let reasons: Vec<&str> = lists.into_iter().flatten().map(|case| case.reason).collect();
-    let unique: std::collections::BTreeSet<&str> = reasons.iter().copied().collect();
-    assert!(unique.len() == reasons.len() && reasons.len() >= 40, "{} cases", reasons.len());
+    let names: Vec<&str> = lists.into_iter().flatten().map(|case| case.name).collect();
+    let unique_names: std::collections::BTreeSet<&str> = names.iter().copied().collect();
+    assert!(
+        unique_names.len() == names.len() && names.len() >= 40,
+        "{} cases, {} different names",
+        names.len(),
+        unique_names.len()
+    );
 }

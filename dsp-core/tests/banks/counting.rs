@@ -1,33 +1,34 @@
-//! Counts the memory that a thread holds, and its allocations.
+//! Counts the allocations of each thread and the memory that is currently allocated by it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    static HELD: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-    static REQUESTS: Cell<usize> = const { Cell::new(0) };
+    static CURRENT_BYTES: Cell<isize> = const { Cell::new(0) };
+    static PEAK_BYTES: Cell<isize> = const { Cell::new(0) };
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, with counts for each thread.
+/// The system's allocator, which also counts the memory and the allocations of each thread.
 pub(crate) struct Counting;
 
+/// Adds `bytes`, which is negative for a deallocation, to the memory of this thread.
 fn count(bytes: isize) {
-    // A thread that ends has no counts any more.
-    let _ = HELD.try_with(|held| {
-        held.set(held.get() + bytes);
-        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
+    // `try_with` fails while the thread ends, when its counts are already destroyed.
+    let _ = CURRENT_BYTES.try_with(|current| {
+        current.set(current.get() + bytes);
+        let _ = PEAK_BYTES.try_with(|peak| peak.set(peak.get().max(current.get())));
     });
 }
 
-#[expect(unsafe_code, reason = "an allocator cannot be written without")]
-// SAFETY: every call is passed unchanged to the system's allocator. Counting does not allocate, as
-// the cells are constants without a destructor.
+#[expect(unsafe_code, reason = "`GlobalAlloc` is an unsafe trait")]
+// SAFETY: every call is passed unchanged to the system's allocator. Counting does not allocate,
+// because the thread-local cells have constant initial values and no destructors.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        let _ = REQUESTS.try_with(|requests| requests.set(requests.get() + 1));
-        // SAFETY: the caller keeps the contract of `alloc`.
+        let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
+        // SAFETY: the caller fulfils the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
@@ -41,25 +42,31 @@ unsafe impl GlobalAlloc for Counting {
 /// Memory use of a closure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Largest number of bytes that the thread held, beyond those held before.
+    /// Maximum memory of the thread during the call, minus its memory before the call.
     pub(crate) peak_bytes: usize,
     /// Number of allocations.
-    pub(crate) requests: usize,
+    pub(crate) allocations: usize,
 }
 
-/// Runs a closure; returns its result and its memory use.
+/// Calls a closure and returns its result and its memory use.
 pub(crate) fn cost<T>(run: impl FnOnce() -> T) -> (T, Cost) {
-    let (held, requests) = (HELD.get(), REQUESTS.get());
-    PEAK.set(held);
+    let (initial_bytes, allocations) = (CURRENT_BYTES.get(), ALLOCATIONS.get());
+    PEAK_BYTES.set(initial_bytes);
     let result = run();
-    (result, Cost { peak_bytes: (PEAK.get() - held) as usize, requests: REQUESTS.get() - requests })
+    (
+        result,
+        Cost {
+            peak_bytes: (PEAK_BYTES.get() - initial_bytes) as usize,
+            allocations: ALLOCATIONS.get() - allocations,
+        },
+    )
 }
 
 #[test]
-fn memory_is_counted() {
-    let (kept, cost) = cost(|| {
+fn the_peak_includes_memory_that_is_freed_again() {
+    let (remaining, cost) = cost(|| {
         drop(vec![1_u8; 50_000]);
         vec![1_u8; 10_000]
     });
-    assert_eq!((kept.len(), cost), (10_000, Cost { peak_bytes: 50_000, requests: 2 }));
+    assert_eq!((remaining.len(), cost), (10_000, Cost { peak_bytes: 50_000, allocations: 2 }));
 }

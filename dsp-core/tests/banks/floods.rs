@@ -1,4 +1,4 @@
-//! Files that use the full range of 16-bit indices to consume time and memory.
+//! Banks with so many records that a careless reader would need much time and memory.
 
 use crate::corpus::Outcome::{Audible, Silent};
 use crate::corpus::{Case, changed, valid_tables};
@@ -7,19 +7,19 @@ use crate::maker::file::Chunk;
 const KEY_RANGE: u16 = 43;
 const VEL_RANGE: u16 = 44;
 
-/// Half of the range of an index; the lists of the valid bank come on top.
-const MANY: usize = 30_000;
+/// Number of records that a case adds to the valid bank: almost half the range of a 16-bit index.
+const MANY_RECORDS: usize = 30_000;
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        reason: "many zones that share a global zone of many modulators",
+        name: "many zones that share a global zone of many modulators",
         file: || {
             changed(|tables| {
                 let modulators: Vec<_> = (0..53).map(|n| [0x82 + n % 4, 21 + n / 4, 1, 0, 0]).collect();
                 tables.add_instrument();
                 tables.add_instrument_zone((&[], &modulators), None);
-                for n in 0..MANY {
-                    // Each zone has a separate modulator, so that no list is shared.
+                for n in 0..MANY_RECORDS {
+                    // The modulators of any two zones differ, so no two zones can share a list.
                     tables.add_instrument_zone((&[], &[[2, 17, n as u16, 0, 0]]), Some(0));
                 }
                 tables.preset_generators[0].1 = 2;
@@ -28,15 +28,15 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "zones of a preset times zones of an instrument, none of which plays",
+        name: "a preset with many zones, whose instrument has many zones that no note plays",
         file: || {
             changed(|tables| {
                 tables.add_instrument();
-                for _ in 0..MANY / 2 {
+                for _ in 0..MANY_RECORDS / 2 {
                     tables.add_instrument_zone((&[(VEL_RANGE, i16::from_le_bytes([1, 1]))], &[]), Some(0));
                 }
                 tables.add_preset(0, 0);
-                for _ in 0..MANY {
+                for _ in 0..MANY_RECORDS {
                     tables.add_preset_zone((&[], &[]), Some(2));
                 }
                 tables.presets[0].program = 7;
@@ -45,7 +45,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Silent(&["its instruments have more than 65536 zones in total; only its first"]),
     },
     Case {
-        reason: "a note that starts more voices than there can be",
+        name: "a note with more zones than the engine has voices",
         file: || {
             changed(|tables| {
                 tables.add_instrument();
@@ -58,16 +58,16 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "many presets that share two numbers",
-        file: || changed(|tables| (0..MANY).for_each(|n| tables.add_preset((n % 2) as u16, 0))),
+        name: "many presets with the same two bank and program numbers",
+        file: || changed(|tables| (0..MANY_RECORDS).for_each(|n| tables.add_preset((n % 2) as u16, 0))),
         outcome: Audible(&["another preset already has bank"]),
     },
     Case {
-        reason: "a huge number of skipped parts",
+        name: "a huge number of skipped parts",
         file: || {
             changed(|tables| {
                 tables.add_instrument();
-                for _ in 0..MANY {
+                for _ in 0..MANY_RECORDS {
                     tables.add_instrument_zone((&[(KEY_RANGE, i16::from_le_bytes([9, 3]))], &[]), Some(0));
                 }
             })
@@ -75,12 +75,12 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&["its key range from 9 to 3 is empty"]),
     },
     Case {
-        reason: "a huge number of samples",
+        name: "a huge number of samples",
         file: || changed(|tables| tables.samples.extend(vec![tables.samples[0].clone(); 65_000])),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a huge number of empty chunks",
+        name: "a huge number of empty chunks",
         file: || {
             let mut file = valid_tables().file();
             let empty = Chunk::new(b"none", Vec::new());
@@ -91,7 +91,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "zones that all have the longest list of generators",
+        name: "zones that all have the longest list of generators",
         file: || {
             changed(|tables| {
                 tables.add_instrument();
@@ -105,14 +105,16 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "instruments that share their zones",
+        name: "instruments that share their zones",
         file: || {
             changed(|tables| {
                 tables.add_instrument();
-                for _ in 0..MANY {
+                for _ in 0..MANY_RECORDS {
                     tables.add_instrument_zone((&[], &[]), Some(0));
                 }
-                tables.instruments.extend((0..1_000).map(|n| if n % 2 == 0 { MANY as u16 } else { 0 }));
+                tables
+                    .instruments
+                    .extend((0..1_000).map(|n| if n % 2 == 0 { MANY_RECORDS as u16 } else { 0 }));
             })
         },
         outcome: Audible(&[
@@ -121,16 +123,18 @@ pub(crate) const CASES: &[Case] = &[
         ]),
     },
     Case {
-        reason: "instruments that share their zones, of tables with more records than they can name",
+        name: "instruments that share their zones, in tables with more records than an index can number",
         file: || {
             changed(|tables| {
                 tables.add_instrument();
-                for _ in 0..MANY {
+                for _ in 0..MANY_RECORDS {
                     tables.add_instrument_zone((&[], &[]), Some(0));
                 }
-                tables.instruments.extend((0..1_000).map(|n| if n % 2 == 0 { MANY as u16 } else { 0 }));
-                tables.instrument_bags.resize(2 + MANY + 100_000, (0, 0));
-                tables.instrument_generators.resize(4 + MANY + 100_000, (0, 0));
+                tables
+                    .instruments
+                    .extend((0..1_000).map(|n| if n % 2 == 0 { MANY_RECORDS as u16 } else { 0 }));
+                tables.instrument_bags.resize(2 + MANY_RECORDS + 100_000, (0, 0));
+                tables.instrument_generators.resize(4 + MANY_RECORDS + 100_000, (0, 0));
             })
         },
         outcome: Audible(&[
@@ -139,14 +143,15 @@ pub(crate) const CASES: &[Case] = &[
         ]),
     },
     Case {
-        reason: "presets that share their zones",
+        name: "presets that share their zones",
         file: || {
             changed(|tables| {
                 for n in 0..1_000 {
                     tables.add_preset(n, 2);
-                    tables.presets[usize::from(n) + 2].first_zone = if n % 2 == 0 { 2 } else { MANY as u16 };
+                    tables.presets[usize::from(n) + 2].first_zone =
+                        if n % 2 == 0 { 2 } else { MANY_RECORDS as u16 };
                 }
-                for _ in 0..MANY {
+                for _ in 0..MANY_RECORDS {
                     tables.add_preset_zone((&[], &[]), Some(0));
                 }
             })
@@ -157,13 +162,13 @@ pub(crate) const CASES: &[Case] = &[
         ]),
     },
     Case {
-        reason: "zones that share their generators",
+        name: "zones that share their generators",
         file: || {
             changed(|tables| {
                 tables.add_instrument();
-                for n in 0..MANY {
+                for n in 0..MANY_RECORDS {
                     tables.add_instrument_zone((&[(17, 1)], &[]), None);
-                    tables.instrument_bags[n + 2].0 = if n % 2 == 0 { 4 } else { MANY as u16 };
+                    tables.instrument_bags[n + 2].0 = if n % 2 == 0 { 4 } else { MANY_RECORDS as u16 };
                 }
             })
         },
@@ -174,13 +179,13 @@ pub(crate) const CASES: &[Case] = &[
         ]),
     },
     Case {
-        reason: "zones that share their modulators",
+        name: "zones that share their modulators",
         file: || {
             changed(|tables| {
                 tables.add_instrument();
-                for n in 0..MANY {
+                for n in 0..MANY_RECORDS {
                     tables.add_instrument_zone((&[], &[[0x82, 17, 1, 0, 0]]), Some(0));
-                    tables.instrument_bags[n + 2].1 = if n % 2 == 0 { 0 } else { MANY as u16 };
+                    tables.instrument_bags[n + 2].1 = if n % 2 == 0 { 0 } else { MANY_RECORDS as u16 };
                 }
             })
         },

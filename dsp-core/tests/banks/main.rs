@@ -1,7 +1,7 @@
-//! Broken and hostile banks: each is refused with a reason, or played without its invalid parts.
-//! None may make the engine panic or play without end. Memory is limited to a small multiple of the
-//! file size, and so are allocations. Work is counted in allocations, calls, voices and frames, not
-//! timed.
+//! Tests of broken and hostile banks. The engine refuses such a bank with a reason, or plays it
+//! without its invalid parts. No bank may make the engine panic or play without end. The memory and
+//! the number of allocations are limited to a small multiple of the file size. The tests count
+//! allocations, calls, voices and frames; they measure no time.
 
 mod counting;
 #[path = "../maker/mod.rs"]

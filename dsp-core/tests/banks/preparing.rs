@@ -1,4 +1,4 @@
-//! Preparing a bank has a cost limit and can be stopped.
+//! Tests that decoding the samples of a bank in advance has a cost limit and can be stopped.
 
 use dsp_core::soundfont::{Bank, BankError};
 
@@ -7,14 +7,14 @@ use crate::streams::silent;
 
 const PRESET: [(u16, u8); 1] = [(0, 0)];
 
-/// A bank with one preset that plays all these streams.
+/// Returns a bank with one preset that plays all these Ogg Vorbis streams.
 fn bank(streams: &[Vec<u8>]) -> Bank {
     Bank::from_vec(sf3(streams, 1)).expect("a bank")
 }
 
 #[test]
 fn a_stopped_preparation_can_be_continued() {
-    // 256 packets each; `should_continue` is called at every 16th.
+    // Each stream has 256 packets, and `prepare_while` calls its closure at every 16th packet.
     let bank = bank(&vec![silent(1 << 20, &[]); 4]);
     let all_bytes = 4 * (2 << 20);
     assert_eq!((bank.undecoded_bytes(&PRESET), bank.decoded_bytes()), (all_bytes, 0));
@@ -25,7 +25,7 @@ fn a_stopped_preparation_can_be_continued() {
     });
     assert_eq!(stopped, Err(BankError::Stopped));
     assert_eq!(calls, 21);
-    // The first stream is decoded, the second is not.
+    // The first stream is decoded; the second was stopped in the middle.
     assert_eq!(bank.decoded_bytes(), 2 << 20);
     assert_eq!(bank.undecoded_bytes(&PRESET), all_bytes - (2 << 20));
     assert_eq!(bank.skipped(), []);
@@ -39,14 +39,14 @@ fn many_different_setup_headers_exceed_the_cost_limit() {
     let streams: Vec<Vec<u8>> = (0..600).map(|number| silent(4_096, &header(number))).collect();
     let refused = bank(&streams).prepare(&PRESET);
     assert!(matches!(refused, Err(BankError::TooCostly { .. })), "{refused:?}");
-    // The same number of equal headers is parsed once.
-    let equal = bank(&vec![silent(4_096, &[9, 9, 9]); 600]);
-    equal.prepare(&PRESET).expect("is cheap");
-    assert_eq!((equal.decoded_bytes(), equal.skipped().len()), (600 * 8_192, 0));
+    // Equal headers are parsed only once, so the same number of streams is within the limit.
+    let equal_headers = bank(&vec![silent(4_096, &[9, 9, 9]); 600]);
+    equal_headers.prepare(&PRESET).expect("within the cost limit");
+    assert_eq!((equal_headers.decoded_bytes(), equal_headers.skipped().len()), (600 * 8_192, 0));
 }
 
 #[test]
-fn tables_are_counted() {
+fn the_size_of_the_tables_grows_with_the_number_of_samples() {
     let small = bank(&[silent(4_096, &[])]);
     let large = bank(&vec![silent(4_096, &[]); 200]);
     assert!(small.table_bytes() > 200, "{}", small.table_bytes());

@@ -3,7 +3,7 @@
 use crate::corpus::Outcome::{Audible, Silent};
 use crate::corpus::{Case, changed, zone_with};
 
-/// Address offsets (section 8.1.2).
+/// Generators that move the addresses of a sample (section 8.1.2).
 const START: u16 = 0;
 const END: u16 = 1;
 const LOOP_START: u16 = 2;
@@ -13,7 +13,8 @@ const END_COARSE: u16 = 12;
 const LOOP_START_COARSE: u16 = 45;
 const LOOP_END_COARSE: u16 = 50;
 
-fn looped(start: u32, end: u32) -> Vec<u8> {
+/// Returns the file of the valid bank with this loop in sample 0.
+fn with_loop(start: u32, end: u32) -> Vec<u8> {
     changed(|tables| (tables.samples[0].loop_start, tables.samples[0].loop_end) = (start, end))
 }
 
@@ -26,27 +27,27 @@ macro_rules! unplayable {
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        reason: "a sample that ends far after the sample data",
+        name: "a sample that ends far after the sample data",
         file: || changed(|tables| tables.samples[0].end = 90_000_000),
         outcome: Audible(&["sample 0 (Sample): it ends at frame 90000000, but the file has only 2092"]),
     },
     Case {
-        reason: "a sample that begins after the sample data",
+        name: "a sample that begins after the sample data",
         file: || changed(|tables| (tables.samples[0].start, tables.samples[0].end) = (3_000, 4_000)),
         outcome: unplayable!("it has no frames: it is from frame 3000 to 4000, and the file has 2092"),
     },
     Case {
-        reason: "a sample that ends before it begins",
+        name: "a sample that ends before it begins",
         file: || changed(|tables| (tables.samples[0].start, tables.samples[0].end) = (900, 100)),
         outcome: unplayable!("it has no frames: it is from frame 900 to 100, and the file has 2092"),
     },
     Case {
-        reason: "a sample without frames",
+        name: "a sample without frames",
         file: || changed(|tables| tables.samples[0].end = 0),
         outcome: unplayable!("it has no frames: it is from frame 0 to 0, and the file has 2092"),
     },
     Case {
-        reason: "a sample of one frame",
+        name: "a sample of one frame",
         file: || {
             changed(|tables| {
                 (tables.samples[0].start, tables.samples[0].end) = (25, 26);
@@ -56,7 +57,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a sample at the limits of 32 bits",
+        name: "a sample whose addresses are the largest 32-bit numbers",
         file: || {
             changed(|tables| {
                 let sample = &mut tables.samples[0];
@@ -67,7 +68,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: unplayable!("it has no frames: it is from frame 4294967295 to 4294967295"),
     },
     Case {
-        reason: "no sample data at all",
+        name: "a sample whose start and end are the same frame after the sample data",
         file: || {
             changed(|tables| {
                 tables.samples.swap(0, 1);
@@ -83,27 +84,27 @@ pub(crate) const CASES: &[Case] = &[
         ]),
     },
     Case {
-        reason: "a sample in ROM",
+        name: "a sample in ROM",
         file: || changed(|tables| tables.samples[0].kind = 0x8001),
         outcome: unplayable!("its sample data are in the ROM of a sound card, not in the file (type 0x8001)"),
     },
     Case {
-        reason: "a sample with a rate of zero",
+        name: "a sample with a rate of zero",
         file: || changed(|tables| tables.samples[0].rate_hz = 0),
         outcome: unplayable!("it has a sample rate of 0 Hz; 100 to 768000 Hz are supported"),
     },
     Case {
-        reason: "a sample with a rate of four gigahertz",
+        name: "a sample with a rate of four gigahertz",
         file: || changed(|tables| tables.samples[0].rate_hz = u32::MAX),
         outcome: unplayable!("it has a rate of 4294967295 Hz"),
     },
     Case {
-        reason: "a sample linked to a missing one",
+        name: "a sample linked to a missing one",
         file: || changed(|tables| (tables.samples[0].link, tables.samples[0].kind) = (60_000, 4)),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "samples linked to themselves",
+        name: "samples linked to themselves",
         file: || {
             changed(|tables| {
                 for sample in &mut tables.samples {
@@ -114,70 +115,70 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a root key that MIDI does not have",
+        name: "a root key that MIDI does not have",
         file: || {
             changed(|tables| (tables.samples[0].root_key, tables.samples[0].correction_cents) = (200, -128))
         },
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a loop from its end to its start",
-        file: || looped(900, 100),
+        name: "a loop that ends before it begins",
+        file: || with_loop(900, 100),
         outcome: Audible(&["sample 0 (Sample): its loop from frame 900 to 100 is invalid"]),
     },
     Case {
-        reason: "a loop without frames",
-        file: || looped(500, 500),
+        name: "a loop without frames",
+        file: || with_loop(500, 500),
         outcome: Audible(&["from frame 500 to 500 is"]),
     },
-    Case { reason: "a loop of one frame", file: || looped(510, 511), outcome: Audible(&[]) },
+    Case { name: "a loop of one frame", file: || with_loop(510, 511), outcome: Audible(&[]) },
     Case {
-        reason: "a loop that ends after its sample",
-        file: || looped(100, 1_500),
+        name: "a loop that ends after its sample",
+        file: || with_loop(100, 1_500),
         outcome: Audible(&["its loop from frame 100 to 1500 is invalid"]),
     },
     Case {
-        reason: "a loop that begins before its sample",
+        name: "a loop that begins before its sample",
         file: || changed(|tables| (tables.samples[0].start, tables.samples[0].loop_start) = (200, 100)),
         outcome: Audible(&["its loop from frame 100 to 900 is invalid"]),
     },
     Case {
-        reason: "a loop at the limits of 32 bits",
-        file: || looped(u32::MAX - 1, u32::MAX),
+        name: "a loop whose addresses are the largest 32-bit numbers",
+        file: || with_loop(u32::MAX - 1, u32::MAX),
         outcome: Audible(&["its loop from frame 4294967294 to 4294967295 is invalid"]),
     },
     Case {
-        reason: "a start moved far after its sample",
+        name: "a start moved far after its sample",
         file: || zone_with(&[(START, i16::MAX), (START_COARSE, i16::MAX)]),
         outcome: Silent(&[]),
     },
     Case {
-        reason: "a start moved far before the sample data",
+        name: "a start moved far before the sample data",
         file: || zone_with(&[(START, i16::MIN), (START_COARSE, i16::MIN)]),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "an end moved far after the sample data",
+        name: "an end moved far after the sample data",
         file: || zone_with(&[(END, i16::MAX), (END_COARSE, i16::MAX)]),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "an end moved far before its sample",
+        name: "an end moved far before its sample",
         file: || zone_with(&[(END, i16::MIN), (END_COARSE, i16::MIN)]),
         outcome: Silent(&[]),
     },
     Case {
-        reason: "a loop moved so that it has no frames",
+        name: "a loop moved so that it has no frames",
         file: || zone_with(&[(LOOP_START, 800)]),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a loop moved so that it begins after its end",
+        name: "a loop moved so that it begins after its end",
         file: || zone_with(&[(LOOP_START_COARSE, i16::MAX), (LOOP_END_COARSE, i16::MIN)]),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a loop moved so that it covers all sample data",
+        name: "a loop moved so that it covers all sample data",
         file: || {
             zone_with(&[
                 (LOOP_START, i16::MIN),
@@ -189,18 +190,18 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a loop moved after the end of its sample",
+        name: "a loop moved after the end of its sample",
         file: || zone_with(&[(LOOP_START, 900), (LOOP_END, 1_000)]),
         outcome: Audible(&[]),
     },
     #[cfg(not(feature = "vorbis"))]
     Case {
-        reason: "a compressed sample where none is decoded",
+        name: "a compressed sample in a build without a decoder",
         file: || changed(|tables| tables.samples[0].kind = 0x11),
         outcome: unplayable!("it is compressed with Ogg Vorbis, which this build cannot decode"),
     },
     Case {
-        reason: "a loop moved before the start of its sample",
+        name: "a loop moved before the start of its sample",
         file: || {
             changed(|tables| {
                 tables.samples[0].start = 300;

@@ -6,52 +6,53 @@ use crate::corpus::Outcome::{Audible, Refused};
 use crate::corpus::{Case, changed, valid_tables};
 use crate::maker::file::{Chunk, File, List};
 
-/// The valid bank with changed chunks.
+/// Returns the bytes of the valid bank after a change of its chunks.
 fn file(change: impl FnOnce(&mut File)) -> Vec<u8> {
     let mut file = valid_tables().file();
     change(&mut file);
     file.bytes()
 }
 
-/// The list of a kind.
+/// Returns the LIST chunk of a kind.
 fn list<'a>(file: &'a mut File, kind: &[u8; 4]) -> &'a mut List {
     file.lists.iter_mut().find(|list| list.kind == *kind).expect("the file has this list")
 }
 
-/// The first chunk with an identifier.
+/// Returns the first chunk with an identifier.
 fn chunk<'a>(file: &'a mut File, id: &[u8; 4]) -> &'a mut Chunk {
     let mut chunks = file.lists.iter_mut().flat_map(|list| &mut list.chunks);
     chunks.find(|chunk| chunk.id == *id).expect("the file has this chunk")
 }
 
-fn without(id: &[u8; 4]) -> Vec<u8> {
+fn without_chunk(id: &[u8; 4]) -> Vec<u8> {
     file(|file| file.lists.iter_mut().for_each(|list| list.chunks.retain(|chunk| chunk.id != *id)))
 }
 
-fn with_body(id: &[u8; 4], body: Vec<u8>) -> Vec<u8> {
+fn with_chunk_body(id: &[u8; 4], body: Vec<u8>) -> Vec<u8> {
     file(|file| chunk(file, id).body = body)
 }
 
-fn cut(keep: impl FnOnce(usize) -> usize) -> Vec<u8> {
+/// Returns the first bytes of the valid bank; `new_len` computes their number from that of all.
+fn truncated(new_len: impl FnOnce(usize) -> usize) -> Vec<u8> {
     let mut bytes = valid_tables().bytes();
-    bytes.truncate(keep(bytes.len()));
+    bytes.truncate(new_len(bytes.len()));
     bytes
 }
 
 pub(crate) const CASES: &[Case] = &[
-    Case { reason: "an empty file", file: Vec::new, outcome: Refused("not a SoundFont") },
+    Case { name: "an empty file", file: Vec::new, outcome: Refused("not a SoundFont") },
     Case {
-        reason: "a text",
+        name: "a text",
         file: || b"This is no SoundFont, whatever its name may say.".to_vec(),
         outcome: Refused("not a SoundFont"),
     },
     Case {
-        reason: "another kind of RIFF file",
+        name: "another kind of RIFF file",
         file: || file(|file| file.form = *b"WAVE"),
         outcome: Refused("not a SoundFont"),
     },
     Case {
-        reason: "a RIFF chunk of size zero",
+        name: "a RIFF chunk of size zero",
         file: || {
             let mut bytes = valid_tables().bytes();
             bytes[4..8].fill(0);
@@ -60,67 +61,67 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Refused("not a SoundFont"),
     },
     Case {
-        reason: "a file that ends in its first header",
-        file: || cut(|_| 11),
+        name: "a file that ends in its first header",
+        file: || truncated(|_| 11),
         outcome: Refused("not a SoundFont"),
     },
     Case {
-        reason: "a file that ends in the sample data",
-        file: || cut(|_| 600),
+        name: "a file that ends in the sample data",
+        file: || truncated(|_| 600),
         outcome: Refused("smpl should hold"),
     },
     Case {
-        reason: "a file that ends in its last table",
-        file: || cut(|bytes| bytes - 1),
+        name: "a file that ends in its last table",
+        file: || truncated(|bytes| bytes - 1),
         outcome: Refused("shdr should have 138 bytes but has 137"),
     },
     Case {
-        reason: "a table that promises four gigabytes",
+        name: "a table that promises four gigabytes",
         file: || file(|file| chunk(file, b"pgen").size = Some(u32::MAX)),
         outcome: Refused("pgen should hold 4294967295 bytes"),
     },
     Case {
-        reason: "no preset headers",
-        file: || without(b"phdr"),
+        name: "no preset headers",
+        file: || without_chunk(b"phdr"),
         outcome: Refused("the phdr chunk is missing"),
     },
     Case {
-        reason: "no preset zones",
-        file: || without(b"pbag"),
+        name: "no preset zones",
+        file: || without_chunk(b"pbag"),
         outcome: Refused("the pbag chunk is missing"),
     },
     Case {
-        reason: "no preset generators",
-        file: || without(b"pgen"),
+        name: "no preset generators",
+        file: || without_chunk(b"pgen"),
         outcome: Refused("the pgen chunk is missing"),
     },
     Case {
-        reason: "no instruments",
-        file: || without(b"inst"),
+        name: "no instruments",
+        file: || without_chunk(b"inst"),
         outcome: Refused("the inst chunk is missing"),
     },
     Case {
-        reason: "no instrument zones",
-        file: || without(b"ibag"),
+        name: "no instrument zones",
+        file: || without_chunk(b"ibag"),
         outcome: Refused("the ibag chunk is missing"),
     },
     Case {
-        reason: "no instrument generators",
-        file: || without(b"igen"),
+        name: "no instrument generators",
+        file: || without_chunk(b"igen"),
         outcome: Refused("the igen chunk is missing"),
     },
     Case {
-        reason: "no sample headers",
-        file: || without(b"shdr"),
+        name: "no sample headers",
+        file: || without_chunk(b"shdr"),
         outcome: Refused("the shdr chunk is missing"),
     },
     Case {
-        reason: "no sample data",
-        file: || without(b"smpl"),
+        name: "no sample data",
+        file: || without_chunk(b"smpl"),
         outcome: Refused("the smpl chunk is missing"),
     },
     Case {
-        reason: "all tables in a list within the list",
+        name: "all tables in a LIST chunk inside the LIST chunk pdta",
         file: || {
             file(|file| {
                 let inner = list(file, b"pdta").chunks.drain(..).flat_map(|chunk| chunk.body).collect();
@@ -130,22 +131,22 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Refused("the phdr chunk is missing"),
     },
     Case {
-        reason: "a table without even a terminal record",
-        file: || with_body(b"phdr", Vec::new()),
+        name: "a table without even a terminal record",
+        file: || with_chunk_body(b"phdr", Vec::new()),
         outcome: Refused("the phdr chunk has 0 bytes, which is not a table of 38-byte records"),
     },
     Case {
-        reason: "a table with half a record",
-        file: || with_body(b"shdr", vec![0; 69]),
+        name: "a table with half a record",
+        file: || with_chunk_body(b"shdr", vec![0; 69]),
         outcome: Refused("the shdr chunk has 69 bytes, which is not a table of 46-byte records"),
     },
     Case {
-        reason: "the form type of packed banks on one that is not packed",
+        name: "the form type of packed banks in a bank that is not packed",
         file: || file(|file| file.form = *b"sfpk"),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a RIFF chunk that promises more than the file has",
+        name: "a RIFF chunk that promises more than the file has",
         file: || {
             let mut bytes = valid_tables().bytes();
             bytes[4..8].fill(0xff);
@@ -154,7 +155,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "tables before the sample data, which is cut short",
+        name: "tables before the sample data, in a file that ends in the sample data",
         file: || {
             let mut bytes = file(|file| file.lists.swap(1, 2));
             bytes.truncate(bytes.len() - 500);
@@ -163,7 +164,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&["sample 1 (Sample): it ends at frame 2046, but the file has only 1842"]),
     },
     Case {
-        reason: "unknown chunks and lists",
+        name: "unknown chunks and lists",
         file: || {
             file(|file| {
                 let known = list(file, b"pdta").clone();
@@ -175,25 +176,29 @@ pub(crate) const CASES: &[Case] = &[
         },
         outcome: Audible(&[]),
     },
-    Case { reason: "no information about itself", file: || without(b"ifil"), outcome: Audible(&[]) },
-    Case { reason: "a version of one byte", file: || with_body(b"ifil", vec![2]), outcome: Audible(&[]) },
+    Case { name: "no ifil chunk", file: || without_chunk(b"ifil"), outcome: Audible(&[]) },
     Case {
-        reason: "no preset modulators",
-        file: || without(b"pmod"),
+        name: "an ifil chunk of one byte",
+        file: || with_chunk_body(b"ifil", vec![2]),
+        outcome: Audible(&[]),
+    },
+    Case {
+        name: "no preset modulators",
+        file: || without_chunk(b"pmod"),
         outcome: Audible(&["chunk pmod: it is not a table of 10-byte records"]),
     },
     Case {
-        reason: "instrument modulators with a partial record",
-        file: || with_body(b"imod", vec![0xff; 13]),
+        name: "instrument modulators with a partial record",
+        file: || with_chunk_body(b"imod", vec![0xff; 13]),
         outcome: Audible(&["chunk imod: it is not a table of 10-byte records"]),
     },
     Case {
-        reason: "low bytes for half of the frames",
+        name: "low bytes for half of the frames",
         file: || changed(|tables| tables.low = Some(vec![7; tables.wave.len() / 4])),
         outcome: Audible(&["chunk sm24: its 1046 bytes do not match 2092 frames"]),
     },
     Case {
-        reason: "low bytes in a file of version 2.01",
+        name: "low bytes in a file of version 2.01",
         file: || {
             changed(|tables| {
                 tables.low = Some(vec![7; tables.wave.len() / 2]);
@@ -203,12 +208,12 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&["do not match 2092 frames in a file of version 2.1"]),
     },
     Case {
-        reason: "sample data of half a frame more",
+        name: "sample data with half a frame at its end",
         file: || changed(|tables| tables.wave.push(0x55)),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "names that do not end, or are not text",
+        name: "names without a terminal zero, and names that are not text",
         file: || {
             changed(|tables| {
                 tables.presets[0].name = [0xff; 20];
@@ -228,10 +233,10 @@ fn a_bank_with_packed_sample_data_names_the_skipped_samples() {
     let bank = Bank::from_vec(bytes).expect("a bank");
     assert_eq!(bank.summary().presets.len(), 2);
     let packed = bank.skipped().into_iter().filter(|skipped| skipped.reason == Reason::Packed);
-    let of_sample = |number: usize| {
+    let reason = |number: usize| {
         format!(
             "sample {number} (Sample): the sample data of the bank are packed; convert the bank to an SF2 file"
         )
     };
-    assert_eq!(packed.map(|skipped| skipped.to_string()).collect::<Vec<_>>(), [0, 1].map(of_sample));
+    assert_eq!(packed.map(|skipped| skipped.to_string()).collect::<Vec<_>>(), [0, 1].map(reason));
 }

@@ -1,4 +1,4 @@
-//! Zones whose compressed sample cannot be decoded, beside intact zones.
+//! Tests of zones whose compressed sample cannot be decoded, in an instrument with intact zones.
 
 use dsp_core::mixer::TrackPlayer;
 use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
@@ -16,15 +16,15 @@ const CALLS: u64 = 60;
 /// The minimum polyphony of a session.
 const POLYPHONY: u16 = 8;
 
-/// A bank with one preset of a looped PCM sample and, if `has_damaged_zone`, a damaged stream on
-/// the same keys.
+/// Returns a bank with one preset that plays a looped PCM sample. If `has_damaged_zone`, the same
+/// keys also play a sample with a damaged Ogg Vorbis stream.
 fn bank(has_damaged_zone: bool) -> Bank {
     let mut tables = Tables { version: (3, 0), ..Tables::new() };
     let ramp: Vec<i16> = (0..200).map(|n| (n % 50 - 25) * 1_000).collect();
     let intact = tables.add_sample(&ramp, 50..150);
     let damaged = tables.add_sample(&[], 10..90);
     let mut stream = silent(1_000, &[3]);
-    // Within the header pages: the length of the stream can still be read at its end.
+    // This damages a header page, so the length on the last page can still be read.
     stream[60] ^= 0xff;
     let start = tables.wave.len();
     tables.wave.extend(stream);
@@ -38,12 +38,13 @@ fn bank(has_damaged_zone: bool) -> Bank {
     tables.add_preset(0, 0);
     tables.add_preset_zone((&[], &[]), Some(instrument));
     let bank = Bank::from_bytes(&tables.bytes()).expect("a bank");
-    bank.prepare(&[(0, 0)]).expect("a damaged sample is no error");
+    bank.prepare(&[(0, 0)]).expect("a damaged sample is skipped");
     assert_eq!(bank.skipped().len(), usize::from(has_damaged_zone), "{:?}", bank.skipped());
     bank
 }
 
-/// Output bits of consecutive held notes, as many as there are voices.
+/// Starts as many notes as the session has voices and returns the bits of the player's outputs. No
+/// note is released.
 fn held_notes(bank: &Bank) -> Vec<u32> {
     let note = |frame, key| TrackEvent { frame, event: Event::NoteOn { key, velocity: 100 } };
     let track = Track {
@@ -72,7 +73,7 @@ fn a_zone_that_cannot_be_decoded_steals_no_voice() {
     let (damaged, intact) = (bank(true), bank(false));
     let expected = held_notes(&intact);
     assert!(expected.iter().any(|bits| f32::from_bits(*bits) != 0.0));
-    assert!(held_notes(&damaged) == expected, "a note ends when the last one begins");
-    let small = Bank::from_vec(damaged.reduced(&[(0, 0)]).expect("a smaller bank")).expect("a bank");
-    assert!(held_notes(&small) == expected);
+    assert!(held_notes(&damaged) == expected, "a damaged zone changes the output");
+    let reduced = Bank::from_vec(damaged.reduced(&[(0, 0)]).expect("a smaller bank")).expect("a bank");
+    assert!(held_notes(&reduced) == expected, "the reduced bank has another output");
 }

@@ -1,4 +1,4 @@
-//! Compressed samples with broken Ogg Vorbis streams.
+//! Test cases of compressed samples with broken Ogg Vorbis streams.
 
 use crate::corpus::Outcome::{Audible, Silent};
 use crate::corpus::{Case, changed};
@@ -7,13 +7,14 @@ use crate::streams::silent;
 /// Type of a compressed mono sample.
 const VORBIS_MONO: u16 = 0x11;
 
-/// Bytes of a page's header before its segment table, and offsets in it (RFC 3533, section 6).
+/// Length of a page's header without its segment table, and byte offsets of fields in the header
+/// (RFC 3533, section 6).
 const HEADER_BYTES: usize = 27;
-const GRANULE: usize = 6;
-const SERIAL: usize = 14;
-const CHECKSUM: usize = 22;
+const GRANULE_OFFSET: usize = 6;
+const SERIAL_OFFSET: usize = 14;
+const CHECKSUM_OFFSET: usize = 22;
 
-/// The first stream of a real bank, page by page.
+/// Returns the pages of the first stream in a bank that Debian distributes.
 fn pages() -> Vec<Vec<u8>> {
     let bank =
         std::fs::read("/usr/share/sounds/sf3/MuseScore_General_Lite.sf3").expect("the bank is installed");
@@ -25,23 +26,24 @@ fn pages() -> Vec<Vec<u8>> {
             break;
         }
         let segments = usize::from(bank[offset + 26]);
-        let body = bank[offset + HEADER_BYTES..][..segments].iter().map(|&it| usize::from(it)).sum::<usize>();
-        let end = offset + HEADER_BYTES + segments + body;
+        let segment_table = &bank[offset + HEADER_BYTES..][..segments];
+        let body_bytes = segment_table.iter().map(|&length| usize::from(length)).sum::<usize>();
+        let end = offset + HEADER_BYTES + segments + body_bytes;
         pages.push(bank[offset..end].to_vec());
         offset = end;
     }
-    assert!(pages.len() >= 4, "headers, and some pages of audio");
+    assert!(pages.len() >= 4, "the stream has only {} pages", pages.len());
     pages
 }
 
-/// Offset of a page's body.
-fn body(page: &[u8]) -> usize {
+/// Returns the byte offset of a page's body.
+fn body_offset(page: &[u8]) -> usize {
     HEADER_BYTES + usize::from(page[26])
 }
 
 /// Writes the correct checksum of a page.
-fn seal(page: &mut [u8]) {
-    page[CHECKSUM..CHECKSUM + 4].fill(0);
+fn write_checksum(page: &mut [u8]) {
+    page[CHECKSUM_OFFSET..CHECKSUM_OFFSET + 4].fill(0);
     let mut crc = 0_u32;
     for byte in page.iter() {
         crc ^= u32::from(*byte) << 24;
@@ -49,10 +51,10 @@ fn seal(page: &mut [u8]) {
             crc = if crc >> 31 == 1 { crc << 1 ^ 0x04c1_1db7 } else { crc << 1 };
         }
     }
-    page[CHECKSUM..CHECKSUM + 4].copy_from_slice(&crc.to_le_bytes());
+    page[CHECKSUM_OFFSET..CHECKSUM_OFFSET + 4].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// The valid bank with this stream as sample 0.
+/// Returns the file of the valid bank with this stream as sample 0.
 fn with_stream(stream: &[u8]) -> Vec<u8> {
     changed(|tables| {
         let start = tables.wave.len() as u32;
@@ -62,26 +64,28 @@ fn with_stream(stream: &[u8]) -> Vec<u8> {
     })
 }
 
-/// The valid bank with the real stream after a change as sample 0; checksums are correct.
-fn with(change: impl FnOnce(&mut Vec<Vec<u8>>)) -> Vec<u8> {
+/// Returns the file of the valid bank with the stream of [`pages`] after a change as sample 0. The
+/// checksums are correct.
+fn with_pages(change: impl FnOnce(&mut Vec<Vec<u8>>)) -> Vec<u8> {
     let mut pages = pages();
     change(&mut pages);
-    pages.iter_mut().for_each(|page| seal(page));
+    pages.iter_mut().for_each(|page| write_checksum(page));
     with_stream(&pages.concat())
 }
 
 fn set_granule(page: &mut [u8], granule: u64) {
-    page[GRANULE..GRANULE + 8].copy_from_slice(&granule.to_le_bytes());
+    page[GRANULE_OFFSET..GRANULE_OFFSET + 8].copy_from_slice(&granule.to_le_bytes());
 }
 
-/// Expected texts for a stream that fails while decoding.
+/// Expected reason of a stream that fails while it is decoded.
 macro_rules! undecodable {
     ($words:literal) => {
         Silent(&[concat!("sample 0 (Sample): its Ogg Vorbis stream cannot be decoded: ", $words)])
     };
 }
 
-/// Expected texts for a stream that is refused before decoding.
+/// Expected reasons of a stream that is refused before it is decoded, and of the zone that plays
+/// it.
 macro_rules! unplayable {
     ($words:literal) => {
         Silent(&[concat!("sample 0 (Sample): its Ogg Vorbis stream ", $words), "it plays sample 0, which"])
@@ -89,19 +93,19 @@ macro_rules! unplayable {
 }
 
 pub(crate) const CASES: &[Case] = &[
-    Case { reason: "a valid stream beside PCM samples", file: || with(|_| {}), outcome: Audible(&[]) },
+    Case { name: "a valid stream beside PCM samples", file: || with_pages(|_| {}), outcome: Audible(&[]) },
     Case {
-        reason: "a stream that is not Ogg",
+        name: "a stream that is not Ogg",
         file: || with_stream(&[0x55; 5_000]),
         outcome: unplayable!("cannot be decoded: it has no last page"),
     },
     Case {
-        reason: "a stream without bytes",
+        name: "a stream without bytes",
         file: || with_stream(&[]),
         outcome: unplayable!("cannot be decoded: it has no last page"),
     },
     Case {
-        reason: "a stream outside the file",
+        name: "a stream outside the file",
         file: || {
             changed(|tables| {
                 let sample = &mut tables.samples[0];
@@ -111,7 +115,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: unplayable!("cannot be decoded: it is not in the file"),
     },
     Case {
-        reason: "a stream that ends before it begins",
+        name: "a stream that ends before it begins",
         file: || {
             changed(|tables| {
                 let sample = &mut tables.samples[0];
@@ -121,22 +125,22 @@ pub(crate) const CASES: &[Case] = &[
         outcome: unplayable!("cannot be decoded: it is not in the file"),
     },
     Case {
-        reason: "headers alone",
-        file: || with(|pages| pages.truncate(2)),
+        name: "a stream of headers without audio",
+        file: || with_pages(|pages| pages.truncate(2)),
         outcome: unplayable!("has 0 frames"),
     },
     Case {
-        reason: "a last page that promises a year of audio",
-        file: || with(|pages| set_granule(pages.last_mut().expect("a page"), 1 << 40)),
+        name: "a last page that promises a year of audio",
+        file: || with_pages(|pages| set_granule(pages.last_mut().expect("a page"), 1 << 40)),
         outcome: unplayable!("has 1099511627776 frames"),
     },
     Case {
-        reason: "a last page that promises more than there is",
-        file: || with(|pages| set_granule(pages.last_mut().expect("a page"), 100_000)),
+        name: "a last page that promises more audio than the stream has",
+        file: || with_pages(|pages| set_granule(pages.last_mut().expect("a page"), 100_000)),
         outcome: undecodable!("it ends too early"),
     },
     Case {
-        reason: "a loop after the end of the stream",
+        name: "a loop after the end of the stream",
         file: || {
             changed(|tables| {
                 let stream = pages().concat();
@@ -150,7 +154,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&["its loop from frame 100 to 4000000 is invalid"]),
     },
     Case {
-        reason: "a flipped bit",
+        name: "a flipped bit",
         file: || {
             let mut stream = pages().concat();
             let middle = stream.len() / 2;
@@ -160,39 +164,39 @@ pub(crate) const CASES: &[Case] = &[
         outcome: undecodable!("a page is damaged"),
     },
     Case {
-        reason: "a missing page",
-        file: || with(|pages| drop(pages.remove(1))),
+        name: "a missing page",
+        file: || with_pages(|pages| drop(pages.remove(1))),
         outcome: undecodable!("its headers are damaged"),
     },
     Case {
-        reason: "a page of another stream",
-        file: || with(|pages| pages.last_mut().expect("a page")[SERIAL] ^= 0xff),
+        name: "a page of another stream",
+        file: || with_pages(|pages| pages.last_mut().expect("a page")[SERIAL_OFFSET] ^= 0xff),
         outcome: undecodable!("it holds more than one stream"),
     },
     Case {
-        reason: "a stereo stream",
+        name: "a stereo stream",
         file: || {
-            with(|pages| {
-                let channels = body(&pages[0]) + 11;
+            with_pages(|pages| {
+                let channels = body_offset(&pages[0]) + 11;
                 pages[0][channels] = 2;
             })
         },
         outcome: Silent(&["its Ogg Vorbis stream has 2 channels; only mono streams are supported"]),
     },
     Case {
-        reason: "a first header of zeros",
+        name: "a first header of zeros",
         file: || {
-            with(|pages| {
-                let body = body(&pages[0]);
+            with_pages(|pages| {
+                let body = body_offset(&pages[0]);
                 pages[0][body + 1..].fill(0);
             })
         },
         outcome: undecodable!("its headers are damaged"),
     },
     Case {
-        reason: "a codebook of terabytes",
+        name: "a codebook of terabytes",
         file: || {
-            with(|pages| {
+            with_pages(|pages| {
                 let book = pages[1].windows(3).position(|bytes| bytes == b"BCV").expect("a codebook");
                 pages[1][book + 3..book + 8].fill(0xff);
             })
@@ -200,12 +204,12 @@ pub(crate) const CASES: &[Case] = &[
         outcome: undecodable!("its codebooks are too large"),
     },
     Case {
-        reason: "a codebook of a few bytes that takes long to build",
+        name: "a codebook of a few bytes that takes long to build",
         file: || with_stream(&silent(4_096, &[19])),
         outcome: undecodable!("its codebooks are too large"),
     },
     Case {
-        reason: "a thousand headers that share a stream",
+        name: "a thousand sample headers that share a stream",
         file: || {
             changed(|tables| {
                 let stream = pages().concat();
@@ -225,7 +229,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "a stream that begins within another",
+        name: "a stream that begins within another",
         file: || {
             changed(|tables| {
                 let stream = pages().concat();
@@ -240,9 +244,9 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&["cannot be decoded: it overlaps another stream"]),
     },
     Case {
-        reason: "a codebook without dimensions",
+        name: "a codebook without dimensions",
         file: || {
-            with(|pages| {
+            with_pages(|pages| {
                 let book = pages[1].windows(3).position(|bytes| bytes == b"BCV").expect("a codebook");
                 pages[1][book + 3..book + 5].fill(0);
             })
@@ -250,22 +254,22 @@ pub(crate) const CASES: &[Case] = &[
         outcome: undecodable!("its headers are damaged"),
     },
     Case {
-        reason: "comments that promise four gigabytes",
+        name: "comments that promise four gigabytes",
         file: || {
-            with(|pages| {
-                let comments = body(&pages[1]) + 7;
+            with_pages(|pages| {
+                let comments = body_offset(&pages[1]) + 7;
                 pages[1][comments..comments + 4].fill(0xff);
             })
         },
         outcome: Audible(&[]),
     },
     Case {
-        reason: "audio packets of random bits",
+        name: "audio packets of random bits",
         file: || {
-            with(|pages| {
+            with_pages(|pages| {
                 let mut state = 1_u32;
                 for page in pages.iter_mut().skip(3) {
-                    let body = body(page);
+                    let body = body_offset(page);
                     for byte in &mut page[body..] {
                         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                         *byte = (state >> 24) as u8;

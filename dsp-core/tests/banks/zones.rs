@@ -1,4 +1,4 @@
-//! Presets, instruments and their zones with wrong lists, indices, ranges and generators.
+//! Test cases of presets, instruments and zones with wrong lists, indices, ranges and generators.
 
 use crate::corpus::Outcome::{Audible, Silent};
 use crate::corpus::{Case, SAMPLE_MODES, changed, zone_with};
@@ -10,8 +10,9 @@ const INITIAL_ATTENUATION: u16 = 48;
 const OVERRIDING_ROOT_KEY: u16 = 58;
 const PAN: u16 = 17;
 
-/// A bank in which the first instrument zone has all generators with these numbers.
-fn all_at(numbers: core::ops::RangeInclusive<u16>, amount: i16) -> Vec<u8> {
+/// Returns the file of the valid bank with this amount of each generator in a range of numbers, in
+/// the zone of instrument 0. Generators that link or restrict zones are left out.
+fn generators_at(numbers: core::ops::RangeInclusive<u16>, amount: i16) -> Vec<u8> {
     let structure = [41, 43, 44, 53];
     let generators: Vec<_> =
         numbers.filter(|number| !structure.contains(number)).map(|number| (number, amount)).collect();
@@ -20,12 +21,12 @@ fn all_at(numbers: core::ops::RangeInclusive<u16>, amount: i16) -> Vec<u8> {
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        reason: "a preset whose zones run backwards",
+        name: "a preset whose list of zones ends before it begins",
         file: || changed(|tables| tables.presets[0].first_zone = 2),
         outcome: Silent(&["preset 0 (Preset): its zones from 2 to 1 are not a valid range: the file has 2"]),
     },
     Case {
-        reason: "a preset whose zones end outside the table",
+        name: "a preset whose zones end outside the table",
         file: || {
             changed(|tables| {
                 tables.presets.insert(1, tables.presets[0].clone());
@@ -39,31 +40,31 @@ pub(crate) const CASES: &[Case] = &[
         ]),
     },
     Case {
-        reason: "a preset without zones",
+        name: "a preset without zones",
         file: || changed(|tables| tables.presets[0].first_zone = 1),
         outcome: Silent(&[]),
     },
     Case {
-        reason: "a preset zone whose generators run backwards",
+        name: "a preset zone whose list of generators ends before it begins",
         file: || changed(|tables| tables.preset_bags[0].0 = 2),
         outcome: Silent(&[
             "preset 0 (Preset), zone 0: its generators from 2 to 1 are not a valid range: the file has 2",
         ]),
     },
     Case {
-        reason: "a preset zone whose modulators end outside the table",
+        name: "a preset zone whose modulators end outside the table",
         file: || changed(|tables| tables.preset_bags[0].1 = 77),
         outcome: Audible(&[
             "preset 0 (Preset), zone 0: its modulators from 77 to 0 are not a valid range: the file has 0",
         ]),
     },
     Case {
-        reason: "a preset of a missing instrument",
+        name: "a preset that plays a missing instrument",
         file: || changed(|tables| tables.preset_generators[0].1 = 2),
         outcome: Silent(&["preset 0 (Preset), zone 0: it plays instrument 2, but the bank has only 2"]),
     },
     Case {
-        reason: "a preset zone without an instrument that is not the first",
+        name: "a preset whose second zone has no instrument",
         file: || {
             changed(|tables| {
                 tables.preset_generators.insert(1, (INITIAL_ATTENUATION, 0));
@@ -75,17 +76,17 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&["preset 0 (Preset), zone 1: it plays no instrument"]),
     },
     Case {
-        reason: "a preset with a global zone alone",
+        name: "a preset with only a global zone",
         file: || changed(|tables| tables.preset_generators[0] = (INITIAL_ATTENUATION, 0)),
         outcome: Silent(&[]),
     },
     Case {
-        reason: "two presets with the same numbers",
+        name: "two presets with the same numbers",
         file: || {
             changed(|tables| {
-                let mut again = tables.presets[0].clone();
-                again.first_zone = 2;
-                tables.presets.push(again);
+                let mut duplicate = tables.presets[0].clone();
+                duplicate.first_zone = 2;
+                tables.presets.push(duplicate);
                 tables.preset_bags.push((2, 0));
                 tables.preset_generators.push((41, 1));
             })
@@ -93,44 +94,44 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&["preset 2 (Preset): another preset already has bank 0 and program 0"]),
     },
     Case {
-        reason: "a preset with bank and program numbers that MIDI cannot say",
+        name: "a preset with bank and program numbers that MIDI does not have",
         file: || {
             changed(|tables| {
                 tables.presets[0].bank = u16::MAX;
                 tables.presets[0].program = u16::MAX;
             })
         },
-        // No other preset is numbered 0:0.
+        // The bank has no other preset with the numbers 0:0.
         outcome: Silent(&[]),
     },
     Case {
-        reason: "an instrument whose zones run backwards",
+        name: "an instrument whose list of zones ends before it begins",
         file: || changed(|tables| tables.instruments[0] = 2),
         outcome: Silent(&[
             "instrument 0 (Instrument): its zones from 2 to 1 are not a valid range: the file has 2",
         ]),
     },
     Case {
-        reason: "an instrument zone whose generators run backwards",
+        name: "an instrument zone whose list of generators ends before it begins",
         file: || changed(|tables| tables.instrument_bags[0].0 = 9),
         outcome: Silent(&[
             "instrument 0 (Instrument), zone 0: its generators from 9 to 2 are not a valid range: the file has 4",
         ]),
     },
     Case {
-        reason: "an instrument zone of a missing sample",
+        name: "an instrument zone that plays a missing sample",
         file: || changed(|tables| tables.instrument_generators[1].1 = 0xffff),
         outcome: Silent(&[
             "instrument 0 (Instrument), zone 0: it plays sample 65535, but the bank has only 2",
         ]),
     },
     Case {
-        reason: "an instrument with a global zone alone",
+        name: "an instrument with only a global zone",
         file: || changed(|tables| tables.instrument_generators[1] = (INITIAL_ATTENUATION, 0)),
         outcome: Silent(&[]),
     },
     Case {
-        reason: "an instrument zone without a sample that is not the first",
+        name: "an instrument whose second zone has no sample",
         file: || {
             changed(|tables| {
                 tables.instrument_bags.insert(1, (2, 0));
@@ -140,22 +141,22 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&["instrument 0 (Instrument), zone 1: it plays no sample"]),
     },
     Case {
-        reason: "a key range from high to low",
+        name: "a key range from high to low",
         file: || zone_with(&[(KEY_RANGE, i16::from_le_bytes([80, 20]))]),
         outcome: Silent(&["instrument 0 (Instrument), zone 0: its key range from 80 to 20 is empty"]),
     },
     Case {
-        reason: "a velocity range from high to low",
+        name: "a velocity range from high to low",
         file: || zone_with(&[(VEL_RANGE, i16::from_le_bytes([127, 0]))]),
         outcome: Silent(&["its velocity range from 127 to 0 is empty"]),
     },
     Case {
-        reason: "a key range beyond the keyboard",
+        name: "a key range beyond the keyboard",
         file: || zone_with(&[(KEY_RANGE, i16::from_le_bytes([0, 255]))]),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "ranges after other generators",
+        name: "ranges after other generators",
         file: || {
             zone_with(&[
                 (PAN, 0),
@@ -169,12 +170,12 @@ pub(crate) const CASES: &[Case] = &[
         ]),
     },
     Case {
-        reason: "unknown generators",
+        name: "unknown generators",
         file: || zone_with(&[(14, 1), (60, 1), (999, 1), (-1_i16 as u16, 1)]),
         outcome: Audible(&["generator 14 is", "generator 60 is", "generator 999 is", "generator 65535 is"]),
     },
     Case {
-        reason: "generators after the sample",
+        name: "generators after the sample",
         file: || {
             changed(|tables| {
                 tables.instrument_generators.insert(2, (INITIAL_ATTENUATION, 1_440));
@@ -184,36 +185,52 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        reason: "modulation, filter and sends at their highest",
-        file: || all_at(5..=17, i16::MAX),
+        name: "generators of modulation, filter and sends with the largest amount",
+        file: || generators_at(5..=17, i16::MAX),
         outcome: Audible(&["generator 14 is"]),
     },
     Case {
-        reason: "modulation, filter and sends at their lowest",
-        file: || all_at(5..=11, i16::MIN),
+        name: "generators of modulation and filter with the smallest amount",
+        file: || generators_at(5..=11, i16::MIN),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "LFOs at their fastest and latest",
-        file: || all_at(21..=24, i16::MAX),
+        name: "LFOs with the highest frequency and the longest delay",
+        file: || generators_at(21..=24, i16::MAX),
         outcome: Audible(&[]),
     },
-    Case { reason: "envelopes with extreme times", file: || all_at(25..=40, i16::MAX), outcome: Silent(&[]) },
-    Case { reason: "envelopes with times of 0", file: || all_at(25..=40, i16::MIN), outcome: Audible(&[]) },
-    Case { reason: "a pitch beyond hearing", file: || all_at(51..=52, i16::MAX), outcome: Audible(&[]) },
-    Case { reason: "a pitch ten octaves down", file: || all_at(51..=52, i16::MIN), outcome: Audible(&[]) },
     Case {
-        reason: "a key, a velocity and a root key that MIDI does not have",
+        name: "envelopes with the longest times",
+        file: || generators_at(25..=40, i16::MAX),
+        outcome: Silent(&[]),
+    },
+    Case {
+        name: "envelopes with times of 0",
+        file: || generators_at(25..=40, i16::MIN),
+        outcome: Audible(&[]),
+    },
+    Case {
+        name: "a pitch above the audible range",
+        file: || generators_at(51..=52, i16::MAX),
+        outcome: Audible(&[]),
+    },
+    Case {
+        name: "a pitch ten octaves down",
+        file: || generators_at(51..=52, i16::MIN),
+        outcome: Audible(&[]),
+    },
+    Case {
+        name: "a key, a velocity and a root key that MIDI does not have",
         file: || zone_with(&[(46, 200), (47, -3), (OVERRIDING_ROOT_KEY, i16::MAX)]),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "an unknown sample mode",
+        name: "an unknown sample mode",
         file: || zone_with(&[(SAMPLE_MODES, 0x7ffe)]),
         outcome: Audible(&[]),
     },
     Case {
-        reason: "an exclusive class and a tuning at the ends of their ranges",
+        name: "an exclusive class and a scale tuning with the smallest and largest amounts",
         file: || zone_with(&[(56, i16::MIN), (57, i16::MIN), (56, i16::MAX), (57, i16::MAX)]),
         outcome: Audible(&[]),
     },

@@ -1,4 +1,4 @@
-//! The output does not depend on the call size.
+//! Tests that the output does not depend on how many frames a call renders.
 
 use dsp_core::session::{Event, Interpolation};
 
@@ -6,11 +6,12 @@ use crate::generator::*;
 use crate::maker::Tables;
 use crate::rig::{LOOP, RATE_HZ, Rig, Sound, bend, control, off, on, sine, steady};
 
-/// Odd sizes, and one longer than every control interval.
+/// Odd numbers of frames, of which the last is longer than every control interval.
 const CALL_FRAMES: [usize; 5] = [1, 3, 77, 333, 4_095];
 
-/// A stereo sample with all modulation sources, and a layer that ends.
-fn everything() -> Tables {
+/// Returns a bank whose preset plays a stereo sample with all modulation sources, and a second
+/// layer whose sample ends.
+fn modulated_bank() -> Tables {
     let mut tables = Tables::new();
     for (link, kind) in [(1, 4), (0, 2)] {
         let sample = tables.add_sample(&sine(), LOOP);
@@ -49,10 +50,12 @@ fn everything() -> Tables {
     tables
 }
 
-/// More notes than voices, and every kind of event at odd frames. `bend_range` is in semitones.
+/// Returns more notes than the rig has voices, and events of every kind at odd frames. `bend_range`
+/// is in semitones.
 fn events(bend_range: u8) -> Vec<(f64, Event)> {
-    let first = [control(65, 127), control(5, 40), control(101, 0), control(100, 0), control(6, bend_range)];
-    let mut events = first.map(|event| (0.0, event)).to_vec();
+    let settings =
+        [control(65, 127), control(5, 40), control(101, 0), control(100, 0), control(6, bend_range)];
+    let mut events = settings.map(|event| (0.0, event)).to_vec();
     for number in 0..24_u8 {
         let secs = f64::from(number) * 2_111.0 / RATE_HZ;
         let later = |frames: u32| secs + f64::from(frames) / RATE_HZ;
@@ -74,10 +77,10 @@ fn the_output_does_not_depend_on_the_call_size() {
         outputs.into_iter().flatten().map(|value| value.to_bits()).collect()
     };
     for interpolation in [Interpolation::Linear, Interpolation::FourPoint, Interpolation::Sinc] {
-        // At the highest range several loop lengths pass in a frame.
+        // With the largest bend range, the loop repeats several times within a frame.
         for bend_range in [2, 127] {
             let play = |call_frames: &[usize]| {
-                let rig = Rig::of(&everything()).with_polyphony(8).with_interpolation(interpolation);
+                let rig = Rig::of(&modulated_bank()).with_polyphony(8).with_interpolation(interpolation);
                 rig.with_call_frames(call_frames).play(&events(bend_range), 1.5)
             };
             let whole = play(&[usize::MAX]);

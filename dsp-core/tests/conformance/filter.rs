@@ -1,13 +1,13 @@
-//! The low-pass filter (8.1.2, numbers 8 and 9) and its modulation.
+//! Tests of the low-pass filter (section 8.1.2, numbers 8 and 9) and its modulation.
 
 use crate::generator::*;
 use crate::measure::{assert_near, db, part, rms};
 use crate::rig::{Rig, SINE_HZ, Sound, off, on};
 
-/// The cutoff at the frequency of the sine, in absolute cents (8.1.2, number 8: 8.176 Hz is 0).
+/// The frequency of the sine in absolute cents, of which 0 is 8.176 Hz (section 8.1.2, number 8).
 const AT_SINE: i16 = 7_051;
 
-/// Response of a filter at the frequency of the sine, in decibels.
+/// Returns the filter's gain in decibels for the sine played at a key.
 fn response_db(generators: &[(u16, i16)], key: u8) -> f64 {
     let play = |generators: &[(u16, i16)]| {
         let sound = Rig::sine(generators).hold(key, 127, 0.5);
@@ -16,7 +16,8 @@ fn response_db(generators: &[(u16, i16)], key: u8) -> f64 {
     db(play(generators) / play(&[]))
 }
 
-/// Second-order Butterworth response at a ratio to the cutoff, in decibels.
+/// Returns the gain in decibels of a second-order Butterworth low-pass filter at a frequency of
+/// `ratio` times its cutoff.
 fn butterworth_db(ratio: f64) -> f64 {
     -10.0 * libm::log10(1.0 + ratio * ratio * ratio * ratio)
 }
@@ -41,8 +42,8 @@ fn an_open_filter_changes_nothing() {
 }
 
 #[test]
-fn a_resonance_of_ten_decibels_lowers_the_bass_by_five_and_peaks_at_five() {
-    // The example of 8.1.2, number 9.
+fn a_resonance_of_10_db_lowers_the_bass_by_5_db_and_peaks_at_5_db() {
+    // Section 8.1.2, number 9, gives this example.
     let generators = [(INITIAL_FILTER_FC, AT_SINE), (INITIAL_FILTER_Q, 100)];
     assert_near("three octaves below", response_db(&generators, 24), -5.0, 0.2);
     // The peak of a second-order filter is a little below its cutoff.
@@ -51,12 +52,12 @@ fn a_resonance_of_ten_decibels_lowers_the_bass_by_five_and_peaks_at_five() {
 }
 
 #[test]
-fn the_resonance_peak_has_its_height() {
+fn the_resonance_is_the_height_of_the_peak_above_the_bass() {
     for resonance_cb in [60, 240, 400] {
         let generators = [(INITIAL_FILTER_FC, AT_SINE), (INITIAL_FILTER_Q, resonance_cb)];
         let below = response_db(&generators, 24);
         assert_near("the bass", below, -f64::from(resonance_cb) / 20.0, 0.2);
-        // High peaks are narrow: searches for them in steps of a few cents.
+        // A high peak is narrow, so this searches for the peak in steps of four cents.
         let at = |cents: i16| {
             let tuned = [generators[0], generators[1], (FINE_TUNE, cents)];
             response_db(&tuned, 60)
@@ -67,7 +68,7 @@ fn the_resonance_peak_has_its_height() {
     }
 }
 
-/// Level of the sine around a time relative to that of an open filter, in decibels.
+/// Returns the level of `sound` around a time in decibels, relative to that of `open`.
 fn level_db_at(sound: &Sound, open: &Sound, secs: f64) -> f64 {
     let at = |sound: &Sound| rms(part(&sound.left, secs - 0.02, secs + 0.02));
     db(at(sound) / at(open))
@@ -75,35 +76,35 @@ fn level_db_at(sound: &Sound, open: &Sound, secs: f64) -> f64 {
 
 #[test]
 fn the_modulation_lfo_moves_the_cutoff() {
-    // 8.1.2, number 10. A period of two seconds: 1200 log2(0.5 / 8.176) is -4837.
+    // Section 8.1.2, number 10. The LFO has a frequency of 0.5 Hz: 1200 log2(0.5 / 8.176) is -4837.
     let open = Rig::sine(&[]).hold(60, 127, 2.0);
-    let moved =
+    let modulated =
         Rig::sine(&[(INITIAL_FILTER_FC, AT_SINE), (MOD_LFO_TO_FILTER_FC, 2_400), (FREQ_MOD_LFO, -4_837)]);
-    let moved = moved.hold(60, 127, 2.0);
-    assert_near("two octaves up", level_db_at(&moved, &open, 0.5), butterworth_db(0.25), 0.1);
-    assert_near("in the middle", level_db_at(&moved, &open, 1.0), butterworth_db(1.0), 0.2);
-    assert_near("two octaves down", level_db_at(&moved, &open, 1.5), butterworth_db(4.0), 0.6);
+    let modulated = modulated.hold(60, 127, 2.0);
+    assert_near("two octaves up", level_db_at(&modulated, &open, 0.5), butterworth_db(0.25), 0.1);
+    assert_near("in the middle", level_db_at(&modulated, &open, 1.0), butterworth_db(1.0), 0.2);
+    assert_near("two octaves down", level_db_at(&modulated, &open, 1.5), butterworth_db(4.0), 0.6);
 }
 
 #[test]
 fn the_modulation_envelope_moves_the_cutoff() {
-    // 8.1.2, number 11. Decay 2 s (1200 timecents) to 0: half of it is left after 1 s.
+    // Section 8.1.2, number 11. The envelope decays to 0 in two seconds and is at half after one.
     let open = Rig::sine(&[]).hold(60, 127, 2.5);
-    let moved = Rig::sine(&[
+    let modulated = Rig::sine(&[
         (INITIAL_FILTER_FC, AT_SINE - 2_400),
         (MOD_ENV_TO_FILTER_FC, 4_800),
         (DECAY_MOD_ENV, 1_200),
         (SUSTAIN_MOD_ENV, 1_000),
     ]);
-    let moved = moved.hold(60, 127, 2.5);
-    assert_near("two octaves up", level_db_at(&moved, &open, 0.03), butterworth_db(0.25), 0.1);
-    assert_near("half way down", level_db_at(&moved, &open, 1.0), butterworth_db(1.0), 0.2);
-    assert_near("at the end", level_db_at(&moved, &open, 2.3), butterworth_db(4.0), 0.2);
+    let modulated = modulated.hold(60, 127, 2.5);
+    assert_near("two octaves up", level_db_at(&modulated, &open, 0.03), butterworth_db(0.25), 0.1);
+    assert_near("half way down", level_db_at(&modulated, &open, 1.0), butterworth_db(1.0), 0.2);
+    assert_near("at the end", level_db_at(&modulated, &open, 2.3), butterworth_db(4.0), 0.2);
 }
 
 #[test]
 fn a_soft_note_has_a_lower_cutoff() {
-    // 8.4.2: -2400 cents times (127 - velocity) / 128.
+    // Section 8.4.2: the velocity changes the cutoff by -2400 cents times (127 - velocity) / 128.
     let rig = Rig::sine(&[(INITIAL_FILTER_FC, AT_SINE + 1_200)]).following_the_specification();
     let open = Rig::sine(&[(INITIAL_FILTER_FC, 13_500)]).following_the_specification();
     for velocity in [127_u8, 96, 64, 8] {
@@ -119,16 +120,16 @@ fn a_soft_note_has_a_lower_cutoff() {
 }
 
 #[test]
-fn a_filter_rings_on_after_the_end_of_its_sample() {
-    // 4500 cents are 110 Hz. A resonance of 30 dB there rings for most of a second after the
-    // sample, which plays once for 42 ms.
+fn a_filter_continues_to_ring_after_the_end_of_its_sample() {
+    // The sample plays once, for 42 ms. A resonance of 30 dB at 110 Hz (4500 cents) then rings for
+    // most of a second.
     let rig = Rig::sine(&[(SAMPLE_MODES, 0), (INITIAL_FILTER_FC, 4_500), (INITIAL_FILTER_Q, 300)]);
     let sound = rig.hold(60, 127, 2.0);
     let peak = sound.left.iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
-    // Peak of the last period, 436 frames, as a single frame does not tell the level.
+    // The level is the peak of the last period of 436 frames.
     let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     let loudest = |part: &[f64]| part.iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
     let end = db(loudest(&sound.left[last - 436..=last]));
-    assert!((-112.0..-96.0).contains(&end), "ends at {end} dBFS, peak {}", db(peak));
+    assert!((-112.0..-96.0).contains(&end), "the voice ends at {end} dBFS, with a peak of {} dBFS", db(peak));
     assert_near("voices at the end", sound.active_voices as f64, 0.0, 0.0);
 }

@@ -1,4 +1,4 @@
-//! Generators by number (section 8.1.2).
+//! Numbers of the generators (section 8.1.2).
 
 pub(crate) const START_ADDRS_OFFSET: u16 = 0;
 pub(crate) const END_ADDRS_OFFSET: u16 = 1;

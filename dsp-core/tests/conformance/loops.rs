@@ -1,4 +1,4 @@
-//! Edge cases of loops (sections 7.10 and 8.1.2, numbers 2, 3, 45, 50 and 54).
+//! Tests of edge cases of loops (sections 7.10 and 8.1.2, numbers 2, 3, 45, 50 and 54).
 
 use dsp_core::session::Interpolation;
 
@@ -7,10 +7,11 @@ use crate::maker::Tables;
 use crate::measure::{assert_near, cents, db, frame, pitch_hz, residue_db, rms};
 use crate::rig::{Rig, SINE_HZ, Sound, off, on, ramp, sine, steady};
 
+/// Sample modes: the sample loops always, or until the note is released.
 const ALWAYS: i16 = 1;
 const UNTIL_RELEASE: i16 = 3;
 
-/// A bank with one sample and the loop of its header.
+/// Returns a rig with one sample, whose header states this loop.
 fn looped(frames: &[i16], start: u32, end: u32, generators: &[(u16, i16)]) -> Rig {
     let mut tables = Tables::new();
     let sample = tables.add_sample(frames, 0..0);
@@ -22,13 +23,13 @@ fn looped(frames: &[i16], start: u32, end: u32, generators: &[(u16, i16)]) -> Ri
     Rig::of_damaged(&tables)
 }
 
-/// The frame of the ramp that plays at a time, with an error of up to two frames.
+/// Returns the frame of the ramp that plays at a time, with an error of up to two frames.
 fn source_frame(sound: &Sound, secs: f64) -> f64 {
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
     2.0 * sound.left[frame(secs)] / full
 }
 
-/// The time of the last frame that is not silent, in seconds.
+/// Returns the time of the last frame that is not silent, in seconds.
 fn end_secs(sound: &Sound) -> f64 {
     let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     frame_secs(last)
@@ -40,7 +41,7 @@ fn frame_secs(frame: usize) -> f64 {
 
 #[test]
 fn a_loop_of_one_frame_stays_at_its_level() {
-    // Frame 20000 has the value 10000, at any speed and also after the release.
+    // The output stays at the value of frame 20000, at any pitch.
     for (key, mode) in [(60, ALWAYS), (60, UNTIL_RELEASE), (48, ALWAYS), (72, ALWAYS), (91, ALWAYS)] {
         let rig = looped(&ramp(), 20_000, 20_001, &[(SAMPLE_MODES, mode)]);
         let sound = rig.hold(key, 127, 2.0);
@@ -53,7 +54,8 @@ fn a_loop_of_one_frame_stays_at_its_level() {
 
 #[test]
 fn a_release_leaves_a_loop_of_one_frame() {
-    // At the release 40,000 frames remain: 0.833 s, in a release of eight seconds.
+    // At the release, 40,000 frames of the sample remain, which take 0.833 s. The release of the
+    // volume takes eight seconds.
     let rig = looped(&ramp(), 20_000, 20_001, &[(SAMPLE_MODES, UNTIL_RELEASE), (RELEASE_VOL_ENV, 3_600)]);
     let sound = rig.play(&[(0.0, on(60, 127)), (1.0, off(60))], 2.5);
     assert_near("the end in seconds", end_secs(&sound), 1.0 + frame_secs(40_000), 0.001);
@@ -61,8 +63,9 @@ fn a_release_leaves_a_loop_of_one_frame() {
 }
 
 #[test]
-fn a_short_loop_has_its_pitch() {
-    // Two, three and eight frames: 24, 16 and 6 kHz as recorded, three octaves down at key 24.
+fn a_loop_of_a_few_frames_has_the_right_pitch() {
+    // Loops of two, three and eight frames have 24, 16 and 6 kHz at the root key. Key 24 is three
+    // octaves lower.
     for frames in [2_u32, 3, 8] {
         let wave: Vec<i16> = (0..2_000_u32)
             .map(|n| {
@@ -76,14 +79,15 @@ fn a_short_loop_has_its_pitch() {
     }
 }
 
-/// RMS of the sine at a key, without a loop.
+/// Returns the RMS of the sine, played once at its root key.
 fn once_rms() -> f64 {
     rms(&looped(&sine(), 0, 0, &[]).hold(60, 127, 0.1).left[200..1_800])
 }
 
 #[test]
 fn invalid_loops_play_once() {
-    // Inverted, empty, after the end: 2,000 frames play at their pitch and level.
+    // The loops are inverted, empty or beyond the end. The 2,000 frames of the sample play once, at
+    // the right pitch and level.
     for (start, end) in [(1_900, 100), (500, 500), (0, 0), (100, 2_500), (1_999, 1_999), (5_000, 4_000)] {
         let sound = looped(&sine(), start, end, &[]).hold(60, 127, 0.5);
         let label = format!("a loop from {start} to {end}");
@@ -96,7 +100,8 @@ fn invalid_loops_play_once() {
 
 #[test]
 fn loops_inverted_by_a_zone_play_once() {
-    // The header's loop from 100 to 1900 is valid; the offsets invert or empty it.
+    // The header's loop from 100 to 1900 is valid, but the zone's offsets make it inverted or
+    // empty.
     for offsets in [
         [(STARTLOOP_ADDRS_OFFSET, 1_850), (ENDLOOP_ADDRS_OFFSET, -1_850)],
         [(STARTLOOP_ADDRS_OFFSET, 1_800), (ENDLOOP_ADDRS_OFFSET, 0)],
@@ -104,13 +109,13 @@ fn loops_inverted_by_a_zone_play_once() {
     ] {
         let sound = looped(&sine(), 100, 1_900, &offsets).hold(60, 127, 0.5);
         assert_near(&format!("{offsets:?}"), end_secs(&sound), frame_secs(2_000), 0.0005);
-        assert_near("its level", db(rms(&sound.left[200..1_800]) / once_rms()), 0.0, 0.01);
+        assert_near("the level", db(rms(&sound.left[200..1_800]) / once_rms()), 0.0, 0.01);
     }
 }
 
 #[test]
 fn a_loop_may_cover_the_start_or_the_end_of_its_sample() {
-    // Whole periods of a sine: only the sine is in the output, however often the loop repeats.
+    // The loop has whole periods of a sine, so the output is a sine however often the loop repeats.
     for (start, end) in [(100, 2_000), (0, 2_000), (0, 1_900), (1_900, 2_000)] {
         for key in [48_u8, 60, 67, 84] {
             let sound = looped(&sine(), start, end, &[]).hold(key, 127, 2.0);
@@ -120,32 +125,33 @@ fn a_loop_may_cover_the_start_or_the_end_of_its_sample() {
             assert_near(&label, cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ), 0.0, 0.1);
             assert_near(&label, db(rms(late) / once_rms()), 0.0, 0.05);
             let angle = ratio * std::f64::consts::TAU / 100.0;
-            assert!(residue_db(late, angle) < -85.0, "{label}: {} dB beside it", residue_db(late, angle));
+            assert!(residue_db(late, angle) < -85.0, "{label}: a residue of {} dB", residue_db(late, angle));
         }
     }
 }
 
 #[test]
 fn a_loop_has_no_seam_for_any_interpolation() {
-    // A seam would add a residue beside the sine; linear interpolation alone is 68 dB from it.
-    for (interpolation, most_db) in
+    // A seam in the loop would add to the residue after the sine is subtracted. The error of linear
+    // interpolation is a residue of -68 dB.
+    for (interpolation, max_residue_db) in
         [(Interpolation::Linear, -65.0), (Interpolation::FourPoint, -85.0), (Interpolation::Sinc, -80.0)]
     {
         for (start, end) in [(100, 2_000), (0, 2_000), (700, 800)] {
             let rig = looped(&sine(), start, end, &[]).with_interpolation(interpolation);
             let sound = rig.hold(63, 127, 2.0);
             let angle = libm::exp2(3.0 / 12.0) * std::f64::consts::TAU / 100.0;
-            let beside_db = residue_db(&sound.left[frame(0.5)..frame(1.9)], angle);
+            let measured_db = residue_db(&sound.left[frame(0.5)..frame(1.9)], angle);
             assert!(
-                beside_db < most_db,
-                "{interpolation:?}, {start} to {end}: {beside_db} dB beside the sine"
+                measured_db < max_residue_db,
+                "{interpolation:?}, loop from {start} to {end}: a residue of {measured_db} dB"
             );
         }
     }
 }
 
 #[test]
-fn a_start_inside_the_loop_enters_it_and_one_after_it_plays_once() {
+fn a_note_that_starts_inside_the_loop_loops_and_one_that_starts_after_it_plays_once() {
     // The loop covers frames 10000 to 20000 of the ramp.
     let from = |start: i16| {
         let offsets = [(START_ADDRS_OFFSET, start)];
@@ -160,22 +166,22 @@ fn a_start_inside_the_loop_enters_it_and_one_after_it_plays_once() {
     ] {
         assert_near(&format!("from {start}, {secs} s"), source_frame(&from(start), secs), expected, 2.0);
     }
-    let behind = from(20_001);
-    assert_near("after the loop", end_secs(&behind), frame_secs(60_000 - 20_001), 0.001);
-    assert_near("its tenth of a second", source_frame(&behind, 0.1), 20_001.0 + 4_800.0, 2.0);
+    let after_loop = from(20_001);
+    assert_near("the end, from 20001", end_secs(&after_loop), frame_secs(60_000 - 20_001), 0.001);
+    assert_near("from 20001, 0.1 s", source_frame(&after_loop, 0.1), 20_001.0 + 4_800.0, 2.0);
 }
 
 #[test]
-fn a_release_before_the_loop_plays_to_the_end() {
-    // Released at frame 4800, long before the loop, with a release of eight seconds.
+fn a_note_released_before_its_loop_plays_to_the_end_of_the_sample() {
+    // The note is released at frame 4800, before the loop. Its release takes eight seconds.
     let rig = looped(&ramp(), 20_000, 30_000, &[(SAMPLE_MODES, UNTIL_RELEASE), (RELEASE_VOL_ENV, 3_600)]);
     let sound = rig.play(&[(0.0, on(60, 127)), (0.1, off(60))], 2.0);
     assert_near("the end in seconds", end_secs(&sound), 1.25, 0.001);
 }
 
 #[test]
-fn a_loop_at_the_end_of_a_sample_does_not_reach_into_the_next() {
-    // The second sample follows directly, at full scale.
+fn a_loop_at_the_end_of_a_sample_does_not_use_the_next_sample() {
+    // Sample data of full scale follows directly.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&sine(), 100..2_000);
     tables.wave.truncate(2 * 2_000);
@@ -187,5 +193,5 @@ fn a_loop_at_the_end_of_a_sample_does_not_reach_into_the_next() {
     let sound = Rig::of(&tables).hold(67, 127, 1.0);
     let part = &sound.left[frame(0.2)..frame(0.9)];
     let angle = libm::exp2(7.0 / 12.0) * std::f64::consts::TAU / 100.0;
-    assert!(residue_db(part, angle) < -85.0, "{} dB beside the sine", residue_db(part, angle));
+    assert!(residue_db(part, angle) < -85.0, "a residue of {} dB", residue_db(part, angle));
 }

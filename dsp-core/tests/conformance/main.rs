@@ -1,5 +1,5 @@
-//! SoundFont 2.04, clause by clause: each test plays a small bank made for it and asserts a figure.
-//! Section numbers refer to the "SoundFont Technical Specification" 2.04.
+//! Conformance tests for SoundFont 2.04, clause by clause. Each test plays a small generated bank
+//! and measures the output. Section numbers refer to the "SoundFont Technical Specification" 2.04.
 
 #[path = "../maker/mod.rs"]
 mod maker;

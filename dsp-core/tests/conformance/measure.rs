@@ -1,23 +1,23 @@
-//! Measurements: decibels, cents, seconds.
+//! Measures levels in decibels, pitches in cents and times in seconds.
 
 use crate::rig::RATE_HZ;
 
-/// The frame at a time in seconds.
+/// Returns the frame at a time in seconds.
 pub(crate) fn frame(secs: f64) -> usize {
     libm::round(secs * RATE_HZ) as usize
 }
 
-/// The section of a signal between two times in seconds.
+/// Returns the part of a signal between two times in seconds.
 pub(crate) fn part(signal: &[f64], from_secs: f64, to_secs: f64) -> &[f64] {
     &signal[frame(from_secs)..frame(to_secs)]
 }
 
-/// A ratio of amplitudes in decibels.
+/// Converts a ratio of amplitudes to decibels.
 pub(crate) fn db(ratio: f64) -> f64 {
     20.0 * libm::log10(ratio)
 }
 
-/// The interval between two frequencies in cents.
+/// Returns the interval between two frequencies in cents.
 pub(crate) fn cents(higher_hz: f64, lower_hz: f64) -> f64 {
     1_200.0 * libm::log2(higher_hz / lower_hz)
 }
@@ -26,7 +26,7 @@ pub(crate) fn rms(signal: &[f64]) -> f64 {
     libm::sqrt(signal.iter().map(|value| value * value).sum::<f64>() / signal.len() as f64)
 }
 
-/// The frequency of a tone between two times, by its positive zero crossings.
+/// Measures the frequency of a tone between two times by its rising zero crossings.
 pub(crate) fn pitch_hz(signal: &[f64], from_secs: f64, to_secs: f64) -> f64 {
     let part = part(signal, from_secs, to_secs);
     let crossings: Vec<f64> = (1..part.len())
@@ -37,16 +37,17 @@ pub(crate) fn pitch_hz(signal: &[f64], from_secs: f64, to_secs: f64) -> f64 {
     (crossings.len() - 1) as f64 / (last - first) * RATE_HZ
 }
 
-/// The pitch around a time, over 25 ms, relative to a frequency, in cents.
+/// Measures the pitch of a tone over 25 ms around a time, in cents relative to a frequency.
 pub(crate) fn cents_at(signal: &[f64], secs: f64, reference_hz: f64) -> f64 {
     cents(pitch_hz(signal, secs - 0.0125, secs + 0.0125), reference_hz)
 }
 
-/// Level of the residue of a tone after subtracting the best-fitting sine, in decibels below that
-/// sine. `angle` is the phase increment of a frame in radians.
+/// Returns the level of the residue that remains after subtracting the best-fitting sine from a
+/// signal, in decibels relative to that sine. `angle` is the sine's phase increment per frame in
+/// radians.
 pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
     let waves = |n: usize| [libm::sin(angle * n as f64), libm::cos(angle * n as f64)];
-    // Normal equations of the least-squares fit.
+    // The sums for the normal equations of the least-squares fit.
     let (mut products, mut sums) = ([0.0; 3], [0.0; 2]);
     for (n, value) in signal.iter().enumerate() {
         let [sine, cosine] = waves(n);
@@ -68,11 +69,11 @@ pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
     db(rms(&residue) / (libm::hypot(of_sine, of_cosine) / libm::sqrt(2.0)))
 }
 
-/// Asserts that a value is within a tolerance of the expected one.
+/// Asserts that a measured value differs from the expected value by at most `tolerance`.
 #[track_caller]
 pub(crate) fn assert_near(label: &str, measured: f64, expected: f64, tolerance: f64) {
     assert!(
         (measured - expected).abs() <= tolerance,
-        "{label}: {measured:.4}, not {expected:.4} +- {tolerance}"
+        "{label}: measured {measured:.4}, expected {expected:.4} +- {tolerance}"
     );
 }

@@ -1,5 +1,5 @@
-//! Mono mode (MIDI 1.0, controllers 126 and 127): a channel sounds one key, the last pressed of
-//! those that are down.
+//! Tests of mono mode (MIDI 1.0, controllers 126 and 127). In this mode, a channel plays one key at
+//! a time: the last pressed of the keys that are down.
 
 use dsp_core::session::Event;
 
@@ -9,18 +9,19 @@ use crate::rig::{Rig, SINE_HZ, Sound, control, off, on};
 const MONO: Event = Event::Controller { controller: 126, value: 1 };
 const POLY: Event = Event::Controller { controller: 127, value: 0 };
 
+/// Plays events with a short release.
 fn play(events: &[(f64, Event)]) -> Sound {
-    // A short release.
     Rig::sine(&[(crate::generator::RELEASE_VOL_ENV, -8_000)]).play(events, 1.0)
 }
 
+/// Asserts that a key is audible at a time.
 fn assert_key(sound: &Sound, secs: f64, key: u8) {
     let expected = 100.0 * (f64::from(key) - 60.0);
     assert_near(&format!("key {key} at {secs} s"), cents_at(&sound.left, secs, SINE_HZ), expected, 1.0);
 }
 
 #[test]
-fn a_key_that_is_still_down_sounds_again_after_the_release() {
+fn when_a_key_is_released_an_earlier_key_that_is_still_down_sounds_again() {
     let sound = play(&[
         (0.0, MONO),
         (0.0, on(60, 100)),
@@ -36,7 +37,7 @@ fn a_key_that_is_still_down_sounds_again_after_the_release() {
 }
 
 #[test]
-fn a_key_released_while_another_sounds_does_not_return() {
+fn a_key_that_was_released_while_another_sounded_does_not_sound_again() {
     let sound = play(&[(0.0, MONO), (0.0, on(60, 100)), (0.2, on(67, 100)), (0.4, off(60)), (0.6, off(67))]);
     assert_key(&sound, 0.35, 67);
     assert_key(&sound, 0.55, 67);

@@ -1,4 +1,4 @@
-//! Notes: start and end frames, pedals, portamento, exclusive classes.
+//! Tests of the start and end frames of notes, of pedals, portamento and exclusive classes.
 
 use dsp_core::session::Event;
 
@@ -14,10 +14,10 @@ const SOSTENUTO: u8 = 66;
 const SOFT: u8 = 67;
 const PORTAMENTO_CONTROL: u8 = 84;
 
-/// Level relative to one full note, in decibels.
+/// Returns the level at a time in decibels, relative to one note of full velocity.
 fn db_at(sound: &Sound, secs: f64) -> f64 {
-    let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
-    db(sound.left[frame(secs)] / full)
+    let full_level = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
+    db(sound.left[frame(secs)] / full_level)
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_note_starts_at_its_frame() {
 
 #[test]
 fn a_note_ends_at_its_frame() {
-    // The shortest release: the volume is gone within the millisecond of -12000 timecents.
+    // The shortest release, -12000 timecents, takes a millisecond.
     let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]);
     for last in [4_801_usize, 5_000, 7_777] {
         let sound = rig.play(&[(0.0, on(60, 127)), (last as f64 / 48_000.0, off(60))], 0.3);
@@ -44,7 +44,7 @@ fn a_note_ends_at_its_frame() {
 
 #[test]
 fn a_fixed_velocity_applies_to_all_notes() {
-    // 8.1.2, number 47.
+    // Section 8.1.2, number 47.
     let rig = Rig::level(&[(VELOCITY, 64)]);
     for velocity in [1, 64, 127] {
         assert_near(
@@ -56,8 +56,8 @@ fn a_fixed_velocity_applies_to_all_notes() {
     }
 }
 
-/// Notes with a release of a tenth of a second.
-fn short() -> Rig {
+/// Returns a rig whose notes have a release of a tenth of a second.
+fn rig_with_short_release() -> Rig {
     Rig::level(&[(RELEASE_VOL_ENV, -4_000)])
 }
 
@@ -65,12 +65,12 @@ fn short() -> Rig {
 fn the_sustain_pedal_holds_released_notes() {
     let events =
         [(0.0, control(SUSTAIN, 127)), (0.0, on(60, 127)), (0.1, off(60)), (1.0, control(SUSTAIN, 0))];
-    let sound = short().play(&events, 1.5);
-    assert_near("held", db_at(&sound, 0.9), 0.0, 0.01);
+    let sound = rig_with_short_release().play(&events, 1.5);
+    assert_near("held by the pedal", db_at(&sound, 0.9), 0.0, 0.01);
     assert_eq!(sound.left[frame(1.2)], 0.0);
-    // Values below 64 release the pedal.
-    let half = [(0.0, control(SUSTAIN, 63)), (0.0, on(60, 127)), (0.1, off(60))];
-    assert_eq!(short().play(&half, 0.5).left[frame(0.4)], 0.0);
+    // With a value below 64 the pedal is up.
+    let pedal_up = [(0.0, control(SUSTAIN, 63)), (0.0, on(60, 127)), (0.1, off(60))];
+    assert_eq!(rig_with_short_release().play(&pedal_up, 0.5).left[frame(0.4)], 0.0);
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn the_sostenuto_pedal_holds_only_notes_that_sounded_when_it_went_down() {
         (0.3, off(64)),
         (1.0, control(SOSTENUTO, 0)),
     ];
-    let sound = short().play(&events, 1.5);
+    let sound = rig_with_short_release().play(&events, 1.5);
     assert_near("two notes", db_at(&sound, 0.29), 6.02, 0.01);
-    assert_near("the first one", db_at(&sound, 0.9), 0.0, 0.01);
+    assert_near("the first note", db_at(&sound, 0.9), 0.0, 0.01);
     assert_eq!(sound.left[frame(1.2)], 0.0);
 }
 
@@ -94,13 +94,13 @@ fn the_soft_pedal_lowers_new_notes_by_three_decibels() {
     let rig = Rig::level(&[]);
     let softer = rig.play(&[(0.0, control(SOFT, 127)), (0.0, on(60, 127))], 0.1);
     assert_near("a new note", db_at(&softer, 0.09), -3.0, 0.01);
-    let too_late = rig.play(&[(0.0, on(60, 127)), (0.05, control(SOFT, 127))], 0.1);
-    assert_near("an old one", db_at(&too_late, 0.09), 0.0, 0.01);
+    let unchanged = rig.play(&[(0.0, on(60, 127)), (0.05, control(SOFT, 127))], 0.1);
+    assert_near("a sounding note", db_at(&unchanged, 0.09), 0.0, 0.01);
 }
 
 #[test]
 fn portamento_slides_linearly_from_the_last_key() {
-    // Controller 5 at 64: 3 ms times 2^(64 / 12) are 0.121 s.
+    // With controller 5 at 64, the portamento takes 3 ms times 2^(64 / 12), which is 0.121 s.
     let events = [
         (0.0, control(PORTAMENTO, 127)),
         (0.0, control(PORTAMENTO_TIME, 64)),
@@ -116,7 +116,7 @@ fn portamento_slides_linearly_from_the_last_key() {
         let measured = cents_at(&sound.left, 0.5 + fraction * portamento_secs, SINE_HZ);
         assert_near(&format!("{fraction} of the portamento"), measured, 1_200.0 * fraction, 20.0);
     }
-    assert_near("its end", cents_at(&sound.left, 0.7, SINE_HZ), 1_200.0, 0.5);
+    assert_near("after the portamento", cents_at(&sound.left, 0.7, SINE_HZ), 1_200.0, 0.5);
 }
 
 #[test]
@@ -130,14 +130,19 @@ fn controller_84_sets_the_start_key_of_the_next_portamento() {
     ];
     let sound = Rig::sine(&[(RELEASE_VOL_ENV, -12_000)]).play(&events, 2.0);
     let portamento_secs = 0.003 * libm::exp2(90.0 / 12.0);
-    assert_near("half way", cents_at(&sound.left, portamento_secs / 2.0, SINE_HZ), -600.0, 10.0);
-    assert_near("the note after it", cents_at(&sound.left, 1.6, SINE_HZ), 700.0, 0.5);
+    assert_near(
+        "half of the portamento",
+        cents_at(&sound.left, portamento_secs / 2.0, SINE_HZ),
+        -600.0,
+        10.0,
+    );
+    assert_near("the next note, without portamento", cents_at(&sound.left, 1.6, SINE_HZ), 700.0, 0.5);
 }
 
 #[test]
-fn a_note_of_an_exclusive_class_ends_the_others() {
-    // 8.1.2, number 57. Keys up to 60 are in class 1, those from 61 to 99 in class 2, those from
-    // 100 on in none.
+fn a_note_ends_other_notes_of_its_exclusive_class() {
+    // Section 8.1.2, number 57. Keys 0 to 60 are in class 1, keys 61 to 99 in class 2, and keys 100
+    // to 127 in no class.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -155,8 +160,8 @@ fn a_note_of_an_exclusive_class_ends_the_others() {
 }
 
 #[test]
-fn an_exclusive_class_is_limited_to_its_preset() {
-    // 8.1.2, number 57: "within the scope of a preset".
+fn a_note_does_not_end_notes_of_the_same_exclusive_class_in_another_preset() {
+    // Section 8.1.2, number 57: "within the scope of a preset".
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -175,7 +180,8 @@ fn an_exclusive_class_is_limited_to_its_preset() {
 
 #[test]
 fn key_pressure_acts_on_the_pressed_key() {
-    // 8.1.2, number 46: the sounding key differs from the pressed one.
+    // Section 8.1.2, number 46: the generator keynum replaces the pressed key by another sounding
+    // key.
     const PRESSURE_TO_TUNE: ModulatorRecord = [10, FINE_TUNE, 100, 0, 0];
     let rig = Rig::of(&tables(&sine(), &[(KEYNUM, 72)], &[PRESSURE_TO_TUNE]));
     let pitch = |key: u8| {
@@ -187,7 +193,7 @@ fn key_pressure_acts_on_the_pressed_key() {
 }
 
 #[test]
-fn two_zones_of_one_note_do_not_end_each_other() {
+fn two_zones_of_one_note_in_the_same_exclusive_class_both_sound() {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -196,22 +202,23 @@ fn two_zones_of_one_note_do_not_end_each_other() {
     }
     tables.add_preset(0, 0);
     tables.add_preset_zone((&[], &[]), Some(instrument));
-    assert_near("both", db_at(&Rig::of(&tables).hold(60, 127, 0.3), 0.2), 6.02, 0.01);
+    assert_near("both zones", db_at(&Rig::of(&tables).hold(60, 127, 0.3), 0.2), 6.02, 0.01);
 }
 
 #[test]
-fn all_notes_off_releases_and_all_sound_off_cuts() {
-    // A release of eight seconds (3600 timecents): 12 dB a second.
+fn all_notes_off_releases_notes_and_all_sound_off_ends_them_in_50_ms() {
+    // The release of 96 dB in eight seconds (3600 timecents) falls by 12 dB a second.
     let rig = Rig::level(&[(RELEASE_VOL_ENV, 3_600)]);
     let play = |event: Event| rig.play(&[(0.0, on(60, 127)), (0.1, event)], 0.7);
     assert_near("all notes off", db_at(&play(control(123, 0)), 0.6), -6.0, 0.1);
-    let cut = play(control(120, 0));
-    assert!(cut.left[frame(0.16)..].iter().all(|value| *value == 0.0), "all sound off takes 50 ms");
+    let ended = play(control(120, 0));
+    let is_silent = ended.left[frame(0.16)..].iter().all(|value| *value == 0.0);
+    assert!(is_silent, "the note sounds 60 ms after all sound off");
 }
 
 #[test]
 fn a_velocity_of_zero_releases_the_note() {
-    let sound = short().play(&[(0.0, on(60, 127)), (0.1, on(60, 0))], 0.5);
+    let sound = rig_with_short_release().play(&[(0.0, on(60, 127)), (0.1, on(60, 0))], 0.5);
     assert_near("before", db_at(&sound, 0.09), 0.0, 0.01);
     assert_eq!(sound.left[frame(0.4)], 0.0);
 }

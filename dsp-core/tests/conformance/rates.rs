@@ -1,4 +1,4 @@
-//! The same results at every sample rate of the engine.
+//! Tests that pitches, times and filters are the same at every sample rate of the engine.
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents, db, pitch_hz, rms};
@@ -6,13 +6,13 @@ use crate::rig::{AT_ONCE, RATE_HZ, Rig, SINE_HZ, off, on};
 
 const RATES_HZ: [u32; 5] = [16_000, 22_050, 44_100, 96_000, 192_000];
 
-/// The frame at a time in seconds.
+/// Returns the frame at a time in seconds.
 fn frame(rate_hz: u32, secs: f64) -> usize {
     libm::round(secs * f64::from(rate_hz)) as usize
 }
 
 #[test]
-fn a_key_has_its_pitch() {
+fn a_key_has_the_same_pitch_at_every_sample_rate() {
     for rate_hz in RATES_HZ {
         let rig = Rig::sine(&[]).with_sample_rate(rate_hz);
         let scale = f64::from(rate_hz) / RATE_HZ;
@@ -26,11 +26,11 @@ fn a_key_has_its_pitch() {
 }
 
 #[test]
-fn the_volume_envelope_keeps_its_times() {
-    // Delay 0.1 s, attack 0.2 s, hold 0.15 s, decay 1 s to 40 dB below, release 0.5 s; and
-    // fractions of these.
-    for (part, tolerance) in [(1.0, 0.05), (0.2, 0.05), (0.1, 0.05), (0.05, 0.05), (0.02, 0.05)] {
-        let timecents = |secs: f64| libm::round(1_200.0 * libm::log2(secs * part)) as i16;
+fn the_volume_envelope_has_the_same_times_at_every_sample_rate() {
+    // The envelope has a delay of 0.1 s, an attack of 0.2 s, a hold of 0.15 s, a decay of 1 s to a
+    // sustain of -40 dB, and a release of 0.5 s. `factor` shortens all of these.
+    for (factor, tolerance) in [(1.0, 0.05), (0.2, 0.05), (0.1, 0.05), (0.05, 0.05), (0.02, 0.05)] {
+        let timecents = |secs: f64| libm::round(1_200.0 * libm::log2(secs * factor)) as i16;
         let mut rig = Rig::level(&[
             (DELAY_VOL_ENV, timecents(0.1)),
             (ATTACK_VOL_ENV, timecents(0.2)),
@@ -41,31 +41,31 @@ fn the_volume_envelope_keeps_its_times() {
         ]);
         for rate_hz in RATES_HZ {
             rig = rig.with_sample_rate(rate_hz);
-            let sound = rig.play(&[(0.0, on(60, 127)), (1.5 * part, off(60))], 2.2 * part).left;
+            let sound = rig.play(&[(0.0, on(60, 127)), (1.5 * factor, off(60))], 2.2 * factor).left;
             let full = sound.iter().copied().fold(0.0, f64::max);
             let secs =
                 |index: Option<usize>| index.map_or(f64::NAN, |index| index as f64 / f64::from(rate_hz));
-            let risen = |fraction: f64| secs(sound.iter().position(|value| *value > fraction * full));
-            let fallen = |level_db: f64| {
+            let rise_secs = |fraction: f64| secs(sound.iter().position(|value| *value > fraction * full));
+            let fall_secs = |level_db: f64| {
                 let gain = full * libm::pow(10.0, level_db / 20.0);
                 secs(sound.iter().rposition(|value| *value >= gain))
             };
             let check = |label: &str, measured_secs: f64, expected_secs: f64| {
-                let label = format!("{label} at {rate_hz} Hz, {part} of the times");
-                assert_near(&label, measured_secs / (part * expected_secs), 1.0, tolerance);
+                let label = format!("{label} at {rate_hz} Hz, {factor} of the times");
+                assert_near(&label, measured_secs / (factor * expected_secs), 1.0, tolerance);
             };
-            check("the delay", risen(0.0), 0.1);
-            check("the attack", risen(0.75) - risen(0.25), 0.1);
-            check("the hold", fallen(-1.0) - part / 96.0 - risen(0.9999), 0.15);
-            check("the decay", fallen(-35.0) - fallen(-5.0), 30.0 / 96.0);
-            check("the release", fallen(-80.0) - fallen(-45.0), 0.5 * 35.0 / 96.0);
+            check("the delay", rise_secs(0.0), 0.1);
+            check("the attack", rise_secs(0.75) - rise_secs(0.25), 0.1);
+            check("the hold", fall_secs(-1.0) - factor / 96.0 - rise_secs(0.9999), 0.15);
+            check("the decay", fall_secs(-35.0) - fall_secs(-5.0), 30.0 / 96.0);
+            check("the release", fall_secs(-80.0) - fall_secs(-45.0), 0.5 * 35.0 / 96.0);
         }
     }
 }
 
 #[test]
-fn the_modulation_envelope_keeps_its_times() {
-    // An octave up after a quarter of a second, then a fall of half a second.
+fn the_modulation_envelope_has_the_same_times_at_every_sample_rate() {
+    // The pitch rises by an octave after a quarter of a second and then falls for half a second.
     let mut rig = Rig::sine(&[
         (MOD_ENV_TO_PITCH, 1_200),
         (DELAY_MOD_ENV, -2_400),
@@ -89,9 +89,9 @@ fn the_modulation_envelope_keeps_its_times() {
 }
 
 #[test]
-fn the_response_is_minus_3_db_at_the_cutoff() {
-    // 1200 log2(480 / 8.176) is 7051; the other cutoffs are four, three and two octaves below, and
-    // three above.
+fn the_response_is_minus_3_db_at_the_cutoff_at_every_sample_rate() {
+    // 480 Hz are 1200 log2(480 / 8.176), or 7051 cents. The other cutoffs are four, three and two
+    // octaves below this, and three octaves above.
     for (cutoff_cents, key) in [(2_251, 12), (3_451, 24), (4_651, 36), (7_051, 60), (10_651, 96)] {
         for rate_hz in RATES_HZ {
             let level = |generators: &[(u16, i16)]| {
@@ -105,8 +105,8 @@ fn the_response_is_minus_3_db_at_the_cutoff() {
 }
 
 #[test]
-fn lfos_keep_their_rate() {
-    // 8.176 Hz as tremolo, after a delay of half a second.
+fn lfos_have_the_same_frequency_at_every_sample_rate() {
+    // The LFO makes a tremolo of 8.176 Hz after a delay of half a second.
     for rate_hz in RATES_HZ {
         let rig = Rig::level(&[
             (INITIAL_ATTENUATION, 600),
@@ -115,13 +115,14 @@ fn lfos_keep_their_rate() {
             (DELAY_MOD_LFO, -1_200),
         ]);
         let sound = rig.with_sample_rate(rate_hz).hold(60, 127, 4.0).left;
-        let still = frame(rate_hz, 0.25);
-        let middle = sound[still] * 1.01;
-        let ups: Vec<usize> =
-            (still..sound.len()).filter(|&n| sound[n - 1] < middle && sound[n] >= middle).collect();
-        let last = ups[ups.len() - 1];
-        let turns_hz = (ups.len() - 1) as f64 * f64::from(rate_hz) / (last - ups[0]) as f64;
-        assert_near(&format!("the rate at {rate_hz} Hz"), turns_hz, 8.176, 8.176 * 0.005);
-        assert_near("the delay", ups[0] as f64 / f64::from(rate_hz), 0.5, 0.025);
+        let during_delay = frame(rate_hz, 0.25);
+        let middle = sound[during_delay] * 1.01;
+        let rising_crossings: Vec<usize> =
+            (during_delay..sound.len()).filter(|&n| sound[n - 1] < middle && sound[n] >= middle).collect();
+        let last = rising_crossings[rising_crossings.len() - 1];
+        let measured_hz =
+            (rising_crossings.len() - 1) as f64 * f64::from(rate_hz) / (last - rising_crossings[0]) as f64;
+        assert_near(&format!("the rate at {rate_hz} Hz"), measured_hz, 8.176, 8.176 * 0.005);
+        assert_near("the delay", rising_crossings[0] as f64 / f64::from(rate_hz), 0.5, 0.025);
     }
 }

@@ -1,4 +1,4 @@
-//! Plays small banks.
+//! Plays events with small generated banks and returns the output of the track.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::mixer::TrackPlayer;
@@ -8,42 +8,45 @@ use dsp_core::soundfont::Bank;
 use crate::generator::{ATTACK_VOL_ENV, SAMPLE_MODES};
 use crate::maker::{ModulatorRecord, Tables};
 
+/// Sample rate of the samples and, by default, of the output.
 pub(crate) const RATE_HZ: f64 = 48_000.0;
 
-/// Frequency of [`sine`] at key 60, at which it is recorded.
+/// Frequency of [`sine`] at its root key 60.
 pub(crate) const SINE_HZ: f64 = 480.0;
 
-/// Timecents of a time of 0 (section 8.1.2, number 33).
+/// Timecents that mean a time of 0 (section 8.1.2, number 33).
 pub(crate) const AT_ONCE: i16 = i16::MIN;
 
-/// A constant of full scale: the output is the gain of the voice.
+/// Returns a sample whose frames are all at full scale. Its output is the gain of the voice.
 pub(crate) fn level() -> Vec<i16> {
     vec![i16::MAX; 2_000]
 }
 
-/// A sine of 100 frames a period.
+/// Returns a sine with a period of 100 frames.
 pub(crate) fn sine() -> Vec<i16> {
     let value = |n: u32| 16_000.0 * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0);
     (0..2_000).map(|n| libm::round(value(n)) as i16).collect()
 }
 
-/// Frame `n` has the value `n / 2`, so the output tells which frame plays.
+/// Returns a sample whose frame `n` has the value `n / 2`, so that the output shows which frame
+/// plays.
 pub(crate) fn ramp() -> Vec<i16> {
     (0..60_000).map(|n| (n / 2) as i16).collect()
 }
 
-/// A loop that fits each of these samples.
+/// Loop of the samples. It has whole periods of [`sine`].
 pub(crate) const LOOP: core::ops::Range<u32> = 100..1_900;
 
-/// Generators of every zone here: a looped sample and an attack of 0.
+/// Generators of every zone that [`tables`] makes: a looped sample and an attack time of 0.
 pub(crate) const STEADY: [(u16, i16); 2] = [(SAMPLE_MODES, 1), (ATTACK_VOL_ENV, AT_ONCE)];
 
-/// [`STEADY`] and more; later generators replace earlier ones.
-pub(crate) fn steady(more: &[(u16, i16)]) -> Vec<(u16, i16)> {
-    [&STEADY, more].concat()
+/// Returns [`STEADY`] and then `generators`, which replace those with the same number.
+pub(crate) fn steady(generators: &[(u16, i16)]) -> Vec<(u16, i16)> {
+    [&STEADY, generators].concat()
 }
 
-/// Preset 0:0 with one zone that has [`STEADY`] and these generators and modulators.
+/// Returns a bank whose preset 0:0 has one zone with [`STEADY`] and these generators and
+/// modulators.
 pub(crate) fn tables(frames: &[i16], generators: &[(u16, i16)], modulators: &[ModulatorRecord]) -> Tables {
     let mut tables = Tables::new();
     let sample = tables.add_sample(frames, LOOP);
@@ -54,22 +57,22 @@ pub(crate) fn tables(frames: &[i16], generators: &[(u16, i16)], modulators: &[Mo
     tables
 }
 
-/// A bank and the settings to play it with.
+/// A bank, and the session and preset with which it is played.
 pub(crate) struct Rig {
     bank: Bank,
     session: Session,
     preset: (u16, u8),
-    /// Call sizes, which repeat.
+    /// Numbers of frames that successive calls render; the list repeats.
     call_frames: Vec<usize>,
 }
 
-/// The outputs of a track.
+/// The four outputs of a track.
 pub(crate) struct Sound {
     pub(crate) left: Vec<f64>,
     pub(crate) right: Vec<f64>,
     pub(crate) reverb: Vec<f64>,
     pub(crate) chorus: Vec<f64>,
-    /// Voices at the end.
+    /// Number of voices that still sound at the end.
     pub(crate) active_voices: usize,
 }
 
@@ -80,7 +83,7 @@ impl Rig {
         rig
     }
 
-    /// A bank with parts that the loader may leave out.
+    /// Like [`Self::of`], but the loader may skip parts of the bank.
     pub(crate) fn of_damaged(tables: &Tables) -> Self {
         let bank = Bank::from_vec(tables.bytes()).expect("a bank");
         let presets: Vec<_> =
@@ -95,22 +98,22 @@ impl Rig {
         Self { bank, session, preset: (0, 0), call_frames: vec![usize::MAX] }
     }
 
-    /// A bank of [`tables`] with the steady level.
+    /// Creates a rig with a bank of [`tables`] that plays [`level`].
     pub(crate) fn level(generators: &[(u16, i16)]) -> Self {
         Self::of(&tables(&level(), generators, &[]))
     }
 
-    /// A bank of [`tables`] with the sine.
+    /// Creates a rig with a bank of [`tables`] that plays [`sine`].
     pub(crate) fn sine(generators: &[(u16, i16)]) -> Self {
         Self::of(&tables(&sine(), generators, &[]))
     }
 
-    /// A bank of [`tables`] with the ramp.
+    /// Creates a rig with a bank of [`tables`] that plays [`ramp`].
     pub(crate) fn ramp(generators: &[(u16, i16)]) -> Self {
         Self::of(&tables(&ramp(), generators, &[]))
     }
 
-    /// The bank reduced to its preset.
+    /// Returns a rig whose bank is reduced to the played preset.
     pub(crate) fn reduced(&self) -> Self {
         let bytes = self.bank.reduced(&[self.preset]).expect("a smaller bank");
         let bank = Bank::from_vec(bytes).expect("a bank");
@@ -133,7 +136,7 @@ impl Rig {
         self
     }
 
-    /// Uses all default modulators of section 8.4, including velocity to cutoff.
+    /// Enables all default modulators of section 8.4, including the one from velocity to cutoff.
     pub(crate) fn following_the_specification(mut self) -> Self {
         self.session.velocity_to_cutoff = VelocityToCutoff::Specification;
         self
@@ -149,7 +152,8 @@ impl Rig {
         self
     }
 
-    /// Plays events, each at a time in seconds, and returns the outputs. Playing must not allocate.
+    /// Plays events, each at a time in seconds, and returns the outputs. Asserts that rendering
+    /// does not allocate.
     pub(crate) fn play(&self, events: &[(f64, Event)], secs: f64) -> Sound {
         let rate_hz = f64::from(self.session.sample_rate_hz);
         let frames = |secs: f64| libm::round(secs * rate_hz) as u64;
@@ -162,20 +166,20 @@ impl Rig {
         };
         let mut player = TrackPlayer::new(&self.session, &track, Some(&self.bank)).expect("a player");
         let mut outputs = [const { Vec::new() }; 4].map(|_: Vec<f32>| vec![0.0_f32; frames(secs) as usize]);
-        let (mut done, mut calls) = (0, self.call_frames.iter().cycle());
+        let (mut start, mut calls) = (0, self.call_frames.iter().cycle());
         assert_no_alloc(|| {
-            while done < outputs[0].len() {
+            while start < outputs[0].len() {
                 let call_frames = calls.next().copied().unwrap_or(1);
-                let part = done..outputs[0].len().min(done.saturating_add(call_frames));
+                let part = start..outputs[0].len().min(start.saturating_add(call_frames));
                 player.process(outputs.each_mut().map(|output| &mut output[part.clone()]));
-                done = part.end;
+                start = part.end;
             }
         });
         let [left, right, reverb, chorus] = outputs.map(|output| output.into_iter().map(f64::from).collect());
         Sound { left, right, reverb, chorus, active_voices: player.active_voices() }
     }
 
-    /// A held note.
+    /// Plays a note that is not released.
     pub(crate) fn hold(&self, key: u8, velocity: u8, secs: f64) -> Sound {
         self.play(&[(0.0, on(key, velocity))], secs)
     }

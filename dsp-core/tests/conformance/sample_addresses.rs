@@ -1,5 +1,5 @@
-//! Sample addresses that modulators and NRPNs move (sections 8.2 and 9.6). They take effect when a
-//! note starts.
+//! Tests of modulators and NRPNs that move sample addresses when a note starts (sections 8.2 and
+//! 9.6).
 
 use crate::generator::*;
 use crate::measure::{assert_near, frame};
@@ -8,7 +8,7 @@ use dsp_core::session::Event;
 
 const ONCE: i16 = 0;
 
-/// The frame of the ramp that plays at an output frame, with an error of up to two frames.
+/// Returns the frame of the ramp that plays at an output frame, with an error of up to two frames.
 fn source_frame(sound: &Sound, output_frame: usize, full_scale: f64) -> f64 {
     sound.left[output_frame] / full_scale * 32_768.0 * 2.0
 }
@@ -19,7 +19,7 @@ fn full_scale() -> f64 {
 
 #[test]
 fn a_controller_moves_the_start_of_a_note() {
-    // A general purpose controller, linear from 0 to 1: 64 of 128 is half of the amount.
+    // General purpose controller 16 on a linear curve: a value of 64 adds half of the amount.
     const CONTROLLER: u16 = 0x80 | 16;
     for (generator, amount, first) in
         [(START_ADDRS_OFFSET, 2_000_u16, 1_000.0), (START_ADDRS_COARSE_OFFSET, 2, 32_768.0)]
@@ -34,27 +34,28 @@ fn a_controller_moves_the_start_of_a_note() {
             2.0,
         );
         let sound = rig.play(&[(0.0, control(16, 0)), (0.0, on(60, 127))], 0.1);
-        assert_near("where the controller is 0", source_frame(&sound, 100, full_scale()), 100.0, 2.0);
+        assert_near("with the controller at 0", source_frame(&sound, 100, full_scale()), 100.0, 2.0);
     }
 }
 
 #[test]
 fn the_velocity_moves_the_start_of_a_note() {
-    // Soft notes skip the attack of the sample: 8.2.1, number 2, falling from 1 to 0.
+    // Velocity (section 8.2.1, number 2) on a falling curve, so that soft notes skip the attack of
+    // the sample.
     const SOFTNESS: u16 = 0x102;
     let modulators = [[SOFTNESS, START_ADDRS_OFFSET, 12_800, 0, 0]];
     let rig = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE), (INITIAL_FILTER_FC, 13_500)], &modulators));
     assert_near("at full velocity", source_frame(&rig.hold(60, 127, 0.1), 100, full_scale()), 100.0, 2.0);
     let soft = rig.hold(60, 27, 0.1);
-    // (127 - 27) / 128 of it. The default modulators lower soft notes, so the reference is another
-    // soft note.
-    let plain = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE)], &[])).hold(60, 27, 0.3);
-    let found = (0..plain.left.len()).find(|&n| plain.left[n] >= soft.left[2_000]).expect("the same value");
-    assert_near("at velocity 27", found as f64, 12_000.0, 40.0);
+    // The start moves by (127 - 27) / 128 of the amount. Velocity also changes the level, so the
+    // reference is a note with the same velocity.
+    let reference = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE)], &[])).hold(60, 27, 0.3);
+    let same_value = (0..reference.left.len()).find(|&n| reference.left[n] >= soft.left[2_000]);
+    assert_near("at velocity 27", same_value.expect("the same value") as f64, 12_000.0, 40.0);
 }
 
-/// The NRPN of a generator, for the next note (9.6.1: 120 and the generator's number; the data has
-/// its centre at 8192).
+/// Returns the events that change a generator by an NRPN (section 9.6.1: MSB 120, and the
+/// generator's number as LSB). The centre of the data is 8192.
 fn nrpn(generator: u16, amount: i32) -> [(f64, Event); 4] {
     let data = 8_192 + amount;
     let values = [(99, 120), (98, generator as u8), (6, (data >> 7) as u8), (38, (data & 127) as u8)];
@@ -65,22 +66,23 @@ fn nrpn(generator: u16, amount: i32) -> [(f64, Event); 4] {
 fn an_nrpn_moves_the_start_of_a_note() {
     let events = [&nrpn(START_ADDRS_OFFSET, 700)[..], &[(0.0, on(60, 127))]].concat();
     let sound = Rig::of(&tables(&ramp(), &[(SAMPLE_MODES, ONCE)], &[])).play(&events, 0.1);
-    assert_near("700 frames on", source_frame(&sound, 100, full_scale()), 800.0, 2.0);
+    assert_near("a start moved by 700 frames", source_frame(&sound, 100, full_scale()), 800.0, 2.0);
 }
 
 #[test]
-fn addresses_stay_inside_their_sample() {
-    // In the wave the level's 2000 frames are before the ramp. A reduced bank leaves the ramp out.
+fn an_end_address_cannot_be_moved_beyond_its_sample() {
+    // In the sample data, the ramp follows the 2000 frames of the level. A reduced bank has no
+    // ramp.
     let mut tables = tables(&level(), &[(SAMPLE_MODES, ONCE)], &[]);
     tables.add_sample(&ramp(), LOOP);
     let events = [&nrpn(END_ADDRS_OFFSET, 8_000)[..], &[(0.0, on(60, 127))]].concat();
     let rig = Rig::of(&tables);
     let sound = rig.play(&events, 0.2);
-    assert_near("the end of the level", last_audible_frame(&sound), 2_000.0, 3.0);
+    assert_near("the last frame", last_audible_frame(&sound), 2_000.0, 3.0);
     assert_eq!(sound.left, rig.reduced().play(&events, 0.2).left);
 }
 
-/// The last frame that is not silent.
+/// Returns the last frame that is not silent.
 fn last_audible_frame(sound: &Sound) -> f64 {
     sound.left.iter().rposition(|value| value.abs() > 1e-4).map_or(0.0, |frame| frame as f64)
 }

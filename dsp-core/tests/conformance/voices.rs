@@ -1,4 +1,4 @@
-//! Polyphony, exactness of the interpolation, and number of channels.
+//! Tests of the polyphony, the accuracy of the interpolation, and the number of channels.
 
 use dsp_core::render::{OfflineRender, TailConfig};
 use dsp_core::session::{Instrument, Interpolation, Session, Track, TrackEvent};
@@ -9,27 +9,27 @@ use crate::rig::{Rig, control, level, on, tables};
 
 #[test]
 fn the_softest_voice_is_stolen() {
-    // A polyphony of eight: seven loud notes and a soft one, then another loud one.
+    // With a polyphony of eight, seven loud notes and a soft note sound before another loud note.
     let rig = Rig::level(&[]).with_polyphony(8);
     let mut events: Vec<_> = (0..7).map(|n| (0.0, on(40 + n, 127))).collect();
     events.push((0.0, on(80, 20)));
     events.push((0.2, on(81, 127)));
     let sound = rig.play(&events, 0.5);
     assert_eq!(sound.active_voices, 8);
-    let one = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.09)];
-    assert_near("eight loud notes", sound.left[frame(0.4)] / one, 8.0, 1e-3);
+    let one_note = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.09)];
+    assert_near("eight loud notes", sound.left[frame(0.4)] / one_note, 8.0, 1e-3);
 }
 
 #[test]
-fn held_notes_outlast_released_ones() {
-    // A release of eight seconds, so that the first four notes still sound.
+fn notes_in_release_are_stolen_before_notes_whose_keys_are_down() {
+    // With a release of eight seconds, the first four notes still sound when the next notes start.
     let rig = Rig::level(&[(crate::generator::RELEASE_VOL_ENV, 3_600)]).with_polyphony(8);
     let mut events: Vec<_> = (0..4).map(|n| (0.0, on(40 + n, 127))).collect();
     events.extend((0..4).map(|n| (0.05, crate::rig::off(40 + n))));
     events.extend((0..8).map(|n| (0.1, on(60 + n, 100))));
     let sound = rig.play(&events, 0.5);
-    let one = Rig::level(&[]).hold(60, 100, 0.1).left[frame(0.09)];
-    assert_near("the eight held ones", sound.left[frame(0.4)] / one, 8.0, 1e-3);
+    let one_note = Rig::level(&[]).hold(60, 100, 0.1).left[frame(0.09)];
+    assert_near("the eight notes whose keys are down", sound.left[frame(0.4)] / one_note, 8.0, 1e-3);
 }
 
 #[test]
@@ -38,34 +38,35 @@ fn the_polyphony_is_configurable() {
         let rig = Rig::level(&[]).with_polyphony(polyphony);
         let events: Vec<_> = (0..128).map(|key| (0.0, on(key, 127))).collect();
         let sound = rig.play(&events, 0.3);
-        let one = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.09)];
-        assert_near("voices", sound.left[frame(0.2)] / one, f64::from(polyphony.min(128)), 0.01);
+        let one_note = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.09)];
+        assert_near("voices", sound.left[frame(0.2)] / one_note, f64::from(polyphony.min(128)), 0.01);
     }
 }
 
-/// A sine of `period_frames` frames a period, with a loop of 20 periods.
+/// Returns a sine with a period of `period_frames` frames.
 fn fine_sine(period_frames: u32) -> Vec<i16> {
     let angle = |n: u32| f64::from(n) * std::f64::consts::TAU / f64::from(period_frames);
     (0..2_000).map(|n| libm::round(30_000.0 * libm::sin(angle(n))) as i16).collect()
 }
 
 #[test]
-fn interpolation_has_the_exactness_of_its_kind() {
-    // A tone with 20 frames a period, three semitones up.
+fn each_kind_of_interpolation_has_its_accuracy() {
+    // The tone has a period of 20 frames and plays three semitones above the root key.
     let period_frames = 20;
     let angle = std::f64::consts::TAU / f64::from(period_frames);
     let residue = |interpolation: Interpolation| {
         let rig = Rig::of(&tables(&fine_sine(period_frames), &[], &[])).with_interpolation(interpolation);
         residue_db(&rig.hold(63, 127, 0.5).left[frame(0.1)..frame(0.4)], angle * libm::exp2(3.0 / 12.0))
     };
-    // A chord is off the arc by t (1 - t) angle^2 / 2 at a fraction t of its length. The mean, a
-    // twelfth, appears as a change of level; the rest is the expected residue.
-    let chord_db = db(angle * angle * libm::sqrt(1.0 / 120.0 - 1.0 / 144.0));
-    assert_near("linear", residue(Interpolation::Linear), chord_db, 0.5);
-    let four = residue(Interpolation::FourPoint);
-    assert!(four < -66.0, "four points: {four}");
-    let sinc = residue(Interpolation::Sinc);
-    assert!(sinc < -70.0, "sinc: {sinc}");
+    // At a fraction t between two frames, the error of a straight line is t (1 - t) angle^2 / 2 of
+    // the amplitude. The mean of this error changes only the level. Its deviation from the mean is
+    // the residue.
+    let linear_error_db = db(angle * angle * libm::sqrt(1.0 / 120.0 - 1.0 / 144.0));
+    assert_near("linear", residue(Interpolation::Linear), linear_error_db, 0.5);
+    let four_point_db = residue(Interpolation::FourPoint);
+    assert!(four_point_db < -66.0, "four-point interpolation: a residue of {four_point_db} dB");
+    let sinc_db = residue(Interpolation::Sinc);
+    assert!(sinc_db < -70.0, "sinc interpolation: a residue of {sinc_db} dB");
 }
 
 #[test]
@@ -92,23 +93,29 @@ fn sinc_interpolation_suppresses_aliases_and_keeps_the_level() {
         let rig = Rig::of(&tables(frames, &[], &[])).with_interpolation(interpolation);
         rms(&rig.hold(key, 127, 0.5).left[frame(0.1)..frame(0.4)])
     };
-    // Two fifths of the sample rate, an octave up, would alias to a fifth.
+    // A tone at two fifths of the sample rate, played an octave up, has an alias at a fifth of the
+    // rate.
     let angle = |n: u32| f64::from(n) * std::f64::consts::TAU * 2.0 / 5.0;
     let high: Vec<i16> = (0..2_000).map(|n| libm::round(30_000.0 * libm::sin(angle(n))) as i16).collect();
     let recorded = level(Interpolation::FourPoint, &high, 60);
     let cubic_alias = db(level(Interpolation::FourPoint, &high, 72) / recorded);
-    assert!(cubic_alias > -1.0, "four points fold: {cubic_alias} dB");
+    assert!(cubic_alias > -1.0, "four-point interpolation has an alias of only {cubic_alias} dB");
     let alias = db(level(Interpolation::Sinc, &high, 72) / recorded);
-    assert!(alias < -60.0, "an alias of {alias} dB");
+    assert!(alias < -60.0, "sinc interpolation has an alias of {alias} dB");
     for key in [48, 60, 61, 66, 72, 84] {
         let [sinc, four] =
             [Interpolation::Sinc, Interpolation::FourPoint].map(|kind| level(kind, &fine_sine(100), key));
-        assert_near(&format!("a hundredth of the rate at key {key}"), db(sinc / four), 0.0, 0.1);
+        assert_near(
+            &format!("a tone at a hundredth of the sample rate, key {key}"),
+            db(sinc / four),
+            0.0,
+            0.1,
+        );
     }
 }
 
 #[test]
-fn more_than_sixteen_channels_sound_together() {
+fn forty_tracks_sound_together() {
     let bank = Bank::from_vec(tables(&level(), &[], &[]).bytes()).expect("a sound bank");
     let render = |tracks: usize| {
         let track = |number: usize| Track {

@@ -1,22 +1,23 @@
-//! Zones: ranges, global zones, presets and instruments.
+//! Tests of zones: their ranges, global zones, and zones of presets and instruments.
 
 use crate::generator::*;
 use crate::maker::Tables;
 use crate::measure::{assert_near, cents, db, frame, pitch_hz};
 use crate::rig::{LOOP, Rig, SINE_HZ, level, off, on, sine, steady};
 
+/// Returns the amount of a key range or velocity range.
 const fn between(low: u8, high: u8) -> i16 {
     i16::from_le_bytes([low, high])
 }
 
-/// Level of a held note, 0 if no zone plays it.
+/// Returns the level of a held note, which is 0 if no zone plays it.
 fn level_of(rig: &Rig, key: u8, velocity: u8) -> f64 {
     rig.hold(key, velocity, 0.1).left[frame(0.05)]
 }
 
 #[test]
-fn a_zone_plays_its_keys_and_velocities_only() {
-    // 8.1.2, numbers 43 and 44; ranges include both ends. One zone, and ranges at both levels.
+fn a_zone_plays_only_the_keys_and_velocities_in_its_ranges() {
+    // Section 8.1.2, numbers 43 and 44. Ranges include both ends.
     for in_preset in [false, true] {
         let ranges = [(KEY_RANGE, between(60, 64)), (VEL_RANGE, between(50, 100))];
         let mut tables = Tables::new();
@@ -62,8 +63,8 @@ fn zones_that_overlap_sound_together() {
 }
 
 #[test]
-fn a_global_zone_applies_unless_a_zone_replaces_it() {
-    // 7.7: a generator of a zone replaces the global one.
+fn a_generator_of_the_global_zone_applies_unless_a_zone_has_the_same_generator() {
+    // Section 7.7.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&sine(), LOOP);
     let instrument = tables.add_instrument();
@@ -74,13 +75,13 @@ fn a_global_zone_applies_unless_a_zone_replaces_it() {
     tables.add_preset_zone((&[], &[]), Some(instrument));
     let rig = Rig::of(&tables);
     let pitch = |key: u8| cents(pitch_hz(&rig.hold(key, 127, 0.5).left, 0.05, 0.5), SINE_HZ);
-    assert_near("the zone's semitones, the global cents", pitch(60), -180.0, 0.2);
-    assert_near("all global", pitch(61), 100.0 + 520.0, 0.2);
+    assert_near("semitones of the zone, cents of the global zone", pitch(60), -180.0, 0.2);
+    assert_near("semitones and cents of the global zone", pitch(61), 100.0 + 520.0, 0.2);
 }
 
 #[test]
-fn a_preset_adds_to_its_instrument() {
-    // 8.5 and 9.4: the preset's generators are offsets; those of a zone replace those of its global
+fn generators_of_a_preset_add_to_those_of_its_instrument() {
+    // Sections 8.5 and 9.4. In the preset, too, a generator of a zone replaces that of the global
     // zone.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&sine(), LOOP);
@@ -99,12 +100,12 @@ fn a_preset_adds_to_its_instrument() {
         libm::hypot(side(&sound.left), side(&sound.right))
     };
     assert_near("150 centibels of the file", db(power(&sound) / power(&alone)), -6.0, 0.02);
-    assert!(sound.left.iter().all(|value| value.abs() < 1e-6), "panned to the right");
+    assert!(sound.left.iter().all(|value| value.abs() < 1e-6), "the sound is not panned to the right");
 }
 
 #[test]
 fn generators_invalid_in_a_preset_are_ignored() {
-    // 8.5: addresses, keys, loops and classes belong to the instrument.
+    // Section 8.5: only instruments may have generators of addresses, keys, loops and classes.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -131,7 +132,7 @@ fn generators_invalid_in_a_preset_are_ignored() {
 
 #[test]
 fn values_are_clamped_to_their_ranges() {
-    // 8.1.3: the total attenuation is at most 144 dB, the pan at most 50 %.
+    // Section 8.1.3: the sum of the pans is limited to 50 %, and the attenuation to 0 to 144 dB.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -140,7 +141,7 @@ fn values_are_clamped_to_their_ranges() {
     tables.add_preset_zone((&[(PAN, 400), (INITIAL_ATTENUATION, -300)], &[]), Some(instrument));
     let sound = Rig::of(&tables).hold(60, 127, 0.1);
     assert_eq!(sound.left[frame(0.05)], 0.0);
-    // A negative attenuation counts as 0: it cannot exceed the 4.15 dB of the controllers (8.4.5).
+    // A negative attenuation can at most cancel the 4.15 dB of the default volume (section 8.4.5).
     let full = Rig::level(&[(PAN, 500)]).hold(60, 127, 0.1).right[frame(0.05)];
     assert!(db(sound.right[frame(0.05)] / full) < 4.16);
 }

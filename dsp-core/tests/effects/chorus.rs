@@ -1,45 +1,46 @@
-//! Delays, modulation, panning and level of the chorus.
+//! Tests of the chorus: delays, modulation, panning and level.
 
 use std::f64::consts::TAU;
 
 use crate::measure::{
-    RATE_HZ, chain_of, check, check_start_position, db, delays_ms, impulse, noise, peak, process,
-    response_db, rms, sine, steepest,
+    RATE_HZ, chain_of, check, check_start_position, db, delays_ms, impulse, largest_step, noise, peak,
+    process, response_db, rms, sine,
 };
 use dsp_core::effects::effect_kind;
 
-/// Two voices, each in one channel only.
-const APART: [(&str, f64); 3] = [("voices", 0.0), ("spread", 1.0), ("feedback", 0.0)];
+/// Settings for two voices, each in one channel only.
+const SEPARATE_VOICES: [(&str, f64); 3] = [("voices", 0.0), ("spread", 1.0), ("feedback", 0.0)];
 
-fn apart<'a>(more: &[(&'a str, f64)]) -> Vec<(&'a str, f64)> {
-    [&APART[..], more].concat()
+fn with_separate_voices<'a>(more_parameters: &[(&'a str, f64)]) -> Vec<(&'a str, f64)> {
+    [&SEPARATE_VOICES[..], more_parameters].concat()
 }
 
 #[test]
-fn steady_voices_make_a_comb_filter() {
+fn voices_without_modulation_make_a_comb_filter() {
     for delay_ms in [5.0, 7.3, 20.01] {
-        let parameters = apart(&[("depth_ms", 0.0), ("delay_ms", delay_ms), ("mix", 0.5)]);
+        let parameters = with_separate_voices(&[("depth_ms", 0.0), ("delay_ms", delay_ms), ("mix", 0.5)]);
         let [left, right] = process(&mut chain_of("chorus", &parameters), &impulse(4_800));
         for tooth in 0..8 {
             let zero_hz = (f64::from(tooth) + 0.5) * 1e3 / delay_ms;
             let peak_hz = f64::from(tooth) * 1e3 / delay_ms;
             assert!(response_db(&left, zero_hz) < -50.0, "{}", response_db(&left, zero_hz));
-            check("tooth, dB", response_db(&right, peak_hz), 0.0, 0.01);
+            check("peak of the comb, dB", response_db(&right, peak_hz), 0.0, 0.01);
         }
     }
 }
 
 #[test]
-fn each_voice_has_the_delay_of_its_phase() {
-    // A quarter of a slow period after its start, the first voice has its longest delay and the
-    // second its shortest.
-    let parameters = apart(&[("rate_hz", 0.02), ("depth_ms", 3.0), ("delay_ms", 10.0), ("mix", 1.0)]);
+fn the_two_voices_are_modulated_in_opposite_phases() {
+    // After a quarter of a slow period, the first voice has its longest delay and the second voice
+    // its shortest.
+    let parameters =
+        with_separate_voices(&[("rate_hz", 0.02), ("depth_ms", 3.0), ("delay_ms", 10.0), ("mix", 1.0)]);
     for (period, delay_ms) in [(0.0, [10.0, 10.0]), (0.25, [13.0, 7.0]), (0.75, [7.0, 13.0])] {
         let mut chain = chain_of("chorus", &parameters);
         chain.reset((period * 50.0 * f64::from(RATE_HZ)) as u64);
         let output = process(&mut chain, &impulse(4_800));
         for (side, delay_ms) in output.iter().zip(delay_ms) {
-            // The centroid of a pulse. The modulation is a hundred times slower than the pulse.
+            // The centroid of the pulse measures the delay, which hardly changes during the pulse.
             let (moment, sum) = side.iter().enumerate().fold((0.0, 0.0), |(moment, sum), (frame, value)| {
                 (moment + frame as f64 * f64::from(*value), sum + f64::from(*value))
             });
@@ -65,8 +66,8 @@ fn voices_divide_the_period_and_the_stereo_field() {
             chain.reset((period * 50.0 * f64::from(RATE_HZ)) as u64);
             let output = process(&mut chain, &impulse(2_400));
             for (side, sign) in output.iter().zip([-1.0, 1.0]) {
-                // A voice has less gain in the channel from which it is panned away. The total
-                // power is 1.
+                // A voice has less gain in the channel away from which it is panned. The power of
+                // all voices together is 1.
                 let pan = |voice: i32| spread * (2.0 * f64::from(voice) / f64::from(voices - 1) - 1.0);
                 let gain = |voice: i32| (1.0 + sign * pan(voice)).min(1.0);
                 let power: f64 = (0..voices).map(|voice| gain(voice).powi(2)).sum();
@@ -82,7 +83,7 @@ fn voices_divide_the_period_and_the_stereo_field() {
                         (moment + frame as f64 * value, sum + value)
                     });
                     let label = format!("voice {voice} of {voices}, spread {spread}");
-                    // A delay that changes by a thousandth stretches the pulse by as much.
+                    // While the delay changes, the pulse is up to a thousandth longer or shorter.
                     check(&format!("{label}, gain"), sum, gain(voice) / power.sqrt(), 2e-3);
                     if sum > 0.1 {
                         check(&format!("{label}, ms"), moment / sum / 48.0, delay_ms, 0.002);
@@ -96,24 +97,28 @@ fn voices_divide_the_period_and_the_stereo_field() {
 #[test]
 fn modulation_has_the_set_rate_and_depth() {
     for (rate_hz, depth_ms) in [(0.5, 2.0), (1.0, 5.0), (4.0, 0.5)] {
-        let parameters =
-            apart(&[("rate_hz", rate_hz), ("depth_ms", depth_ms), ("delay_ms", 12.0), ("mix", 1.0)]);
+        let parameters = with_separate_voices(&[
+            ("rate_hz", rate_hz),
+            ("depth_ms", depth_ms),
+            ("delay_ms", 12.0),
+            ("mix", 1.0),
+        ]);
         let input = sine(1_000.0, 0.5, 2 * RATE_HZ as usize);
         let [left, _] = process(&mut chain_of("chorus", &parameters), &input);
-        let late = delays_ms(&left);
-        let (mut max_error, mut steepest) = (0.0_f64, 0.0_f64);
-        for (window, pair) in late.windows(2).enumerate().skip(10) {
+        let delays = delays_ms(&left);
+        let (mut max_error, mut max_slope) = (0.0_f64, 0.0_f64);
+        for (window, pair) in delays.windows(2).enumerate().skip(10) {
             let middle_secs = (window as f64 + 0.5) / 100.0;
             let expected = 12.0 + depth_ms * (TAU * rate_hz * middle_secs).sin();
-            // A sine cannot tell whole periods apart.
-            let off = pair[0] - expected;
-            max_error = max_error.max((off - off.round()).abs());
-            steepest = steepest.max((pair[1] - pair[0]).abs() / 10.0);
+            // A delay measured with a 1 kHz sine is ambiguous by whole milliseconds.
+            let error = pair[0] - expected;
+            max_error = max_error.max((error - error.round()).abs());
+            max_slope = max_slope.max((pair[1] - pair[0]).abs() / 10.0);
         }
         check(&format!("delay at {rate_hz} Hz, ms"), max_error, 0.0, 0.01 * depth_ms + 0.01);
-        let cents = 1_200.0 * (1.0 + steepest).log2();
+        let cents = 1_200.0 * (1.0 + max_slope).log2();
         let expected = 1_200.0 * (1.0 + TAU * rate_hz * depth_ms / 1e3).log2();
-        check("widest detuning, cents", cents, expected, 0.02 * expected + 0.1);
+        check("largest detuning, cents", cents, expected, 0.02 * expected + 0.1);
     }
 }
 
@@ -137,11 +142,12 @@ fn the_voices_have_the_power_of_the_input() {
 }
 
 #[test]
-fn feedback_is_the_gain_of_repeats() {
-    let parameters = apart(&[("depth_ms", 0.0), ("delay_ms", 10.0), ("mix", 1.0), ("feedback", 0.5)]);
+fn the_feedback_is_the_gain_from_one_echo_to_the_next() {
+    let parameters =
+        with_separate_voices(&[("depth_ms", 0.0), ("delay_ms", 10.0), ("mix", 1.0), ("feedback", 0.5)]);
     let [left, _] = process(&mut chain_of("chorus", &parameters), &impulse(4_800));
     for repeat in 1..6 {
-        check("repeat", f64::from(left[480 * repeat]), 0.5f64.powi(repeat as i32 - 1), 1e-6);
+        check(&format!("echo {repeat}"), f64::from(left[480 * repeat]), 0.5f64.powi(repeat as i32 - 1), 1e-6);
     }
 }
 
@@ -154,8 +160,8 @@ fn changes_do_not_click() {
         let before = process(&mut chain, &[input[..24_000].to_vec(), input[..24_000].to_vec()]);
         chain.set(0, kind.parameter_index(id).unwrap(), value);
         let after = process(&mut chain, &[input[24_000..].to_vec(), input[24_000..].to_vec()]);
-        let ratio = steepest(&[&before[0][2_000..], &after[0]].concat()) / steepest(&input);
-        println!("steepest step after {id} = {value}: {ratio:.3} of the sine's");
+        let ratio = largest_step(&[&before[0][2_000..], &after[0]].concat()) / largest_step(&input);
+        println!("largest step after {id} = {value}: {ratio:.3} of the sine's");
         assert!(ratio < 2.0 && peak(&after[0]) < 1.0);
     }
 }

@@ -1,4 +1,4 @@
-//! The compressor: its curve, its times, its side-chain.
+//! Tests of the compressor: its static curve, its time constants and its side-chain.
 
 use crate::measure::{
     RATE_HZ, amplitude, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
@@ -6,7 +6,8 @@ use crate::measure::{
 };
 use crate::measure::{noise, peak, process, rms, sine, steps, tone};
 
-/// The output level of the curve of Giannoulis, Massberg and Reiss 2012, equation 4.
+/// Returns the output level in decibels for an input level, by equation 4 of Giannoulis, Massberg
+/// and Reiss, "Digital Dynamic Range Compressor Design", 2012.
 fn curve_db(level_db: f64, threshold_db: f64, ratio: f64, knee_db: f64) -> f64 {
     let over_db = level_db - threshold_db;
     if 2.0 * over_db < -knee_db {
@@ -71,8 +72,8 @@ fn attack_and_release_have_their_time_constants() {
             let attack = frames_to_63(&gains_db, 100, 100 + loud);
             let release = frames_to_63(&gains_db, 100 + loud, 100 + loud + quiet);
             let label = format!("at {rate_hz} Hz, frames of");
-            // Linear interpolation between two frames of an exponential has an error of up to an
-            // eighth of a frame.
+            // `frames_to_63` interpolates linearly between two frames of an exponential, with an
+            // error of up to an eighth of a frame.
             check(
                 &format!("{label} {attack_ms} ms attack"),
                 attack,
@@ -96,7 +97,7 @@ fn the_side_chain_replaces_the_main_input() {
     let output =
         process_with_sidechain(&mut chain_of("compressor", &settings), &quiet, &constant(-4.0, 9_600));
     let gain_db = db(f64::from(output[1][9_599] / quiet[1][9_599]));
-    check("16 dB above in the side-chain, dB", gain_db, -12.0, 1e-3);
+    check("gain for a side-chain 16 dB above the threshold, dB", gain_db, -12.0, 1e-3);
 
     let loud = noise(1.0, 9_600);
     let silent = [vec![0.0; 9_600], vec![0.0; 9_600]];
@@ -105,11 +106,16 @@ fn the_side_chain_replaces_the_main_input() {
     // Each channel of the side-chain affects both channels of the output.
     let one_sided = [vec![0.0; 9_600], constant(-4.0, 9_600)[0].clone()];
     let output = process_with_sidechain(&mut chain_of("compressor", &settings), &quiet, &one_sided);
-    check("the same on the left, dB", db(f64::from(output[0][9_599] / quiet[0][9_599])), -12.0, 1e-3);
+    check(
+        "gain on the left for a side-chain on the right, dB",
+        db(f64::from(output[0][9_599] / quiet[0][9_599])),
+        -12.0,
+        1e-3,
+    );
 }
 
 #[test]
-fn any_side_chain_gives_finite_gains() {
+fn the_output_is_finite_for_any_side_chain() {
     let mut sidechain = noise(1.0, 960);
     (sidechain[0][10], sidechain[0][20], sidechain[1][30], sidechain[1][40]) =
         (f32::NAN, f32::INFINITY, f32::MAX, 1e-40);
@@ -124,8 +130,7 @@ fn any_side_chain_gives_finite_gains() {
 #[test]
 fn the_high_pass_is_a_butterworth_filter() {
     for frequency_hz in [250.0, 500.0, 1_000.0, 2_000.0, 8_000.0] {
-        // At a ratio of 2 and far above the threshold, the gain falls by half the rise of the
-        // level.
+        // At a ratio of 2, the gain reduction is half of what the level exceeds the threshold by.
         let settings = [
             ("threshold_db", -60.0),
             ("ratio", 2.0),
@@ -153,8 +158,8 @@ fn the_rms_detector_measures_the_power_of_noise() {
     let mut chain = chain_of("compressor", &settings);
     let audio = noise(0.5, 240_000);
     process(&mut chain, &audio);
-    // The reduction is half the excess over the threshold. The louder of two equal channels is
-    // slightly above either.
+    // At a ratio of 2, the reduction is half of the excess over the threshold. The detector follows
+    // the louder channel at each frame, so its level is slightly above that of either channel.
     let level_db = 2.0 * f64::from(chain.gain_reduction_db(0).unwrap()) - 60.0;
     check("level of noise, dBFS", level_db, db(rms(&audio[0])), 0.3);
 }
@@ -174,14 +179,14 @@ fn the_rms_detector_has_a_time_constant_of_10_ms() {
         let (start, period) = (frames(100.0), frames(300.0));
         let input = steps(&[(-40.0, start), (-6.0, period - start), (-80.0, frames(100.0))]);
         let mut chain = chain_at(rate_hz, "compressor", &settings);
-        // At a ratio of 2 the gain is half the excess over the threshold.
+        // At a ratio of 2, the reduction is half of the excess over the threshold.
         let squares: Vec<f64> = gains_db(&mut chain, &input)
             .iter()
             .map(|gain_db| 10_f64.powf((-2.0 * gain_db - 60.0) / 10.0))
             .collect();
-        let taken_ms = frames_to_63(&squares, start, period) * 1e3 / f64::from(rate_hz);
-        // The shortest attack is added.
-        check(&format!("rise at {rate_hz} Hz, ms"), taken_ms, 10.0 + 0.05, 0.02);
+        let rise_ms = frames_to_63(&squares, start, period) * 1e3 / f64::from(rate_hz);
+        // The attack of 0.05 ms adds to the time constant of the detector.
+        check(&format!("rise at {rate_hz} Hz, ms"), rise_ms, 10.0 + 0.05, 0.02);
         let fall = (squares[period + frames(30.0)] / squares[period + frames(60.0)]).ln();
         check(&format!("fall at {rate_hz} Hz, ms"), 30.0 / fall, 10.0, 0.02);
     }
@@ -191,13 +196,13 @@ fn the_rms_detector_has_a_time_constant_of_10_ms() {
 fn make_up_and_mix_match_their_definitions() {
     let reduction_db = 20.0 * 0.75;
     let settings = [("threshold_db", -20.0), ("ratio", 4.0), ("knee_db", 0.0), ("attack_ms", 1.0)];
-    let gain_db = |more: &[(&str, f64)]| {
-        let settings: Vec<_> = settings.iter().chain(more).copied().collect();
+    let gain_db = |more_settings: &[(&str, f64)]| {
+        let settings: Vec<_> = settings.iter().chain(more_settings).copied().collect();
         gains_db(&mut chain_of("compressor", &settings), &constant(0.0, 9_600))[9_599]
     };
     check("make-up of 6 dB", gain_db(&[("makeup_db", 6.0)]), 6.0 - reduction_db, 1e-3);
     check("automatic make-up, dB", gain_db(&[("auto_makeup", 1.0)]), -0.5 * reduction_db, 1e-3);
-    check("half mixed, dB", gain_db(&[("mix", 0.5)]), db(0.5 + 0.5 * amplitude(-reduction_db)), 1e-3);
+    check("mix of 0.5, dB", gain_db(&[("mix", 0.5)]), db(0.5 + 0.5 * amplitude(-reduction_db)), 1e-3);
     assert_eq!(gain_db(&[("mix", 0.0), ("makeup_db", 6.0)]), 0.0);
 }
 
@@ -218,14 +223,14 @@ fn a_ramp_of_the_threshold_makes_no_steps() {
     chain.automate(0, 0, -50.0, 4_800);
     let gains_db = gains_db(&mut chain, &input);
     check("halfway, dB", gains_db[2_400], -35.0 * 2.0 / 3.0, 0.05);
-    check("there, dB", gains_db[9_599], -50.0 * 2.0 / 3.0, 1e-3);
+    check("after the ramp, dB", gains_db[9_599], -50.0 * 2.0 / 3.0, 1e-3);
     let step_db = gains_db.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
     check("largest step, dB", step_db, 20.0 / 4_800.0, 1e-3);
-    check("before, dB", settled[9_599], -40.0 / 3.0, 1e-3);
+    check("before the ramp, dB", settled[9_599], -40.0 / 3.0, 1e-3);
 }
 
 #[test]
-fn the_defaults_do_not_amplify_and_distort_little() {
+fn the_defaults_do_not_amplify_and_have_little_distortion() {
     let input = sine(1_000.0, 0.5, 48_000);
     let output = process(&mut chain_of("compressor", &[]), &input);
     let end = &output[0][24_000..];
@@ -238,20 +243,20 @@ fn the_defaults_do_not_amplify_and_distort_little() {
 #[test]
 fn changes_of_the_detector_do_not_depend_on_call_sizes() {
     let input = noise(0.7, 12_000);
-    // The second change comes between two control points, just after the first has ended.
+    // The second change comes between two control points, just after the crossfade of the first.
     let changes = [(501, 1.0), (1_480, 0.0), (2_452, 1.0)];
     let [whole, single] = [usize::MAX, 1].map(|call_frames| {
         let mut chain = chain_of("compressor", &[("attack_ms", 0.05), ("release_ms", 5.0)]);
         let [mut left, mut right] = input.clone();
-        let mut done = 0;
-        while done < left.len() {
-            if let Some((_, detector)) = changes.iter().find(|(frame, _)| *frame == done) {
+        let mut start = 0;
+        while start < left.len() {
+            if let Some((_, detector)) = changes.iter().find(|(frame, _)| *frame == start) {
                 chain.set(0, 5, *detector);
             }
-            let next = changes.iter().map(|(frame, _)| *frame).find(|frame| *frame > done);
-            let until = next.unwrap_or(left.len()).min(done.saturating_add(call_frames));
-            chain.process(&mut left[done..until], &mut right[done..until], &[]);
-            done = until;
+            let next = changes.iter().map(|(frame, _)| *frame).find(|frame| *frame > start);
+            let end = next.unwrap_or(left.len()).min(start.saturating_add(call_frames));
+            chain.process(&mut left[start..end], &mut right[start..end], &[]);
+            start = end;
         }
         left
     });
@@ -259,7 +264,7 @@ fn changes_of_the_detector_do_not_depend_on_call_sizes() {
 }
 
 #[test]
-fn the_end_of_the_high_pass_does_not_depend_on_call_sizes() {
+fn switching_off_the_high_pass_does_not_depend_on_call_sizes() {
     let input = noise(0.7, 12_000);
     for change in [1_000, 1_007, 1_031] {
         let [whole, single] = [usize::MAX, 1].map(|call_frames| {
@@ -272,6 +277,6 @@ fn the_end_of_the_high_pass_does_not_depend_on_call_sizes() {
             remaining.for_each(|(left, right)| chain.process(left, right, &[]));
             left
         });
-        assert!(whole == single, "at {change}");
+        assert!(whole == single, "the high-pass was switched off at frame {change}");
     }
 }

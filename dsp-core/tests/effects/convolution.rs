@@ -1,4 +1,4 @@
-//! Comparison of the convolution with its definition, and the synthetic rooms.
+//! Tests of the convolution: a comparison with the convolution sum, and the synthetic responses.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::effects::{EffectConfig, effect_kind};
@@ -14,8 +14,8 @@ const SMALL_ROOM: f64 = 1.0;
 const HALL: f64 = 2.0;
 const PLATE: f64 = 3.0;
 
-/// Settings for the wet signal alone, without cuts and pre-delay.
-const BARE: [(&str, f64); 4] =
+/// Settings for only the wet signal, without cuts and pre-delay.
+const WET: [(&str, f64); 4] =
     [("pre_delay_ms", 0.0), ("low_cut_hz", 20.0), ("high_cut_hz", 20_000.0), ("mix", 1.0)];
 
 fn with_impulse(response: &Stereo, parameters: &[(&str, f64)]) -> EffectChain {
@@ -26,7 +26,7 @@ fn with_impulse_at(rate_hz: u32, response: &Stereo, parameters: &[(&str, f64)]) 
     let kind = effect_kind("convolution").unwrap();
     let impulse = Some([&response[0][..], &response[1]]);
     let mut slot = EffectSlot::new("effect", kind, &EffectConfig { impulse, ..config(rate_hz) });
-    for (id, value) in [&[("response", IMPULSE)], &BARE[..], parameters].concat() {
+    for (id, value) in [&[("response", IMPULSE)], &WET[..], parameters].concat() {
         slot.set(kind.parameter_index(id).unwrap(), value, 0);
     }
     let mut chain = EffectChain::new(rate_hz);
@@ -34,8 +34,8 @@ fn with_impulse_at(rate_hz: u32, response: &Stereo, parameters: &[(&str, f64)]) 
     chain
 }
 
-/// Decaying noise with an energy of 1, the mean of both channels.
-fn decaying(frames: usize) -> Stereo {
+/// Returns decaying noise. The mean energy of both channels is 1.
+fn decaying_noise(frames: usize) -> Stereo {
     let mut response = noise(1.0, frames);
     for side in &mut response {
         for (frame, value) in side.iter_mut().enumerate() {
@@ -46,44 +46,44 @@ fn decaying(frames: usize) -> Stereo {
     response.map(|side| side.iter().map(|value| (f64::from(*value) / energy.sqrt()) as f32).collect())
 }
 
-/// One frame of the convolution sum.
-fn direct(input: &[f32], response: &[f32], frame: usize) -> f64 {
+/// Computes one frame of the output by the convolution sum.
+fn direct_convolution(input: &[f32], response: &[f32], frame: usize) -> f64 {
     (0..response.len().min(frame + 1))
         .map(|tap| f64::from(response[tap]) * f64::from(input[frame - tap]))
         .sum()
 }
 
 #[test]
-fn equals_direct_convolution() {
-    // Lengths just below and above each limit between sizes of partitions.
+fn the_output_equals_the_convolution_sum() {
+    // The lengths are just below and above the limits between the sizes of partitions.
     for (frames, input_frames) in
         [(1, 300), (64, 300), (65, 1_000), (1_023, 3_000), (1_025, 3_000), (8_192, 12_000), (25_000, 40_000)]
     {
-        let (response, input) = (decaying(frames), noise(0.5, input_frames));
+        let (response, input) = (decaying_noise(frames), noise(0.5, input_frames));
         let output = process(&mut with_impulse(&response, &[]), &input);
         let (mut errors, mut values) = (Vec::new(), Vec::new());
         for frame in (0..input_frames).step_by(1 + input_frames / 1_500) {
             for side in 0..2 {
-                let expected = direct(&input[side], &response[side], frame);
+                let expected = direct_convolution(&input[side], &response[side], frame);
                 errors.push((f64::from(output[side][frame]) - expected) as f32);
                 values.push(expected as f32);
             }
         }
         let (worst, level) = (db(peak(&errors)), db(rms(&values)));
-        println!("{frames} frames: at most {worst:.1} dBFS error, output at {level:.1} dBFS");
-        assert!(worst < -120.0, "{frames}: {worst}");
+        println!("{frames} frames: error of at most {worst:.1} dBFS, output at {level:.1} dBFS");
+        assert!(worst < -120.0, "{frames} frames: an error of {worst} dBFS");
     }
 }
 
 #[test]
 fn output_does_not_depend_on_where_playback_starts() {
-    let (response, input) = (decaying(20_000), noise(0.5, 30_000));
+    let (response, input) = (decaying_noise(20_000), noise(0.5, 30_000));
     for start in [12_345, 4_096, 511] {
         let mut chain = with_impulse(&response, &[]);
         chain.reset(start);
         let output = process(&mut chain, &input);
         for frame in [0, 63, 64, 5_000, 15_000, 29_999] {
-            let expected = direct(&input[0], &response[0], frame);
+            let expected = direct_convolution(&input[0], &response[0], frame);
             check(&format!("from {start}, frame {frame}"), f64::from(output[0][frame]), expected, 1e-6);
         }
     }
@@ -91,21 +91,21 @@ fn output_does_not_depend_on_where_playback_starts() {
 
 #[test]
 fn an_impulse_is_the_response_without_latency() {
-    let response = decaying(20_000);
+    let response = decaying_noise(20_000);
     let mut chain = with_impulse(&response, &[]);
     assert_eq!(chain.latency_frames(), 0);
     let output = process(&mut chain, &impulse(20_000));
     for (side, (output, response)) in output.iter().zip(&response).enumerate() {
         let error: Vec<f32> =
             output.iter().zip(response).map(|(output, response)| output - response).collect();
-        println!("side {side}: within {:.1} dBFS", db(peak(&error)));
+        println!("channel {side}: error of {:.1} dBFS", db(peak(&error)));
         assert!(db(peak(&error)) < -120.0);
     }
 }
 
 #[test]
 fn dry_and_wet_are_aligned() {
-    // A response of unit frame makes the wet signal equal to the dry unit.
+    // With a response of a single 1, the wet signal equals the dry signal.
     let unit = [vec![1.0], vec![1.0]];
     let input = noise(0.5, 2_000);
     for mix in [0.0, 0.5, 1.0] {
@@ -128,7 +128,7 @@ fn pre_delay_and_level_match_their_definitions() {
 fn the_cuts_are_butterworth_filters_of_second_order() {
     let unit = [vec![1.0], vec![1.0]];
     for rate_hz in [44_100, 48_000, 96_000] {
-        // At the end of its range a cut is off.
+        // A cut at the end of its range, 20 or 20,000 Hz, is off.
         for (low_hz, high_hz) in [(300.0, 5_000.0), (60.0, 12_000.0), (2_000.0, 20_000.0), (20.0, 500.0)] {
             let cuts = [("low_cut_hz", low_hz), ("high_cut_hz", high_hz)];
             let [left, _] = process(&mut with_impulse_at(rate_hz, &unit, &cuts), &impulse(1 << 14));
@@ -151,36 +151,37 @@ fn the_cuts_are_butterworth_filters_of_second_order() {
 }
 
 #[test]
-fn a_response_of_any_level_keeps_the_level_of_noise() {
-    let loud: Stereo = decaying(10_000).map(|side| side.iter().map(|value| value * 50.0).collect());
+fn a_response_is_normalized_to_keep_the_level_of_noise() {
+    let loud: Stereo = decaying_noise(10_000).map(|side| side.iter().map(|value| value * 50.0).collect());
     let input = noise(0.25, 48_000);
     let output = process(&mut with_impulse(&loud, &[]), &input);
     check("noise, dB", db(rms(&output[0][12_000..]) / rms(&input[0])), 0.0, 0.5);
 }
 
 #[test]
-fn rooms_have_their_decay_times() {
-    // The remaining energy (Schroeder's integral) falls by 30 dB in half of the RT60.
+fn the_synthetic_responses_have_their_decay_times() {
+    // The remaining energy (Schroeder's integral) falls by 30 dB in half of the reverberation time
+    // RT60.
     for (response, secs) in [(SMALL_ROOM, 0.45), (HALL, 2.2), (PLATE, 1.6)] {
-        let parameters = [&[("response", response)], &BARE[..], &[("high_cut_hz", 500.0)]].concat();
+        let parameters = [&[("response", response)], &WET[..], &[("high_cut_hz", 500.0)]].concat();
         let output = process(&mut chain_of("convolution", &parameters), &impulse(3 * RATE_HZ as usize));
-        let left_db = |from_secs: f64| {
+        let remaining_db = |from_secs: f64| {
             let from = (from_secs * f64::from(RATE_HZ)) as usize;
             10.0 * output[0][from..].iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().log10()
         };
-        // The onset is over at a tenth of the RT60.
-        let fallen = left_db(0.1 * secs) - left_db(0.6 * secs);
-        check(&format!("room {response}: fall in half of {secs} s, dB"), fallen, 30.0, 1.5);
-        let together: f64 =
+        // The measurement starts after the onset, at a tenth of the RT60.
+        let fall_db = remaining_db(0.1 * secs) - remaining_db(0.6 * secs);
+        check(&format!("room {response}: fall in half of {secs} s, dB"), fall_db, 30.0, 1.5);
+        let cross_power: f64 =
             output[0].iter().zip(&output[1]).map(|(left, right)| f64::from(*left) * f64::from(*right)).sum();
-        let alone = rms(&output[0]) * rms(&output[1]) * output[0].len() as f64;
-        check("correlation of the sides", together / alone, 0.0, 0.1);
+        let power = rms(&output[0]) * rms(&output[1]) * output[0].len() as f64;
+        check("correlation of the channels", cross_power / power, 0.0, 0.1);
     }
 }
 
 #[test]
 fn a_new_response_starts_from_silence() {
-    let (response, input) = (decaying(30_000), noise(0.5, 60_000));
+    let (response, input) = (decaying_noise(30_000), noise(0.5, 60_000));
     let outputs = [(SMALL_ROOM, 0.5), (HALL, -0.25)].map(|(before, level)| {
         let mut chain = with_impulse(&response, &[("response", before)]);
         let mut earlier = noise(level, 50_000);
@@ -189,15 +190,16 @@ fn a_new_response_starts_from_silence() {
         chain.set(0, 0, IMPULSE);
         process(&mut chain, &input)
     });
-    // The old response has faded out, 20 ms after the next control point.
+    // From here on, the old response has faded out: it fades for 20 ms after the next control
+    // point.
     assert_eq!(outputs[0][0][1_100..], outputs[1][0][1_100..]);
-    // Once the new response has faded in, it covers all input since the switch.
-    let expected = direct(&input[0][2_100..], &response[0], 57_000 - 2_100);
+    // After its fade-in, the output of the new response includes all input since the switch.
+    let expected = direct_convolution(&input[0][2_100..], &response[0], 57_000 - 2_100);
     check("at frame 57,000", f64::from(outputs[0][0][57_000]), expected, 1e-6);
 }
 
 #[test]
-fn changing_the_room_neither_allocates_nor_clicks() {
+fn changing_the_response_neither_allocates_nor_clicks() {
     let mut chain = chain_of("convolution", &[("mix", 1.0), ("low_cut_hz", 20.0)]);
     let [mut left, mut right] = sine(100.0, 0.25, 3 * RATE_HZ as usize);
     for (number, (left, right)) in left.chunks_mut(18_000).zip(right.chunks_mut(18_000)).enumerate() {
@@ -207,11 +209,12 @@ fn changing_the_room_neither_allocates_nor_clicks() {
             chain.process(left, right, &[]);
         });
     }
-    let mut listener = chain_of(
+    // The tone has no energy above 4 kHz, so energy there is a click.
+    let mut high_pass = chain_of(
         "equalizer",
         &[("low_cut_on", 1.0), ("low_cut_frequency_hz", 4_000.0), ("low_cut_slope", 2.0)],
     );
-    listener.process(&mut left, &mut right, &[]);
+    high_pass.process(&mut left, &mut right, &[]);
     let click_db = db(peak(&left[4_800..]));
     println!("loudest click: {click_db:.1} dBFS");
     assert!(click_db < -60.0);
@@ -225,15 +228,15 @@ fn a_missing_response_is_silent() {
 }
 
 #[test]
-fn input_after_silence_sounds_at_once() {
-    let response = decaying(10_000);
+fn input_after_long_silence_is_processed_without_delay() {
+    let response = decaying_noise(10_000);
     let mut input = noise(0.5, 70_000);
-    // The silence is longer than any remaining output.
+    // The silence is longer than the response, so the effect skips some of it.
     input.iter_mut().for_each(|side| side[5_000..50_011].fill(0.0));
     let output = process(&mut with_impulse(&response, &[]), &input);
     assert!(output[0][40_000..50_011].iter().all(|value| *value == 0.0));
     for frame in [14_000, 50_011, 51_000, 55_000, 60_100, 69_999] {
-        let expected = direct(&input[1], &response[1], frame);
+        let expected = direct_convolution(&input[1], &response[1], frame);
         check(&format!("frame {frame}"), f64::from(output[1][frame]), expected, 1e-6);
     }
 }

@@ -1,4 +1,4 @@
-//! The de-esser: its reduction, its frequency range, and signals that it leaves unchanged.
+//! Tests of the de-esser: its reduction, its frequency range, and signals that it does not change.
 
 use std::f64::consts::PI;
 
@@ -7,8 +7,8 @@ use crate::measure::{
     response_at_db, sine, sine_at, tone, tone_at, warped_ratio,
 };
 
-/// A tone of half the sample rate: its magnitude is constant, and a high-pass filter does not
-/// change it.
+/// Returns a tone at half the sample rate. Its magnitude is constant, and a high-pass filter does
+/// not change it.
 fn highest_tone(level_db: f64, frames: usize) -> Stereo {
     let value = amplitude(level_db) as f32;
     let values: Vec<f32> = (0..frames).map(|frame| if frame % 2 == 0 { value } else { -value }).collect();
@@ -23,21 +23,21 @@ fn the_reduction_matches_the_formula() {
             let output = process(&mut chain, &highest_tone(level_db, 9_600));
             // The reduction is one decibel per decibel, with a knee 6 dB wide.
             let over_db: f64 = level_db - threshold_db;
-            let wanted_db =
+            let unlimited_db =
                 if over_db.abs() <= 3.0 { (over_db + 3.0).powi(2) / 12.0 } else { over_db.max(0.0) };
             let label =
                 format!("{level_db} dBFS at a threshold of {threshold_db} and a range of {range_db} dB");
             let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
-            check(&format!("{label}: reduction, dB"), reduction_db, wanted_db.min(range_db), 2e-3);
+            check(&format!("{label}: reduction, dB"), reduction_db, unlimited_db.min(range_db), 2e-3);
             let gain_db = db(f64::from(output[0][9_599])) - level_db;
-            check(&format!("{label}: gain, dB"), gain_db, -wanted_db.min(range_db), 2e-3);
+            check(&format!("{label}: gain, dB"), gain_db, -unlimited_db.min(range_db), 2e-3);
         }
     }
 }
 
 #[test]
 fn split_mode_is_a_high_shelf() {
-    // A tone of half the sample rate keeps the gain constant while another tone measures the
+    // A loud tone at half the sample rate keeps the gain constant, while a quiet tone measures the
     // response.
     for (rate_hz, range_db) in [(44_100, 12.0), (48_000, 6.0), (48_000, 24.0), (96_000, 12.0)] {
         let settings = [("frequency_hz", 5_000.0), ("threshold_db", -60.0), ("range_db", range_db)];
@@ -62,11 +62,11 @@ fn split_mode_is_a_high_shelf() {
 fn sibilance_is_attenuated_and_vowels_are_not() {
     let settings = [("frequency_hz", 5_000.0), ("threshold_db", -40.0), ("range_db", 24.0)];
     let vowel = sine(200.0, 0.5, 48_000);
-    // The start of the tone is a corner, which has high frequencies.
+    // The comparison skips the start of the tone, which is abrupt and thus has high frequencies.
     let output = process(&mut chain_of("de_esser", &settings), &vowel);
-    assert_eq!(output[0][24_000..], vowel[0][24_000..], "a loud low tone");
+    assert_eq!(output[0][24_000..], vowel[0][24_000..], "a loud low tone changes");
 
-    // A tone far above the frequency is 20 dB over the threshold, minus the attenuation of the
+    // The tone of 9 kHz is 20 dB above the threshold, minus the attenuation of the detector's
     // high-pass filter.
     let mut both = sine(9_000.0, 0.1, 48_000);
     let high_pass = warped_ratio(RATE_HZ, 9_000.0, 5_000.0).powi(2)
@@ -83,8 +83,8 @@ fn sibilance_is_attenuated_and_vowels_are_not() {
     let w4 = warped_ratio(RATE_HZ, 9_000.0, 5_000.0).powi(4);
     let g = amplitude(-f64::from(chain.gain_reduction_db(0).unwrap()));
     let expected_db = 0.5 * db((1.0 + g * g * w4) / (1.0 + w4));
-    check("9 kHz, dB", db(tone(end, 9_000.0).0 / 0.1), expected_db, 0.3);
-    check("200 Hz, dB", db(tone(end, 200.0).0 / 0.5), 0.0, 1e-3);
+    check("gain at 9 kHz, dB", db(tone(end, 9_000.0).0 / 0.1), expected_db, 0.3);
+    check("gain at 200 Hz, dB", db(tone(end, 200.0).0 / 0.5), 0.0, 1e-3);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn wide_mode_attenuates_all_frequencies() {
         input.iter_mut().zip(low).for_each(|(input, low)| *input += low);
     }
     let output = process(&mut chain_of("de_esser", &settings), &input);
-    check("200 Hz, dB", db(tone(&output[0][24_000..], 200.0).0 / 0.1), -12.0, 2e-3);
+    check("gain at 200 Hz, dB", db(tone(&output[0][24_000..], 200.0).0 / 0.1), -12.0, 2e-3);
 }
 
 #[test]
@@ -146,15 +146,15 @@ fn quiet_input_passes_unchanged() {
 
 #[test]
 fn a_ramp_of_the_frequency_makes_no_steps() {
-    // The response at half the sample rate does not change; that at a low frequency changes little.
+    // Steps show in the second difference of the output.
     let settings = [("threshold_db", -60.0), ("range_db", 24.0)];
     let mut chain = chain_of("de_esser", &settings);
     process(&mut chain, &sine(1_000.0, 0.5, 9_600));
     chain.automate(0, 1, 1_000.0, 960);
     let [left, _] = process(&mut chain, &sine(1_000.0, 0.5, 2_400));
     let step = left.windows(3).map(|w| f64::from((w[0] - 2.0 * w[1] + w[2]).abs())).fold(0.0, f64::max);
-    // The second difference of the tone alone.
+    // The largest second difference of the tone itself.
     let tone_step = 0.5 * (2.0 * PI * 1_000.0 / f64::from(RATE_HZ)).powi(2);
-    println!("second difference: {step:.6}, of the tone {tone_step:.6}");
+    println!("second difference: {step:.6} of the output, {tone_step:.6} of the tone");
     assert!(step < 1.2 * tone_step);
 }

@@ -1,4 +1,4 @@
-//! Responses of the equalizer's bands.
+//! Tests of the frequency responses of the equalizer's bands.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -11,7 +11,8 @@ use crate::measure::{
 
 const RATE: f64 = RATE_HZ as f64;
 
-/// A biquad's magnitude in decibels, with coefficients in the order of the "Audio EQ Cookbook".
+/// Returns a biquad's magnitude in decibels. The coefficients are in the order of the "Audio EQ
+/// Cookbook" (R. Bristow-Johnson).
 fn biquad_db(b: [f64; 3], a: [f64; 3], frequency_hz: f64) -> f64 {
     let w = 2.0 * PI * frequency_hz / RATE;
     let magnitude = |c: [f64; 3]| {
@@ -22,7 +23,8 @@ fn biquad_db(b: [f64; 3], a: [f64; 3], frequency_hz: f64) -> f64 {
     db(magnitude(b)) - db(magnitude(a))
 }
 
-/// The magnitude of the Cookbook's filter with frequency f0 at a frequency f, in decibels.
+/// Returns the magnitude in decibels of a filter of the "Audio EQ Cookbook" with the frequency `f0`
+/// at a frequency `f`, both in hertz.
 fn cookbook_db(kind: &str, f0: f64, gain_db: f64, q: f64, f: f64) -> f64 {
     let (a, w0) = (10_f64.powf(gain_db / 40.0), 2.0 * PI * f0 / RATE);
     let (sin, cos) = w0.sin_cos();
@@ -57,14 +59,15 @@ fn cookbook_db(kind: &str, f0: f64, gain_db: f64, q: f64, f: f64) -> f64 {
     biquad_db(numerator, denominator, f)
 }
 
-/// The impulse response of the equalizer, long enough for every filter in these tests.
+/// Returns the impulse response of the equalizer, which is long enough for every filter in these
+/// tests.
 fn impulse_response(parameters: &[(&str, f64)]) -> Vec<f32> {
     let [left, right] = process(&mut chain_of("equalizer", parameters), &impulse(1 << 17));
     assert_eq!(left, right);
     left
 }
 
-/// Compares the output and the curve that the page draws with a formula.
+/// Compares the response of the output, and the response that the page draws, with a formula.
 #[track_caller]
 fn check_curve(parameters: &[(&str, f64)], expected_db: &dyn Fn(f64) -> f64) {
     let response = impulse_response(parameters);
@@ -77,13 +80,16 @@ fn check_curve(parameters: &[(&str, f64)], expected_db: &dyn Fn(f64) -> f64) {
     for step in 0..60 {
         let f = 20.0 * 1_100_f64.powf(f64::from(step) / 59.0);
         let expected = expected_db(f);
-        // Below that level, rounding noise in single precision dominates.
+        // Below -100 dB, the rounding noise of single precision dominates.
         if expected > -100.0 {
             worst.0 = worst.0.max((response_db(&response, f) - expected).abs());
         }
         worst.1 = worst.1.max((equalizer::response_db(&values, f, RATE) - expected).abs());
     }
-    println!("{parameters:?}: sound within {:.5} dB, drawn curve within {:e} dB", worst.0, worst.1);
+    println!(
+        "{parameters:?}: error of {:.5} dB in the output, of {:e} dB in the drawn curve",
+        worst.0, worst.1
+    );
     assert!(worst.0 < 0.02 && worst.1 < 1e-6, "{parameters:?}: {worst:?}");
 }
 
@@ -136,13 +142,15 @@ fn shelves_match_the_cookbook() {
     }
 }
 
-/// The sections of a Butterworth filter, with Q from the angles of its poles.
+/// Returns the magnitude in decibels of a Butterworth filter. The Q of each section follows from
+/// the angle of its poles; `q` replaces that of the section with the highest Q.
 fn butterworth_db(kind: &str, order: usize, f0: f64, q: f64, f: f64) -> f64 {
     (0..order / 2)
         .map(|section| {
-            let flat = 0.5 / ((2 * section + 1) as f64 * PI / (2 * order) as f64).cos();
-            let sharpest = section + 1 == order / 2;
-            cookbook_db(kind, f0, 0.0, if sharpest { flat * q / FRAC_1_SQRT_2 } else { flat }, f)
+            let butterworth_q = 0.5 / ((2 * section + 1) as f64 * PI / (2 * order) as f64).cos();
+            let has_highest_q = section + 1 == order / 2;
+            let section_q = if has_highest_q { butterworth_q * q / FRAC_1_SQRT_2 } else { butterworth_q };
+            cookbook_db(kind, f0, 0.0, section_q, f)
         })
         .sum()
 }
@@ -162,7 +170,7 @@ fn cuts_are_butterworth_filters() {
 }
 
 #[test]
-fn cuts_have_3_db_at_the_corner_and_their_slopes() {
+fn cuts_attenuate_by_3_db_at_the_corner_and_have_their_slopes() {
     for (slope, decibels) in [12.0, 24.0, 48.0].into_iter().enumerate() {
         let response = impulse_response(&[
             ("low_cut_on", 1.0),
@@ -185,7 +193,7 @@ fn flat_settings_do_not_change_the_signal() {
 }
 
 #[test]
-fn output_is_a_gain() {
+fn the_output_level_is_the_gain_in_decibels() {
     let [left, _] = process(&mut chain_of("equalizer", &[("output_db", -6.0)]), &impulse(4));
     check("output, dB", db(f64::from(left[0])), -6.0, 1e-4);
 }
@@ -196,9 +204,10 @@ fn bands_match_the_formula_at_all_rates() {
         let mut chain =
             chain_at(rate, "equalizer", &[("bell_1_frequency_hz", 1_000.0), ("bell_1_gain_db", 6.0)]);
         let [left, _] = process(&mut chain, &impulse(1 << 15));
-        // `response_db` measures at 48 kHz, so the frequency is scaled to the same angle.
-        let at = 1_000.0 * RATE / f64::from(rate);
-        check("bell at its centre, dB", response_db(&left, at), 6.0, 0.01);
+        // `response_db` assumes 48 kHz, so the frequency is scaled to the same phase angle per
+        // frame.
+        let scaled_hz = 1_000.0 * RATE / f64::from(rate);
+        check("bell at its centre, dB", response_db(&left, scaled_hz), 6.0, 0.01);
     }
 }
 
@@ -208,27 +217,27 @@ fn set(chain: &mut EffectChain, id: &str, value: f64) {
 
 #[test]
 fn switches_and_sweeps_do_not_click() {
-    // A low tone has no energy above 4 kHz, so that energy there after a change is a click.
+    // The tone has no energy above 4 kHz, so energy there is a click.
     let mut chain = chain_of("equalizer", &[]);
     let [mut left, mut right] = sine(100.0, 0.25, 48_000);
-    let mut listener = chain_of(
+    let mut high_pass = chain_of(
         "equalizer",
         &[("low_cut_on", 1.0), ("low_cut_frequency_hz", 4_000.0), ("low_cut_slope", 2.0)],
     );
     for (number, (left, right)) in left.chunks_mut(4_000).zip(right.chunks_mut(4_000)).enumerate() {
-        let up = if number % 2 == 0 { 1.0 } else { 0.0 };
-        set(&mut chain, "bell_1_on", up);
+        let on = if number % 2 == 0 { 1.0 } else { 0.0 };
+        set(&mut chain, "bell_1_on", on);
         set(&mut chain, "bell_1_gain_db", 12.0);
-        set(&mut chain, "bell_1_frequency_hz", 100.0 + 900.0 * up);
-        set(&mut chain, "low_cut_on", up);
-        set(&mut chain, "low_cut_slope", 2.0 * up);
-        set(&mut chain, "high_cut_on", 1.0 - up);
+        set(&mut chain, "bell_1_frequency_hz", 100.0 + 900.0 * on);
+        set(&mut chain, "low_cut_on", on);
+        set(&mut chain, "low_cut_slope", 2.0 * on);
+        set(&mut chain, "high_cut_on", 1.0 - on);
         chain.process(left, right, &[]);
     }
-    listener.process(&mut left, &mut right, &[]);
+    high_pass.process(&mut left, &mut right, &[]);
     let click_db = db(peak(&left[480..]));
     println!("loudest click: {click_db:.1} dBFS");
-    assert!(click_db < -70.0, "{click_db}");
+    assert!(click_db < -70.0, "a click of {click_db} dBFS");
 }
 
 #[test]
@@ -240,7 +249,7 @@ fn the_fastest_sweeps_are_stable() {
         chain.automate(0, index, if number % 2 == 0 { 20_000.0 } else { 20.0 }, 32);
         chain.process(left, right, &[]);
     }
-    println!("peak under sweeps of ten octaves each 0.67 ms: {:.2}", peak(&left));
-    // A steady bell of this gain could reach 0.25 * 15.8 for a steady tone.
+    println!("peak during sweeps of ten octaves in 0.67 ms: {:.2}", peak(&left));
+    // The limit is that of a tone at the centre of the bell: 0.25 times 24 dB, or 15.8.
     assert!(peak(&left) < 4.0);
 }

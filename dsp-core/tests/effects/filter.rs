@@ -1,4 +1,4 @@
-//! Responses and modulation of the filter.
+//! Tests of the filter's frequency responses and modulation.
 
 use std::f64::consts::{PI, SQRT_2, TAU};
 
@@ -6,7 +6,7 @@ use dsp_core::effects::effect_kind;
 use dsp_core::mixer::EffectChain;
 
 use crate::measure::{
-    RATE_HZ, chain_at, chain_of, check, cycle, db, frames_to_63, impulse, noise, peak, process,
+    RATE_HZ, chain_at, chain_of, check, db, frames_to_63, impulse, mean_period, noise, peak, process,
     response_at_db, response_db, rms, sine, tone, warped_ratio,
 };
 
@@ -21,7 +21,7 @@ fn response(parameters: &[(&str, f64)]) -> Vec<f32> {
 }
 
 #[test]
-fn the_gain_at_the_cut_off_is_3_db_down() {
+fn the_gain_at_the_cut_off_is_minus_3_db() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for kind in [LOW, HIGH] {
             for (slope, cutoff_hz) in
@@ -71,9 +71,11 @@ fn resonance_is_the_gain_at_the_cut_off() {
 
 #[test]
 fn all_types_match_their_prototypes() {
-    // Analogue prototypes of one section at the warped frequency: Q = 10^(6 / 20) / sqrt(2).
+    // The expected response is that of an analogue prototype at the warped frequency. With a
+    // resonance of 6 dB, its Q is 10^(6 / 20) / sqrt(2). `numerator` returns the real and imaginary
+    // part.
     let q = 10_f64.powf(0.3) / 2_f64.sqrt();
-    for (kind, top) in [
+    for (kind, numerator) in [
         (LOW, (|_| (1.0, 0.0)) as fn(f64) -> (f64, f64)),
         (HIGH, |s| (-s * s, 0.0)),
         (BAND, |s| (0.0, s)),
@@ -88,7 +90,7 @@ fn all_types_match_their_prototypes() {
             let response = response(&parameters);
             for frequency_hz in [100.0, 700.0, 1_400.0, 2_000.0, 6_000.0, 15_000.0] {
                 let s = (PI * frequency_hz / 48_000.0).tan() / (PI * 1_500.0_f64 / 48_000.0).tan();
-                let (re, im) = top(s);
+                let (re, im) = numerator(s);
                 let im = if kind == BAND { im / q } else { im };
                 let section = db(re.hypot(im)) - db((1.0 - s * s).hypot(s / q));
                 let expected = section * (1.0 + slope);
@@ -104,9 +106,9 @@ fn all_types_match_their_prototypes() {
 }
 
 #[test]
-fn modulation_is_synchronised_to_the_clock() {
-    // The level of noise after a band-pass filter, at a quarter of the modulation's period, shows
-    // the frequency of the filter.
+fn the_modulation_starts_at_phase_0_at_the_start_of_the_session() {
+    // A resonant band-pass filter passes a tone at its current frequency better than a tone an
+    // octave above it.
     let parameters = [
         ("type", BAND),
         ("cutoff_hz", 1_000.0),
@@ -119,14 +121,18 @@ fn modulation_is_synchronised_to_the_clock() {
         rms(&left[frame - 600..frame + 600])
     };
     for (frame, octaves) in [(12_000, 2.0_f64), (24_000, 0.0), (36_000, -2.0)] {
-        let here = level_at(frame, 1_000.0 * octaves.exp2());
-        let elsewhere = level_at(frame, 1_000.0 * (octaves + 1.0).exp2());
-        println!("frame {frame}: {:.1} dB there, {:.1} dB an octave on", db(here), db(elsewhere));
-        assert!(here > 4.0 * elsewhere);
+        let centre = level_at(frame, 1_000.0 * octaves.exp2());
+        let octave_above = level_at(frame, 1_000.0 * (octaves + 1.0).exp2());
+        println!(
+            "frame {frame}: {:.1} dB at the centre, {:.1} dB an octave above",
+            db(centre),
+            db(octave_above)
+        );
+        assert!(centre > 4.0 * octave_above);
     }
 }
 
-/// The frequency at which a low-pass filter of 12 dB per octave without resonance has -3 dB.
+/// Returns the frequency in hertz at which the response of a low-pass filter is -3 dB.
 fn cutoff_hz(response: &[f32]) -> f64 {
     let (mut below, mut above) = (5.0_f64, 23_000.0_f64);
     for _ in 0..40 {
@@ -137,7 +143,7 @@ fn cutoff_hz(response: &[f32]) -> f64 {
     below
 }
 
-/// A low-pass filter of 12 dB per octave without resonance, with more settings.
+/// Returns a low-pass filter of 12 dB per octave without resonance and with these settings.
 fn low_pass(sample_rate_hz: u32, settings: &[(&str, f64)]) -> EffectChain {
     let plain = [("type", LOW), ("slope", 0.0), ("resonance_db", 0.0)];
     chain_at(sample_rate_hz, "filter", &[&plain[..], settings].concat())
@@ -147,7 +153,7 @@ fn low_pass(sample_rate_hz: u32, settings: &[(&str, f64)]) -> EffectChain {
 fn modulation_moves_the_cut_off_by_its_octaves() {
     for octaves in [0.5, 2.0, 3.0] {
         for period in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9] {
-            // The modulation is so slow that it is constant during a pulse.
+            // The modulation is so slow that the cut-off is constant during the impulse response.
             let mut chain =
                 low_pass(RATE_HZ, &[("cutoff_hz", 1_000.0), ("lfo_rate_hz", 0.01), ("lfo_octaves", octaves)]);
             chain.reset((period * 4_800_000.0) as u64);
@@ -159,25 +165,28 @@ fn modulation_moves_the_cut_off_by_its_octaves() {
     }
 }
 
-/// Period in frames of the tone that measures a moving cut-off, far above it.
+/// Period in frames of the tone that measures the moving cut-off. The tone is far above the
+/// cut-off.
 const PROBE_FRAMES: usize = 6;
 
-/// A tone on the left, so quiet that the right channel determines the envelope.
+/// Returns the tone for the left channel. It is so quiet that the right channel determines the
+/// envelope.
 fn probe(frames: usize) -> Vec<f32> {
     let [probe, _] = sine(f64::from(RATE_HZ) / PROBE_FRAMES as f64, 1e-3, frames);
     probe
 }
 
-/// The cut-off of [`low_pass`] in octaves above 250 Hz, for each period of the filtered [`probe`].
-fn octaves(sample_rate_hz: u32, passed: &[f32]) -> Vec<f64> {
+/// Returns the cut-off of [`low_pass`] in octaves above 250 Hz for each period of the filtered
+/// [`probe`].
+fn cutoff_octaves(sample_rate_hz: u32, filtered: &[f32]) -> Vec<f64> {
     let rate_hz = f64::from(sample_rate_hz);
     let of_period = |period: &[f32]| {
         let gain = rms(period) * 2_f64.sqrt() / 1e-3;
-        // A Butterworth filter: gain = 1 / sqrt(1 + w^4).
+        // The gain of a Butterworth filter is 1 / sqrt(1 + w^4).
         let w = (gain.powi(-2) - 1.0).sqrt().sqrt();
         (((PI / PROBE_FRAMES as f64).tan() / w).atan() * rate_hz / PI / 250.0).log2()
     };
-    passed.chunks_exact(PROBE_FRAMES).map(of_period).collect()
+    filtered.chunks_exact(PROBE_FRAMES).map(of_period).collect()
 }
 
 #[test]
@@ -187,7 +196,7 @@ fn the_period_of_the_modulation_matches_its_rate() {
             let settings = [("cutoff_hz", 250.0), ("lfo_rate_hz", lfo_rate_hz), ("lfo_octaves", 1.0)];
             let probe = probe((2.2 / lfo_rate_hz * f64::from(rate_hz)) as usize + 9_600);
             let [left, _] = process(&mut low_pass(rate_hz, &settings), &[probe.clone(), probe]);
-            let periods = cycle(&octaves(rate_hz, &left[4_800..]), 0.0);
+            let periods = mean_period(&cutoff_octaves(rate_hz, &left[4_800..]), 0.0);
             let secs = periods * PROBE_FRAMES as f64 / f64::from(rate_hz);
             let label = format!("period at {lfo_rate_hz} Hz, {rate_hz} Hz, s");
             check(&label, secs, 1.0 / lfo_rate_hz, 1e-3 / lfo_rate_hz);
@@ -196,7 +205,7 @@ fn the_period_of_the_modulation_matches_its_rate() {
 }
 
 #[test]
-fn the_phase_does_not_depend_on_where_playback_starts() {
+fn the_modulation_phase_does_not_depend_on_where_playback_starts() {
     let parameters = [("lfo_octaves", 3.0), ("lfo_rate_hz", 3.0)];
     let input = noise(0.25, 48_000);
     let whole = process(&mut chain_of("filter", &parameters), &input);
@@ -204,7 +213,7 @@ fn the_phase_does_not_depend_on_where_playback_starts() {
         let mut chain = chain_of("filter", &parameters);
         chain.reset(start as u64);
         let later = process(&mut chain, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
-        // The response to input before the start has decayed.
+        // The comparison starts when the response to earlier input has decayed.
         let difference = whole[0][start + 9_600..]
             .iter()
             .zip(&later[0][9_600..])
@@ -217,7 +226,7 @@ fn the_phase_does_not_depend_on_where_playback_starts() {
 
 #[test]
 fn the_envelope_moves_the_cut_off_by_its_octaves_times_the_level() {
-    // The right channel determines the level, and a pulse on the left measures the filter.
+    // The right channel determines the level, and an impulse on the left measures the filter.
     for (level, octaves) in [(0.5, 6.0), (0.5, -6.0), (1.0, -2.0), (0.25, 3.0), (1.0, 0.0), (2.0, 3.0)] {
         let mut chain = low_pass(RATE_HZ, &[("cutoff_hz", 1_500.0), ("envelope_octaves", octaves)]);
         let right = vec![level as f32; 9_600];
@@ -249,16 +258,16 @@ fn the_envelope_has_its_time_constants() {
             let mut right = vec![0.0; before + rising + falling];
             right[before..before + rising].fill(1.0);
             let [left, _] = process(&mut low_pass(rate_hz, &settings), &[probe(right.len()), right]);
-            let octaves = octaves(rate_hz, &left);
+            let octaves = cutoff_octaves(rate_hz, &left);
             let (start, end) = (before / PROBE_FRAMES, (before + rising) / PROBE_FRAMES);
-            // The cut-off ramps between control points, so it follows 32 frames later.
+            // The cut-off ramps between control points, so it reaches a value 32 frames later.
             for (label, time_ms, from, to) in
                 [("attack", attack_ms, start, end), ("release", release_ms, end, octaves.len())]
             {
-                let taken = frames_to_63(&octaves, from, to) * PROBE_FRAMES as f64 - 32.0;
+                let measured = frames_to_63(&octaves, from, to) * PROBE_FRAMES as f64 - 32.0;
                 let expected = frames(time_ms) as f64;
                 let label = format!("frames of {time_ms} ms {label}, {amount} octaves, {rate_hz} Hz");
-                check(&label, taken, expected, 0.005 * expected + 5.0);
+                check(&label, measured, expected, 0.005 * expected + 5.0);
             }
         }
     }
@@ -275,12 +284,12 @@ fn the_mix_is_linear() {
             ("mix", mix),
         ]);
         for frequency_hz in [50.0, 700.0, 1_500.0, 3_000.0, 9_000.0] {
-            // With w instead of s / j, the filter is top / (1 - w^2 + j sqrt(2) w).
+            // At s = j w, the filter is numerator / (1 - w^2 + j sqrt(2) w).
             let w = warped_ratio(RATE_HZ, frequency_hz, 1_500.0);
-            let top = if kind == LOW { 1.0 } else { -w * w };
+            let numerator = if kind == LOW { 1.0 } else { -w * w };
             let (re, im) = (1.0 - w * w, SQRT_2 * w);
             let power = re * re + im * im;
-            let sum = (1.0 - mix + mix * top * re / power).hypot(mix * top * im / power);
+            let sum = (1.0 - mix + mix * numerator * re / power).hypot(mix * numerator * im / power);
             let label = format!("type {kind} mixed by {mix} at {frequency_hz} Hz, dB");
             check(&label, response_db(&response, frequency_hz), db(sum), 0.01);
         }
@@ -297,7 +306,7 @@ fn drive_matches_its_formula_and_is_neutral_at_0_db() {
     for drive_db in [0.0, 6.0, 24.0] {
         for level in [-1.0, -0.3, 0.01, 0.2, 1.0] {
             let parameters = [("drive_db", drive_db), ("cutoff_hz", 20_000.0), ("resonance_db", 0.0)];
-            // A low-pass filter does not change a constant.
+            // The low-pass filter does not change a constant, so only the drive does.
             let input = [vec![level as f32; 4_800], vec![level as f32; 4_800]];
             let [left, _] = process(&mut chain_of("filter", &parameters), &input);
             check(
@@ -323,32 +332,33 @@ fn the_fastest_sweeps_are_stable() {
             set(&mut chain, "cutoff_hz", if number % 2 == 0 { 20_000.0 } else { 20.0 }, 32);
             chain.process(left, right, &[]);
         }
-        println!("type {kind}: peak {:.1} under sweeps of ten octaves each 0.67 ms", peak(&left));
+        println!("type {kind}: peak {:.1} during sweeps of ten octaves in 0.67 ms", peak(&left));
         assert!(peak(&left) < 0.25 * 63.1);
     }
 }
 
 #[test]
 fn changes_do_not_click() {
-    // A tone of 200 Hz has no energy above 4 kHz, so that energy there after a change is a click.
+    // The tone of 200 Hz has no energy above 6 kHz, so energy there is a click.
     let mut chain = chain_of("filter", &[("cutoff_hz", 500.0)]);
     let [mut left, mut right] = sine(200.0, 0.25, 48_000);
-    let mut listener = chain_of("filter", &[("type", HIGH), ("cutoff_hz", 6_000.0), ("resonance_db", 0.0)]);
+    let mut high_pass = chain_of("filter", &[("type", HIGH), ("cutoff_hz", 6_000.0), ("resonance_db", 0.0)]);
     for (number, (left, right)) in left.chunks_mut(4_000).zip(right.chunks_mut(4_000)).enumerate() {
         set(&mut chain, "type", (number % 4) as f64, 0);
         set(&mut chain, "slope", (number / 2 % 2) as f64, 0);
         chain.set(0, 2, 500.0 + 100.0 * (number % 3) as f64);
         chain.process(left, right, &[]);
     }
-    listener.process(&mut left, &mut right, &[]);
+    high_pass.process(&mut left, &mut right, &[]);
     let click_db = db(peak(&left[480..]));
     println!("loudest click: {click_db:.1} dBFS");
-    assert!(click_db < -66.0, "{click_db}");
+    assert!(click_db < -66.0, "a click of {click_db} dBFS");
 }
 
 #[test]
 fn modulation_makes_no_steps() {
-    // The cut-off ramps linearly between control points. Steps at 1.5 kHz would show as sidebands.
+    // The cut-off ramps linearly between control points. Steps at the control points, 1500 a
+    // second, would show as sidebands.
     let parameters = [("lfo_octaves", 1.0), ("lfo_rate_hz", 2.0), ("cutoff_hz", 1_000.0)];
     let [left, _] = process(&mut chain_of("filter", &parameters), &sine(1_000.0, 0.5, 48_000));
     let carrier = tone(&left[4_800..], 1_000.0).0;

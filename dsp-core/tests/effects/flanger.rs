@@ -1,22 +1,24 @@
-//! Comb filter, modulation and stereo phase of the flanger.
+//! Tests of the flanger: comb filter, modulation and stereo phase.
 
 use std::f64::consts::TAU;
 
 use crate::measure::{
-    RATE_HZ, chain_at, chain_of, check, check_start_position, cycle, db, delays_ms, impulse, noise, peak,
-    process, response_db, rms, sine, steepest,
+    RATE_HZ, chain_at, chain_of, check, check_start_position, db, delays_ms, impulse, largest_step,
+    mean_period, noise, peak, process, response_db, rms, sine,
 };
 use dsp_core::effects::effect_kind;
 
-/// Magnitude in decibels of a mix of the input with a delay that has feedback.
+/// Returns the magnitude in decibels of a mix of the input and a delay with feedback.
 fn comb_db(frequency_hz: f64, delay_ms: f64, feedback: f64, mix: f64) -> f64 {
     let angle = TAU * frequency_hz * delay_ms / 1e3;
     let (re, im) = (angle.cos(), -angle.sin());
-    // D / (1 - f D)
-    let (below_re, below_im) = (1.0 - feedback * re, -feedback * im);
-    let square = below_re * below_re + below_im * below_im;
-    let (wet_re, wet_im) =
-        ((re * below_re + im * below_im) / square, (im * below_re - re * below_im) / square);
+    // The wet signal is D / (1 - feedback D), where D is the delay.
+    let (denominator_re, denominator_im) = (1.0 - feedback * re, -feedback * im);
+    let square = denominator_re * denominator_re + denominator_im * denominator_im;
+    let (wet_re, wet_im) = (
+        (re * denominator_re + im * denominator_im) / square,
+        (im * denominator_re - re * denominator_im) / square,
+    );
     db((1.0 - mix + mix * wet_re).hypot(mix * wet_im))
 }
 
@@ -88,19 +90,19 @@ fn the_period_matches_the_rate() {
             [("rate_hz", rate_hz), ("delay_ms", 1.0), ("depth_ms", 2.0), ("feedback", 0.0), ("mix", 1.0)];
         let input = sine(1_000.0, 0.5, 5 * RATE_HZ as usize);
         let [left, _] = process(&mut chain_of("flanger", &parameters), &input);
-        let late = &delays_ms(&left)[10..];
+        let delays = &delays_ms(&left)[10..];
         let [lowest, highest] =
-            [f64::min, f64::max].map(|further| late.iter().copied().reduce(further).unwrap());
-        let secs = 0.01 * cycle(late, 0.5 * (lowest + highest));
+            [f64::min, f64::max].map(|choose| delays.iter().copied().reduce(choose).unwrap());
+        let secs = 0.01 * mean_period(delays, 0.5 * (lowest + highest));
         check(&format!("period at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-3 / rate_hz);
-        // The extreme may lie between the centres of two windows.
-        let missed = 2.0 * (1.0 - (0.005 * TAU * rate_hz).cos());
-        check(&format!("sweep at {rate_hz} Hz, ms"), highest - lowest, 2.0, 0.01 + missed);
+        // The extremes of the delay may lie between the centres of two measuring windows.
+        let max_missed_ms = 2.0 * (1.0 - (0.005 * TAU * rate_hz).cos());
+        check(&format!("sweep at {rate_hz} Hz, ms"), highest - lowest, 2.0, 0.01 + max_missed_ms);
     }
 }
 
 #[test]
-fn maximum_feedback_is_bounded_and_defaults_are_not_loud() {
+fn the_output_at_maximum_feedback_is_bounded_and_the_defaults_keep_the_level() {
     for feedback in [-0.95, 0.95] {
         let parameters = [("feedback", feedback), ("rate_hz", 10.0), ("depth_ms", 10.0), ("mix", 1.0)];
         let [left, _] = process(&mut chain_of("flanger", &parameters), &noise(0.5, 4 * RATE_HZ as usize));
@@ -123,8 +125,8 @@ fn changes_do_not_click() {
         let before = process(&mut chain, &[input[..24_000].to_vec(), input[..24_000].to_vec()]);
         chain.set(0, kind.parameter_index(id).unwrap(), value);
         let after = process(&mut chain, &[input[24_000..].to_vec(), input[24_000..].to_vec()]);
-        let ratio = steepest(&[&before[0][2_000..], &after[0]].concat()) / steepest(&input);
-        println!("steepest step after {id} = {value}: {ratio:.3} of the sine's");
+        let ratio = largest_step(&[&before[0][2_000..], &after[0]].concat()) / largest_step(&input);
+        println!("largest step after {id} = {value}: {ratio:.3} of the sine's");
         assert!(ratio < 2.5);
     }
 }

@@ -1,4 +1,4 @@
-//! The gate: its curve, its times, and the conditions in which it opens and closes.
+//! Tests of the gate: its static curve, its time constants, and when it opens and closes.
 
 use dsp_core::mixer::EffectChain;
 
@@ -8,12 +8,12 @@ use crate::measure::{
 };
 use crate::measure::{noise, peak, process, sine, sine_at, steps};
 
-/// A gate without hysteresis or hold, with more settings.
+/// Returns a gate without hysteresis and hold and with these settings.
 fn gate(settings: &[(&str, f64)]) -> EffectChain {
     gate_at(RATE_HZ, settings)
 }
 
-/// The gate of [`gate`], at a sample rate.
+/// Returns the gate of [`gate`] at another sample rate.
 fn gate_at(sample_rate_hz: u32, settings: &[(&str, f64)]) -> EffectChain {
     let plain = [("hysteresis_db", 0.0), ("hold_ms", 0.0), ("attack_ms", 0.05), ("release_ms", 2.0)];
     let settings: Vec<_> = plain.iter().chain(settings).copied().collect();
@@ -42,7 +42,7 @@ fn the_static_curve_matches_the_formula() {
 }
 
 #[test]
-fn an_expander_holds_between_the_peaks_of_a_tone() {
+fn the_hold_keeps_the_gain_of_an_expander_constant_during_a_tone() {
     for frequency_hz in [40.0, 1_000.0] {
         let settings = [("threshold_db", -20.0), ("ratio", 2.0), ("hold_ms", 15.0)];
         let tone = sine(frequency_hz, amplitude(-30.0), 48_000);
@@ -64,14 +64,16 @@ fn opening_and_closing_have_their_time_constants() {
             let gains_db = gains_db(&mut chain, &steps(&[(-70.0, 100), (-10.0, open), (-70.0, closed)]));
             let attack = frames_to_63(&gains_db, 100, 100 + open);
             let release = frames_to_63(&gains_db, 100 + open, 100 + open + closed);
-            for (label, time_ms, taken) in [("attack", attack_ms, attack), ("release", release_ms, release)] {
+            for (label, time_ms, measured) in
+                [("attack", attack_ms, attack), ("release", release_ms, release)]
+            {
                 let expected = frames(time_ms);
-                // Linear interpolation between two frames of an exponential has an error of up to
-                // an eighth of a frame.
+                // `frames_to_63` interpolates linearly between two frames of an exponential, with
+                // an error of up to an eighth of a frame.
                 let tolerance = 0.02 * expected + 0.125;
                 check(
                     &format!("at {rate_hz} Hz, frames of {time_ms} ms {label}"),
-                    taken,
+                    measured,
                     expected,
                     tolerance,
                 );
@@ -81,7 +83,7 @@ fn opening_and_closing_have_their_time_constants() {
 }
 
 #[test]
-fn the_hold_has_its_length() {
+fn the_gate_closes_after_its_hold_time() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for hold_ms in [0.0, 1.0, 25.0, 400.0] {
             let mut chain = gate_at(rate_hz, &[("hold_ms", hold_ms), ("range_db", 40.0)]);
@@ -102,19 +104,19 @@ fn the_gate_opens_at_its_threshold_and_closes_below_its_hysteresis() {
             ("range_db", 40.0),
             ("ratio", 100.0),
         ]);
-        // The level moves up and down in steps of a tenth of a decibel.
-        let up: Vec<f64> = (0..=300).map(|tenth| -50.05 + 0.1 * f64::from(tenth)).collect();
-        let mut at = |level_db: f64| {
+        // The level rises and then falls in steps of a tenth of a decibel.
+        let rising_db: Vec<f64> = (0..=300).map(|tenth| -50.05 + 0.1 * f64::from(tenth)).collect();
+        let mut is_open = |level_db: f64| {
             process(&mut chain, &constant(level_db, 2_400));
             chain.gain_reduction_db(0).unwrap() < 1.0
         };
-        let opened_db = up.iter().copied().find(|level_db| at(*level_db)).unwrap();
-        let closed_db = up
+        let opened_db = rising_db.iter().copied().find(|level_db| is_open(*level_db)).unwrap();
+        let closed_db = rising_db
             .iter()
             .rev()
             .copied()
             .skip_while(|level_db| *level_db > opened_db)
-            .find(|level_db| !at(*level_db))
+            .find(|level_db| !is_open(*level_db))
             .unwrap();
         check("opens at, dBFS", opened_db, -30.0, 0.1);
         check("closes at, dBFS", closed_db, -30.0 - hysteresis_db, 0.15);
@@ -150,8 +152,8 @@ fn the_high_pass_removes_bass_from_the_detector() {
 fn the_high_pass_is_a_butterworth_filter() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for frequency_hz in [251.0, 499.0, 1_000.3, 1_999.0, 3_989.0] {
-            // During its hold, an expander at a ratio of 2 attenuates by the distance of the peaks
-            // from the threshold.
+            // During its hold, an expander with a ratio of 2 attenuates by as many decibels as the
+            // peaks are below the threshold.
             let settings = [
                 ("threshold_db", 0.0),
                 ("ratio", 2.0),
@@ -187,14 +189,14 @@ fn an_open_gate_does_not_change_the_signal() {
 fn a_reset_gate_is_closed_at_any_ratio() {
     for ratio in [1.0, 1.001, 1.02, 1.1, 10.0] {
         let settings = [("ratio", ratio), ("threshold_db", -10.0), ("range_db", 120.0), ("attack_ms", 100.0)];
-        let [mut waited, mut started] = [(); 2].map(|()| gate(&settings));
-        process(&mut waited, &[(); 2].map(|()| vec![0.0; 20 * RATE_HZ as usize]));
-        started.reset(20 * u64::from(RATE_HZ));
+        let [mut closed, mut reset] = [(); 2].map(|()| gate(&settings));
+        process(&mut closed, &[(); 2].map(|()| vec![0.0; 20 * RATE_HZ as usize]));
+        reset.reset(20 * u64::from(RATE_HZ));
         let tone = constant(-6.0, 4_800);
-        let (waited, started) = (process(&mut waited, &tone), process(&mut started, &tone));
-        let differences: Vec<f32> = waited[0].iter().zip(&started[0]).map(|(a, b)| a - b).collect();
-        let off_db = db(peak(&differences));
-        println!("ratio {ratio}: {off_db:.1} dBFS of difference");
-        assert!(off_db < -90.0, "ratio {ratio}: {off_db:.1} dBFS");
+        let (closed, reset) = (process(&mut closed, &tone), process(&mut reset, &tone));
+        let differences: Vec<f32> = closed[0].iter().zip(&reset[0]).map(|(a, b)| a - b).collect();
+        let difference_db = db(peak(&differences));
+        println!("ratio {ratio}: a difference of {difference_db:.1} dBFS");
+        assert!(difference_db < -90.0, "ratio {ratio}: a difference of {difference_db:.1} dBFS");
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the built-in effects: rules for all of them, and measurements of each.
+//! Tests of the built-in effects: rules that apply to all effects, and measurements of each effect.
 
 #![expect(clippy::disallowed_methods, reason = "tests compare the engine with the functions of std")]
 
@@ -23,6 +23,6 @@ mod utility;
 mod values;
 mod width;
 
-/// Denies allocation inside `assert_no_alloc`.
+/// Makes allocations inside `assert_no_alloc` fail.
 #[global_allocator]
 static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;

@@ -1,4 +1,4 @@
-//! Test signals, and measurements of an effect's output.
+//! Makes test signals and measures the output of effects.
 
 use std::f64::consts::{PI, TAU};
 
@@ -6,23 +6,23 @@ use assert_no_alloc::assert_no_alloc;
 use dsp_core::effects::{EffectConfig, MusicalTime, effect_kind};
 use dsp_core::mixer::{EffectChain, EffectSlot};
 
-/// Sample rate of all tests that set no other, in hertz.
+/// Sample rate of all tests that do not state another, in hertz.
 pub(crate) const RATE_HZ: u32 = 48_000;
 
-/// Left and right.
+/// Samples of the left and the right channel.
 pub(crate) type Stereo = [Vec<f32>; 2];
 
-/// A configuration at a sample rate.
+/// Returns an effect configuration without an impulse response.
 pub(crate) fn config(sample_rate_hz: u32) -> EffectConfig<'static> {
     EffectConfig { sample_rate_hz, seed: 1, impulse: None }
 }
 
-/// A chain of one effect at 120 bpm. The parameters are set before the first frame.
+/// Returns a chain of one effect at 120 bpm. The parameters are set before the first frame.
 pub(crate) fn chain_of(kind: &str, parameters: &[(&str, f64)]) -> EffectChain {
     chain_at(RATE_HZ, kind, parameters)
 }
 
-/// The chain of [`chain_of`], at a sample rate.
+/// Returns the chain of [`chain_of`] at another sample rate.
 pub(crate) fn chain_at(sample_rate_hz: u32, kind: &str, parameters: &[(&str, f64)]) -> EffectChain {
     let kind = effect_kind(kind).unwrap_or_else(|| panic!("no effect {kind:?}"));
     let mut slot = EffectSlot::new("effect", kind, &config(sample_rate_hz));
@@ -36,14 +36,14 @@ pub(crate) fn chain_at(sample_rate_hz: u32, kind: &str, parameters: &[(&str, f64
     chain
 }
 
-/// Processes audio with a chain in one call.
+/// Processes audio in one call and asserts that this does not allocate.
 pub(crate) fn process(chain: &mut EffectChain, [left, right]: &Stereo) -> Stereo {
     let (mut left, mut right) = (left.clone(), right.clone());
     assert_no_alloc(|| chain.process(&mut left, &mut right, &[]));
     [left, right]
 }
 
-/// Processes audio with a chain of one effect and a side-chain.
+/// Processes audio with a side-chain in one call and asserts that this does not allocate.
 pub(crate) fn process_with_sidechain(
     chain: &mut EffectChain,
     [left, right]: &Stereo,
@@ -54,54 +54,56 @@ pub(crate) fn process_with_sidechain(
     [left, right]
 }
 
-/// The gain of the left channel in decibels, at each frame.
+/// Processes audio and returns the gain of the left channel at each frame, in decibels.
 pub(crate) fn gains_db(chain: &mut EffectChain, input: &Stereo) -> Vec<f64> {
     let output = process(chain, input);
     output[0].iter().zip(&input[0]).map(|(output, input)| db(f64::from(output / input))).collect()
 }
 
-/// A constant in both channels, whose level is exact at every frame.
+/// Returns a constant in both channels. Its level in dBFS is exact at every frame.
 pub(crate) fn constant(level_db: f64, frames: usize) -> Stereo {
     steps(&[(level_db, frames)])
 }
 
-/// Constants in both channels, each with a level in decibels and a number of frames.
+/// Returns successive constants in both channels, each with a level in dBFS and a number of frames.
 pub(crate) fn steps(levels: &[(f64, usize)]) -> Stereo {
     let values: Vec<f32> =
         levels.iter().flat_map(|(level_db, frames)| vec![amplitude(*level_db) as f32; *frames]).collect();
     [values.clone(), values]
 }
 
-/// Frames from `start` until a value has completed 63 % (`1 - 1/e`) of its step, from just before
-/// `start` to just before `end`.
+/// Returns the frames from `start` until the values have completed 63 % (`1 - 1/e`) of their step.
+/// The step goes from the value just before `start` to the value just before `end`.
 pub(crate) fn frames_to_63(values: &[f64], start: usize, end: usize) -> f64 {
     let (from, to) = (values[start - 1], values[end - 1]);
-    let wanted = from + (to - from) * (1.0 - (-1.0_f64).exp());
-    let at =
-        (start..end).find(|frame| (values[*frame] - wanted) * (to - from) >= 0.0).expect("it gets there");
-    // The frame at `start` already contains one step.
-    (at - start) as f64 + (wanted - values[at - 1]) / (values[at] - values[at - 1])
+    let target = from + (to - from) * (1.0 - (-1.0_f64).exp());
+    let reached = (start..end)
+        .find(|frame| (values[*frame] - target) * (to - from) >= 0.0)
+        .expect("the values reach 63 % of their step");
+    // The value at `start` has already changed during one frame.
+    (reached - start) as f64 + (target - values[reached - 1]) / (values[reached] - values[reached - 1])
 }
 
-/// The mean period of values, from the first to the last rise through `middle`.
-pub(crate) fn cycle(values: &[f64], middle: f64) -> f64 {
+/// Returns the mean period of periodic values as a number of values. `middle` is the value through
+/// which they rise once a period.
+pub(crate) fn mean_period(values: &[f64], middle: f64) -> f64 {
     let rises: Vec<f64> = (1..values.len())
         .filter(|index| values[index - 1] < middle && values[*index] >= middle)
         .map(|index| index as f64 - (values[index] - middle) / (values[index] - values[index - 1]))
         .collect();
-    assert!(rises.len() > 1, "no cycle");
+    assert!(rises.len() > 1, "the values do not repeat");
     (rises[rises.len() - 1] - rises[0]) / (rises.len() - 1) as f64
 }
 
-/// The delay of a sine of 1 kHz in milliseconds, at the centres of windows of 10 ms. The first
-/// delay is ambiguous by whole periods.
+/// Returns the delays of a sine of 1 kHz in milliseconds, at the centres of windows of 10 ms. The
+/// first delay is ambiguous by whole periods.
 pub(crate) fn delays_ms(values: &[f32]) -> Vec<f64> {
     let mut last = 0.0;
     let frames = RATE_HZ as usize / 100;
     values
         .chunks_exact(frames)
         .map(|window| {
-            // Windows hold whole periods, so that each starts at phase 0 of the sine.
+            // A window has a whole number of periods, so each window starts at phase 0 of the sine.
             let (_, phase) = tone(window, 1_000.0);
             let periods = -(phase / TAU + 0.25);
             last = periods + (last - periods).round();
@@ -110,12 +112,12 @@ pub(crate) fn delays_ms(values: &[f32]) -> Vec<f64> {
         .collect()
 }
 
-/// A sine in both channels.
+/// Returns a sine in both channels.
 pub(crate) fn sine(frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
     sine_at(RATE_HZ, frequency_hz, peak, frames)
 }
 
-/// The sine of [`sine`], at a sample rate.
+/// Returns the sine of [`sine`] at another sample rate.
 pub(crate) fn sine_at(sample_rate_hz: u32, frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
     let values: Vec<f32> = (0..frames)
         .map(|frame| (peak * (TAU * frequency_hz * frame as f64 / f64::from(sample_rate_hz)).sin()) as f32)
@@ -123,14 +125,15 @@ pub(crate) fn sine_at(sample_rate_hz: u32, frequency_hz: f64, peak: f64, frames:
     [values.clone(), values]
 }
 
-/// A unit impulse in both channels.
+/// Returns a unit impulse in both channels.
 pub(crate) fn impulse(frames: usize) -> Stereo {
     let mut values = vec![0.0; frames];
     values[0] = 1.0;
     [values.clone(), values]
 }
 
-/// White noise between -peak and peak, different in both channels and the same at each call.
+/// Returns white noise between `-peak` and `peak`. It differs between the channels and is the same
+/// in each call.
 pub(crate) fn noise(peak: f32, frames: usize) -> Stereo {
     let mut state = 0x1234_5678_9abc_def0_u64;
     let mut next = || {
@@ -146,12 +149,12 @@ pub(crate) fn noise(peak: f32, frames: usize) -> Stereo {
     audio
 }
 
-/// Amplitude and phase (radians) of a frequency at [`RATE_HZ`], with a Hann window.
+/// Measures the amplitude and the phase in radians of a frequency, with a Hann window.
 pub(crate) fn tone(values: &[f32], frequency_hz: f64) -> (f64, f64) {
     tone_at(RATE_HZ, values, frequency_hz)
 }
 
-/// The measurement of [`tone`], at a sample rate.
+/// Like [`tone`], at another sample rate.
 pub(crate) fn tone_at(sample_rate_hz: u32, values: &[f32], frequency_hz: f64) -> (f64, f64) {
     let (mut re, mut im, mut sum) = (0.0, 0.0, 0.0);
     for (frame, value) in values.iter().enumerate() {
@@ -164,12 +167,12 @@ pub(crate) fn tone_at(sample_rate_hz: u32, values: &[f32], frequency_hz: f64) ->
     (2.0 * re.hypot(im) / sum, im.atan2(re))
 }
 
-/// The magnitude of a linear effect at a frequency in decibels, from its impulse response.
+/// Returns the magnitude of a linear effect at a frequency in decibels, from its impulse response.
 pub(crate) fn response_db(impulse_response: &[f32], frequency_hz: f64) -> f64 {
     response_at_db(RATE_HZ, impulse_response, frequency_hz)
 }
 
-/// The magnitude of [`response_db`], at a sample rate.
+/// Like [`response_db`], at another sample rate.
 pub(crate) fn response_at_db(sample_rate_hz: u32, impulse_response: &[f32], frequency_hz: f64) -> f64 {
     let (mut re, mut im) = (0.0, 0.0);
     for (frame, value) in impulse_response.iter().enumerate() {
@@ -180,34 +183,35 @@ pub(crate) fn response_at_db(sample_rate_hz: u32, impulse_response: &[f32], freq
     db(re.hypot(im))
 }
 
-/// The ratio of a frequency to a corner frequency, both warped by the bilinear transform.
+/// Returns the ratio of a frequency to a corner frequency, both warped by the bilinear transform.
 pub(crate) fn warped_ratio(sample_rate_hz: u32, frequency_hz: f64, corner_hz: f64) -> f64 {
     let tangent = |hz: f64| (PI * hz / f64::from(sample_rate_hz)).tan();
     tangent(frequency_hz) / tangent(corner_hz)
 }
 
-/// An amplitude in decibels.
+/// Converts an amplitude to decibels.
 pub(crate) fn db(amplitude: f64) -> f64 {
     20.0 * amplitude.abs().max(1e-30).log10()
 }
 
-/// The amplitude of a level in decibels.
+/// Converts a level in decibels to an amplitude.
 pub(crate) fn amplitude(level_db: f64) -> f64 {
     10.0_f64.powf(level_db / 20.0)
 }
 
-/// Highest magnitude.
+/// Returns the largest magnitude of some samples.
 pub(crate) fn peak(values: &[f32]) -> f64 {
     values.iter().fold(0.0, |peak, value| peak.max(f64::from(value.abs())))
 }
 
-/// Root of the mean square.
+/// Returns the root mean square of some samples.
 pub(crate) fn rms(values: &[f32]) -> f64 {
     let squares: f64 = values.iter().map(|value| f64::from(*value).powi(2)).sum();
     (squares / values.len() as f64).sqrt()
 }
 
-/// Prints a measured value and asserts that it is within a tolerance of the expected one.
+/// Prints a measured value and asserts that it differs from the expected value by at most
+/// `tolerance`.
 #[track_caller]
 pub(crate) fn check(label: &str, measured: f64, expected: f64, tolerance: f64) {
     println!("{label}: {measured:.4}, expected {expected:.4} +- {tolerance}");
@@ -217,8 +221,8 @@ pub(crate) fn check(label: &str, measured: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Asserts that an effect that starts at any frame sounds as if it had processed silence from the
-/// session's start.
+/// Asserts that an effect that is reset to a frame has the same output as one that has processed
+/// silence from the session's start to this frame.
 #[track_caller]
 pub(crate) fn check_start_position(kind: &str, parameters: &[(&str, f64)]) {
     let bpm = 133.0;
@@ -236,11 +240,11 @@ pub(crate) fn check_start_position(kind: &str, parameters: &[(&str, f64)]) {
             .flatten()
             .zip(started.iter().flatten())
             .fold(0.0, |max_error: f64, (a, b)| max_error.max(f64::from((a - b).abs())));
-        check("difference of having started anywhere", max_error, 0.0, 1e-6);
+        check(&format!("difference after a start at frame {frame}"), max_error, 0.0, 1e-6);
     }
 }
 
-/// The largest difference of two consecutive values.
-pub(crate) fn steepest(values: &[f32]) -> f64 {
-    values.windows(2).fold(0.0, |steepest, pair| steepest.max(f64::from((pair[1] - pair[0]).abs())))
+/// Returns the largest difference between two consecutive values.
+pub(crate) fn largest_step(values: &[f32]) -> f64 {
+    values.windows(2).fold(0.0, |largest, pair| largest.max(f64::from((pair[1] - pair[0]).abs())))
 }

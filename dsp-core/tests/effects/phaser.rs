@@ -1,10 +1,10 @@
-//! Notches, feedback and modulation of the phaser.
+//! Tests of the phaser: notches, feedback and modulation.
 
 use std::f64::consts::{PI, TAU};
 
 use crate::measure::{
-    RATE_HZ, chain_of, check, check_start_position, cycle, db, delays_ms, impulse, noise, peak, process,
-    response_db, rms, sine, steepest,
+    RATE_HZ, chain_of, check, check_start_position, db, delays_ms, impulse, largest_step, mean_period, noise,
+    peak, process, response_db, rms, sine,
 };
 use dsp_core::effects::effect_kind;
 
@@ -14,17 +14,19 @@ fn warped(frequency_hz: f64) -> f64 {
     (PI * frequency_hz / f64::from(RATE_HZ)).tan()
 }
 
-/// Magnitude in decibels of a mix of the input with n all-pass filters that have a feedback of one
-/// frame.
+/// Returns the magnitude in decibels of a mix of the input and a series of all-pass filters. The
+/// feedback around the filters has a delay of one frame.
 fn formula_db(frequency_hz: f64, stages: i32, all_pass_hz: f64, feedback: f64, mix: f64) -> f64 {
-    let rotated = -2.0 * f64::from(stages) * (warped(frequency_hz) / warped(all_pass_hz)).atan();
+    let phase_shift = -2.0 * f64::from(stages) * (warped(frequency_hz) / warped(all_pass_hz)).atan();
     let frame = -TAU * frequency_hz / f64::from(RATE_HZ);
-    let (below_re, below_im) =
-        (1.0 - feedback * (rotated + frame).cos(), -feedback * (rotated + frame).sin());
-    let square = below_re * below_re + below_im * below_im;
-    let (re, im) = (rotated.cos(), rotated.sin());
-    let (wet_re, wet_im) =
-        ((re * below_re + im * below_im) / square, (im * below_re - re * below_im) / square);
+    let (denominator_re, denominator_im) =
+        (1.0 - feedback * (phase_shift + frame).cos(), -feedback * (phase_shift + frame).sin());
+    let square = denominator_re * denominator_re + denominator_im * denominator_im;
+    let (re, im) = (phase_shift.cos(), phase_shift.sin());
+    let (wet_re, wet_im) = (
+        (re * denominator_re + im * denominator_im) / square,
+        (im * denominator_re - re * denominator_im) / square,
+    );
     db((1.0 - mix + mix * wet_re).hypot(mix * wet_im))
 }
 
@@ -114,22 +116,22 @@ fn the_period_matches_the_rate() {
         ];
         let input = sine(1_000.0, 0.5, 5 * RATE_HZ as usize);
         let [left, _] = process(&mut chain_of("phaser", &parameters), &input);
-        // The phase shift of 1 kHz by the all-pass filters alone, in periods.
-        let rotated = &delays_ms(&left)[10..];
+        // The phase shift of 1 kHz by the all-pass filters, in periods.
+        let phase_shifts = &delays_ms(&left)[10..];
         let [lowest, highest] =
-            [f64::min, f64::max].map(|further| rotated.iter().copied().reduce(further).unwrap());
-        let secs = 0.01 * cycle(rotated, 0.5 * (lowest + highest));
+            [f64::min, f64::max].map(|choose| phase_shifts.iter().copied().reduce(choose).unwrap());
+        let secs = 0.01 * mean_period(phase_shifts, 0.5 * (lowest + highest));
         check(&format!("period at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-3 / rate_hz);
-        let turned_at = |all_pass_hz| 4.0 / PI * (warped(1_000.0) / warped(all_pass_hz)).atan();
-        let expected = turned_at(500.0) - turned_at(2_000.0);
-        // The extreme may lie between the centres of two windows.
-        let missed = expected * (1.0 - (0.005 * TAU * rate_hz).cos());
-        check(&format!("sweep at {rate_hz} Hz, periods"), highest - lowest, expected, 0.002 + missed);
+        let shift_at = |all_pass_hz| 4.0 / PI * (warped(1_000.0) / warped(all_pass_hz)).atan();
+        let expected = shift_at(500.0) - shift_at(2_000.0);
+        // The extremes of the phase shift may lie between the centres of two measuring windows.
+        let max_missed = expected * (1.0 - (0.005 * TAU * rate_hz).cos());
+        check(&format!("sweep at {rate_hz} Hz, periods"), highest - lowest, expected, 0.002 + max_missed);
     }
 }
 
 #[test]
-fn maximum_feedback_is_bounded_and_defaults_are_not_loud() {
+fn the_output_at_maximum_feedback_is_bounded_and_the_defaults_keep_the_level() {
     for feedback in [-0.95, 0.95] {
         let parameters = [
             ("feedback", feedback),
@@ -162,8 +164,8 @@ fn changes_do_not_click() {
         let before = process(&mut chain, &[input[..24_007].to_vec(), input[..24_007].to_vec()]);
         chain.set(0, kind.parameter_index(id).unwrap(), value);
         let after = process(&mut chain, &[input[24_007..].to_vec(), input[24_007..].to_vec()]);
-        let ratio = steepest(&[&before[0][2_000..], &after[0]].concat()) / steepest(&input);
-        println!("steepest step after {id} = {value}: {ratio:.3} of the sine's");
+        let ratio = largest_step(&[&before[0][2_000..], &after[0]].concat()) / largest_step(&input);
+        println!("largest step after {id} = {value}: {ratio:.3} of the sine's");
         assert!(ratio < 2.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Rules for all effects.
+//! Tests of rules that apply to all effects.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ const SECOND: usize = RATE_HZ as usize;
 
 const TIME: MusicalTime = MusicalTime { bpm: 97.0, beat: 0.0 };
 
-/// The impulse response of a convolution: 0.3 s of decaying noise.
+/// The impulse response for the convolution: 0.3 s of decaying noise.
 static RESPONSE: LazyLock<Stereo> = LazyLock::new(|| {
     let frames = 3 * SECOND / 10;
     noise(0.5, frames).map(|side| {
@@ -28,8 +28,7 @@ fn config(sample_rate_hz: u32) -> EffectConfig<'static> {
     EffectConfig { sample_rate_hz, seed: 1, impulse: Some(RESPONSE.each_ref().map(|side| &side[..])) }
 }
 
-/// The parameter values of a test. `Lowest` leaves the mix at its default, so that the effect is
-/// audible.
+/// The parameter values of a test. `Lowest` does not change the mix, so that the effect is audible.
 #[derive(Clone, Copy, Debug)]
 enum Setting {
     Defaults,
@@ -71,13 +70,13 @@ fn chain_at(sample_rate_hz: u32, kind: &'static EffectKind, setting: Setting) ->
     chain
 }
 
-/// An effect without a chain, which would replace NaN and infinity.
-struct Bare {
+/// An effect without a chain. A chain would replace NaN and infinity.
+struct BareEffect {
     effect: Box<dyn Effect>,
     kind: &'static EffectKind,
 }
 
-impl Bare {
+impl BareEffect {
     fn new(kind: &'static EffectKind, setting: Setting) -> Self {
         let mut effect = (kind.make)(&config(RATE_HZ));
         setting.values(kind).for_each(|(index, value)| effect.set(index, value, 0));
@@ -86,8 +85,8 @@ impl Bare {
         Self { effect, kind }
     }
 
-    /// The output for an input that is also the side-chain. With `has_changes`, two parameters
-    /// change in each tenth of the time.
+    /// Processes audio, which is also the side-chain. With `has_changes`, two parameters change at
+    /// the start of each tenth of the audio.
     fn play(&mut self, input: &Stereo, has_changes: bool) -> Stereo {
         let [mut left, mut right] = input.clone();
         let calls = left.len() / CONTROL_FRAMES;
@@ -108,19 +107,19 @@ impl Bare {
     }
 }
 
-/// Processes audio while parameters, bypass and tempo change.
+/// Processes audio in calls of these numbers of frames, while parameters, bypass and tempo change.
 fn play(chain: &mut EffectChain, kind: &EffectKind, input: &Stereo, call_frames: &[usize]) -> Stereo {
     let frames = input[0].len();
     let [mut left, mut right] = input.clone();
     let sidechain = [input[1].clone(), input[0].clone()];
     let mut calls = call_frames.iter().cycle();
-    let mut done = 0;
+    let mut start = 0;
     // The changes are at the same frames for all call sizes.
     let mut changes = (1..9).map(|number| (number, number * frames / 9));
     let mut next = changes.next();
-    while done < frames {
-        if let Some((number, at)) = next
-            && at == done
+    while start < frames {
+        if let Some((number, change_frame)) = next
+            && change_frame == start
         {
             let index = number % kind.parameters.len();
             let parameter = &kind.parameters[index];
@@ -132,18 +131,18 @@ fn play(chain: &mut EffectChain, kind: &EffectKind, input: &Stereo, call_frames:
             });
             next = changes.next();
         }
-        let until = next.map_or(frames, |(_, at)| at);
-        let part = done..until.min(done + calls.next().copied().unwrap_or(1));
+        let end = next.map_or(frames, |(_, change_frame)| change_frame);
+        let part = start..end.min(start + calls.next().copied().unwrap_or(1));
         let sidechain = [&sidechain[0][part.clone()], &sidechain[1][part.clone()]];
         assert_no_alloc(|| {
             chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(sidechain)]);
         });
-        done = part.end;
+        start = part.end;
     }
     [left, right]
 }
 
-/// Processes audio without changes.
+/// Processes audio in one call, without changes of parameters.
 fn process_unchanged(chain: &mut EffectChain, input: &Stereo) -> Stereo {
     process_with_sidechain(chain, input, &[input[1].clone(), input[0].clone()])
 }
@@ -182,7 +181,8 @@ fn the_output_does_not_depend_on_the_instruction_set() {
 
 #[test]
 fn skipping_silence_does_not_change_the_output() {
-    // Bursts with silence between them, some of it long enough for all effects to fall silent.
+    // The input has bursts with silence between them. The longest silence is long enough for all
+    // effects to fall silent.
     let mut input = noise(0.5, 4 * SECOND);
     for side in &mut input {
         for (frame, value) in side.iter_mut().enumerate() {
@@ -200,19 +200,19 @@ fn skipping_silence_does_not_change_the_output() {
             let play = |side: &Stereo| {
                 let mut chain = chain(kind, setting);
                 let [mut left, mut right] = input.clone();
-                let (mut done, mut calls) = (0, [32, 7, 100, 256].into_iter().cycle());
-                while done < left.len() {
-                    let part = done..left.len().min(done + calls.next().unwrap_or(1));
+                let (mut start, mut calls) = (0, [32, 7, 100, 256].into_iter().cycle());
+                while start < left.len() {
+                    let part = start..left.len().min(start + calls.next().unwrap_or(1));
                     let sidechain = [&side[0][part.clone()], &side[1][part.clone()]];
                     chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(sidechain)]);
                     // LFOs and ramps continue while an effect skips silence.
-                    if done < 150_000 && part.end >= 150_000 {
+                    if start < 150_000 && part.end >= 150_000 {
                         (0..kind.parameters.len()).for_each(|index| {
                             let parameter = &kind.parameters[index];
                             chain.set(0, index, f64::midpoint(parameter.min, parameter.default));
                         });
                     }
-                    done = part.end;
+                    start = part.end;
                 }
                 [left, right]
             };
@@ -222,8 +222,8 @@ fn skipping_silence_does_not_change_the_output() {
 }
 
 #[test]
-fn reset_equals_new() {
-    // The input is longer than any echo, so that the output would contain remains of the state.
+fn a_reset_effect_equals_a_new_effect() {
+    // The input is longer than any echo, so state that survives the reset would be audible.
     let before = noise(0.9, 4 * SECOND);
     let (after, short) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
     for kind in EFFECTS {
@@ -236,7 +236,7 @@ fn reset_equals_new() {
             };
             let mut used = fresh(7);
             process_unchanged(&mut used, &before);
-            // All parameters ramp back to their values.
+            // These changes leave all parameters ramping back to their values.
             let values: Vec<(usize, f64)> = setting.values(kind).collect();
             for (index, value) in &values {
                 used.set(0, *index, kind.parameters[*index].max);
@@ -283,7 +283,7 @@ fn the_loudest_input_leaves_a_finite_state() {
     let tone = sine(997.0, 0.25, 2 * SECOND);
     for kind in EFFECTS {
         for setting in SETTINGS {
-            let mut used = Bare::new(kind, setting);
+            let mut used = BareEffect::new(kind, setting);
             let mut outputs = Vec::new();
             for peak in [LOUDEST, 1.0, LOUDEST] {
                 outputs.push(used.play(&noise(peak, SECOND / 2), true));
@@ -306,7 +306,7 @@ fn every_sample_rate_is_stable() {
                 let loudest = output.iter().map(|values| peak(values)).fold(0.0, f64::max);
                 assert!(
                     loudest < f64::from(LOUDEST),
-                    "{} at {setting:?}, {sample_rate_hz} Hz: {loudest}",
+                    "{} at {setting:?}, {sample_rate_hz} Hz: a peak of {loudest}",
                     kind.id
                 );
             }
@@ -315,7 +315,7 @@ fn every_sample_rate_is_stable() {
 }
 
 #[test]
-fn output_falls_silent_after_the_input() {
+fn the_output_falls_silent_within_20_s_after_the_input() {
     for kind in EFFECTS {
         let mut chain = chain(kind, Setting::Defaults);
         let [left, right] = &mut noise(0.5, SECOND);
@@ -331,25 +331,25 @@ fn output_falls_silent_after_the_input() {
 
 #[test]
 fn decaying_output_is_never_subnormal() {
-    // Oscillating signals may have subnormal values at zero crossings.
-    const PASSING: usize = 4;
+    // An oscillating signal may have a few subnormal values at its zero crossings.
+    const MAX_SUBNORMAL_VALUES: usize = 4;
     let silence = [vec![0.0; 10 * SECOND], vec![0.0; 10 * SECOND]];
     for kind in EFFECTS {
         for setting in SETTINGS {
-            let mut bare = Bare::new(kind, setting);
+            let mut bare = BareEffect::new(kind, setting);
             bare.play(&noise(0.5, SECOND), false);
             let after = bare.play(&silence, false);
-            let small = after.iter().flatten().filter(|value| value.is_subnormal()).count();
-            println!("{} at {setting:?}: {small} subnormal values", kind.id);
-            assert!(small <= PASSING, "{} at {setting:?}", kind.id);
+            let subnormal_count = after.iter().flatten().filter(|value| value.is_subnormal()).count();
+            println!("{} at {setting:?}: {subnormal_count} subnormal values", kind.id);
+            assert!(subnormal_count <= MAX_SUBNORMAL_VALUES, "{} at {setting:?}", kind.id);
         }
     }
 }
 
 #[test]
-fn silence_before_an_echo_is_as_declared() {
-    // A render waits a tenth of a second in any case.
-    const WAITED: usize = SECOND / 10;
+fn silence_before_an_echo_is_not_longer_than_declared() {
+    // A render that has fallen silent continues for a tenth of a second more than effects declare.
+    const EXTRA_FRAMES: usize = SECOND / 10;
     const SILENCE: f32 = 1e-4;
     for kind in EFFECTS {
         for setting in SETTINGS {
@@ -360,16 +360,16 @@ fn silence_before_an_echo_is_as_declared() {
             let [left, right] = &mut after;
             chain.process(left, right, &[]);
             let longest_silence_frames = chain.longest_silence_frames();
-            let sounds = |frame: &usize| after.iter().any(|values| values[*frame].abs() > SILENCE);
+            let is_audible = |frame: &usize| after.iter().any(|values| values[*frame].abs() > SILENCE);
             let (mut last, mut longest) = (0, 0);
-            for frame in (0..12 * SECOND).filter(sounds) {
+            for frame in (0..12 * SECOND).filter(is_audible) {
                 (longest, last) = (longest.max(frame - last), frame);
             }
             println!(
                 "{} at {setting:?}: {longest} frames of silence, {longest_silence_frames} declared",
                 kind.id
             );
-            assert!(longest <= longest_silence_frames + WAITED, "{} at {setting:?}", kind.id);
+            assert!(longest <= longest_silence_frames + EXTRA_FRAMES, "{} at {setting:?}", kind.id);
         }
     }
 }
@@ -392,7 +392,7 @@ fn a_bypass_delays_the_input_by_the_latency() {
 
 #[test]
 fn a_bypass_does_not_click() {
-    // A crossfade adds at most the slope of the fade to that of the tone.
+    // A crossfade adds at most its own slope to the slope of the tone.
     let tone = sine(100.0, 0.25, SECOND);
     let kind = effect_kind("utility").unwrap();
     let mut chain = chain(kind, Setting::Defaults);
@@ -406,7 +406,7 @@ fn a_bypass_does_not_click() {
     let fade_step = 0.25 / (0.01 * f64::from(RATE_HZ));
     for pair in left.windows(2) {
         let step = f64::from((pair[1] - pair[0]).abs());
-        assert!(step < tone_step + fade_step, "a step of {step}");
+        assert!(step < tone_step + fade_step, "a step of {step}, larger than those of tone and fade");
     }
 }
 
@@ -418,7 +418,7 @@ fn parameter_tables_are_consistent() {
             let label = format!("{}/{}", kind.id, parameter.id);
             assert!(
                 kind.parameters[..index].iter().all(|earlier| earlier.id != parameter.id),
-                "{label} twice"
+                "{label} occurs twice"
             );
             assert!(
                 parameter.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),

@@ -1,4 +1,4 @@
-//! Curves, harmonics, aliases and latency of the saturator.
+//! Tests of the saturator: curves, harmonics, aliases and latency.
 
 use std::f64::consts::TAU;
 
@@ -13,7 +13,7 @@ use crate::measure::{
 const TYPES: [&str; 5] = ["tape", "tube", "soft", "hard", "fold"];
 const LATENCY_FRAMES: usize = 48;
 
-/// The curve of the documentation.
+/// Returns the output of the documented curve for an input value `x`.
 fn curve(kind: &str, drive_db: f64, bias: f64, x: f64) -> f64 {
     let d = 10_f64.powf(drive_db / 20.0);
     let bias = if kind == "tube" { bias + 0.4 } else { bias };
@@ -71,8 +71,7 @@ fn the_output_level_is_the_gain_of_the_wet_signal() {
 
 #[test]
 fn harmonics_match_the_curve() {
-    // The Fourier integral of the curve over a sine is compared with the measurement of a slow
-    // sine.
+    // The expected amplitudes are Fourier coefficients of the curve applied to a sine.
     for kind in TYPES {
         for (drive_db, bias) in [(12.0, 0.0), (24.0, 0.3)] {
             let parameters = [("type", index_of(kind)), ("drive_db", drive_db), ("bias", bias)];
@@ -95,9 +94,9 @@ fn harmonics_match_the_curve() {
 }
 
 #[test]
-fn aliases_are_80_db_down_at_full_drive() {
-    // All harmonics and aliases of 5,001 Hz are multiples of 3 Hz, which are exact bins of 16,000
-    // frames.
+fn aliases_are_80_db_below_the_fundamental_at_full_drive() {
+    // All harmonics and aliases of 5,001 Hz are multiples of 3 Hz, and 16,000 frames have a whole
+    // number of periods of 3 Hz.
     let f = 5_001_i64;
     for kind in TYPES {
         for level in [1.0, 0.3] {
@@ -105,7 +104,7 @@ fn aliases_are_80_db_down_at_full_drive() {
             let [left, _] = process(&mut chain_of("saturator", &parameters), &sine(f as f64, level, 20_000));
             let steady = &left[4_000..];
             let fundamental = tone(steady, f as f64).0;
-            let (mut worst_db, mut at) = (f64::MIN, (0, 0));
+            let (mut worst_db, mut worst) = (f64::MIN, (0, 0));
             for harmonic in 1..300 {
                 let folded = (harmonic * f + 24_000).rem_euclid(48_000) - 24_000;
                 let is_harmonic = |hz: i64| (0..5).any(|harmonic| (hz - harmonic * f).abs() < 9);
@@ -114,17 +113,18 @@ fn aliases_are_80_db_down_at_full_drive() {
                 }
                 let alias_db = db(tone(steady, folded.abs() as f64).0 / fundamental);
                 if alias_db > worst_db {
-                    (worst_db, at) = (alias_db, (harmonic, folded.abs()));
+                    (worst_db, worst) = (alias_db, (harmonic, folded.abs()));
                 }
             }
-            println!("{kind} at {level}: harmonic {} at {} Hz, {worst_db:.1} dB", at.0, at.1);
-            assert!(worst_db < -80.0, "{kind}: {worst_db} dB");
+            let (harmonic, alias_hz) = worst;
+            println!("{kind} at {level}: alias of harmonic {harmonic} at {alias_hz} Hz, {worst_db:.1} dB");
+            assert!(worst_db < -80.0, "{kind}: an alias of {worst_db} dB");
         }
     }
 }
 
 #[test]
-fn latency_is_exact() {
+fn an_impulse_is_delayed_by_the_stated_latency() {
     let kind = effect_kind("saturator").unwrap();
     for parameters in [&[("drive_db", 0.0), ("type", 3.0)][..], &[("drive_db", 0.0), ("type", 4.0)]] {
         let mut chain = chain_of(kind.id, parameters);
@@ -134,10 +134,10 @@ fn latency_is_exact() {
         let [left, _] = process(&mut chain, &[quiet.clone(), quiet]);
         let highest = (0..200).max_by(|a, b| left[*a].total_cmp(&left[*b])).unwrap();
         assert_eq!(highest, LATENCY_FRAMES);
-        // The phase is linear: the response is symmetric.
-        let lopsided = (1..48).map(|d| (left[48 + d] - left[48 - d]).abs()).fold(0.0, f32::max);
-        println!("impulse is symmetric within {:.1} dB", db(f64::from(lopsided) / 1e-3));
-        assert!(lopsided < 1e-8);
+        // Because the phase is linear, the impulse response is symmetric.
+        let asymmetry = (1..48).map(|d| (left[48 + d] - left[48 - d]).abs()).fold(0.0, f32::max);
+        println!("asymmetry of the impulse response: {:.1} dB", db(f64::from(asymmetry) / 1e-3));
+        assert!(asymmetry < 1e-8);
     }
 }
 
@@ -145,7 +145,7 @@ fn latency_is_exact() {
 fn the_linear_response_is_flat_to_20_khz() {
     let [left, _] = process(&mut chain_of("saturator", &[("drive_db", 0.0), ("type", 3.0)]), &impulse(400));
     for frequency_hz in [20.0, 1_000.0, 5_000.0, 10_000.0, 15_000.0, 19_000.0, 20_000.0] {
-        // Linear interpolation with a triangle weights three frames by 1/6, 4/6 and 1/6.
+        // The antialiasing of the curve acts like a filter with the weights 1/6, 4/6 and 1/6.
         let expected = db((2.0 + (TAU * frequency_hz / 384_000.0).cos()) / 3.0);
         check(&format!("{frequency_hz} Hz, dB"), response_db(&left, frequency_hz), expected, 0.01);
     }
@@ -156,8 +156,7 @@ fn dry_and_wet_are_aligned() {
     let input = noise(0.1, 2_000);
     let dry = process(&mut chain_of("saturator", &[("mix", 0.0)]), &input);
     assert_eq!(dry[0][LATENCY_FRAMES..], input[0][..2_000 - LATENCY_FRAMES]);
-    // The hard curve is linear up to 1, so that half dry and half wet is a delay without a comb
-    // filter.
+    // The hard curve is linear up to 1. If dry and wet are aligned, their sum has no comb filter.
     let parameters = [("mix", 0.5), ("drive_db", 0.0), ("type", 3.0)];
     let [half, _] = process(&mut chain_of("saturator", &parameters), &impulse(400));
     for frequency_hz in [100.0, 3_000.0, 12_000.0, 18_000.0] {
@@ -172,14 +171,15 @@ fn a_bias_leaves_no_dc_offset() {
     let mean: f64 = left[48_000..].iter().map(|value| f64::from(*value)).sum::<f64>() / 48_000.0;
     println!("mean {:.1} dBFS", db(mean));
     assert!(mean.abs() < 1e-4);
-    // Silence stays silent.
+    // With a bias, too, silent input has a silent output.
     let silent = process(&mut chain_of("saturator", &[("bias", 0.5)]), &[vec![0.0; 4_800], vec![0.0; 4_800]]);
     assert!(peak(&silent[0]) < 1e-7);
 }
 
 #[test]
 fn the_dc_filter_is_a_high_pass_at_5_hz() {
-    // The input is so quiet that a biased curve is linear and only the filter remains.
+    // The input is so quiet that the biased curve is linear. The response is thus that of the DC
+    // filter.
     for rate_hz in [44_100, 48_000, 96_000] {
         let parameters = [("type", index_of("hard")), ("drive_db", 0.0), ("bias", 0.5)];
         let quiet: Vec<f32> = impulse(1 << 17)[0].iter().map(|value| value * 0.25).collect();
@@ -199,8 +199,7 @@ fn set(chain: &mut EffectChain, id: &str, value: f64) {
 
 #[test]
 fn changes_do_not_click() {
-    // The harmonics of the tone end far below 6 kHz, so that energy there after a change is a
-    // click.
+    // The harmonics of the tone end far below 6 kHz, so energy above 6 kHz is a click.
     let mut chain = chain_of("saturator", &[("drive_db", 0.0)]);
     let [mut left, mut right] = sine(60.0, 0.25, 96_000);
     for (number, (left, right)) in left.chunks_mut(4_000).zip(right.chunks_mut(4_000)).enumerate() {
@@ -208,18 +207,18 @@ fn changes_do_not_click() {
         set(&mut chain, "bias", 0.1 * (number % 3) as f64);
         chain.process(left, right, &[]);
     }
-    let mut listener = chain_of(
+    let mut high_pass = chain_of(
         "equalizer",
         &[("low_cut_on", 1.0), ("low_cut_frequency_hz", 6_000.0), ("low_cut_slope", 2.0)],
     );
-    listener.process(&mut left, &mut right, &[]);
+    high_pass.process(&mut left, &mut right, &[]);
     let click_db = db(peak(&left[480..]));
     println!("loudest click: {click_db:.1} dBFS");
     assert!(click_db < -66.0);
 }
 
 #[test]
-fn input_after_silence_sounds_at_once() {
+fn input_after_long_silence_is_processed_as_after_a_reset() {
     for kind in TYPES {
         let parameters = [("type", index_of(kind))];
         let start = 9_000;
@@ -232,7 +231,7 @@ fn input_after_silence_sounds_at_once() {
         let difference =
             whole[0][start..].iter().zip(&later[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         println!("{kind}: difference of {difference:e}");
-        // The DC filter of the tube has a longer memory.
+        // The state of the tube's DC filter decays slowly, so its output differs more.
         assert!(difference < if kind == "tube" { 1e-3 } else { 1e-9 });
     }
 }

@@ -1,14 +1,14 @@
-//! Depth, rate, shapes, stereo phase and synchronisation of the tremolo.
+//! Tests of the tremolo: depth, rate, shapes, stereo phase and synchronisation.
 
 use std::f64::consts::TAU;
 
-use crate::measure::{RATE_HZ, chain_of, check, check_start_position, db, peak, process, steepest};
+use crate::measure::{RATE_HZ, chain_of, check, check_start_position, db, largest_step, peak, process};
 use dsp_core::effects::{MusicalTime, effect_kind};
 
 const SECOND: usize = RATE_HZ as usize;
 
-/// The output for a constant of 1, which is the gain.
-fn steady(frames: usize) -> [Vec<f32>; 2] {
+/// Returns a constant of 1 in both channels. The output of the tremolo for it is the gain.
+fn ones(frames: usize) -> [Vec<f32>; 2] {
     [vec![1.0; frames], vec![1.0; frames]]
 }
 
@@ -17,11 +17,11 @@ fn lowest(values: &[f32]) -> f64 {
 }
 
 #[test]
-fn the_gain_moves_between_1_and_the_depth() {
+fn the_gain_moves_between_1_and_1_minus_the_depth() {
     for depth in [0.0, 0.25, 0.5, 0.9] {
         for shape in 0..5 {
             let parameters = [("depth", depth), ("rate_hz", 2.0), ("shape", f64::from(shape))];
-            let [left, _] = process(&mut chain_of("tremolo", &parameters), &steady(SECOND));
+            let [left, _] = process(&mut chain_of("tremolo", &parameters), &ones(SECOND));
             check(&format!("shape {shape}, highest, dB"), db(peak(&left)), 0.0, 0.02);
             check(&format!("shape {shape}, lowest, dB"), db(lowest(&left)), db(1.0 - depth), 0.2);
         }
@@ -32,13 +32,14 @@ fn the_gain_moves_between_1_and_the_depth() {
 fn the_sine_has_the_set_rate_in_both_channels() {
     for (rate_hz, stereo_degrees) in [(0.5, 0.0), (5.0, 90.0), (7.3, 180.0), (20.0, 45.0)] {
         let parameters = [("depth", 1.0), ("rate_hz", rate_hz), ("stereo_degrees", stereo_degrees)];
-        let output = process(&mut chain_of("tremolo", &parameters), &steady(2 * SECOND));
+        let output = process(&mut chain_of("tremolo", &parameters), &ones(2 * SECOND));
         for (side, phase_offset) in output.iter().zip([0.0, stereo_degrees / 360.0]) {
             let max_error = side.iter().enumerate().fold(0.0_f64, |max_error, (frame, value)| {
                 let period = rate_hz * frame as f64 / f64::from(RATE_HZ) + phase_offset;
                 max_error.max((f64::from(*value) - (0.5 + 0.5 * (TAU * period).cos())).abs())
             });
-            // The error of linear segments of 32 frames is an eighth of the square of their angle.
+            // The gain ramps linearly over 32 frames. The error of a linear segment is an eighth of
+            // the square of its angle, times the amplitude of 0.5.
             let angle = TAU * rate_hz * 32.0 / f64::from(RATE_HZ);
             check(
                 &format!("{rate_hz} Hz, {stereo_degrees} degrees, maximum error"),
@@ -52,15 +53,15 @@ fn the_sine_has_the_set_rate_in_both_channels() {
 
 #[test]
 fn shapes_match_their_names() {
-    let at_rate = |shape: f64| {
+    let gains = |shape: f64| {
         let [left, _] = process(
             &mut chain_of("tremolo", &[("depth", 1.0), ("rate_hz", 1.0), ("shape", shape)]),
-            &steady(SECOND),
+            &ones(SECOND),
         );
         left
     };
     let check_at = |shape: f64, points: &[(f64, f64)]| {
-        let values = at_rate(shape);
+        let values = gains(shape);
         for (period, expected) in points {
             let measured = f64::from(values[(period * f64::from(RATE_HZ)) as usize]);
             check(&format!("shape {shape} after {period} periods"), measured, *expected, 0.01);
@@ -71,22 +72,23 @@ fn shapes_match_their_names() {
     check_at(3.0, &[(0.0, 1.0), (0.25, 0.75), (0.5, 0.5), (0.75, 0.25), (0.99, 0.01)]);
     check_at(4.0, &[(0.0, 1.0), (0.01, 0.0), (0.25, 0.25), (0.5, 0.5), (0.75, 0.75), (0.99, 0.99)]);
     for shape in [2.0, 3.0, 4.0] {
-        // The steepest slope of a smooth transition is 1.5 times that of a linear one of 6 ms.
-        let step = steepest(&at_rate(shape)) * 0.006 * f64::from(RATE_HZ);
-        println!("shape {shape}: the steepest step is {step:.3} of a straight edge's");
+        // Jumps of the shapes are smooth transitions of 6 ms. Their largest slope is 1.5 times that
+        // of a linear transition.
+        let step = largest_step(&gains(shape)) * 0.006 * f64::from(RATE_HZ);
+        println!("shape {shape}: the largest step is {step:.3} of that of a linear transition");
         assert!(step < 1.55);
     }
 }
 
 #[test]
-fn synchronisation_follows_the_tempo() {
-    // Note values 1/8, 1/4D, 1/16T.
+fn synchronization_follows_the_tempo() {
+    // The note values are 1/8, 1/4D and 1/16T.
     for (note, beats) in [(7.0, 0.5), (12.0, 1.5), (2.0, 0.5 / 3.0)] {
         for bpm in [75.0, 120.0, 171.5] {
             let mut chain = chain_of("tremolo", &[("sync", 1.0), ("note", note), ("depth", 1.0)]);
             chain.reset(77_777);
             chain.set_time(MusicalTime { bpm, beat: 3.21 });
-            let [left, _] = process(&mut chain, &steady(2 * SECOND));
+            let [left, _] = process(&mut chain, &ones(2 * SECOND));
             let max_error = left.iter().enumerate().fold(0.0_f64, |max_error, (frame, value)| {
                 let beat = 3.21 + bpm / 60.0 * frame as f64 / f64::from(RATE_HZ);
                 max_error.max((f64::from(*value) - (0.5 + 0.5 * (TAU * beat / beats).cos())).abs())
@@ -100,10 +102,10 @@ fn synchronisation_follows_the_tempo() {
 fn changes_of_tempo_and_shape_do_not_click() {
     let kind = effect_kind("tremolo").unwrap();
     let mut chain = chain_of("tremolo", &[("sync", 1.0), ("depth", 1.0)]);
-    let before = process(&mut chain, &steady(30_011));
+    let before = process(&mut chain, &ones(30_011));
     let beat = 2.0 * 30_011.0 / f64::from(RATE_HZ);
     chain.set_time(MusicalTime { bpm: 90.0, beat });
-    let after = process(&mut chain, &steady(SECOND));
+    let after = process(&mut chain, &ones(SECOND));
     for (frame, value) in after[0].iter().enumerate().skip(64) {
         let beat = beat + 1.5 * frame as f64 / f64::from(RATE_HZ);
         assert!((f64::from(*value) - (0.5 + 0.5 * (TAU * beat / 0.5).cos())).abs() < 2e-3, "frame {frame}");
@@ -113,11 +115,11 @@ fn changes_of_tempo_and_shape_do_not_click() {
         [("shape", 2.0), ("shape", 3.0), ("sync", 0.0), ("stereo_degrees", 180.0), ("rate_hz", 20.0)]
     {
         chain.set(0, kind.parameter_index(id).unwrap(), value);
-        all.extend(&process(&mut chain, &steady(SECOND + 13))[1]);
+        all.extend(&process(&mut chain, &ones(SECOND + 13))[1]);
     }
-    println!("steepest step: {:.5}", steepest(&all));
-    // The fastest change is a transition of 6 ms, or a change of shape in 20 ms.
-    assert!(steepest(&all) < 1.5 / (0.006 * f64::from(RATE_HZ)) + 1.0 / (0.02 * f64::from(RATE_HZ)));
+    println!("largest step: {:.5}", largest_step(&all));
+    // The fastest changes are a transition of 6 ms and the crossfade of two shapes in 20 ms.
+    assert!(largest_step(&all) < 1.5 / (0.006 * f64::from(RATE_HZ)) + 1.0 / (0.02 * f64::from(RATE_HZ)));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Gain, balance, polarity and channels.
+//! Tests of the utility effect: gain, balance, polarity and channels.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -28,8 +28,8 @@ fn channels_and_polarity_match_their_names() {
     let check = |parameters: &[(&str, f64)], expected: &dyn Fn(f32, f32) -> (f32, f32)| {
         let output = process(&mut chain_of("utility", parameters), &input);
         for frame in 0..64 {
-            let (wanted_left, wanted_right) = expected(left[frame], right[frame]);
-            assert_eq!((output[0][frame], output[1][frame]), (wanted_left, wanted_right), "{parameters:?}");
+            let expected = expected(left[frame], right[frame]);
+            assert_eq!((output[0][frame], output[1][frame]), expected, "{parameters:?}");
         }
     };
     check(&[("channels", 1.0)], &|left, right| (right, left));
@@ -48,9 +48,9 @@ fn channels_and_polarity_match_their_names() {
 fn balance_fades_the_opposite_channel_by_a_quarter_cosine() {
     for balance in [-1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0_f64] {
         let [left, right] = process(&mut chain_of("utility", &[("balance", balance)]), &constant(-6.0, 100));
-        let faded = |period: f64| (period.max(0.0) * FRAC_PI_2).cos();
+        let expected_gain = |period: f64| (period.max(0.0) * FRAC_PI_2).cos();
         let gain = |value: f32| f64::from(value) / amplitude(-6.0);
-        check(&format!("left at {balance}"), gain(left[99]), faded(balance), 1e-6);
-        check(&format!("right at {balance}"), gain(right[99]), faded(-balance), 1e-6);
+        check(&format!("left at {balance}"), gain(left[99]), expected_gain(balance), 1e-6);
+        check(&format!("right at {balance}"), gain(right[99]), expected_gain(-balance), 1e-6);
     }
 }

@@ -1,16 +1,17 @@
-//! Changes of parameters: each takes effect at its time, whatever changes at the same time.
+//! Tests of parameter changes: each takes effect at its frame, whatever else changes at the same
+//! time.
 
 use dsp_core::effects::{EFFECTS, EffectKind, MusicalTime, Parameter, Unit};
 use dsp_core::mixer::EffectChain;
 
-use crate::measure::{RATE_HZ, chain_of, constant, db, noise, peak, process, steepest};
+use crate::measure::{RATE_HZ, chain_of, constant, db, largest_step, noise, peak, process};
 
 fn index(chain: &EffectChain, parameter: &str) -> usize {
     let kind = chain.slots().first().expect("an effect").kind();
     kind.parameter_index(parameter).expect("a parameter")
 }
 
-/// An audible value other than the default.
+/// Returns a value that differs audibly from the default.
 fn audible_value(parameter: &Parameter) -> f64 {
     let below = f64::midpoint(parameter.min, parameter.default);
     let value = if parameter.default < f64::midpoint(parameter.min, parameter.max) {
@@ -21,17 +22,18 @@ fn audible_value(parameter: &Parameter) -> f64 {
     parameter.clamp(value)
 }
 
-/// Whether a parameter changes the phase of LFOs, which tests with sessions cover.
+/// Whether a parameter changes the phase of LFOs. `tests/engine` tests these parameters.
 fn changes_lfo_phase(kind: &EffectKind, parameter: &Parameter) -> bool {
     let is_rate = parameter.unit == Unit::Hertz && parameter.max < 100.0;
     is_rate || (kind.id == "tremolo" && ["sync", "note"].contains(&parameter.id))
 }
 
 #[test]
-fn a_value_set_during_playback_sounds_like_one_set_before() {
-    const BEFORE: usize = 10_007;
-    // These bands are active, so that their frequencies and widths are audible.
-    let at_work: &[(&str, f64)] = &[
+fn a_value_set_during_playback_has_the_same_effect_as_one_set_before() {
+    const CHANGE_FRAME: usize = 10_007;
+    // These settings activate bands and an LFO, so that changes of all their parameters are
+    // audible.
+    let active: &[(&str, f64)] = &[
         ("low_cut_on", 1.0),
         ("low_shelf_gain_db", 6.0),
         ("bell_1_gain_db", 6.0),
@@ -45,35 +47,35 @@ fn a_value_set_during_playback_sounds_like_one_set_before() {
     ];
     let input = noise(0.1, 10 * RATE_HZ as usize);
     for kind in EFFECTS {
-        let at_work: Vec<_> =
-            at_work.iter().copied().filter(|(id, _)| kind.parameter_index(id).is_some()).collect();
+        let active: Vec<_> =
+            active.iter().copied().filter(|(id, _)| kind.parameter_index(id).is_some()).collect();
         for (number, parameter) in kind.parameters.iter().enumerate() {
             if changes_lfo_phase(kind, parameter) {
                 continue;
             }
             let value = audible_value(parameter);
-            let [mut early, mut late] = [(); 2].map(|()| chain_of(kind.id, &at_work));
+            let [mut early, mut late] = [(); 2].map(|()| chain_of(kind.id, &active));
             early.automate(0, number, value, 0);
             early.reset(0);
             early.set_time(MusicalTime { bpm: 120.0, beat: 0.0 });
             let early = process(&mut early, &input);
             let part =
                 |range: core::ops::Range<usize>| input.each_ref().map(|side| side[range.clone()].to_vec());
-            process(&mut late, &part(0..BEFORE));
+            process(&mut late, &part(0..CHANGE_FRAME));
             late.automate(0, number, value, 0);
-            let late = process(&mut late, &part(BEFORE..input[0].len()));
-            // The input from before the change has decayed by then.
+            let late = process(&mut late, &part(CHANGE_FRAME..input[0].len()));
+            // The comparison starts when the response to input before the change has decayed.
             let tail = 9 * RATE_HZ as usize;
             for side in 0..2 {
                 let differences: Vec<f32> = early[side][tail..]
                     .iter()
-                    .zip(&late[side][tail - BEFORE..])
+                    .zip(&late[side][tail - CHANGE_FRAME..])
                     .map(|(a, b)| a - b)
                     .collect();
-                let off_db = db(peak(&differences));
+                let difference_db = db(peak(&differences));
                 assert!(
-                    off_db < -90.0,
-                    "{} {} at {value}: {off_db:.1} dBFS of difference",
+                    difference_db < -90.0,
+                    "{} {} at {value}: a difference of {difference_db:.1} dBFS",
                     kind.id,
                     parameter.id
                 );
@@ -83,7 +85,7 @@ fn a_value_set_during_playback_sounds_like_one_set_before() {
 }
 
 #[test]
-fn gains_and_mixes_change_at_their_frame() {
+fn gains_and_mixes_set_without_a_ramp_change_at_exactly_their_frame() {
     for (kind, parameter, from, to) in [
         ("delay", "mix", 0.0, 1.0),
         ("reverb", "mix", 0.0, 1.0),
@@ -97,25 +99,26 @@ fn gains_and_mixes_change_at_their_frame() {
         ("compressor", "makeup_db", 0.0, -12.0),
     ] {
         let input = noise(0.1, 1_000);
-        for at in [320, 321, 351] {
-            let played = |values: [f64; 2]| {
+        for change_frame in [320, 321, 351] {
+            let output_with = |values: [f64; 2]| {
                 let mut chain = chain_of(kind, &[(parameter, values[0])]);
                 let part = |range: core::ops::Range<usize>| {
                     input.each_ref().map(|side| side[range.clone()].to_vec())
                 };
-                let mut output = process(&mut chain, &part(0..at));
+                let mut output = process(&mut chain, &part(0..change_frame));
                 chain.automate(0, index(&chain, parameter), values[1], 0);
-                let later = process(&mut chain, &part(at..1_000));
+                let later = process(&mut chain, &part(change_frame..1_000));
                 output.iter_mut().zip(later).for_each(|(output, later)| output.extend(later));
                 output
             };
-            let (before, stepped, after) = (played([from, from]), played([from, to]), played([to, to]));
+            let (before, stepped, after) =
+                (output_with([from, from]), output_with([from, to]), output_with([to, to]));
             let first = (0..1_000).find(|frame| before[0][*frame] != stepped[0][*frame]);
-            assert_eq!(first, Some(at), "{kind}: the first frame that differs");
+            assert_eq!(first, Some(change_frame), "{kind}: the first changed frame");
             let last = (0..1_000).rfind(|frame| (after[0][*frame] - stepped[0][*frame]).abs() > 1e-4);
             assert!(
-                last.is_none_or(|last| last < at),
-                "{kind}: at its new value after frame {last:?} of {at}"
+                last.is_none_or(|last| last < change_frame),
+                "{kind}: frame {last:?} does not have the new value set at frame {change_frame}"
             );
         }
     }
@@ -141,12 +144,9 @@ fn a_manual_ramp_is_independent_of_automation() {
                 }
                 process(&mut chain, &constant(-12.0, 32))[0].clone()
             });
-            steepest(&output.collect::<Vec<f32>>())
+            largest_step(&output.collect::<Vec<f32>>())
         });
-        println!(
-            "{kind} {manual_id}: steepest step {:.6} alone, {:.6} during automation",
-            steps[0], steps[1]
-        );
+        println!("{kind} {manual_id}: largest step {:.6} without, {:.6} with automation", steps[0], steps[1]);
         assert!(steps[1] < 1.5 * steps[0], "{kind} {manual_id}: {steps:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Width by mid/side processing.
+//! Tests of the width effect, which scales the side signal.
 
 use crate::measure::{chain_at, chain_of, check, db, impulse, noise, process, response_at_db, warped_ratio};
 
@@ -17,7 +17,7 @@ fn outputs_match_mid_side_processing() {
 }
 
 #[test]
-fn the_mono_mix_does_not_change() {
+fn the_sum_of_both_channels_does_not_change() {
     let input = noise(0.5, 48_000);
     for parameters in [
         &[("width", 0.0)][..],
@@ -40,8 +40,8 @@ fn a_width_of_1_does_not_change_the_signal() {
 }
 
 #[test]
-fn lows_become_mono() {
-    // The input has a side signal only, so that the output is the response of the filter.
+fn mono_below_is_a_high_pass_of_the_side_signal() {
+    // The input has only a side signal, so the output is the response of the side signal's filter.
     let [left, right] = impulse(1 << 15);
     let input = [left, right.into_iter().map(|value| -value).collect()];
     for rate_hz in [44_100, 48_000, 96_000] {
@@ -52,8 +52,9 @@ fn lows_become_mono() {
             for octaves in [-2.0, -1.0, 0.0, 1.0, 3.3_f64] {
                 let frequency_hz = below_hz * octaves.exp2();
                 let expected = -10.0 * (1.0 + warped_ratio(rate_hz, below_hz, frequency_hz).powi(8)).log10();
-                let label =
-                    format!("sides at {frequency_hz:.0} Hz, mono below {below_hz} Hz, {rate_hz} Hz, dB");
+                let label = format!(
+                    "side signal at {frequency_hz:.0} Hz, mono below {below_hz} Hz, {rate_hz} Hz, dB"
+                );
                 check(&label, response_at_db(rate_hz, &left, frequency_hz), expected, 0.02);
             }
         }
@@ -69,7 +70,7 @@ fn changes_of_the_width_do_not_click() {
         chain.set(0, 0, if number % 2 == 0 { 2.0 } else { 0.0 });
         chain.process(left, right, &[]);
     }
-    // The width changes by 2 in 20 ms.
-    let most = 0.25 * 2.0 / 960.0 * 1.01;
-    assert!(left.windows(2).all(|pair| (pair[1] - pair[0]).abs() <= most));
+    // A change of the width by 2 takes 20 ms.
+    let max_step = 0.25 * 2.0 / 960.0 * 1.01;
+    assert!(left.windows(2).all(|pair| (pair[1] - pair[0]).abs() <= max_step));
 }

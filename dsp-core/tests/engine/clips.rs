@@ -1,4 +1,4 @@
-//! Recorded audio plays at the frames that the session says.
+//! Tests that audio clips play at their frames, whole or streamed.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::mixer::{Mixer, Slots, Underruns, WantedAudio};
@@ -7,7 +7,8 @@ use dsp_core::session::{Audio, AudioSlot, Clip, Session, Track};
 use crate::full::play;
 use crate::sessions::{peak, session};
 
-/// Values small enough for the limiter to pass unchanged, all different.
+/// Returns a source with different consecutive values. They are so small that the limiter does not
+/// change them.
 fn source(frames: usize) -> [Vec<f32>; 2] {
     let values = |sign: f32| (0..frames).map(|frame| sign * (1 + frame % 997) as f32 / 4_096.0).collect();
     [values(1.0), values(-0.5)]
@@ -35,7 +36,7 @@ fn whole(frames: usize) -> [Option<AudioSlot>; 1] {
     [Some(AudioSlot::Whole(Audio::from_channels(&left, Some(&right))))]
 }
 
-/// Compares the left output from `start` on with a formula.
+/// Plays clips from frame `start` on and compares each frame with `expected`.
 fn check(clips: &[Clip], source_frames: usize, start: u64, expected: impl Fn(u64) -> f32) {
     let audio = whole(source_frames);
     let mut mixer = Mixer::new(&with_clips(clips), Slots { banks: &[], audio: &audio }).unwrap();
@@ -52,6 +53,7 @@ fn check(clips: &[Clip], source_frames: usize, start: u64, expected: impl Fn(u64
     }
 }
 
+/// Returns the left value of the source at a frame.
 fn value(frame: u64) -> f32 {
     source(4_000)[0][frame as usize]
 }
@@ -66,13 +68,13 @@ fn a_clip_plays_exactly_at_its_position() {
         check(&[clip(1_000, 900)], 4_000, start, |frame| {
             if inside(frame, 1_000, 1_900) { at(frame as i64 - 1_000) } else { 0.0 }
         });
-        // Longer than its source.
+        // This clip is longer than the remaining source.
         let late = Clip { offset_frames: 3_500, ..clip(700, 9_000) };
         check(&[late], 4_000, start, |frame| if frame >= 700 { at(frame as i64 - 700 + 3_500) } else { 0.0 });
-        // Two that overlap.
+        // These two clips overlap.
         check(&[clip(1_500, 2_000), clip(300, 2_000)], 4_000, start, |frame| {
-            let one = if inside(frame, 1_500, 3_500) { at(frame as i64 - 1_500) } else { 0.0 };
-            one + if inside(frame, 300, 2_300) { at(frame as i64 - 300) } else { 0.0 }
+            let late = if inside(frame, 1_500, 3_500) { at(frame as i64 - 1_500) } else { 0.0 };
+            late + if inside(frame, 300, 2_300) { at(frame as i64 - 300) } else { 0.0 }
         });
     }
 }
@@ -99,7 +101,7 @@ fn fades_are_linear() {
             0.5 * fade * value(frame)
         });
     }
-    // The fade-out ends at the end of the source.
+    // If the source ends before the clip, the fade-out ends at the end of the source.
     let short = Clip { offset_frames: 3_900, fade_out_frames: 50, ..clip(0, 1_000) };
     check(&[short], 4_000, 0, |frame| {
         if frame < 100 { value(3_900 + frame) * ((100 - frame) as f32 / 50.0).min(1.0) } else { 0.0 }
@@ -122,31 +124,31 @@ fn stopping_and_editing_a_clip_does_not_click() {
         }
         let output = play(&mut mixer, 4_800, &[128]);
         let left = &output[..4_800];
-        let steepest =
-            left.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
-        assert!(steepest < 0.01, "a step of {steepest}");
+        let largest_step =
+            left.windows(2).fold(0.0_f32, |largest_step, pair| largest_step.max((pair[1] - pair[0]).abs()));
+        assert!(largest_step < 0.01, "a step of {largest_step}");
         assert_eq!(peak(&left[2_000..]), 0.0);
     }
 }
 
-/// Delivers the wanted audio, at most `most` frames of each request.
-fn deliver_wanted(mixer: &mut Mixer, source: &[Vec<f32>; 2], most: usize) {
+/// Delivers the wanted audio, at most `max_frames` frames of each request.
+fn deliver_wanted(mixer: &mut Mixer, source: &[Vec<f32>; 2], max_frames: usize) {
     let wanted = mixer.wanted_audio().collect();
-    deliver(mixer, core::slice::from_ref(source), wanted, most);
+    deliver(mixer, core::slice::from_ref(source), wanted, max_frames);
 }
 
-/// Delivers audio that was wanted earlier, with one source for each slot.
-fn deliver(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>, most: usize) {
-    for want in wanted {
-        let start = want.source_frame as usize;
-        let piece = start..start + want.frames.min(most);
-        let audio = sources[want.audio_slot as usize].each_ref().map(|side| &side[piece.clone()]);
-        assert_no_alloc(|| mixer.fill_audio(want.audio_slot, want.source_frame, audio));
+/// Delivers audio for requests that may be outdated, with one source for each slot.
+fn deliver(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>, max_frames: usize) {
+    for request in wanted {
+        let start = request.source_frame as usize;
+        let piece = start..start + request.frames.min(max_frames);
+        let audio = sources[request.audio_slot as usize].each_ref().map(|side| &side[piece.clone()]);
+        assert_no_alloc(|| mixer.fill_audio(request.audio_slot, request.source_frame, audio));
     }
 }
 
 #[test]
-fn audio_streamed_in_time_plays_like_whole_audio() {
+fn audio_that_is_streamed_in_time_plays_like_whole_audio() {
     const FRAMES: usize = 120_000;
     let [left, right] = source(FRAMES);
     let clips = [
@@ -170,7 +172,7 @@ fn audio_streamed_in_time_plays_like_whole_audio() {
         }
         for _ in 0..40 {
             deliver_wanted(&mut mixer, &source, 4_096);
-            // An edit of another clip discards no audio.
+            // Setting the same session again discards no audio.
             mixer.set_session(&session, Slots { banks: &[], audio: &streamed }).unwrap();
             let calls = [128, 1_000];
             assert!(play(&mut mixer, 1_500, &calls) == play(&mut expected, 1_500, &calls), "from {start}");
@@ -179,14 +181,15 @@ fn audio_streamed_in_time_plays_like_whole_audio() {
     }
 }
 
-/// A mixer with whole sources and one with streamed sources, playing the same session.
-struct Pair {
+/// Two mixers that play the same session: the first with whole sources, the second with streamed
+/// sources.
+struct MixerPair {
     sources: Vec<[Vec<f32>; 2]>,
     slots: [Vec<Option<AudioSlot>>; 2],
     mixers: [Mixer; 2],
 }
 
-impl Pair {
+impl MixerPair {
     fn new(sources: Vec<[Vec<f32>; 2]>, clips: &[Clip], start: u64) -> Self {
         let whole = |[left, right]: &[Vec<f32>; 2]| AudioSlot::Whole(Audio::from_channels(left, Some(right)));
         let streamed = |[left, _]: &[Vec<f32>; 2]| AudioSlot::Streamed { frames: left.len() as u64 };
@@ -223,39 +226,42 @@ impl Pair {
         }
     }
 
-    /// Checks that both mixers give the same output, without underruns.
+    /// Checks that both mixers have the same output, and the second no underruns.
     fn check(&mut self, frames: usize, label: &str) {
         let [whole, streamed] = self.mixers.each_mut().map(|mixer| play(mixer, frames, &[128, 1_000]));
         let first = whole.iter().zip(&streamed).position(|(whole, streamed)| whole != streamed);
-        assert_eq!(first, None, "{label}: the first frame that differs");
+        assert_eq!(first, None, "{label}: the first different frame");
         assert_eq!(self.mixers[1].take_underruns(), Underruns::default(), "{label}");
     }
 }
 
 #[test]
-fn audio_requested_before_an_edit_is_not_mistaken_for_other_audio_after_it() {
+fn audio_that_was_requested_before_an_edit_is_not_played_in_another_clip() {
     let sources = || {
         [0.125, 0.25, 0.5]
             .map(|gain| source(200_000).map(|side| side.iter().map(|value| value * gain).collect()))
     };
-    let of = |clip, audio_slot| Clip { audio_slot, ..clip };
-    let [first, second, third] =
-        [of(clip(0, 60_000), 0), of(clip(96_000, 90_000), 1), of(clip(300_000, 90_000), 2)];
-    let taken = Clip { offset_frames: 50_000, ..of(clip(70_000, 100_000), 0) };
-    let trimmed = Clip { frame: 65_000, offset_frames: 45_000, length_frames: 105_000, ..taken };
+    let from_slot = |clip, audio_slot| Clip { audio_slot, ..clip };
+    let [first, second, third] = [
+        from_slot(clip(0, 60_000), 0),
+        from_slot(clip(96_000, 90_000), 1),
+        from_slot(clip(300_000, 90_000), 2),
+    ];
+    let original = Clip { offset_frames: 50_000, ..from_slot(clip(70_000, 100_000), 0) };
+    let extended = Clip { frame: 65_000, offset_frames: 45_000, length_frames: 105_000, ..original };
     let edits: [(&str, &[Clip], &[Clip]); 3] = [
         (
-            "a clip is deleted, others move up",
+            "a clip is deleted, so the indices of later clips change",
             &[first, second, third],
-            &[second, of(clip(97_000, 90_000), 2)],
+            &[second, from_slot(clip(97_000, 90_000), 2)],
         ),
-        ("the start of a clip is trimmed", &[taken], &[trimmed]),
-        ("a clip plays another source", &[taken], &[of(taken, 1)]),
+        ("the start of a clip is extended", &[original], &[extended]),
+        ("a clip plays another source", &[original], &[from_slot(original, 1)]),
     ];
     for (label, before, after) in edits {
-        let mut pair = Pair::new(sources().to_vec(), before, 80_000);
+        let mut pair = MixerPair::new(sources().to_vec(), before, 80_000);
         let wanted = pair.wanted();
-        assert!(!wanted.is_empty(), "{label}");
+        assert!(!wanted.is_empty(), "{label}: no audio is requested");
         pair.edit(after);
         pair.deliver(wanted);
         pair.deliver_all();
@@ -264,8 +270,8 @@ fn audio_requested_before_an_edit_is_not_mistaken_for_other_audio_after_it() {
 }
 
 #[test]
-fn audio_requested_before_its_clip_moves_is_accepted() {
-    let mut pair = Pair::new(vec![source(200_000)], &[clip(100, 150_000)], 0);
+fn audio_that_was_requested_before_its_clip_moves_is_played() {
+    let mut pair = MixerPair::new(vec![source(200_000)], &[clip(100, 150_000)], 0);
     let wanted = pair.wanted();
     pair.edit(&[clip(40, 90_000), clip(125, 150_000)]);
     pair.deliver(wanted);
@@ -284,34 +290,34 @@ fn edits_of_a_streamed_clip_leave_no_gap() {
         ("fade-in", base, &[Clip { fade_in_frames: 60_000, ..base }]),
         ("fade-out", base, &[Clip { fade_out_frames: 280_000, ..base }]),
         ("end trimmed", base, &[clip(0, 250_000)]),
-        ("end trimmed to soon", base, &[clip(0, 50_000)]),
+        ("end trimmed to shortly after the edit", base, &[clip(0, 50_000)]),
         ("end extended", from(0, 60_000), &[base]),
         ("start trimmed", base, &[from(30_000, 270_000)]),
-        ("start trimmed to soon", base, &[from(50_000, 250_000)]),
+        ("start trimmed to shortly after the edit", base, &[from(50_000, 250_000)]),
         ("start extended", from(30_000, 270_000), &[base]),
-        ("split far ahead", base, &[clip(0, 200_000), from(200_000, 100_000)]),
-        ("split ahead", base, &[clip(0, 52_000), from(52_000, 248_000)]),
-        ("split behind", base, &[clip(0, 20_000), from(20_000, 280_000)]),
-        ("moved to later", base, &[clip(25, 300_000)]),
-        ("moved to later by a sixteenth", base, &[clip(7_200, 300_000)]),
-        ("moved to earlier", Clip { frame: 7_200, ..base }, &[base]),
-        ("doubled", base, &[base, clip(2_000, 300_000)]),
+        ("split long after the edit", base, &[clip(0, 200_000), from(200_000, 100_000)]),
+        ("split shortly after the edit", base, &[clip(0, 52_000), from(52_000, 248_000)]),
+        ("split before the edit", base, &[clip(0, 20_000), from(20_000, 280_000)]),
+        ("moved by 25 frames", base, &[clip(25, 300_000)]),
+        ("moved by 7,200 frames", base, &[clip(7_200, 300_000)]),
+        ("moved back by 7,200 frames", Clip { frame: 7_200, ..base }, &[base]),
+        ("duplicated", base, &[base, clip(2_000, 300_000)]),
         ("looped", base, &[Clip { looped: true, ..base }]),
         ("no longer looped", looped, &[Clip { looped: false, gain: 0.5, ..looped }]),
         ("loop moved", short, &[Clip { frame: 29_000, ..short }]),
     ];
     for (label, before, after) in edits {
-        for passed in [0, 777] {
-            let mut pair = Pair::new(vec![source(400_000)], &[before], START - 8 * 1_536);
+        for extra_frames in [0, 777] {
+            let mut pair = MixerPair::new(vec![source(400_000)], &[before], START - 8 * 1_536);
             pair.deliver_all();
             for _ in 0..8 {
                 pair.check(1_536, label);
                 pair.deliver_all();
             }
-            pair.check(passed + 1, label);
+            pair.check(extra_frames + 1, label);
             pair.edit(after);
             pair.check(4_000, label);
-            // One edit after another, then back.
+            // Another edit follows, and then the first edit again.
             pair.edit(&[before, clip(45_000, 10)]);
             pair.edit(after);
             let mut requested = Vec::new();
@@ -327,56 +333,57 @@ fn edits_of_a_streamed_clip_leave_no_gap() {
 #[test]
 fn audio_that_a_loop_keeps_is_not_requested_again() {
     let whole = Clip { offset_frames: 2_500, looped: true, ..clip(30_000, 90_000) };
-    let mut pair = Pair::new(vec![source(4_000)], &[whole], 30_000);
+    let mut pair = MixerPair::new(vec![source(4_000)], &[whole], 30_000);
     pair.deliver_all();
-    pair.check(5_000, "before");
+    pair.check(5_000, "before the edit");
     pair.edit(&[Clip { frame: 30_400, offset_frames: 2_900, ..whole }]);
     assert_eq!(pair.wanted(), []);
-    pair.check(50_000, "its start is trimmed");
+    pair.check(50_000, "the start is trimmed");
 }
 
 #[test]
 fn a_short_loop_is_requested_once() {
     const FRAMES: usize = 4_000;
     let source = source(FRAMES);
-    // Loops shorter than the time between two requests for wanted audio.
-    for round_frames in [1, 100, 1_400] {
-        let offset_frames = FRAMES as u64 - round_frames;
+    // These loops are shorter than the time between two requests for wanted audio.
+    for loop_frames in [1, 100, 1_400] {
+        let offset_frames = FRAMES as u64 - loop_frames;
         let looped = Clip { offset_frames, looped: true, ..clip(100, 90_000) };
         let session = with_clips(&[looped]);
         let audio = whole(FRAMES);
         let mut expected = Mixer::new(&session, Slots { banks: &[], audio: &audio }).unwrap();
         let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
         let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
-        // Forward, back to before the clip, then to audio that later rounds of the loop have
-        // overwritten.
+        // These seeks go forward, back to before the clip, and to audio that later repetitions of
+        // the loop have overwritten.
         for start in [0, 50_000, 70, 40_000, 600] {
             for mixer in [&mut mixer, &mut expected] {
                 mixer.seek(start);
                 mixer.play();
             }
             deliver_wanted(&mut mixer, &source, FRAMES);
-            // When playback starts in the middle of a round, its beginning is requested second.
+            // If playback starts in the middle of the loop, the start of the loop is requested
+            // second.
             deliver_wanted(&mut mixer, &source, FRAMES);
             for _ in 0..30 {
-                assert_eq!(mixer.wanted_audio().count(), 0, "{round_frames} from {start}");
+                assert_eq!(mixer.wanted_audio().count(), 0, "{loop_frames} frames from {start}");
                 let calls = [128, 1_000];
                 assert!(
                     play(&mut mixer, 1_536, &calls) == play(&mut expected, 1_536, &calls),
-                    "{round_frames} from {start}"
+                    "{loop_frames} from {start}"
                 );
             }
-            assert_eq!(mixer.take_underruns(), Underruns::default(), "{round_frames} from {start}");
+            assert_eq!(mixer.take_underruns(), Underruns::default(), "{loop_frames} from {start}");
         }
     }
 }
 
 #[test]
-fn underruns_and_their_ends_do_not_click() {
+fn audio_stops_and_resumes_without_clicks_at_an_underrun() {
     const FRAMES: usize = 48_000;
     let source = [vec![0.5; FRAMES], vec![-0.5; FRAMES]];
     let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
-    // The clip starts at its own first frame, and an underrun begins inside a block.
+    // The clip starts at the first frame of its source, and an underrun begins inside a block.
     let session = with_clips(&[Clip { fade_in_frames: 400, ..clip(130, 48_000) }]);
     for calls in [&[128][..], &[1, 77, 1_000]] {
         let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
@@ -391,13 +398,13 @@ fn underruns_and_their_ends_do_not_click() {
         assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 6_000 - 3_131 });
         let output = &output[lag..];
         assert_eq!([output[3_000], output[5_900], output[8_900 - lag]], [0.5, 0.0, 0.5], "{calls:?}");
-        let steepest = output.windows(2).fold(0.0_f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
-        assert!(steepest < 0.01, "a step of {steepest} with {calls:?}");
+        let largest_step = output.windows(2).fold(0.0_f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
+        assert!(largest_step < 0.01, "a step of {largest_step} with {calls:?}");
     }
 }
 
 #[test]
-fn late_audio_is_replaced_by_silence_and_counted() {
+fn late_audio_is_replaced_by_silence_and_counted_as_an_underrun() {
     let source = source(90_000);
     let streamed = [Some(AudioSlot::Streamed { frames: 90_000 })];
     let mut mixer =
@@ -406,7 +413,7 @@ fn late_audio_is_replaced_by_silence_and_counted() {
     let lag = mixer.latency_frames();
     assert_eq!(peak(&play(&mut mixer, 1_100, &[100])), 0.0);
     assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 1_000 });
-    // The rest of the clip plays at its position, after a fade-in.
+    // When audio arrives, it fades in at its position.
     deliver_wanted(&mut mixer, &source, 2_000);
     let output = play(&mut mixer, 1_000, &[100]);
     let fade_frames = 17 * 48;

@@ -1,4 +1,4 @@
-//! Sessions that are edited, or sought into, while they play.
+//! Tests of notes in sessions that are edited while they play, or entered by a seek.
 
 use std::sync::LazyLock;
 
@@ -44,20 +44,21 @@ fn edit(mixer: &mut Mixer, events: &[TrackEvent]) {
     mixer.set_session(&session(vec![track]), &[Some(bank())]).unwrap();
 }
 
-/// The same small bank on every call, so that edits keep it.
+/// Returns the same small bank on every call, so that an edit does not replace the bank.
 fn bank() -> Bank {
     static BANK: LazyLock<Bank> = LazyLock::new(small_bank);
     BANK.clone()
 }
 
-/// Left output of the next frames.
+/// Returns the left output of the next frames.
 fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
     assert_no_alloc(|| mixer.process(&mut left, &mut right));
     left
 }
 
-/// Output from 8,000 frames after an edit on, when the session has played for 20,000 frames.
+/// Plays for 20,000 frames and edits the track. Returns the output from 8,000 frames after the edit
+/// on.
 fn after_edit(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
     let mut mixer = mixer(bank(), before);
     mixer.play();
@@ -66,7 +67,7 @@ fn after_edit(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
     play(&mut mixer, 16_000).split_off(8_000)
 }
 
-/// Output of the same frames without an edit.
+/// Returns the output of the same frames as [`after_edit`], without an edit.
 fn unedited(events: &[TrackEvent]) -> Vec<f32> {
     let mut mixer = mixer(bank(), events);
     mixer.play();
@@ -80,12 +81,12 @@ fn frequency_hz(values: &[f32]) -> f64 {
 
 fn assert_same_level(output: &[f32], expected: &[f32], label: &str) {
     let (output, expected) = (peak(output), peak(expected));
-    assert!(expected > 0.02, "{label}: nothing to compare with");
-    assert!((output / expected - 1.0).abs() < 0.01, "{label}: {output} instead of {expected}");
+    assert!(expected > 0.02, "{label}: the expected output is silent");
+    assert!((output / expected - 1.0).abs() < 0.01, "{label}: a peak of {output} instead of {expected}");
 }
 
 #[test]
-fn an_unrelated_edit_keeps_notes_that_follow_a_controller() {
+fn an_unrelated_edit_keeps_notes_that_start_after_a_controller_that_ends_notes() {
     let note = [on(1_000, 69)];
     let pedalled = [control(900, SUSTAIN, 127), on(1_000, 69), off(1_500, 69)];
     for (label, early, sounding) in [
@@ -108,7 +109,7 @@ fn a_sostenuto_note_survives_edits_until_its_pedal_is_removed() {
     let after = [&before[..], &[on(90_000, 40)]].concat();
     assert_same_level(&after_edit(&before, &after), &unedited(&before), "sostenuto");
     let without = [on(10, 69), off(1_500, 69)];
-    assert!(peak(&after_edit(&before, &without)) < 1e-3, "held by a removed pedal");
+    assert!(peak(&after_edit(&before, &without)) < 1e-3, "a removed pedal holds the note");
 }
 
 #[test]
@@ -120,9 +121,9 @@ fn a_controller_that_an_edit_removes_returns_to_its_default() {
 }
 
 #[test]
-fn data_increments_count_once_however_often_a_track_is_edited() {
-    // A bend range of two semitones and 50 cents, with the wheel at its top, raises 441 Hz to 509.5
-    // Hz.
+fn data_increments_count_once_even_if_a_track_is_edited_repeatedly() {
+    // The increments set the bend range to two semitones and 50 cents. With the pitch wheel at its
+    // maximum, 441 Hz become 509.5 Hz.
     let bend = TrackEvent { frame: 3, event: Event::PitchBend { value: 8_191 } };
     let steps = [control(0, 96, 0); 50];
     let events = [&[control(0, 101, 0), control(0, 100, 0)], &steps[..], &[bend, on(10, 69)]].concat();
@@ -148,7 +149,7 @@ fn an_edit_while_stopped_leaves_the_pedals_up() {
     mixer.play_event(0, Event::NoteOn { key: 60, velocity: 100 });
     assert!(peak(&play(&mut mixer, 9_000)) > 0.05);
     mixer.play_event(0, Event::NoteOff { key: 60 });
-    assert!(peak(&play(&mut mixer, 96_000)[90_000..]) < 1e-4, "a live note hangs");
+    assert!(peak(&play(&mut mixer, 96_000)[90_000..]) < 1e-4, "a live note does not end");
 }
 
 #[test]
@@ -156,12 +157,12 @@ fn an_edit_ends_the_note_that_mono_mode_has_returned_to() {
     let tune = [control(0, 126, 1), on(10, 60), on(2_000, 64), off(4_000, 64)];
     let mut mixer = mixer(bank(), &tune);
     mixer.play();
-    assert!(peak(&play(&mut mixer, 20_000)[12_000..]) > 0.02, "key 60 sounds again");
+    assert!(peak(&play(&mut mixer, 20_000)[12_000..]) > 0.02, "key 60 does not sound again");
     edit(&mut mixer, &[tune[0], tune[2], tune[3]]);
-    assert!(peak(&play(&mut mixer, 96_000)[48_000..]) < 1e-4, "a note hangs");
+    assert!(peak(&play(&mut mixer, 96_000)[48_000..]) < 1e-4, "a note does not end");
 }
 
-/// The small bank with all notes in one exclusive class.
+/// Returns the small bank with all notes in one exclusive class.
 fn exclusive_bank() -> Bank {
     const EXCLUSIVE_CLASS: u16 = 57;
     let bytes = small_bank_bytes(|tables| {
@@ -175,7 +176,7 @@ fn exclusive_bank() -> Bank {
 
 #[test]
 fn seeking_starts_held_notes_in_their_original_order() {
-    // Of two keys that are down the later one sounds, here the lower: 220.5 Hz.
+    // Of two keys that are down, the later one sounds. Here, it is the lower key with 220.5 Hz.
     for (label, bank, events) in [
         ("exclusive class", exclusive_bank(), vec![on(10, 69), on(5_000, 57)]),
         ("mono", bank(), vec![control(0, 126, 1), on(10, 69), on(5_000, 57)]),
@@ -199,7 +200,7 @@ fn seeking_does_not_restart_notes_that_a_controller_ended() {
 }
 
 #[test]
-fn seeking_starts_a_held_note_with_the_program_at_its_note_on() {
+fn seeking_starts_a_held_note_with_the_program_of_its_note_on() {
     let program = TrackEvent { frame: 5_000, event: Event::Program { program: 5 } };
     let mut mixer = mixer(bank(), &[on(10, 69), program]);
     mixer.seek(30_000);
@@ -209,7 +210,7 @@ fn seeking_starts_a_held_note_with_the_program_at_its_note_on() {
 }
 
 #[test]
-fn seeking_keeps_a_note_held_by_sostenuto() {
+fn seeking_starts_a_note_that_the_sostenuto_pedal_holds() {
     let events = [
         on(10, 69),
         control(5_000, SOSTENUTO, 127),
@@ -221,38 +222,38 @@ fn seeking_keeps_a_note_held_by_sostenuto() {
     let mut mixer = mixer(bank(), &events);
     mixer.seek(30_000);
     mixer.play();
-    // Key 76 was pressed after the pedal.
+    // The pedal does not hold key 76, which was pressed after the pedal.
     let output = play(&mut mixer, 48_000).split_off(24_000);
     let output_hz = frequency_hz(&output);
     assert!(peak(&output) > 0.05 && (output_hz - 441.0).abs() < 3.0, "{output_hz} Hz");
 }
 
 #[test]
-fn a_seek_enters_portamento_and_the_next_note_slides_from_the_last_key() {
-    // Portamento of a second from key 45 up to 69: one that began before the seek and one that
-    // begins after it.
+fn portamento_is_the_same_after_a_seek() {
+    // Each portamento takes a second from key 45 to key 69. The first begins before the seek, the
+    // second after it.
     let portamento = [control(0, 5, 100), control(0, 65, 127)];
     let early = [&portamento[..], &[control(5, 84, 45), on(10, 69)]].concat();
     let late = [&portamento[..], &[on(10, 45), off(2_000, 45), on(40_000, 69)]].concat();
     for (events, measured_from) in [(early, 31_000), (late, 41_000)] {
-        let portamento_hz = |sought: usize| {
+        let portamento_hz = |seek_frame: usize| {
             let mut mixer = mixer(bank(), &events);
-            mixer.seek(sought as u64);
+            mixer.seek(seek_frame as u64);
             mixer.play();
-            frequency_hz(&play(&mut mixer, measured_from + 9_600 - sought)[measured_from - sought..])
+            frequency_hz(&play(&mut mixer, measured_from + 9_600 - seek_frame)[measured_from - seek_frame..])
         };
         let expected_hz = portamento_hz(0);
         assert!(expected_hz < 420.0, "{expected_hz} Hz");
         assert!(
             (portamento_hz(30_000) - expected_hz).abs() < 1.0,
-            "{} Hz, {expected_hz} Hz",
+            "{} Hz after a seek, {expected_hz} Hz without",
             portamento_hz(30_000)
         );
     }
 }
 
 #[test]
-fn a_bank_that_arrives_later_leaves_live_changes_alone() {
+fn a_bank_that_arrives_later_does_not_undo_live_changes() {
     let events = [on(1_000, 60)];
     let quiet = TrackMix { gain: 0.25, pan: 0.5, mute: false, solo: false };
     let mut late = mixer_without_bank(&events);
@@ -264,16 +265,16 @@ fn a_bank_that_arrives_later_leaves_live_changes_alone() {
     assert_eq!(peak(&play(&mut late, 20_000)), 0.0);
     play(&mut complete, 20_000);
     late.set_slots(&[Some(bank())]).unwrap();
-    // The held note is struck again at this frame: both seek to the same state.
+    // After a seek to the same frame, both mixers are in the same state.
     late.seek(30_000);
     complete.seek(30_000);
     let expected = play(&mut complete, 9_600);
     assert!(peak(&expected) > 0.001, "silent");
     assert_eq!(play(&mut late, 9_600), expected);
-    // The same slots again change no sample.
+    // Setting the same slots again changes no sample.
     late.set_slots(&[Some(bank())]).unwrap();
     assert_eq!(play(&mut late, 9_600), play(&mut complete, 9_600));
-    // Without its bank the track fades out.
+    // If the bank is removed, the track fades out.
     late.set_slots(&[None]).unwrap();
     play(&mut late, 4_800);
     assert!(peak(&play(&mut complete, 9_600)) > 0.001, "silent");

@@ -1,4 +1,5 @@
-//! A session that uses every feature, and conditions that must not change its output.
+//! Tests that call sizes, threads, ranges and seeks do not change the output of a session that uses
+//! every feature.
 
 use std::sync::{LazyLock, Mutex};
 
@@ -17,7 +18,7 @@ use crate::small_bank::small_bank;
 
 pub(crate) const SECOND: u64 = 48_000;
 
-/// Twelve seconds of quiet noise.
+/// Returns twelve seconds of quiet noise.
 fn noise() -> AudioSlot {
     let mut state = 88_172_645_463_325_252_u64;
     let mut next = || {
@@ -30,7 +31,7 @@ fn noise() -> AudioSlot {
     AudioSlot::Whole(Audio::from_channels(&values, None))
 }
 
-/// The bank and the audio of all sessions here.
+/// The bank and the audio that the sessions in these tests use.
 pub(crate) struct Media {
     banks: [Option<Bank>; 1],
     pub(crate) audio: [Option<AudioSlot>; 1],
@@ -67,7 +68,7 @@ pub(crate) fn effect(id: &str, kind: &str, values: &[f64]) -> EffectSettings {
     }
 }
 
-/// One effect of each kind, with the side-chain where they have one.
+/// Returns one effect of each kind. Those that can have a side-chain have this one.
 fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
     let one = |kind: &&dsp_core::effects::EffectKind| EffectSettings {
         side_chain: side_chain.filter(|_| kind.has_side_chain),
@@ -76,8 +77,8 @@ fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
     EFFECTS.iter().map(one).collect()
 }
 
-/// Automation lanes for the first continuous parameter of each effect and for its rate, near the
-/// middle of their ranges.
+/// Returns automation lanes for the first continuous parameter of each effect and for its rates.
+/// The values are at the default or slightly above.
 fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
     let lanes_of = |(index, effect): (usize, &EffectSettings)| {
         let kind = dsp_core::effects::effect_kind(&effect.kind).unwrap();
@@ -100,7 +101,7 @@ fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
     effects.iter().enumerate().flat_map(lanes_of).collect()
 }
 
-/// A session with notes, clips, all effects, a group, a bus, automation and tempo changes.
+/// Returns a session with notes, clips, all effects, a group, a bus, automation and tempo changes.
 pub(crate) fn song(secs: u64) -> Session {
     let end = secs * SECOND;
     let notes: Vec<(u64, u64, u8)> = (0..4 * secs)
@@ -169,15 +170,16 @@ pub(crate) fn mixer(session: &Session) -> Mixer {
     Mixer::new(session, media().slots()).unwrap()
 }
 
-/// Left, then right, of the next frames; call sizes cycle through `call_frames`.
+/// Returns the left and then the right output of the next frames. The call sizes repeat
+/// `call_frames`.
 pub(crate) fn play(mixer: &mut Mixer, frames: usize, call_frames: &[usize]) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
     let mut calls = call_frames.iter().cycle();
-    let mut done = 0;
-    while done < frames {
-        let part = done..frames.min(done + calls.next().copied().unwrap_or(1));
+    let mut start = 0;
+    while start < frames {
+        let part = start..frames.min(start + calls.next().copied().unwrap_or(1));
         assert_no_alloc(|| mixer.process(&mut left[part.clone()], &mut right[part.clone()]));
-        done = part.end;
+        start = part.end;
     }
     left.extend(right);
     left
@@ -192,7 +194,7 @@ fn render_by(mut render: OfflineRender, threads: &dyn RenderThreads) -> [Vec<f32
     rendered
 }
 
-/// Two threads that take jobs from a list in reverse order.
+/// Runs jobs on two threads, starting with the last job.
 struct TwoThreads;
 
 impl RenderThreads for TwoThreads {
@@ -216,8 +218,8 @@ fn the_output_does_not_depend_on_call_sizes_or_threads() {
     let song = song(3);
     let new = || OfflineRender::new(&song, media().slots(), TailConfig { max_secs: 0.0 }).unwrap();
     let expected = render_by(new(), &dsp_core::render::SingleThread);
-    assert!(peak(&expected[0]) > 0.05, "silent: {}", peak(&expected[0]));
-    assert!(render_by(new(), &TwoThreads) == expected, "two threads differ");
+    assert!(peak(&expected[0]) > 0.05, "the output is silent: {}", peak(&expected[0]));
+    assert!(render_by(new(), &TwoThreads) == expected, "rendering on two threads differs");
     for calls in [&[1][..], &[128], &[3, 31, 77, 256, 1], &[3], &[77], &[333], &[4_095]] {
         let mut mixer = mixer(&song);
         mixer.play();
@@ -235,7 +237,8 @@ fn a_rendered_range_equals_that_range_of_the_whole_render() {
     let whole = render_by(new, &dsp_core::render::SingleThread);
     for range in [0..1_000, 51_234..100_001, 143_999..144_000, 700..700] {
         let mut part = OfflineRender::of_range(&song, media().slots(), range.clone()).unwrap();
-        // Some blocks are skipped explicitly, or none.
+        // `skip_by` skips some blocks of the song, depending on the range; the render skips the
+        // others.
         for _ in 0..range.start % 3 {
             part.skip_by(&TwoThreads);
         }
@@ -248,22 +251,22 @@ fn a_rendered_range_equals_that_range_of_the_whole_render() {
     }
 }
 
-/// Difference in dBFS between playing from a seek and playing from the start, ten seconds after the
-/// seek.
-fn off_after_seek_db(song: &Session) -> f64 {
+/// Returns the peak difference in dBFS between playing after a seek and playing from the start, ten
+/// seconds after the seek.
+fn difference_after_seek_db(song: &Session) -> f64 {
     let mut whole = mixer(song);
     whole.play();
-    // Not a frame at which fades or control updates usually begin.
-    let sought = 4 * SECOND + 1_001;
-    let start = sought as usize + 10 * SECOND as usize;
+    // Fades and control updates do not usually begin at this frame.
+    let seek_frame = 4 * SECOND + 1_001;
+    let start = seek_frame as usize + 10 * SECOND as usize;
     let frames = 24_000;
     play(&mut whole, start, &[256]);
     let expected = play(&mut whole, frames, &[256]);
     assert!(peak(&expected) > 0.02, "silent: {}", peak(&expected));
     let mut seeking = mixer(song);
     seeking.play();
-    seeking.seek(sought);
-    play(&mut seeking, start - sought as usize, &[256]);
+    seeking.seek(seek_frame);
+    play(&mut seeking, start - seek_frame as usize, &[256]);
     let rendered = play(&mut seeking, frames, &[256]);
     let difference: Vec<f32> =
         rendered.iter().zip(&expected).map(|(rendered, expected)| rendered - expected).collect();
@@ -271,7 +274,7 @@ fn off_after_seek_db(song: &Session) -> f64 {
 }
 
 #[test]
-fn ten_seconds_after_a_seek_the_output_equals_playing_from_the_start() {
+fn ten_seconds_after_a_seek_the_output_equals_that_of_playing_from_the_start() {
     for kind in EFFECTS {
         let mut song = song(16);
         let only = |effects: &mut Vec<EffectSettings>| effects.retain(|effect| effect.kind == kind.id);
@@ -281,14 +284,14 @@ fn ten_seconds_after_a_seek_the_output_equals_playing_from_the_start() {
             track.automation.retain(|lane| !matches!(lane.target, AutomationTarget::Effect { .. }));
             track.automation.extend(lanes_for(&track.effects, 16 * SECOND));
         }
-        let off_db = off_after_seek_db(&song);
-        println!("{}: {off_db:.1} dBFS off", kind.id);
-        assert!(off_db < -60.0, "{}: {off_db} dBFS", kind.id);
+        let difference_db = difference_after_seek_db(&song);
+        println!("{}: a difference of {difference_db:.1} dBFS", kind.id);
+        assert!(difference_db < -60.0, "{}: a difference of {difference_db} dBFS", kind.id);
     }
 }
 
 #[test]
-fn a_second_seek_equals_a_first() {
+fn seeking_in_a_used_mixer_equals_seeking_in_a_new_mixer() {
     let song = song(4);
     for frame in [0, 12_345, 2 * SECOND] {
         let mut fresh = mixer(&song);
@@ -307,7 +310,7 @@ fn playing_and_rendering_do_not_allocate() {
     let song = song(3);
     let mut mixer = mixer(&song);
     let (mut left, mut right) = (vec![0.0; 1_024], vec![0.0; 1_024]);
-    let mut figures = [0.0; 12];
+    let mut levels = [0.0; 12];
     assert_no_alloc(|| {
         mixer.play();
         for number in 0..40 {
@@ -322,8 +325,8 @@ fn playing_and_rendering_do_not_allocate() {
             mixer.set_master_gain(0.9);
             mixer.seek(number as u64 * 3_000);
         }
-        mixer.take_peaks(&mut figures);
-        mixer.take_rms(&mut figures);
+        mixer.take_peaks(&mut levels);
+        mixer.take_rms(&mut levels);
         mixer.take_underruns();
         mixer.stop();
         mixer.process(&mut left, &mut right);

@@ -1,5 +1,5 @@
-//! Latency compensation: a signal and its inverse cancel, whatever the latency of the effects on
-//! either.
+//! Tests of latency compensation: a signal and its inverse cancel, even if only one of them has
+//! effects with latency.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::session::{AutomationTarget, Clip, Curve, EffectSettings, Event, SendSettings, Session, Track};
@@ -7,7 +7,7 @@ use dsp_core::session::{AutomationTarget, Clip, Curve, EffectSettings, Event, Se
 use crate::full::{SECOND, effect, lane, mixer, play, point};
 use crate::sessions::{peak, session, track};
 
-/// A track of quiet noise; `sign` -1 inverts it.
+/// Returns a track of quiet noise. A `sign` of -1 inverts the noise.
 fn noise(id: &str, sign: f32) -> Track {
     let clip = Clip {
         frame: 0,
@@ -26,7 +26,7 @@ fn bus(id: &str) -> Track {
     Track { id: id.to_owned(), ..Track::default() }
 }
 
-/// A limiter below its threshold and a saturator with mix 0: latency and no other effect.
+/// Returns a limiter below its threshold and a saturator with a mix of 0, which have only latency.
 fn latent() -> Vec<EffectSettings> {
     let saturator = effect_kind("saturator").unwrap();
     let mut values: Vec<f64> = saturator.parameters.iter().map(|parameter| parameter.default).collect();
@@ -34,7 +34,7 @@ fn latent() -> Vec<EffectSettings> {
     vec![effect("limiter", "limiter", &[]), effect("saturator", "saturator", &values)]
 }
 
-/// Checks that tracks of noise and inverted noise cancel to -140 dBFS.
+/// Checks that the sum of tracks of noise and inverted noise is below -140 dBFS.
 fn check_null(label: &str, tracks: &[Track]) {
     let output = |session: &Session| {
         let mut mixer = mixer(session);
@@ -54,10 +54,13 @@ fn check_null(label: &str, tracks: &[Track]) {
     let (alone, _) = output(&session(not_inverted));
     let remaining_db = 20.0 * libm::log10(remaining.max(1e-20));
     println!(
-        "{label}: {remaining_db:.1} dBFS of {:.1}, {latency_frames} frames late",
+        "{label}: {remaining_db:.1} dBFS remain of {:.1}, with a latency of {latency_frames} frames",
         20.0 * libm::log10(alone)
     );
-    assert!(alone > 0.01 && latency_frames > 100, "{label}: {alone}, {latency_frames} frames");
+    assert!(
+        alone > 0.01 && latency_frames > 100,
+        "{label}: a peak of {alone} and a latency of {latency_frames} frames"
+    );
     assert!(remaining_db < -140.0, "{label}: {remaining_db} dBFS remain");
 }
 
@@ -65,7 +68,7 @@ fn check_null(label: &str, tracks: &[Track]) {
 fn limiters_and_saturators_are_latency_compensated() {
     let late = |id, sign| Track { effects: latent(), ..noise(id, sign) };
     let to = |output_index, track| Track { output: Some(output_index), ..track };
-    check_null("tracks", &[late("a", 1.0), noise("b", -1.0)]);
+    check_null("a track with latency", &[late("a", 1.0), noise("b", -1.0)]);
     check_null("a bypassed chain", &[Track { bypass: true, ..late("a", 1.0) }, noise("b", -1.0)]);
     let mut off = late("a", 1.0);
     off.effects.iter_mut().for_each(|effect| effect.bypass = true);
@@ -77,7 +80,7 @@ fn limiters_and_saturators_are_latency_compensated() {
     );
     check_null("a group with latency", &[to(2, noise("a", 1.0)), noise("b", -1.0), late_group()]);
     for curve in [Curve::Linear, Curve::Arc(0.5), Curve::Step] {
-        let moved = |track| Track {
+        let automated = |track| Track {
             automation: vec![
                 lane(
                     AutomationTarget::Volume,
@@ -87,17 +90,18 @@ fn limiters_and_saturators_are_latency_compensated() {
             ],
             ..track
         };
-        check_null("automated faders", &[moved(late("a", 1.0)), moved(noise("b", -1.0))]);
+        check_null("automated faders", &[automated(late("a", 1.0)), automated(noise("b", -1.0))]);
     }
-    // Everything passes a send to a bus with latency; the output ends in a muted group.
+    // The output of the track is a muted group, so the track is audible only through its send to a
+    // bus with latency.
     let sends = vec![SendSettings { to: 2, gain: 1.0, pre_fader: true }];
     let sending = Track { sends, ..to(3, noise("a", 1.0)) };
     check_null("a send", &[sending, noise("b", -1.0), late_group(), Track { mute: true, ..bus("closed") }]);
 }
 
 #[test]
-fn reverb_sends_are_delayed_by_the_effects_to_the_last_frame() {
-    // With pauses long enough for the send to become silent, and a short one.
+fn reverb_sends_are_delayed_by_the_latency_of_the_effects() {
+    // Some pauses between the notes are long enough for the send to become silent.
     let notes = [(0, 4_800, 60), (24_000, 26_000, 64), (26_100, 31_007, 67), (60_000, 60_700, 72)];
     let mut early = track("notes", &notes);
     early.events[0].event = Event::Controller { controller: 91, value: 127 };
@@ -110,12 +114,15 @@ fn reverb_sends_are_delayed_by_the_effects_to_the_last_frame() {
         let output = play(&mut mixer, frames, &[256, 100]);
         (latency, [output[latency..frames].to_vec(), output[frames + latency..].to_vec()])
     };
-    // The mix itself has latency.
-    let ((least, early), (latency, late)) = (output(&early), output(&late));
-    assert!(latency > least + 100, "{latency} instead of {least} frames late");
-    assert!(peak(&early[0][120_000..]) > 1e-6, "no reverb");
+    // The first track has the latency of the mix itself.
+    let ((least_latency, early), (latency, late)) = (output(&early), output(&late));
+    assert!(
+        latency > least_latency + 100,
+        "a latency of {latency} frames, only {least_latency} without effects"
+    );
+    assert!(peak(&early[0][120_000..]) > 1e-6, "the reverb is silent");
     for (early, late) in early.iter().zip(&late) {
-        let off = early.iter().zip(late).fold(0.0_f32, |off, (a, b)| off.max((a - b).abs()));
-        assert!(off < 1e-7, "{off} apart");
+        let difference = early.iter().zip(late).fold(0.0_f32, |largest, (a, b)| largest.max((a - b).abs()));
+        assert!(difference < 1e-7, "a difference of {difference}");
     }
 }

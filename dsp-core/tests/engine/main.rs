@@ -1,4 +1,4 @@
-//! The engine's public API: whole banks and whole sessions.
+//! Tests of the engine's public API with whole banks and whole sessions.
 
 mod clicks;
 mod clips;

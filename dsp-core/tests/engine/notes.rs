@@ -1,4 +1,4 @@
-//! Notes in unusual circumstances.
+//! Tests of notes with controller steps, length 0, short loops and drum kits.
 
 use assert_no_alloc::assert_no_alloc;
 
@@ -12,7 +12,7 @@ fn control(frame: u64, controller: u8, value: u8) -> TrackEvent {
     TrackEvent { frame, event: Event::Controller { controller, value } }
 }
 
-/// Left output of a track with these events on a bank, in calls of `call_frames`.
+/// Plays a track with these events in calls of `call_frames` frames, and returns the left output.
 fn play(bank: Bank, mut events: Vec<TrackEvent>, frames: usize, call_frames: usize) -> Vec<f32> {
     let mut track = track("a", &[]);
     track.events.append(&mut events);
@@ -34,11 +34,11 @@ fn off(frame: u64, key: u8) -> TrackEvent {
     TrackEvent { frame, event: Event::NoteOff { key } }
 }
 
-fn steepest(values: &[f32]) -> f32 {
-    values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
+fn largest_step(values: &[f32]) -> f32 {
+    values.windows(2).fold(0.0, |largest_step, pair| largest_step.max((pair[1] - pair[0]).abs()))
 }
 
-/// Frequency by counting positive zero crossings.
+/// Returns the frequency of a tone by counting its rising zero crossings.
 fn frequency_hz(values: &[f32]) -> f64 {
     let crossings = values.windows(2).filter(|pair| pair[0] <= 0.0 && pair[1] > 0.0).count();
     crossings as f64 * 48_000.0 / values.len() as f64
@@ -46,17 +46,17 @@ fn frequency_hz(values: &[f32]) -> f64 {
 
 #[test]
 fn a_controller_step_does_not_click_at_any_frame() {
-    let events = |jump: Option<u64>| {
+    let events = |step_frame: Option<u64>| {
         let mut events = vec![on(0, 69)];
-        events.extend(jump.map(|frame| control(frame, 7, 0)));
+        events.extend(step_frame.map(|frame| control(frame, 7, 0)));
         events
     };
-    let undisturbed = steepest(&play(small_bank(), events(None), 20_000, 256)[10_000..]);
+    let undisturbed = largest_step(&play(small_bank(), events(None), 20_000, 256)[10_000..]);
     for frame in [15_999, 16_000, 16_001, 16_063, 16_127] {
         let output = play(small_bank(), events(Some(frame)), 20_000, 256);
-        let step = steepest(&output[10_000..]);
-        assert!(step < undisturbed + 0.012, "a step of {step} at frame {frame}, {undisturbed} without");
-        assert!(peak(&output[17_000..]) < 1e-4, "still audible");
+        let step = largest_step(&output[10_000..]);
+        assert!(step < undisturbed + 0.012, "a step of {step} at frame {frame}, of {undisturbed} without");
+        assert!(peak(&output[17_000..]) < 1e-4, "the note is audible at volume 0");
     }
 }
 
@@ -68,8 +68,8 @@ fn a_note_of_length_zero_is_audible() {
     }
 }
 
-/// A sample that loops until note-off, with a loop so short that the interpolation kernel wraps
-/// around it.
+/// Returns a bank whose sample loops until note-off. The loop may be shorter than the interpolation
+/// kernel.
 fn bank_with_short_loop(loop_frames: u32) -> Bank {
     const SAMPLE_MODES: u16 = 54;
     let bytes = small_bank_bytes(|tables: &mut Tables| {
@@ -88,13 +88,16 @@ fn bank_with_short_loop(loop_frames: u32) -> Bank {
 fn leaving_a_loop_does_not_depend_on_the_call_size() {
     for loop_frames in [1, 3, 40] {
         for release in [1_020, 1_060, 1_061, 1_100] {
-            let run = |call_frames| {
+            let output_in = |call_frames| {
                 let events = vec![on(0, 69), off(release, 69)];
                 play(bank_with_short_loop(loop_frames), events, 4_000, call_frames)
             };
-            let expected = run(256);
+            let expected = output_in(256);
             for call_frames in [1, 16, 100] {
-                assert!(run(call_frames) == expected, "loop {loop_frames}, release {release}, {call_frames}");
+                assert!(
+                    output_in(call_frames) == expected,
+                    "a loop of {loop_frames} frames, release at {release}, calls of {call_frames}"
+                );
             }
         }
     }
@@ -102,7 +105,7 @@ fn leaving_a_loop_does_not_depend_on_the_call_size() {
 
 #[test]
 fn data_increment_starts_from_the_current_value() {
-    // The bend range is 2 semitones; 50 cents more raise 441 Hz to 509.5 Hz.
+    // The increments add 50 cents to the bend range of 2 semitones. 441 Hz become 509.5 Hz.
     let bend = TrackEvent { frame: 3, event: Event::PitchBend { value: 8_191 } };
     let steps = [control(0, 96, 0); 50];
     let events = [&[control(0, 101, 0), control(0, 100, 0)], &steps[..], &[bend, on(10, 69)]].concat();
@@ -112,20 +115,20 @@ fn data_increment_starts_from_the_current_value() {
 }
 
 #[test]
-fn a_melodic_track_returns_from_the_drum_bank() {
+fn a_melodic_track_can_select_a_drum_kit_and_then_a_melodic_program() {
     let program = |frame| TrackEvent { frame, event: Event::Program { program: 5 } };
-    // The small bank's program 5 is an octave lower; its kit is not.
+    // Program 5 of the small bank is an octave below the drum kit.
     let output = |select: Vec<TrackEvent>| {
         let mut events = select;
         events.extend([program(2), on(10, 69)]);
         frequency_hz(&play(small_bank(), events, 24_000, 256)[4_800..])
     };
     let kit = vec![control(0, 0, 127), program(0)];
-    assert!((output(kit.clone()) - 441.0).abs() < 4.0, "no kit");
-    for back in [0, 121] {
-        let events = [kit.clone(), vec![control(1, 0, back), control(1, 32, 0)]].concat();
+    assert!((output(kit.clone()) - 441.0).abs() < 4.0, "the track does not play the drum kit");
+    for bank_msb in [0, 121] {
+        let events = [kit.clone(), vec![control(1, 0, bank_msb), control(1, 32, 0)]].concat();
         let output_hz = output(events);
-        assert!((output_hz - 220.5).abs() < 4.0, "after bank select {back}: {output_hz} Hz");
+        assert!((output_hz - 220.5).abs() < 4.0, "after bank select {bank_msb}: {output_hz} Hz");
     }
 }
 
@@ -133,7 +136,7 @@ fn a_melodic_track_returns_from_the_drum_bank() {
 fn a_sample_starts_after_the_delay_of_the_volume_envelope() {
     const DELAY_VOL_ENV: u16 = 33;
     const SAMPLE_MODES: u16 = 54;
-    // Half a second, far longer than the sample, which plays once.
+    // The delay of half a second is far longer than the sample, which plays once.
     let bytes = small_bank_bytes(|tables: &mut Tables| {
         for generator in &mut tables.instrument_generators {
             if generator.0 == SAMPLE_MODES {
@@ -143,5 +146,9 @@ fn a_sample_starts_after_the_delay_of_the_volume_envelope() {
     });
     let output = play(Bank::from_bytes(&bytes).unwrap(), vec![on(0, 69)], 30_000, 256);
     assert_eq!(peak(&output[..23_999]), 0.0);
-    assert!(peak(&output[24_000..25_200]) > 0.05, "the sample had gone by: {}", peak(&output[24_000..]));
+    assert!(
+        peak(&output[24_000..25_200]) > 0.05,
+        "the sample does not start after the delay: {}",
+        peak(&output[24_000..])
+    );
 }

@@ -1,4 +1,4 @@
-//! Outputs, sends, mute, solo, automation of the mix, and invalid sessions.
+//! Tests of outputs, sends, mute, solo, automation of the mix, and invalid sessions.
 
 use dsp_core::mixer::{Mixer, Slots, TrackMix};
 use dsp_core::render::{OfflineRender, TailConfig};
@@ -7,8 +7,8 @@ use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, Session, Te
 use crate::full::{SECOND, effect, lane, media, mixer, play, point, song};
 use crate::sessions::{peak, session};
 
-/// A track with a constant signal: the output level equals the gain.
-fn steady(id: &str) -> Track {
+/// Returns a track that plays a constant, so that the output level shows the gain.
+fn constant_track(id: &str) -> Track {
     let clip = Clip {
         frame: 0,
         offset_frames: 0,
@@ -30,19 +30,19 @@ fn send(to: u32, gain: f32, pre_fader: bool) -> SendSettings {
     SendSettings { to, gain, pre_fader }
 }
 
-/// Audio with a constant value.
-fn steady_slots() -> [Option<dsp_core::session::AudioSlot>; 1] {
+/// Returns an audio slot with a constant value of 0.125.
+fn constant_slots() -> [Option<dsp_core::session::AudioSlot>; 1] {
     let values = vec![0.125; 10 * SECOND as usize];
     [Some(dsp_core::session::AudioSlot::Whole(dsp_core::session::Audio::from_channels(&values, None)))]
 }
 
-fn steady_mixer(session: &Session) -> Mixer {
-    Mixer::new(session, Slots { banks: &[], audio: &steady_slots() }).unwrap()
+fn mixer_of_constants(session: &Session) -> Mixer {
+    Mixer::new(session, Slots { banks: &[], audio: &constant_slots() }).unwrap()
 }
 
-/// Left and right gain of constant tracks in the mix.
+/// Returns the left and the right gain of constant tracks in the mix.
 fn output_gains(tracks: &[Track]) -> (f32, f32) {
-    let mut mixer = steady_mixer(&session(tracks.to_vec()));
+    let mut mixer = mixer_of_constants(&session(tracks.to_vec()));
     mixer.play();
     let signal = play(&mut mixer, 4_800, &[256]);
     (signal[4_000] / 0.125, signal[4_800 + 4_000] / 0.125)
@@ -50,42 +50,48 @@ fn output_gains(tracks: &[Track]) -> (f32, f32) {
 
 fn check_gain(label: &str, tracks: &[Track], expected: f32) {
     let (left, right) = output_gains(tracks);
-    assert!((left - expected).abs() < 1e-5 && left == right, "{label}: {left}, {right}, expected {expected}");
+    assert!(
+        (left - expected).abs() < 1e-5 && left == right,
+        "{label}: gains of {left} and {right}, expected {expected}"
+    );
 }
 
 #[test]
 fn gains_along_a_route_multiply() {
-    let with = |mut track: Track, change: &dyn Fn(&mut Track)| {
+    let changed = |mut track: Track, change: &dyn Fn(&mut Track)| {
         change(&mut track);
         track
     };
-    let half = with(bus("g"), &|track| track.gain = 0.5);
-    let fed = with(steady("a"), &|track| (track.output, track.gain) = (Some(1), 0.5));
+    let half = changed(bus("g"), &|track| track.gain = 0.5);
+    let fed = changed(constant_track("a"), &|track| (track.output, track.gain) = (Some(1), 0.5));
     check_gain("a group", &[fed.clone(), half.clone()], 0.25);
-    let group_first = [half.clone(), with(fed.clone(), &|track| track.output = Some(0))];
-    check_gain("a group above its tracks", &group_first, 0.25);
+    let group_first = [half.clone(), changed(fed.clone(), &|track| track.output = Some(0))];
+    check_gain("a group before its tracks", &group_first, 0.25);
     check_gain(
-        "two in a group",
-        &[fed.clone(), half.clone(), with(fed.clone(), &|track| track.id = "b".into())],
+        "two tracks in a group",
+        &[fed.clone(), half.clone(), changed(fed.clone(), &|track| track.id = "b".into())],
         0.5,
     );
     let sending = |pre_fader| {
-        with(steady("a"), &|track| (track.gain, track.sends) = (0.5, vec![send(1, 0.5, pre_fader)]))
+        changed(constant_track("a"), &|track| {
+            (track.gain, track.sends) = (0.5, vec![send(1, 0.5, pre_fader)])
+        })
     };
     check_gain("a send after the fader", &[sending(false), half.clone()], 0.5 + 0.125);
     check_gain("a send before the fader", &[sending(true), half.clone()], 0.5 + 0.25);
-    let panned = with(sending(true), &|track| track.pan = 1.0);
+    let panned = changed(sending(true), &|track| track.pan = 1.0);
     assert_eq!(output_gains(&[panned, half.clone()]), (0.25, 0.75));
-    let muted = with(sending(true), &|track| track.mute = true);
-    check_gain("mute silences sends, too", &[muted, half.clone()], 0.0);
-    check_gain("a muted group", &[fed, with(half, &|track| track.mute = true)], 0.0);
+    let muted = changed(sending(true), &|track| track.mute = true);
+    check_gain("a muted track with a send", &[muted, half.clone()], 0.0);
+    check_gain("a muted group", &[fed, changed(half, &|track| track.mute = true)], 0.0);
 }
 
 #[test]
-fn solo_keeps_the_tracks_before_and_after_it() {
-    // a and b feed g; a sends to r; c feeds the master and sends to r.
+fn solo_keeps_the_tracks_before_and_after_the_soloed_track_audible() {
+    // Tracks a and b feed the group g. Track c feeds the master. Tracks a and c send to the bus r.
     let check = |solo: &[&str], expected: f32| {
-        let mut tracks = vec![steady("a"), steady("b"), steady("c"), bus("g"), bus("r")];
+        let mut tracks =
+            vec![constant_track("a"), constant_track("b"), constant_track("c"), bus("g"), bus("r")];
         tracks[0].output = Some(3);
         tracks[1].output = Some(3);
         (tracks[0].gain, tracks[1].gain, tracks[2].gain) = (0.5, 0.25, 0.125);
@@ -105,14 +111,14 @@ fn solo_keeps_the_tracks_before_and_after_it() {
     check(&["r"], (a + c) / 4.0);
     check(&["b", "r"], b + (a + c) / 4.0);
     // A track that is both soloed and muted is silent.
-    let mut muted = [steady("a"), steady("b")];
+    let mut muted = [constant_track("a"), constant_track("b")];
     (muted[0].mute, muted[0].solo) = (true, true);
-    check_gain("muted and soloed", &muted, 0.0);
+    check_gain("a muted and soloed track", &muted, 0.0);
 }
 
 #[test]
-fn solo_and_mute_ramp() {
-    let mut mixer = steady_mixer(&session(vec![steady("a"), steady("b")]));
+fn solo_and_mute_ramp_without_steps() {
+    let mut mixer = mixer_of_constants(&session(vec![constant_track("a"), constant_track("b")]));
     mixer.play();
     play(&mut mixer, 4_800, &[128]);
     let switch = |mute, solo| TrackMix { gain: 1.0, pan: 0.0, mute, solo };
@@ -125,9 +131,9 @@ fn solo_and_mute_ramp() {
         mixer.set_track_mix(index, &mix);
         let signal = play(&mut mixer, 4_800, &[128]);
         let left = &signal[..4_800];
-        let steepest =
-            left.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
-        assert!(steepest < 0.001, "{mix:?}: a step of {steepest}");
+        let largest_step =
+            left.windows(2).fold(0.0_f32, |largest_step, pair| largest_step.max((pair[1] - pair[0]).abs()));
+        assert!(largest_step < 0.001, "{mix:?}: a step of {largest_step}");
         assert_eq!(left[4_799] / 0.125, expected, "{mix:?}");
     }
     assert!(!mixer.lets_through(0) && mixer.lets_through(1) && !mixer.lets_through(2));
@@ -135,16 +141,16 @@ fn solo_and_mute_ramp() {
 
 #[test]
 fn automation_of_the_mix_is_exact_to_the_frame() {
-    type Corner = (u64, f64, Curve);
-    let rendered = |targets: &[(AutomationTarget, [Corner; 3])]| {
-        let mut track = steady("a");
+    type Point = (u64, f64, Curve);
+    let rendered = |targets: &[(AutomationTarget, [Point; 3])]| {
+        let mut track = constant_track("a");
         track.automation = targets
             .iter()
             .map(|(target, points)| {
                 lane(*target, &points.map(|(frame, value, curve)| point(frame, value, curve)))
             })
             .collect();
-        let mut mixer = steady_mixer(&session(vec![track]));
+        let mut mixer = mixer_of_constants(&session(vec![track]));
         mixer.play();
         let lag = mixer.latency_frames();
         let mut signal = play(&mut mixer, lag + 4_000, &[77, 256]);
@@ -152,7 +158,7 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
         (signal.split_off(lag), right)
     };
     let db = |value: f32| 20.0 * libm::log10(f64::from(value) / 0.125);
-    // Linear in decibels, with a step at its exact frame.
+    // The volume is linear in decibels, with steps at exact frames.
     let (left, right) = rendered(&[(
         AutomationTarget::Volume,
         [(101, -24.0, Curve::Linear), (1_101, -4.0, Curve::Step), (3_003, -10.0, Curve::Linear)],
@@ -166,9 +172,12 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
             _ => -10.0,
         };
         let level_db = db(left[frame as usize]);
-        // Between two control points the gain is linear, not the level: 0.01 dB at 20 dB in 1000
-        // frames.
-        assert!((level_db - expected).abs() < 0.015, "{level_db} dB at {frame}, expected {expected}");
+        // Between two control points, the gain is linear instead of the level. The difference is
+        // 0.01 dB for 20 dB in 1000 frames.
+        assert!(
+            (level_db - expected).abs() < 0.015,
+            "{level_db} dB at frame {frame}, expected {expected} dB"
+        );
     }
     let (left, right) = rendered(&[
         (
@@ -190,42 +199,42 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
 
 #[test]
 fn meters_report_peaks_and_levels_of_tracks_groups_and_master() {
-    let mut tracks = vec![steady("a"), bus("g"), steady("muted")];
+    let mut tracks = vec![constant_track("a"), bus("g"), constant_track("muted")];
     tracks[0].output = Some(1);
     (tracks[0].gain, tracks[1].gain, tracks[2].mute) = (0.5, 0.5, true);
     tracks[1].pan = 1.0;
-    let mut mixer = steady_mixer(&session(tracks));
+    let mut mixer = mixer_of_constants(&session(tracks));
     mixer.play();
     play(&mut mixer, 4_800, &[128]);
-    let mut figures = [[0.0; 8]; 2];
-    mixer.take_peaks(&mut figures[0]);
-    mixer.take_rms(&mut figures[1]);
+    let mut readings = [[0.0; 8]; 2];
+    mixer.take_peaks(&mut readings[0]);
+    mixer.take_rms(&mut readings[1]);
     play(&mut mixer, 4_800, &[100]);
-    mixer.take_peaks(&mut figures[0]);
-    mixer.take_rms(&mut figures[1]);
-    for figures in figures {
-        assert_eq!(figures, [0.0625, 0.0625, 0.0, 0.031_25, 0.0, 0.0, 0.0, 0.031_25]);
+    mixer.take_peaks(&mut readings[0]);
+    mixer.take_rms(&mut readings[1]);
+    for readings in readings {
+        assert_eq!(readings, [0.0625, 0.0625, 0.0, 0.031_25, 0.0, 0.0, 0.0, 0.031_25]);
     }
 }
 
 #[test]
 fn invalid_sessions_are_refused_with_the_reason() {
     let check = |change: &dyn Fn(&mut Session), expected: &str| {
-        let mut invalid = session(vec![steady("a"), bus("b"), bus("c")]);
+        let mut invalid = session(vec![constant_track("a"), bus("b"), bus("c")]);
         change(&mut invalid);
         let error = Mixer::new(&invalid, Slots::default()).err().expect("refused").to_string();
         assert_eq!(error, expected);
-        let mut mixer = mixer(&session(vec![steady("a")]));
+        let mut mixer = mixer(&session(vec![constant_track("a")]));
         assert_eq!(mixer.set_session(&invalid, Slots::default()).unwrap_err().to_string(), expected);
         mixer.play();
-        assert!(peak(&play(&mut mixer, 1_000, &[256])) > 0.0, "does not play on");
+        assert!(peak(&play(&mut mixer, 1_000, &[256])) > 0.0, "the mixer does not continue to play");
     };
-    let loops = "track \"b\" feeds itself through its outputs, sends or side-chains";
+    let loop_error = "track \"b\" feeds itself through its outputs, sends or side-chains";
     check(
         &|session| (session.tracks[1].output, session.tracks[2].sends) = (Some(2), vec![send(1, 1.0, false)]),
-        loops,
+        loop_error,
     );
-    check(&|session| session.tracks[1].output = Some(1), loops);
+    check(&|session| session.tracks[1].output = Some(1), loop_error);
     check(
         &|session| session.tracks[0].output = Some(3),
         "track \"a\" refers to track number 3, which does not exist",
@@ -245,11 +254,11 @@ fn invalid_sessions_are_refused_with_the_reason() {
 }
 
 #[test]
-fn numbers_out_of_range_are_played_without_harm() {
+fn numbers_out_of_range_lead_to_finite_output() {
     let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e300, 1e-320];
     let frames = [0, 1, 31, u64::MAX, u64::MAX - 1, 1 << 62, 1 << 60];
-    for (turn, &number) in numbers.iter().enumerate() {
-        let frame = |step: usize| frames[(turn + step) % frames.len()];
+    for (rotation, &number) in numbers.iter().enumerate() {
+        let frame = |step: usize| frames[(rotation + step) % frames.len()];
         let mut invalid = song(2);
         invalid.master_gain = number as f32;
         invalid.tempo =
@@ -259,7 +268,7 @@ fn numbers_out_of_range_are_played_without_harm() {
             for clip in &mut track.clips {
                 (clip.frame, clip.offset_frames, clip.length_frames) = (frame(0), frame(1), frame(2));
                 (clip.fade_in_frames, clip.fade_out_frames) = (frame(3), frame(4));
-                (clip.gain, clip.audio_slot) = (number as f32, (turn % 2) as u32 * 99);
+                (clip.gain, clip.audio_slot) = (number as f32, (rotation % 2) as u32 * 99);
             }
             track.sends.iter_mut().for_each(|send| send.gain = number as f32);
             track.effects.iter_mut().for_each(|effect| {
@@ -268,7 +277,7 @@ fn numbers_out_of_range_are_played_without_harm() {
             for lane in &mut track.automation {
                 lane.points = (0..5)
                     .map(|step| {
-                        point(frame(step), numbers[(turn + step) % numbers.len()], Curve::Arc(number))
+                        point(frame(step), numbers[(rotation + step) % numbers.len()], Curve::Arc(number))
                     })
                     .collect();
             }
@@ -281,17 +290,20 @@ fn numbers_out_of_range_are_played_without_harm() {
         for position in [0, 5_000, u64::MAX] {
             mixer.seek(position);
             let signal = play(&mut mixer, 3_000, &[256, 31]);
-            assert!(signal.iter().all(|value| value.is_finite()), "{number} at {position}");
+            assert!(
+                signal.iter().all(|value| value.is_finite()),
+                "the output for {number} at {position} is not finite"
+            );
         }
-        let sound = song(2);
-        mixer.set_session(&sound, media().slots()).unwrap();
+        let valid = song(2);
+        mixer.set_session(&valid, media().slots()).unwrap();
         mixer.seek(0);
-        assert!(peak(&play(&mut mixer, 48_000, &[256])) > 0.01, "silent after {number}");
+        assert!(peak(&play(&mut mixer, 48_000, &[256])) > 0.01, "the mixer is silent after {number}");
     }
 }
 
 #[test]
-fn an_empty_render_of_everything_ends() {
+fn a_render_without_notes_and_clips_is_silent_and_ends() {
     let mut empty = song(2);
     empty.tracks.iter_mut().for_each(|track| (track.events.clear(), track.clips.clear()).0);
     empty.length_frames = 0;

@@ -1,4 +1,5 @@
-//! Automation that moves: ten seconds after a seek, the output equals playing from the start.
+//! Tests that ten seconds after a seek, automated effects have the same output as when playing from
+//! the start.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::mixer::{Mixer, Slots};
@@ -10,10 +11,10 @@ use dsp_core::session::{
 use crate::full::{SECOND, effect, lane, media, play, point};
 use crate::sessions::{peak, session as notes, track};
 
-/// Frame of the seek; not on the control grid.
-const SOUGHT: u64 = 8 * SECOND + 39;
+/// Frame of the seek, which is not on the control grid.
+const SEEK_FRAME: u64 = 8 * SECOND + 39;
 
-/// Noise of -12 dBFS.
+/// Returns noise with a peak of -12 dBFS.
 fn noise(frames: u64) -> AudioSlot {
     let mut state = 88_172_645_463_325_252_u64;
     let mut next = || {
@@ -26,11 +27,11 @@ fn noise(frames: u64) -> AudioSlot {
     AudioSlot::Whole(Audio::from_channels(&values, None))
 }
 
-/// A track of noise through one effect, with lanes for some of its parameters.
+/// Returns a session with a track of noise and one effect, with lanes for some of its parameters.
 fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint])]) -> Session {
-    let described = effect_kind(kind).unwrap();
-    let index_of = |id: &str| described.parameter_index(id).unwrap();
-    let mut all: Vec<f64> = described.parameters.iter().map(|parameter| parameter.default).collect();
+    let kind_table = effect_kind(kind).unwrap();
+    let index_of = |id: &str| kind_table.parameter_index(id).unwrap();
+    let mut all: Vec<f64> = kind_table.parameters.iter().map(|parameter| parameter.default).collect();
     values.iter().for_each(|(id, value)| all[index_of(id)] = *value);
     let lane_of = |(id, points): &(&str, &[AutomationPoint])| -> AutomationLane {
         lane(AutomationTarget::Effect { effect: 0, parameter: index_of(id) as u32 }, points)
@@ -55,41 +56,42 @@ fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint
     Session { tracks: vec![track], length_frames: 20 * SECOND, ..Session::default() }
 }
 
-/// Difference in dBFS between playing from a seek and playing from the start, in a second that
-/// begins ten seconds after the seek.
-fn off_db(session: &Session) -> f64 {
+/// Returns the peak difference in dBFS between playing after a seek and playing from the start. The
+/// compared second begins ten seconds after the seek.
+fn difference_db(session: &Session) -> f64 {
     let slots = [Some(noise(20 * SECOND))];
-    let heard_from = |frame: u64| {
+    let output_from = |frame: u64| {
         let mut mixer = Mixer::new(session, Slots { banks: media().slots().banks, audio: &slots }).unwrap();
         mixer.seek(frame);
         mixer.play();
-        play(&mut mixer, (SOUGHT + 10 * SECOND - frame) as usize, &[256]);
+        play(&mut mixer, (SEEK_FRAME + 10 * SECOND - frame) as usize, &[256]);
         play(&mut mixer, SECOND as usize, &[256])
     };
-    let (whole, sought) = (heard_from(0), heard_from(SOUGHT));
-    assert!(peak(&whole) > 0.02, "silent: {}", peak(&whole));
-    let off: Vec<f32> = whole.iter().zip(&sought).map(|(whole, sought)| whole - sought).collect();
-    20.0 * libm::log10(f64::from(peak(&off).max(1e-10)))
+    let (whole, after_seek) = (output_from(0), output_from(SEEK_FRAME));
+    assert!(peak(&whole) > 0.02, "the output is silent: {}", peak(&whole));
+    let differences: Vec<f32> =
+        whole.iter().zip(&after_seek).map(|(whole, after_seek)| whole - after_seek).collect();
+    20.0 * libm::log10(f64::from(peak(&differences).max(1e-10)))
 }
 
 fn check(label: &str, session: &Session) {
-    let off_db = off_db(session);
-    println!("{label}: {off_db:.1} dBFS off");
-    assert!(off_db < -60.0, "{label}: {off_db} dBFS off");
+    let difference_db = difference_db(session);
+    println!("{label}: a difference of {difference_db:.1} dBFS");
+    assert!(difference_db < -60.0, "{label}: a difference of {difference_db} dBFS");
 }
 
 #[test]
-fn moving_pre_delays_reach_the_same_delay() {
+fn an_automated_pre_delay_is_the_same_after_a_seek() {
     let points = [point(0, 0.0, Curve::Linear), point(20 * SECOND, 200.0, Curve::Linear)];
     for kind in ["convolution", "reverb"] {
         check(kind, &session(kind, &[("mix", 1.0)], &[("pre_delay_ms", &points)]));
     }
 }
 
-/// Kind of the effect, id of its rate in hertz, and values that make the oscillator audible.
-type Oscillator = (&'static str, &'static str, &'static [(&'static str, f64)]);
+/// Kind of the effect, id of its LFO rate in hertz, and values that make the LFO audible.
+type LfoEffect = (&'static str, &'static str, &'static [(&'static str, f64)]);
 
-const OSCILLATORS: [Oscillator; 6] = [
+const LFO_EFFECTS: [LfoEffect; 6] = [
     ("chorus", "rate_hz", &[]),
     ("flanger", "rate_hz", &[]),
     ("phaser", "rate_hz", &[]),
@@ -99,26 +101,26 @@ const OSCILLATORS: [Oscillator; 6] = [
 ];
 
 #[test]
-fn rates_that_jump_reach_the_same_phase() {
+fn an_lfo_whose_rate_has_steps_has_the_same_phase_after_a_seek() {
     let points = [
         point(0, 0.5, Curve::Step),
         point(SECOND / 2 + 1, 2.0, Curve::Step),
         point(6 * SECOND + 7, 1.0, Curve::Step),
         point(12 * SECOND + 30, 3.0, Curve::Step),
     ];
-    for (kind, rate, values) in OSCILLATORS {
+    for (kind, rate, values) in LFO_EFFECTS {
         check(kind, &session(kind, values, &[(rate, &points)]));
     }
 }
 
 #[test]
-fn rates_with_many_points_reach_the_same_phase() {
-    for (kind, rate, values) in OSCILLATORS {
-        let described = effect_kind(kind).unwrap();
-        let described = described.parameters[described.parameter_index(rate).unwrap()];
+fn an_lfo_whose_rate_has_many_points_has_the_same_phase_after_a_seek() {
+    for (kind, rate, values) in LFO_EFFECTS {
+        let kind_table = effect_kind(kind).unwrap();
+        let kind_table = kind_table.parameters[kind_table.parameter_index(rate).unwrap()];
         for (interval_frames, curve) in [(6_000, Curve::Step), (960, Curve::Step), (960, Curve::Linear)] {
-            // The minimum and the maximum of the range in an irregular order.
-            let value = |number: u64| if number * number % 7 < 3 { described.min } else { described.max };
+            // The points have the minimum and the maximum of the range in an irregular order.
+            let value = |number: u64| if number * number % 7 < 3 { kind_table.min } else { kind_table.max };
             let points: Vec<AutomationPoint> = (0..20 * SECOND / interval_frames)
                 .map(|number| point(number * interval_frames + number * 37 % 900, value(number), curve))
                 .collect();
@@ -129,7 +131,7 @@ fn rates_with_many_points_reach_the_same_phase() {
 }
 
 #[test]
-fn an_automated_rate_advances_while_the_oscillator_is_synced_to_the_beat() {
+fn a_tremolo_has_the_same_phase_after_a_seek_if_its_rate_and_sync_are_automated() {
     let rate = [point(0, 1.0, Curve::Linear), point(20 * SECOND, 3.0, Curve::Linear)];
     let sync = [
         point(0, 0.0, Curve::Step),
@@ -140,8 +142,8 @@ fn an_automated_rate_advances_while_the_oscillator_is_synced_to_the_beat() {
 }
 
 #[test]
-fn automated_delay_times_crossfade_at_the_same_frames() {
-    let on_the_clock: &[(&str, f64)] = &[("sync", 0.0)];
+fn automated_delay_times_crossfade_at_the_same_frames_after_a_seek() {
+    let in_milliseconds: &[(&str, f64)] = &[("sync", 0.0)];
     let triangle = |from: f64, to: f64, secs: u64| -> Vec<AutomationPoint> {
         (0..=20 / secs)
             .map(|turn| point(turn * secs * SECOND, if turn % 2 == 0 { from } else { to }, Curve::Linear))
@@ -151,12 +153,12 @@ fn automated_delay_times_crossfade_at_the_same_frames() {
         [("time_ms", 300.0, 320.0, 10), ("time_ms", 300.0, 400.0, 5), ("spread_ms", 0.0, 50.0, 10)]
     {
         let points = triangle(from, to, secs);
-        check(&format!("{id} from {from} to {to}"), &session("delay", on_the_clock, &[(id, &points)]));
+        check(&format!("{id} from {from} to {to}"), &session("delay", in_milliseconds, &[(id, &points)]));
     }
 }
 
 #[test]
-fn the_shared_chorus_reaches_the_same_phase() {
+fn the_shared_chorus_has_the_same_phase_after_a_seek() {
     const CHORUS_SEND: u8 = 93;
     let mut track = track("strings", &[(10 * SECOND, 19 * SECOND, 60)]);
     track

@@ -1,4 +1,5 @@
-//! A seek enters sounding notes in the state that playing from the start gives them.
+//! Tests that notes that sound at the position of a seek have the same state as when playing from
+//! the start.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::mixer::Mixer;
@@ -14,37 +15,37 @@ const SOSTENUTO: u8 = 66;
 const MONO: u8 = 126;
 const POLY: u8 = 127;
 
-/// Frames until the output after a seek is faded in: the fade, and the distance to the next point
-/// of the coarsest control grid.
-const RISE: usize = 144 + 256;
+/// Frames until the fade-in after a seek is complete: the fade of 144 frames, and up to 256 frames
+/// until the next point of the coarsest control grid.
+const FADE_IN_FRAMES: usize = 144 + 256;
 
-/// The small bank with a closing filter, vibrato, tremolo and slow envelopes. Notes of its kit are
-/// in an exclusive class.
-fn moving_bank() -> Bank {
+/// Returns the small bank with a closing filter, vibrato, tremolo and slow envelopes. The notes of
+/// its drum kit are in an exclusive class.
+fn modulated_bank() -> Bank {
     let signed = |value: i16| value as u16;
     const EXCLUSIVE_CLASS: u16 = 57;
     let generators = [
-        (5, 12),              // vibrato of the other oscillator, in cents
-        (6, 35),              // vibrato, in cents
+        (5, 12),              // modulation LFO to pitch, in cents
+        (6, 35),              // vibrato LFO to pitch, in cents
         (8, 9_000),           // cutoff, in cents
         (9, 60),              // resonance, in centibels
-        (11, 3_600),          // envelope to cutoff, in cents
-        (13, 30),             // tremolo, in centibels
-        (22, signed(-900)),   // rate of the tremolo, in cents
-        (23, signed(-1_000)), // delay of the vibrato, in timecents
+        (11, 3_600),          // modulation envelope to cutoff, in cents
+        (13, 30),             // modulation LFO to volume, in centibels
+        (22, signed(-900)),   // frequency of the modulation LFO, in cents
+        (23, signed(-1_000)), // delay of the vibrato LFO, in timecents
         (28, 4_000),          // decay of the modulation envelope, in timecents
-        (29, 700),            // its sustain, in tenths of a per cent below full
-        (33, signed(-5_000)), // delay of the volume envelope
-        (34, signed(-1_500)), // its attack
-        (36, 4_500),          // its decay
-        (37, 80),             // its sustain, in centibels
+        (29, 700),            // sustain of the modulation envelope, in tenths of a per cent below full
+        (33, signed(-5_000)), // delay of the volume envelope, in timecents
+        (34, signed(-1_500)), // attack of the volume envelope, in timecents
+        (36, 4_500),          // decay of the volume envelope, in timecents
+        (37, 80),             // sustain of the volume envelope, in centibels below full
     ];
     Bank::from_bytes(&small_bank_bytes(|tables| {
         tables.instrument_generators.splice(0..0, generators);
         for bag in &mut tables.instrument_bags[1..] {
             bag.0 += generators.len() as u16;
         }
-        // Into the zone of the kit, before its instrument.
+        // The generator is in the preset zone of the drum kit, before the instrument.
         tables.preset_generators.insert(3, (EXCLUSIVE_CLASS, 1));
         tables.preset_bags[3].0 += 1;
     }))
@@ -63,7 +64,7 @@ const fn control(frame: u64, controller: u8, value: u8) -> TrackEvent {
     TrackEvent { frame, event: Event::Controller { controller, value } }
 }
 
-/// A dry track with these events.
+/// Returns a session with a dry track that has these events.
 fn song(events: &[TrackEvent]) -> Session {
     let mut track = track("notes", &[]);
     track.events.extend(events);
@@ -78,8 +79,8 @@ fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     left
 }
 
-/// Output in the second from a frame on, and in the second that begins ten seconds later. The frame
-/// is reached by a seek or by playing from the start.
+/// Returns the output of the second from a frame on, and of the second that begins ten seconds
+/// later. The mixer seeks to the frame, or plays from the start to the frame.
 fn output(bank: &Bank, song: &Session, frame: u64, seeks: bool) -> [Vec<f32>; 2] {
     let slots = [Some(bank.clone())];
     let mut mixer = Mixer::new(song, &slots).unwrap();
@@ -89,50 +90,53 @@ fn output(bank: &Bank, song: &Session, frame: u64, seeks: bool) -> [Vec<f32>; 2]
     } else {
         play(&mut mixer, frame as usize);
     }
-    let rise = mixer.latency_frames() + RISE;
-    play(&mut mixer, rise);
+    let fade_in_frames = mixer.latency_frames() + FADE_IN_FRAMES;
+    play(&mut mixer, fade_in_frames);
     let at_once = play(&mut mixer, SECOND as usize);
     play(&mut mixer, 9 * SECOND as usize);
     [at_once, play(&mut mixer, SECOND as usize)]
 }
 
-/// Peak from a frame on, and the difference in dBFS between seeking there and playing from the
-/// start: at once, and ten seconds later.
-fn off_db(bank: &Bank, song: &Session, sought: u64) -> (f32, [f64; 2]) {
-    let from_seek = output(bank, song, sought, true);
-    let whole = output(bank, song, sought, false);
-    let off_db = [0, 1].map(|index| {
-        let off = from_seek[index].iter().zip(&whole[index]).map(|(sought, whole)| sought - whole);
-        20.0 * libm::log10(f64::from(peak(&off.collect::<Vec<f32>>()).max(1e-10)))
+/// Returns the peak of the output from a frame on, and the peak differences in dBFS between a seek
+/// to the frame and playing from the start: at the frame, and ten seconds later.
+fn differences_db(bank: &Bank, song: &Session, seek_frame: u64) -> (f32, [f64; 2]) {
+    let from_seek = output(bank, song, seek_frame, true);
+    let whole = output(bank, song, seek_frame, false);
+    let differences_db = [0, 1].map(|index| {
+        let differences =
+            from_seek[index].iter().zip(&whole[index]).map(|(after_seek, whole)| after_seek - whole);
+        20.0 * libm::log10(f64::from(peak(&differences.collect::<Vec<f32>>()).max(1e-10)))
     });
-    (peak(&whole[0]), off_db)
+    (peak(&whole[0]), differences_db)
 }
 
+/// Checks that the output after a seek equals that of playing from the start. Returns its peak.
 #[track_caller]
-fn check(label: &str, bank: &Bank, song: &Session, sought: u64) -> f32 {
-    let (peak, [at_once, later]) = off_db(bank, song, sought);
-    println!("{label}, from {sought}, peak {peak:.3}: {at_once:.1} dBFS off, ten seconds later {later:.1}");
-    assert!(at_once < -100.0 && later < -100.0, "{label}, from {sought}: {at_once}, {later} dBFS off");
+fn check(label: &str, bank: &Bank, song: &Session, seek_frame: u64) -> f32 {
+    let (peak, [at_once, later]) = differences_db(bank, song, seek_frame);
+    let differences = format!("a difference of {at_once:.1} dBFS, and of {later:.1} dBFS ten seconds later");
+    println!("{label}, seek to {seek_frame}, peak {peak:.3}: {differences}");
+    assert!(at_once < -100.0 && later < -100.0, "{label}, seek to {seek_frame}: {differences}");
     peak
 }
 
 #[track_caller]
-fn check_sounding(label: &str, bank: &Bank, song: &Session, sought: u64) {
-    assert!(check(label, bank, song, sought) > 0.01, "{label}: silent");
+fn check_sounding(label: &str, bank: &Bank, song: &Session, seek_frame: u64) {
+    assert!(check(label, bank, song, seek_frame) > 0.01, "{label}: the output is silent");
 }
 
 #[test]
-fn long_notes_continue() {
-    let bank = moving_bank();
+fn long_notes_have_the_same_state_after_a_seek() {
+    let bank = modulated_bank();
     let chord = [on(100, 57), on(9_000, 64), on(20 * SECOND, 69), off(80 * SECOND, 64)];
-    for sought in [3 * SECOND + 39, 20 * SECOND - 1, 20 * SECOND, 60 * SECOND + 17] {
-        check_sounding("chord", &bank, &song(&chord), sought);
+    for seek_frame in [3 * SECOND + 39, 20 * SECOND - 1, 20 * SECOND, 60 * SECOND + 17] {
+        check_sounding("chord", &bank, &song(&chord), seek_frame);
     }
 }
 
 #[test]
-fn notes_held_by_a_pedal_or_in_release_continue() {
-    let bank = moving_bank();
+fn notes_that_a_pedal_holds_or_in_release_have_the_same_state_after_a_seek() {
+    let bank = modulated_bank();
     let sustained = [control(10, SUSTAIN, 127), on(100, 57), off(9_000, 57), on(SECOND, 64), off(70_000, 64)];
     check_sounding("sustain", &bank, &song(&sustained), 15 * SECOND + 5);
     let sostenuto = [
@@ -149,18 +153,18 @@ fn notes_held_by_a_pedal_or_in_release_continue() {
 }
 
 #[test]
-fn ended_notes_have_ended_others_of_their_class_and_key() {
-    let bank = moving_bank();
+fn notes_that_ended_other_notes_before_the_seek_have_ended_them_after_it() {
+    let bank = modulated_bank();
     let kit = TrackEvent { frame: 0, event: Event::Preset { bank: 128, program: 0 } };
     let class = [kit, on(100, 57), on(SECOND, 64), off(2 * SECOND, 64), on(3 * SECOND, 40)];
     check_sounding("exclusive class", &bank, &song(&class), 15 * SECOND + 5);
     let mono = [control(0, MONO, 1), on(100, 57), on(SECOND, 64), off(2 * SECOND, 64)];
     check_sounding("mono", &bank, &song(&mono), 15 * SECOND + 5);
     let again = [on(100, 57), off(SECOND, 57), on(2 * SECOND, 57), on(3 * SECOND, 60)];
-    check_sounding("struck again", &bank, &song(&again), 15 * SECOND + 5);
+    check_sounding("the same key again", &bank, &song(&again), 15 * SECOND + 5);
 }
 
-/// Pseudo-random numbers.
+/// A generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -172,7 +176,7 @@ impl Random {
     }
 }
 
-/// Pseudo-random notes and controllers, about `per_sec` a second.
+/// Returns pseudo-random notes and controllers for 30 seconds, `per_sec` a second.
 fn random_events(seed: u64, per_sec: u64) -> Vec<TrackEvent> {
     let mut random = Random(seed);
     let mut events = Vec::new();
@@ -206,79 +210,84 @@ fn random_events(seed: u64, per_sec: u64) -> Vec<TrackEvent> {
 
 #[test]
 fn a_seek_into_random_events_equals_playing_from_the_start() {
-    let bank = moving_bank();
-    let mut sounding = 0;
+    let bank = modulated_bank();
+    let mut audible_cases = 0;
     for seed in 1..=12 {
         let mut song = song(&random_events(seed * 7_919, 1 + seed));
-        // So few voices that some are stolen.
+        // With a polyphony of 8, some voices are stolen.
         song.polyphony = if seed % 2 == 0 { 8 } else { 64 };
-        for sought in [8 * SECOND + 39, 13 * SECOND + 1] {
-            sounding += usize::from(check(&format!("seed {seed}"), &bank, &song, sought) > 0.02);
+        for seek_frame in [8 * SECOND + 39, 13 * SECOND + 1] {
+            audible_cases += usize::from(check(&format!("seed {seed}"), &bank, &song, seek_frame) > 0.02);
         }
     }
-    assert!(sounding >= 16, "only {sounding} of 24 cases sound");
+    assert!(audible_cases >= 16, "only {audible_cases} of 24 cases are audible");
 }
 
 #[test]
-fn ended_notes_do_not_keep_a_long_note_from_continuing() {
-    // Eleven simultaneous notes for a minute exceed the events that a seek replays.
+fn a_long_note_has_the_same_state_after_a_seek_even_if_many_other_notes_have_ended() {
+    // The events of a minute of eleven simultaneous notes are more than a seek replays.
     let chords = (0..60).flat_map(|second| (0..10).map(move |note| (second * SECOND + 500, 60 + 2 * note)));
     let notes = chords.flat_map(|(frame, key)| [on(frame, key), off(frame + SECOND - 600, key)]);
     let events: Vec<TrackEvent> = [on(100, 50)].into_iter().chain(notes).collect();
-    check_sounding("under chords", &moving_bank(), &song(&events), 62 * SECOND);
+    check_sounding("a long note with chords", &modulated_bank(), &song(&events), 62 * SECOND);
 }
 
-/// Checks that a seek starts the notes again: the attack of the moving bank takes 0.4 seconds.
+/// Checks that a seek restarts the notes. The output then rises slowly, because the attack of the
+/// modulated bank takes 0.4 seconds.
 #[track_caller]
-fn check_restarted(label: &str, song: &Session, sought: u64) {
-    let [at_once, _] = output(&moving_bank(), song, sought, true);
+fn check_restarted(label: &str, song: &Session, seek_frame: u64) {
+    let [at_once, _] = output(&modulated_bank(), song, seek_frame, true);
     let peaks = [&at_once[..2_400], &at_once].map(peak);
-    assert!(peaks[1] > 0.02 && peaks[0] < 0.5 * peaks[1], "{label}: not restarted: {peaks:?}");
+    assert!(
+        peaks[1] > 0.02 && peaks[0] < 0.5 * peaks[1],
+        "{label}: the notes are not restarted, with peaks of {peaks:?}"
+    );
 }
 
 #[test]
-fn notes_that_take_too_long_to_replay_are_started_anew() {
-    check_restarted("for long", &song(&[on(100, 57)]), 600 * SECOND);
+fn notes_that_take_too_long_to_replay_are_restarted() {
+    check_restarted("a note of ten minutes", &song(&[on(100, 57)]), 600 * SECOND);
     let keys = (30..94).map(|key| on(100, key));
     let wheel = (0..20_000).map(|index| control(200 + 10 * index, 1, (index % 128) as u8));
     let mut wheeled = song(&keys.chain(wheel).collect::<Vec<_>>());
     wheeled.tracks[0].gain = 0.05;
-    check_restarted("under controllers", &wheeled, 4 * SECOND + 39);
-    // A seek then replays only the notes that are still held.
+    check_restarted("many notes with many controllers", &wheeled, 4 * SECOND + 39);
+    // If there are too many events, a seek replays only the notes that are still held.
     let scale = (0..2_000).map(|index| (500 + 5_000 * index, 60 + (index % 24) as u8));
     let notes = scale.flat_map(|(frame, key)| [on(frame, key), off(frame + 4_000, key)]);
     let drone: Vec<TrackEvent> = [on(100, 50)].into_iter().chain(notes).collect();
-    check_sounding("under a long melody", &moving_bank(), &song(&drone), 120 * SECOND);
+    check_sounding("a drone with a long melody", &modulated_bank(), &song(&drone), 120 * SECOND);
 }
 
 #[test]
-fn notes_at_the_seek_position_start_at_once() {
+fn notes_at_the_seek_position_start_without_the_fade_in() {
     let bank = Bank::from_bytes(&small_bank_bytes(|_| {})).unwrap();
-    let sought = 2 * SECOND + 39;
-    let rising = |events: &[TrackEvent]| {
+    let seek_frame = 2 * SECOND + 39;
+    // The difference between playing from the start and a seek shows the fade-in.
+    let fade_in = |events: &[TrackEvent]| {
         let first = |seeks: bool| {
             let slots = [Some(bank.clone())];
             let mut mixer = Mixer::new(&song(events), &slots).unwrap();
             mixer.play();
             if seeks {
-                mixer.seek(sought);
+                mixer.seek(seek_frame);
             } else {
-                play(&mut mixer, sought as usize);
+                play(&mut mixer, seek_frame as usize);
             }
-            play(&mut mixer, RISE)
+            play(&mut mixer, FADE_IN_FRAMES)
         };
         let (whole, from_seek) = (first(false), first(true));
-        whole.iter().zip(&from_seek).map(|(whole, sought)| whole - sought).collect::<Vec<f32>>()
+        whole.iter().zip(&from_seek).map(|(whole, after_seek)| whole - after_seek).collect::<Vec<f32>>()
     };
-    let rings = [on(100, 57)];
-    let (alone, beside) = (rising(&rings), rising(&[&rings[..], &[on(sought, 76)]].concat()));
-    assert!(peak(&alone) > 0.01, "nothing rises");
-    let off: Vec<f32> = alone.iter().zip(&beside).map(|(alone, beside)| alone - beside).collect();
-    assert!(peak(&off) < 1e-6, "the new note differs by {}", peak(&off));
+    let held = [on(100, 57)];
+    let (alone, with_new_note) = (fade_in(&held), fade_in(&[&held[..], &[on(seek_frame, 76)]].concat()));
+    assert!(peak(&alone) > 0.01, "the held note does not fade in");
+    let differences: Vec<f32> = alone.iter().zip(&with_new_note).map(|(alone, both)| alone - both).collect();
+    assert!(peak(&differences) < 1e-6, "the new note differs by {}", peak(&differences));
 }
 
 #[test]
-fn a_note_of_length_zero_at_the_start_rings_on() {
+fn a_note_of_length_0_at_the_start_sounds_after_a_seek() {
     let bank = Bank::from_bytes(&small_bank_bytes(|_| {})).unwrap();
-    check_sounding("no length", &bank, &song(&[on(0, 57), off(0, 57)]), 900);
+    check_sounding("a note of length 0", &bank, &song(&[on(0, 57), off(0, 57)]), 900);
 }

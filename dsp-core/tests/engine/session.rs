@@ -1,4 +1,4 @@
-//! Rendered sessions of a small bank.
+//! Tests of rendering and playing sessions with a small bank.
 
 use crate::sessions::{peak, session, track};
 use crate::small_bank::small_bank;
@@ -27,7 +27,7 @@ fn render(session: &Session) -> (Vec<f32>, Vec<f32>) {
     (left, right)
 }
 
-/// Left output in calls of `call_frames`, from the start of playback.
+/// Returns the left output of the next frames, rendered in calls of `call_frames` frames.
 fn play(mixer: &mut Mixer, frames: usize, call_frames: usize) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
     for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
@@ -43,15 +43,15 @@ fn mixer(session: &Session) -> Mixer {
 #[test]
 fn a_note_sounds_from_its_frame_to_the_end_of_its_release() {
     let (left, _) = render(&session(vec![track("a", &[(4_800, 9_600, 69)])]));
-    assert_eq!(peak(&left[..4_800]), 0.0, "sound before the note");
-    assert!(peak(&left[4_800..9_600]) > 0.05, "silent note");
+    assert_eq!(peak(&left[..4_800]), 0.0, "the output is audible before the note");
+    assert!(peak(&left[4_800..9_600]) > 0.05, "the note is silent");
     let end = left.len();
     assert!((9_600 + 4_800..9_600 + 48_000 * 5).contains(&end), "{end} frames");
-    assert!(peak(&left[end - 4_800..]) <= 1e-4, "cut while it sounded");
+    assert!(peak(&left[end - 4_800..]) <= 1e-4, "the render ends while the note sounds");
 }
 
 #[test]
-fn the_pitch_is_the_key() {
+fn key_69_has_the_pitch_of_the_sample() {
     let (left, _) = render(&session(vec![track("a", &[(0, 48_000, 69)])]));
     let crossings = left[4_800..43_200].windows(2).filter(|pair| pair[0] <= 0.0 && pair[1] > 0.0).count();
     let frequency_hz = crossings as f64 / (38_400.0 / 48_000.0);
@@ -59,7 +59,7 @@ fn the_pitch_is_the_key() {
 }
 
 #[test]
-fn offline_equals_live_at_any_call_size() {
+fn an_offline_render_equals_playback_at_any_call_size() {
     let session = two_tracks();
     let (expected, _) = render(&session);
     for call_frames in [1, 128, 300, 512, 4_096] {
@@ -67,7 +67,7 @@ fn offline_equals_live_at_any_call_size() {
         mixer.play();
         let latency = mixer.latency_frames();
         let output = play(&mut mixer, latency + expected.len(), call_frames);
-        assert!(output[latency..] == expected[..], "{call_frames} frames at a time differ");
+        assert!(output[latency..] == expected[..], "calls of {call_frames} frames differ from the render");
     }
 }
 
@@ -136,7 +136,7 @@ fn the_mix_stays_below_minus_three_dbfs() {
     });
     let (left, right) = render(&session(tracks.collect()));
     let ceiling = dsp_core::gain::from_db(-3.0);
-    assert!(peak(&left) <= ceiling && peak(&right) <= ceiling, "{}", peak(&left));
+    assert!(peak(&left) <= ceiling && peak(&right) <= ceiling, "a peak of {}", peak(&left));
     assert!(peak(&left) > 0.9 * ceiling);
 }
 
@@ -151,7 +151,10 @@ fn seeking_into_a_note_applies_the_controllers_at_that_frame() {
     mixer.play();
     let after_seek = peak(&play(&mut mixer, 20_000, 128)[10_000..]);
     let from_start = peak(&render(&session).0[50_000..60_000]);
-    assert!((after_seek / from_start - 1.0).abs() < 0.01, "{after_seek} against {from_start}");
+    assert!(
+        (after_seek / from_start - 1.0).abs() < 0.01,
+        "a peak of {after_seek} after a seek, of {from_start} from the start"
+    );
 }
 
 #[test]
@@ -163,8 +166,8 @@ fn stopping_releases_notes_and_playing_again_repeats_the_output() {
     mixer.stop();
     assert_eq!(mixer.position(), 30_000);
     let ringing = play(&mut mixer, 480_000, 128);
-    assert!(peak(&ringing[470_000..]) < 1e-4, "still sounding ten seconds after stop");
-    assert_eq!(mixer.position(), 30_000, "the position moved while stopped");
+    assert!(peak(&ringing[470_000..]) < 1e-4, "a note sounds ten seconds after the stop");
+    assert_eq!(mixer.position(), 30_000, "the position changes while playback is stopped");
     mixer.seek(0);
     mixer.play();
     assert!(play(&mut mixer, 30_000, 512) == first);
@@ -175,36 +178,39 @@ fn events_in_any_order_take_effect_at_their_frames() {
     let ordered = session(vec![track("a", &[(1_000, 9_000, 60), (4_000, 12_000, 67)])]);
     let mut shuffled = ordered.clone();
     shuffled.tracks[0].events.reverse();
-    for sought in [0, 2_000, 10_000] {
+    for seek_frame in [0, 2_000, 10_000] {
         let output = [&ordered, &shuffled].map(|session| {
             let mut mixer = mixer(session);
-            mixer.seek(sought);
+            mixer.seek(seek_frame);
             mixer.play();
             play(&mut mixer, 20_000, 128)
         });
-        assert!(peak(&output[0]) > 0.01 && output[0] == output[1], "from {sought}");
+        assert!(
+            peak(&output[0]) > 0.01 && output[0] == output[1],
+            "the output from frame {seek_frame} is silent or differs"
+        );
     }
 }
 
 #[test]
-fn seeking_back_while_stopped_lets_the_tail_ring_out() {
+fn seeking_while_stopped_does_not_cut_the_tail() {
     let session = session(vec![track("a", &[(0, 9_600, 60)])]);
-    let ringing_out = |back_to_start: bool| {
+    let tail = |seeks: bool| {
         let mut mixer = mixer(&session);
         mixer.play();
         play(&mut mixer, 9_600, 128);
         mixer.stop();
-        if back_to_start {
+        if seeks {
             mixer.seek(0);
         }
         play(&mut mixer, 9_600, 128)
     };
-    assert!(peak(&ringing_out(true)) > 0.01, "cut");
-    assert!(ringing_out(true) == ringing_out(false));
+    assert!(peak(&tail(true)) > 0.01, "the seek cuts the tail");
+    assert!(tail(true) == tail(false));
 }
 
 #[test]
-fn live_notes_sound_while_stopped() {
+fn live_notes_sound_while_playback_is_stopped() {
     let mut mixer = mixer(&session(vec![track("a", &[])]));
     let index = mixer.track_index("a").unwrap();
     mixer.play_event(index, Event::NoteOn { key: 60, velocity: 100 });
@@ -215,7 +221,7 @@ fn live_notes_sound_while_stopped() {
 }
 
 #[test]
-fn an_edit_while_playing_keeps_other_tracks() {
+fn an_edit_of_a_track_does_not_silence_other_tracks() {
     let before = two_tracks();
     let mut after = before.clone();
     after.tracks[1].events.clear();
@@ -226,15 +232,15 @@ fn an_edit_while_playing_keeps_other_tracks() {
     play(&mut edited, 25_600, 128);
     edited.set_session(&after, &banks).unwrap();
     let output = play(&mut edited, 300_000, 128);
-    assert!(peak(&output[..10_000]) > 0.05, "the untouched track fell silent");
-    assert!(peak(&output[290_000..]) < 1e-4, "a note of the edited track hangs");
+    assert!(peak(&output[..10_000]) > 0.05, "the other track is silent");
+    assert!(peak(&output[290_000..]) < 1e-4, "a note of the edited track does not end");
 }
 
 #[test]
 fn external_input_replaces_the_notes_of_a_track() {
     let session = two_tracks();
     let (expected, _) = render(&session);
-    // Tracks rendered separately, as a plugin service would deliver them.
+    // The tracks are rendered separately, as a plugin host would render them.
     let parts: Vec<_> = (0..2)
         .map(|index| {
             let mut alone = dsp_core::render::TrackRender::new(
@@ -270,7 +276,7 @@ fn external_input_replaces_the_notes_of_a_track() {
         output.extend_from_slice(&left);
     }
     let compared = output.len() - latency;
-    assert!(output[latency..] == expected[..compared], "differs from playing the notes");
+    assert!(output[latency..] == expected[..compared], "the output differs from that of playing the notes");
 }
 
 #[test]
@@ -284,13 +290,14 @@ fn external_input_stops_without_a_click() {
     play(&mut mixer, 9_600, 128);
     mixer.stop();
     let output = play(&mut mixer, 9_600, 128);
-    let steepest = output.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
-    assert!(steepest < 0.01, "a step of {steepest}");
+    let largest_step =
+        output.windows(2).fold(0.0_f32, |largest_step, pair| largest_step.max((pair[1] - pair[0]).abs()));
+    assert!(largest_step < 0.01, "a step of {largest_step}");
     assert_eq!(output[9_000..].iter().copied().fold(0.0, f32::max), 0.0);
 }
 
 #[test]
-fn a_single_track_is_rendered_to_the_end_of_its_tail() {
+fn a_track_render_contains_the_whole_tail() {
     let session = session(vec![track("a", &[(0, 9_600, 69)])]);
     let mut alone = dsp_core::render::TrackRender::new(
         &session,
@@ -306,9 +313,12 @@ fn a_single_track_is_rendered_to_the_end_of_its_tail() {
     } {
         left.extend_from_slice(more);
     }
-    let last_sound = left.iter().rposition(|value| *value != 0.0).expect("sound");
-    assert!(last_sound > 9_600, "no release");
-    assert!(left.len() - last_sound > 4_800, "ends before a tenth of a second of silence");
+    let last_audible = left.iter().rposition(|value| *value != 0.0).expect("sound");
+    assert!(last_audible > 9_600, "the render has no release");
+    assert!(
+        left.len() - last_audible > 4_800,
+        "the render ends with less than a tenth of a second of silence"
+    );
     assert!(left.len() < 48_000 * 5);
 }
 
@@ -334,15 +344,16 @@ fn playing_does_not_allocate() {
 }
 
 #[test]
-fn a_fader_moves_without_a_jump() {
+fn a_fader_moves_without_a_step() {
     let mut mixer = mixer(&session(vec![track("a", &[(0, 90_000, 69)])]));
     mixer.play();
     play(&mut mixer, 20_000, 128);
     mixer.set_track_mix(0, &TrackMix { gain: 0.0, pan: 0.0, mute: false, solo: false });
     let output = play(&mut mixer, 9_600, 128);
-    let steepest = output.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
-    assert!(steepest < 0.02, "a step of {steepest}");
-    assert!(peak(&output[8_000..]) < 1e-4, "not closed");
+    let largest_step =
+        output.windows(2).fold(0.0_f32, |largest_step, pair| largest_step.max((pair[1] - pair[0]).abs()));
+    assert!(largest_step < 0.02, "a step of {largest_step}");
+    assert!(peak(&output[8_000..]) < 1e-4, "the track is audible with a gain of 0");
 }
 
 #[test]
@@ -379,7 +390,7 @@ fn sends_add_reverb_and_chorus_after_the_fader() {
     let reverb = wet([(REVERB_SEND, 127), (CHORUS_SEND, 0)], 1.0);
     let half_reverb = wet([(REVERB_SEND, 127), (CHORUS_SEND, 0)], 0.5);
     let chorus = wet([(REVERB_SEND, 0), (CHORUS_SEND, 127)], 1.0);
-    // The reverb is still audible after the note released at 24,000 has ended.
+    // In this range, the note released at 24,000 has ended but its reverb is audible.
     let tail = 36_000..40_000;
     let tail_db = rms_db(&reverb[tail.clone()]);
     assert!(tail_db > -60.0, "the reverb is at {tail_db} dB");

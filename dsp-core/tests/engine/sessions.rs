@@ -1,8 +1,8 @@
-//! Test sessions and measurements of their output.
+//! Makes sessions for tests and measures their output.
 
 use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 
-/// A dry track of the small bank with these notes: start frame, end frame, key.
+/// Returns a dry track that plays these notes with the small bank: start frame, end frame and key.
 pub(crate) fn track(id: &str, notes: &[(u64, u64, u8)]) -> Track {
     const REVERB_SEND: u8 = 91;
     let mut events =
@@ -31,7 +31,7 @@ pub(crate) fn session(tracks: Vec<Track>) -> Session {
     }
 }
 
-/// Largest magnitude.
+/// Returns the largest magnitude of some samples.
 pub(crate) fn peak(values: &[f32]) -> f32 {
     values.iter().fold(0.0, |peak, value| peak.max(value.abs()))
 }

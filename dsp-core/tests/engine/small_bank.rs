@@ -1,9 +1,10 @@
-//! A writer of small SoundFont banks, valid or damaged.
+//! Writes small SoundFont banks, valid or damaged.
 
 use dsp_core::soundfont::Bank;
 
-/// A SoundFont bank with one looped sample, a sine of 100 frames a period, and the presets
-/// 0:0, 0:5 (an octave lower) and 128:0. `change` may damage the tables before they are written.
+/// Returns a SoundFont bank with one looped sample, a sine with a period of 100 frames. It has the
+/// presets 0:0, 0:5 (an octave lower) and 128:0. `change` may damage the tables before they are
+/// written.
 pub(crate) fn small_bank_bytes(change: impl FnOnce(&mut Tables)) -> Vec<u8> {
     let mut tables = Tables::default();
     change(&mut tables);
@@ -18,13 +19,13 @@ pub(crate) fn small_bank() -> Bank {
 pub(crate) struct Tables {
     pub(crate) form: [u8; 4],
     pub(crate) samples: Vec<i16>,
-    /// Name, program, bank, first zone.
+    /// Presets: name, program, bank and index of the first zone.
     pub(crate) presets: Vec<(&'static str, u16, u16, u16)>,
-    /// First generator, first modulator.
+    /// Zones of the presets: index of the first generator and of the first modulator.
     pub(crate) preset_bags: Vec<(u16, u16)>,
-    /// Operator, amount.
+    /// Generators of the preset zones: number and amount.
     pub(crate) preset_generators: Vec<(u16, u16)>,
-    /// Name, first zone.
+    /// Instruments: name and index of the first zone.
     pub(crate) instruments: Vec<(&'static str, u16)>,
     pub(crate) instrument_bags: Vec<(u16, u16)>,
     pub(crate) instrument_generators: Vec<(u16, u16)>,
@@ -68,7 +69,7 @@ impl Default for Tables {
             ],
             instruments: vec![("Sine", 0), ("EOI", 1)],
             instrument_bags: vec![(0, 0), (3, 0)],
-            // Looped, with a release of about a tenth of a second (-4000 timecents).
+            // The sample is looped. The release takes about a tenth of a second (-4000 timecents).
             instrument_generators: vec![
                 (SAMPLE_MODES, 1),
                 (RELEASE_VOL_ENV, (-4_000_i16) as u16),
@@ -111,7 +112,7 @@ impl Tables {
             samples.extend(name_field("sine"));
             let numbers = [header.start, header.end, header.loop_start, header.loop_end, header.rate_hz];
             samples.extend(numbers.map(u32::to_le_bytes).concat());
-            // A period of 100 frames at 44.1 kHz is 441 Hz, close to key 69.
+            // The root key is 69, because a period of 100 frames at 44.1 kHz is 441 Hz.
             samples.extend([69, 0]);
             samples.extend(0_u16.to_le_bytes());
             samples.extend(header.kind.to_le_bytes());

@@ -1,4 +1,4 @@
-//! SoundFont files, valid and damaged.
+//! Tests of loading SoundFont files, valid and damaged.
 
 use crate::sessions::{peak, session, track};
 use crate::small_bank::{SampleHeader, small_bank_bytes};
@@ -14,10 +14,10 @@ fn a_summary_lists_the_presets_in_order() {
 }
 
 #[test]
-fn a_reduced_bank_gives_identical_output() {
+fn a_reduced_bank_has_the_same_output_as_the_whole_bank() {
     let whole = std::fs::read("/usr/share/sounds/sf2/TimGM6mb.sf2").expect("the bank is installed");
     let whole = Bank::from_vec(whole).unwrap();
-    let small = Bank::from_vec(whole.reduced(&[(0, 0), (0, 48), (8, 4), (128, 25)]).unwrap()).unwrap();
+    let reduced = Bank::from_vec(whole.reduced(&[(0, 0), (0, 48), (8, 4), (128, 25)]).unwrap()).unwrap();
     let notes: Vec<_> = (0..24).map(|n| (n * 1_500, n * 1_500 + 9_000, 30 + 3 * n as u8)).collect();
     let instruments = [(0, 0), (0, 48), (8, 4), (128, 25)].map(|(bank, program)| {
         let instrument = dsp_core::session::Instrument { bank_slot: 0, bank, program };
@@ -35,29 +35,29 @@ fn a_reduced_bank_gives_identical_output() {
         }
         values
     };
-    let (whole, small) = (render(&whole), render(&small));
+    let (whole, reduced) = (render(&whole), render(&reduced));
     assert!(whole.iter().any(|&bits| f32::from_bits(bits).abs() > 0.05), "silent");
-    assert!(whole == small);
+    assert!(whole == reduced);
 }
 
 #[test]
-fn a_truncated_bank_is_an_error_and_no_panic() {
+fn a_truncated_bank_is_refused_without_a_panic() {
     let bytes = small_bank_bytes(|_| {});
     for length in 0..bytes.len() {
-        let error = Bank::from_bytes(&bytes[..length]).expect_err("a bank cut short");
+        let error = Bank::from_bytes(&bytes[..length]).expect_err("a truncated bank");
         assert!(matches!(error, BankError::NotASoundFont | BankError::Truncated { .. }), "{length}: {error}");
     }
 }
 
 #[test]
-fn any_damaged_byte_is_an_error_or_a_bank_and_no_panic() {
+fn a_bank_with_a_damaged_byte_is_refused_or_loaded_without_a_panic() {
     let bytes = small_bank_bytes(|bank| bank.samples.truncate(46 + 200));
     for offset in 0..bytes.len() {
         for value in [0x00, 0x7f, 0x80, 0xff] {
             let mut damaged = bytes.clone();
             damaged[offset] = value;
-            // An error or a bank is fine; a panic or an allocation of the size in a size field is
-            // not.
+            // The loader may return an error or a bank. It may not panic or allocate as much memory
+            // as a damaged size field states.
             if let Ok(bank) = Bank::from_bytes(&damaged) {
                 assert!(bank.summary().presets.len() <= 3);
             }
@@ -66,12 +66,13 @@ fn any_damaged_byte_is_an_error_or_a_bank_and_no_panic() {
 }
 
 #[test]
-fn a_sample_with_a_loop_too_short_plays_once() {
+fn a_sample_with_a_loop_of_one_frame_is_audible() {
     let bytes = small_bank_bytes(|bank| {
         bank.sample_headers[0] = SampleHeader { loop_start: 500, loop_end: 501, ..bank.sample_headers[0] };
     });
     let bank = Bank::from_bytes(&bytes).unwrap();
-    // Four octaves up, where one step is far longer than the loop.
+    // The key is four octaves above the root key, so a step in the sample is far longer than the
+    // loop.
     let session = session(vec![track("a", &[(0, 40_000, 120)])]);
     let mut render =
         dsp_core::render::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
@@ -83,13 +84,13 @@ fn a_sample_with_a_loop_too_short_plays_once() {
 }
 
 #[test]
-fn a_missing_pad_byte_does_not_matter() {
+fn a_missing_pad_byte_does_not_change_the_summary() {
     let padded = small_bank_bytes(|_| {});
     let name = padded.windows(4).position(|id| id == b"INAM").expect("a name chunk");
     let (size_offset, body) = (name + 4, name + 8);
     let size = u32::from_le_bytes(padded[size_offset..body].try_into().expect("four bytes"));
     let mut unpadded = padded.clone();
-    // One byte less and no pad byte; the enclosing sizes shrink by one.
+    // The chunk is one byte shorter, without a pad byte. The enclosing chunks shrink by one byte.
     unpadded[size_offset..body].copy_from_slice(&(size - 1).to_le_bytes());
     unpadded.remove(body + size as usize - 1);
     for offset in [4, 16] {
@@ -100,15 +101,16 @@ fn a_missing_pad_byte_does_not_matter() {
 }
 
 #[test]
-fn a_riff_header_of_size_zero_is_an_error() {
+fn a_riff_header_with_size_0_is_refused() {
     let mut bytes = small_bank_bytes(|_| {});
     bytes[4..8].fill(0);
     assert_eq!(BankSummary::read(&bytes), Err(BankError::NotASoundFont));
 }
 
 #[test]
-fn generators_out_of_range_are_clamped() {
-    // The pitch generators are left out: within their ranges, too, they can outrun a loop.
+fn generators_out_of_range_lead_to_finite_output() {
+    // Other pitch generators are not tested, because even values in their ranges can exceed the
+    // loop.
     for operator in [10, 11, 13, 22, 24, 52] {
         for amount in [i16::MAX, i16::MIN] {
             let bytes = small_bank_bytes(|bank| {
@@ -120,7 +122,10 @@ fn generators_out_of_range_are_clamped() {
             let mut render =
                 dsp_core::render::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
             while let Some((left, right)) = render.next_block() {
-                assert!(left.iter().chain(right).all(|value| value.is_finite()), "generator {operator}");
+                assert!(
+                    left.iter().chain(right).all(|value| value.is_finite()),
+                    "the output for generator {operator} is not finite"
+                );
             }
         }
     }

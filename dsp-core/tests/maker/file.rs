@@ -1,6 +1,7 @@
-//! Chunks of a file, whose sizes may be wrong.
+//! A RIFF file of chunks, whose headers may state a wrong size.
 
-/// A chunk; `size` replaces the correct size in its header.
+/// A chunk. If `size` is set, the chunk's header states this size in bytes instead of the correct
+/// one.
 #[derive(Clone)]
 pub(crate) struct Chunk {
     pub(crate) id: [u8; 4],
@@ -21,7 +22,7 @@ impl Chunk {
     }
 }
 
-/// A LIST chunk.
+/// A LIST chunk, which contains chunks.
 #[derive(Clone)]
 pub(crate) struct List {
     pub(crate) kind: [u8; 4],

@@ -1,4 +1,4 @@
-//! A writer of SoundFont files, valid or broken.
+//! Writes SoundFont files for tests, valid or broken.
 
 pub(crate) mod file;
 mod tables;

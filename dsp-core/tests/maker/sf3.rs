@@ -1,12 +1,12 @@
-//! Banks of compressed samples.
+//! Writes SF3 banks, whose samples are Ogg Vorbis streams.
 
 use super::maker::Tables;
 
 /// Type of a compressed mono sample.
 const VORBIS_MONO: u16 = 0x11;
 
-/// An SF3 bank of these streams. Preset 0:0 plays each of them `headers` times, through a separate
-/// sample header each time.
+/// Returns an SF3 bank with these streams. Each stream has `headers` sample headers, and preset 0:0
+/// plays them all.
 pub(crate) fn sf3(streams: &[Vec<u8>], headers: usize) -> Vec<u8> {
     let mut tables = Tables::new();
     let instrument = tables.add_instrument();

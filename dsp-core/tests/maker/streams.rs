@@ -1,33 +1,33 @@
-//! Small Ogg Vorbis streams that take much time or memory to decode (Vorbis I specification; RFC
-//! 3533).
+//! Writes small Ogg Vorbis streams that take much time or memory to decode. Section numbers refer
+//! to the Vorbis I specification, unless RFC 3533 is named.
 
-/// Frames of a block, as a power of two, and those that each packet adds.
+/// Base-2 logarithm of the frames of a block, and the number of frames that a packet adds.
 const BLOCK_BITS: u32 = 13;
 const PACKET_FRAMES: u64 = 1 << (BLOCK_BITS - 1);
 
-/// Packets of one byte that fit on a page.
+/// Number of packets of one byte that fit on a page.
 const PACKETS_PER_PAGE: usize = 255;
 
-/// Flags of the first and of the last page.
-const BEGINS: u8 = 2;
-const ENDS: u8 = 4;
+/// Flags in the header of the first and of the last page (RFC 3533, section 6).
+const FIRST_PAGE: u8 = 2;
+const LAST_PAGE: u8 = 4;
 
-/// Frames that a reader accepts for each byte of a stream.
+/// Number of frames that the engine accepts for each byte of a stream.
 const FRAMES_PER_BYTE: u64 = 512;
 
-/// A mono stream of `frames` silent frames at 48 kHz. Its setup header also has a codebook of
-/// `2^bits` entries for each of `codebook_bits`, which no packet uses.
+/// Returns a mono stream of `frames` silent frames at 48 kHz. For each number in `codebook_bits`,
+/// its setup header has an unused codebook of 2 to the power of this number entries.
 pub(crate) fn silent(frames: u64, codebook_bits: &[u32]) -> Vec<u8> {
     let padding = usize::try_from(frames / FRAMES_PER_BYTE).expect("a short stream") + 1;
     let mut pages = Pages { bytes: Vec::new(), count: 0 };
-    pages.add(&identification(), &[identification().len()], 0, BEGINS);
+    pages.add(&identification(), &[identification().len()], 0, FIRST_PAGE);
     let headers = [comments(padding), setup(codebook_bits)];
     pages.add_long(&headers);
     let mut remaining = usize::try_from(frames.div_ceil(PACKET_FRAMES)).expect("few packets") + 1;
     while remaining > 0 {
         let count = remaining.min(PACKETS_PER_PAGE);
         remaining -= count;
-        let (granule, flags) = if remaining == 0 { (frames, ENDS) } else { (u64::MAX, 0) };
+        let (granule, flags) = if remaining == 0 { (frames, LAST_PAGE) } else { (u64::MAX, 0) };
         pages.add(&vec![0; count], &vec![1; count], granule, flags);
     }
     pages.bytes
@@ -40,7 +40,7 @@ struct Bits {
 }
 
 impl Bits {
-    /// Writes a number of `count` bits, the lowest first.
+    /// Writes the lowest `count` bits of a number, the lowest bit first.
     fn write(&mut self, number: u32, count: u32) {
         for bit in 0..count {
             if self.count.is_multiple_of(8) {
@@ -58,7 +58,7 @@ fn header(kind: u8) -> Bits {
     bits
 }
 
-/// Section 4.2.2.
+/// Returns the identification header (section 4.2.2).
 fn identification() -> Vec<u8> {
     let mut bits = header(1);
     bits.write(0, 32);
@@ -70,7 +70,8 @@ fn identification() -> Vec<u8> {
     bits.bytes
 }
 
-/// Section 5.2.1: a vendor of `padding` letters, no comments.
+/// Returns a comment header with a vendor name of `padding` letters and no comments (section
+/// 5.2.1).
 fn comments(padding: usize) -> Vec<u8> {
     let mut bits = header(3);
     bits.write(padding as u32, 32);
@@ -80,13 +81,13 @@ fn comments(padding: usize) -> Vec<u8> {
     bits.bytes
 }
 
-/// Section 4.2.4.
+/// Returns the setup header (section 4.2.4).
 fn setup(codebook_bits: &[u32]) -> Vec<u8> {
     let mut bits = header(5);
     bits.write(codebook_bits.len() as u32, 8);
     codebook(&mut bits, 1);
     codebook_bits.iter().for_each(|&log2| codebook(&mut bits, log2));
-    // The placeholder of time-domain transforms.
+    // One placeholder of a time-domain transform, which Vorbis I does not use.
     bits.write(0, 6);
     bits.write(0, 16);
     // One floor of type 1 without partitions.
@@ -109,7 +110,7 @@ fn setup(codebook_bits: &[u32]) -> Vec<u8> {
     bits.write(0, 16);
     bits.write(0, 4);
     (0..3).for_each(|_| bits.write(0, 8));
-    // One mode of short blocks.
+    // One mode, which uses short blocks.
     bits.write(0, 6);
     bits.write(0, 1);
     bits.write(0, 16);
@@ -119,7 +120,8 @@ fn setup(codebook_bits: &[u32]) -> Vec<u8> {
     bits.bytes
 }
 
-/// Section 3.2.1: `2^log2` entries of one dimension and one length, in a few bytes.
+/// Writes a codebook of `2^log2` entries in a few bytes (section 3.2.1). The entries have one
+/// dimension, and all codewords have the same length.
 fn codebook(bits: &mut Bits, log2: u32) {
     bits.write(0x56_4342, 24);
     bits.write(1, 16);
@@ -136,7 +138,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// Packets of any length, each on as many pages as it needs.
+    /// Adds packets of any length on as many pages as they need.
     fn add_long(&mut self, packets: &[Vec<u8>]) {
         let mut segments = Vec::new();
         for packet in packets {
@@ -144,15 +146,15 @@ impl Pages {
             segments.push(packet.len() % 255);
         }
         let body = packets.concat();
-        let mut read = 0;
+        let mut start = 0;
         for segments in segments.chunks(255) {
-            let end = read + segments.iter().sum::<usize>();
-            self.add(&body[read..end], segments, 0, 0);
-            read = end;
+            let end = start + segments.iter().sum::<usize>();
+            self.add(&body[start..end], segments, 0, 0);
+            start = end;
         }
     }
 
-    /// RFC 3533, section 6.
+    /// Adds a page (RFC 3533, section 6).
     fn add(&mut self, body: &[u8], segments: &[usize], granule: u64, flags: u8) {
         let mut page = b"OggS\0".to_vec();
         page.push(flags);

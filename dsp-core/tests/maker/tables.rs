@@ -1,11 +1,13 @@
-//! The tables of a bank, in the units of the file (section 7).
+//! The tables of a bank in the units of the file. Section numbers refer to SoundFont 2.04; the
+//! tables are defined in section 7.
 
 use super::file::{Chunk, File, List};
+
 /// Generators that link a zone to an instrument or a sample (section 8.1.2).
 const INSTRUMENT: u16 = 41;
 const SAMPLE_ID: u16 = 53;
 
-/// Source, destination, amount, amount source, transform (section 7.4).
+/// A modulator: source, destination, amount, amount source and transform (section 7.4).
 pub(crate) type ModulatorRecord = [u16; 5];
 
 #[derive(Clone)]
@@ -29,20 +31,22 @@ pub(crate) struct SampleHeader {
     pub(crate) kind: u16,
 }
 
-/// Each list ends where the next begins; [`Tables::file`] adds the terminal records.
+/// The tables of a bank. A record states where its list begins in the next table; the list ends
+/// where that of the next record begins. [`Tables::file`] adds the terminal records.
 #[derive(Clone)]
 pub(crate) struct Tables {
     pub(crate) version: (u16, u16),
+    /// Bytes of the `smpl` chunk: the 16-bit sample data.
     pub(crate) wave: Vec<u8>,
-    /// `sm24`.
+    /// Bytes of the `sm24` chunk: the low bytes of 24-bit sample data.
     pub(crate) low: Option<Vec<u8>>,
     pub(crate) presets: Vec<PresetHeader>,
-    /// First generator, first modulator.
+    /// Zones of the presets: index of the first generator, index of the first modulator.
     pub(crate) preset_bags: Vec<(u16, u16)>,
-    /// Number, amount.
+    /// Generators of the preset zones: number and amount.
     pub(crate) preset_generators: Vec<(u16, u16)>,
     pub(crate) preset_modulators: Vec<ModulatorRecord>,
-    /// First zone.
+    /// Instruments: index of the first zone.
     pub(crate) instruments: Vec<u16>,
     pub(crate) instrument_bags: Vec<(u16, u16)>,
     pub(crate) instrument_generators: Vec<(u16, u16)>,
@@ -50,11 +54,11 @@ pub(crate) struct Tables {
     pub(crate) samples: Vec<SampleHeader>,
 }
 
-/// Generators and modulators of a zone, without its link.
+/// Generators and modulators of a zone, without the generator that links an instrument or a sample.
 type Zone<'a> = (&'a [(u16, i16)], &'a [ModulatorRecord]);
 
 impl Tables {
-    /// An empty bank.
+    /// Creates the tables of an empty bank.
     pub(crate) fn new() -> Self {
         Self {
             version: (2, 4),
@@ -72,8 +76,9 @@ impl Tables {
         }
     }
 
-    /// Adds a mono sample at 48 kHz, recorded at key 60, with the zero frames of section 6.1 after
-    /// it; returns its number. The loop counts from the sample's first frame.
+    /// Adds a mono sample at 48 kHz with root key 60 and returns its index. Zero frames follow the
+    /// sample (section 6.1). `loops` is the range of the loop, relative to the sample's first
+    /// frame.
     pub(crate) fn add_sample(&mut self, frames: &[i16], loops: core::ops::Range<u32>) -> u16 {
         const GUARD_FRAMES: usize = 46;
         let start = (self.wave.len() / 2) as u32;
@@ -93,13 +98,13 @@ impl Tables {
         self.samples.len() as u16 - 1
     }
 
-    /// Begins an instrument; returns its number.
+    /// Adds an instrument without zones and returns its index.
     pub(crate) fn add_instrument(&mut self) -> u16 {
         self.instruments.push(self.instrument_bags.len() as u16);
         self.instruments.len() as u16 - 1
     }
 
-    /// Adds a zone to the last instrument; without a sample it is the global zone.
+    /// Adds a zone to the last instrument. Without a sample, the zone is global if it is the first.
     pub(crate) fn add_instrument_zone(&mut self, (generators, modulators): Zone<'_>, sample: Option<u16>) {
         self.instrument_bags
             .push((self.instrument_generators.len() as u16, self.instrument_modulators.len() as u16));
@@ -109,7 +114,7 @@ impl Tables {
         self.instrument_modulators.extend(modulators);
     }
 
-    /// Begins a preset.
+    /// Adds a preset without zones.
     pub(crate) fn add_preset(&mut self, bank: u16, program: u16) {
         let first_zone = self.preset_bags.len() as u16;
         let mut name = [0; 20];
@@ -117,7 +122,8 @@ impl Tables {
         self.presets.push(PresetHeader { name, program, bank, first_zone });
     }
 
-    /// Adds a zone to the last preset; without an instrument it is the global zone.
+    /// Adds a zone to the last preset. Without an instrument, the zone is global if it is the
+    /// first.
     pub(crate) fn add_preset_zone(&mut self, (generators, modulators): Zone<'_>, instrument: Option<u16>) {
         self.preset_bags.push((self.preset_generators.len() as u16, self.preset_modulators.len() as u16));
         self.preset_generators
@@ -131,18 +137,18 @@ impl Tables {
             let records = records.iter().chain([&terminal]);
             records.flat_map(|&(a, b)| [a.to_le_bytes(), b.to_le_bytes()].concat()).collect()
         };
-        let fives = |records: &[ModulatorRecord]| -> Vec<u8> {
+        let modulators = |records: &[ModulatorRecord]| -> Vec<u8> {
             let words = records.iter().chain([&[0; 5]]).flatten();
             words.flat_map(|word| word.to_le_bytes()).collect()
         };
         let mut phdr = Vec::new();
-        let last = PresetHeader {
+        let terminal = PresetHeader {
             name: name(b"EOP"),
             program: 0,
             bank: 0,
             first_zone: self.preset_bags.len() as u16,
         };
-        for PresetHeader { name, program, bank, first_zone } in self.presets.iter().chain([&last]) {
+        for PresetHeader { name, program, bank, first_zone } in self.presets.iter().chain([&terminal]) {
             phdr.extend(name);
             phdr.extend([*program, *bank, *first_zone].map(u16::to_le_bytes).concat());
             phdr.extend([0; 12]);
@@ -176,11 +182,11 @@ impl Tables {
         let data = vec![
             Chunk::new(b"phdr", phdr),
             Chunk::new(b"pbag", pairs(&self.preset_bags, preset_end)),
-            Chunk::new(b"pmod", fives(&self.preset_modulators)),
+            Chunk::new(b"pmod", modulators(&self.preset_modulators)),
             Chunk::new(b"pgen", pairs(&self.preset_generators, (0, 0))),
             Chunk::new(b"inst", inst),
             Chunk::new(b"ibag", pairs(&self.instrument_bags, instrument_end)),
-            Chunk::new(b"imod", fives(&self.instrument_modulators)),
+            Chunk::new(b"imod", modulators(&self.instrument_modulators)),
             Chunk::new(b"igen", pairs(&self.instrument_generators, (0, 0))),
             Chunk::new(b"shdr", shdr),
         ];

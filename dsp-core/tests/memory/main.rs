@@ -1,4 +1,4 @@
-//! Memory estimates, compared with the counts of an allocator.
+//! Compares the engine's memory estimates with the memory that it allocates.
 
 #[path = "../banks/counting.rs"]
 mod counting;
@@ -16,17 +16,17 @@ static ALLOCATOR: Counting = Counting;
 
 const RATES_HZ: [u32; 5] = [8_000, 44_100, 48_000, 96_000, 192_000];
 
-/// Compares the estimate with the memory of an effect whose parameters go to both ends of their
-/// ranges.
+/// Compares an effect's estimate with the memory that it allocates while its parameters are set to
+/// both ends of their ranges.
 fn check(kind: &'static EffectKind, sample_rate_hz: u32, impulse_frames: usize) {
     let impulse = vec![0.1_f32; impulse_frames];
     let impulse_channels = (impulse_frames > 0).then_some([&impulse[..], &impulse[..]]);
     let config = EffectConfig { sample_rate_hz, seed: 1, impulse: impulse_channels };
     let ((), cost) = cost(|| {
         let mut slot = EffectSlot::new("e", kind, &config);
-        for end in [0.0, 1.0] {
+        for normalized in [0.0, 1.0] {
             for (index, parameter) in kind.parameters.iter().enumerate() {
-                slot.set(index, parameter.min + end * (parameter.max - parameter.min), 0);
+                slot.set(index, parameter.min + normalized * (parameter.max - parameter.min), 0);
             }
         }
     });
@@ -36,12 +36,16 @@ fn check(kind: &'static EffectKind, sample_rate_hz: u32, impulse_frames: usize) 
         "{} at {sample_rate_hz} Hz, impulse {impulse_frames}: {measured} measured, {estimate} estimated",
         kind.id
     );
-    assert!(measured <= estimate, "{}: {measured} bytes of {estimate}", kind.id);
-    assert!(estimate <= 2 * measured + 64 * 1024, "{}: {measured} bytes of {estimate}", kind.id);
+    assert!(measured <= estimate, "{}: {measured} bytes used, {estimate} estimated", kind.id);
+    assert!(
+        estimate <= 2 * measured + 64 * 1024,
+        "{}: only {measured} bytes used, {estimate} estimated",
+        kind.id
+    );
 }
 
 #[test]
-fn each_effect_takes_at_most_its_estimate() {
+fn each_effect_uses_at_most_its_estimated_memory() {
     for kind in EFFECTS {
         for sample_rate_hz in RATES_HZ {
             check(kind, sample_rate_hz, 0);

@@ -1,4 +1,4 @@
-//! Memory of whole sessions.
+//! Compares the memory estimates of whole sessions with the memory that a render allocates.
 
 use dsp_core::effects::EFFECTS;
 use dsp_core::mixer::Slots;
@@ -27,7 +27,7 @@ fn track(id: usize) -> Track {
     Track { id: format!("t{id}"), gain: 1.0, ..Track::default() }
 }
 
-/// Renders a tenth of a second and compares its memory use with the estimate.
+/// Renders a session and compares the memory that this uses with the estimate.
 fn check(name: &str, session: &Session, banks: &[Option<Bank>]) {
     let audio = [
         Some(AudioSlot::Whole(Audio::from_channels(&[0.5; 200], None))),
@@ -42,20 +42,25 @@ fn check(name: &str, session: &Session, banks: &[Option<Bank>]) {
     });
     let (measured, estimate) = (cost.peak_bytes as u64, need.bytes());
     println!("{name}: {measured} measured, {estimate} estimated; {:?}", need.components().first());
-    assert!(measured <= estimate, "{name}: {measured} bytes of {estimate}: {:?}", need.components());
+    assert!(
+        measured <= estimate,
+        "{name}: {measured} bytes used, {estimate} estimated: {:?}",
+        need.components()
+    );
     assert!(
         estimate <= 4 * measured + 4 * 1024 * 1024,
-        "{name}: {measured} bytes of {estimate}: {:?}",
+        "{name}: only {measured} bytes used, {estimate} estimated: {:?}",
         need.components()
     );
 }
 
+/// Returns a session of a tenth of a second.
 fn session(tracks: Vec<Track>) -> Session {
     Session { sample_rate_hz: 48_000, length_frames: 4_800, tracks, ..Session::default() }
 }
 
 #[test]
-fn a_session_takes_at_most_its_estimate() {
+fn a_session_uses_at_most_its_estimated_memory() {
     let banks = [Some(small_bank())];
     check("an empty session", &session(Vec::new()), &banks);
     check("300 tracks", &session((0..300).map(track).collect()), &banks);
@@ -68,14 +73,15 @@ fn a_session_takes_at_most_its_estimate() {
     check("50 instruments", &Session { polyphony: 256, ..session((0..50).map(notes).collect()) }, &banks);
 
     for kind in EFFECTS {
-        let with = |id: usize| Track { effects: (0..8).map(|id| effect(id, kind.id)).collect(), ..track(id) };
-        check(&format!("80 times {}", kind.id), &session((0..10).map(with).collect()), &banks);
+        let with_effects =
+            |id: usize| Track { effects: (0..8).map(|id| effect(id, kind.id)).collect(), ..track(id) };
+        check(&format!("80 effects {}", kind.id), &session((0..10).map(with_effects).collect()), &banks);
     }
 
     let point = |frame: u64| AutomationPoint { frame, value: 0.0, curve: Curve::Linear };
     let lane = AutomationLane { target: AutomationTarget::Volume, points: (0..20_000).map(point).collect() };
-    let moving = |id: usize| Track { automation: vec![lane.clone()], ..track(id) };
-    check("points", &session((0..20).map(moving).collect()), &banks);
+    let automated = |id: usize| Track { automation: vec![lane.clone()], ..track(id) };
+    check("automation points", &session((0..20).map(automated).collect()), &banks);
 
     let clip = |frame: u64| Clip {
         frame,
@@ -93,16 +99,16 @@ fn a_session_takes_at_most_its_estimate() {
     check("streamed clips", &clips((0..300).map(streamed).collect()), &banks);
 }
 
-/// Latency compensation: many routes without latency beside one with high latency.
+/// One track has a high latency, so the routes of all other tracks need long delays.
 #[test]
 fn the_estimate_includes_latency_compensation() {
     const TRACKS: usize = 100;
-    let slow = Track { effects: (0..64).map(|id| effect(id, "limiter")).collect(), ..track(TRACKS) };
+    let late = Track { effects: (0..64).map(|id| effect(id, "limiter")).collect(), ..track(TRACKS) };
     let send = SendSettings { to: 0, gain: 1.0, pre_fader: false };
     let bus = track(0);
-    let quick = |id: usize| Track { output: Some(0), sends: vec![send; 16], ..track(id) };
-    let slow = Track { output: Some(0), ..slow };
-    let tracks = std::iter::once(bus).chain((1..TRACKS).map(quick)).chain([slow]).collect();
+    let without_latency = |id: usize| Track { output: Some(0), sends: vec![send; 16], ..track(id) };
+    let late = Track { output: Some(0), ..late };
+    let tracks = std::iter::once(bus).chain((1..TRACKS).map(without_latency)).chain([late]).collect();
     let session = session(tracks);
     check("routes without latency beside one with latency", &session, &[]);
     let need = session.memory_need(Slots::default()).expect("valid session");
@@ -110,9 +116,11 @@ fn the_estimate_includes_latency_compensation() {
 }
 
 #[test]
-fn the_largest_component_comes_first() {
-    let delays = |id: usize| Track { effects: (0..16).map(|id| effect(id, "delay")).collect(), ..track(id) };
-    let need = session((0..100).map(delays).collect()).memory_need(Slots::default()).expect("valid session");
+fn the_largest_component_is_listed_first() {
+    let with_delays =
+        |id: usize| Track { effects: (0..16).map(|id| effect(id, "delay")).collect(), ..track(id) };
+    let need =
+        session((0..100).map(with_delays).collect()).memory_need(Slots::default()).expect("valid session");
     let largest = &need.components()[0];
     assert_eq!((largest.what.as_str(), largest.count), ("delay effects", 1_600));
     assert!(largest.bytes > 3_000_000_000, "{} bytes", largest.bytes);

@@ -1,4 +1,5 @@
-//! Quantization to 8, 16 and 24 bits. Errors are in steps (LSB).
+//! Tests of dither and noise shaping in the quantization to 8, 16 and 24 bits. Errors are in
+//! quantization steps (LSB).
 
 use core::f64::consts::TAU;
 
@@ -14,8 +15,8 @@ const SHAPED: [NoiseShaping; 2] = [NoiseShaping::Lipshitz, NoiseShaping::Wannama
 const RATE_HZ: u32 = 44_100;
 
 /// The filter H as printed in "Minimally Audible Noise Shaping" (JAES 39-11, 1991) and
-/// "Psychoacoustically Optimal Noise Shaping" (JAES 40-7/8, 1992). It is separate from the engine's
-/// table, so that a wrong digit there fails.
+/// "Psychoacoustically Optimal Noise Shaping" (JAES 40-7/8, 1992). This copy finds wrong digits in
+/// the engine's table.
 fn published_taps(shaping: NoiseShaping) -> &'static [f64] {
     match shaping {
         NoiseShaping::Off => &[],
@@ -24,13 +25,14 @@ fn published_taps(shaping: NoiseShaping) -> &'static [f64] {
     }
 }
 
-/// RMS of the error: white noise of a quarter of a step squared, filtered by 1 - H.
+/// Returns the expected RMS of the error in steps. The error is white noise with a power of a
+/// quarter of a step squared, filtered by 1 - H.
 fn expected_rms(shaping: NoiseShaping) -> f64 {
     0.5 * libm::sqrt(1.0 + published_taps(shaping).iter().map(|tap| tap * tap).sum::<f64>())
 }
 
-/// Largest possible error of a sample: half a step of rounding, one of dither, and the sum of the
-/// last ones in the filter.
+/// Returns the largest possible error of a sample in steps. Rounding adds at most half a step and
+/// dither at most one step. The filter adds earlier errors of this size.
 pub(crate) fn largest_error(shaping: NoiseShaping) -> f64 {
     1.5 * (1.0 + published_taps(shaping).iter().map(|tap| tap.abs()).sum::<f64>())
 }
@@ -45,7 +47,7 @@ fn quantized(quantizer: &mut QuantizerProcessor, samples: &[f32]) -> Vec<f64> {
     steps.into_iter().map(f64::from).collect()
 }
 
-/// Output for silence.
+/// Returns the output for silence in steps, which is the error.
 fn errors(shaping: NoiseShaping, frames: usize, seed: u64, channel: u32) -> Vec<f64> {
     quantized(&mut quantizer(BitDepth::Sixteen, shaping, seed, channel), &vec![0.0; frames])
 }
@@ -59,8 +61,8 @@ fn highest_magnitude(values: &[f64]) -> f64 {
 }
 
 #[test]
-fn errors_have_mean_zero_and_a_quarter_of_a_step_squared_at_every_level() {
-    const ROUNDS: usize = 400_000;
+fn errors_have_a_mean_of_0_and_a_power_of_a_quarter_of_a_step_squared_at_every_level() {
+    const SAMPLES: usize = 400_000;
     for depth in DEPTHS {
         let mut quantizer = quantizer(depth, NoiseShaping::Off, 7, 0);
         let (mut worst_mean, mut worst_variance) = (0.0_f64, 0.0_f64);
@@ -68,93 +70,96 @@ fn errors_have_mean_zero_and_a_quarter_of_a_step_squared_at_every_level() {
         for sixty_fourths in -64..=64 {
             let level = f64::from(sixty_fourths) / 64.0;
             let sample = (level / f64::from(depth.full_scale())) as f32;
-            let errors = quantized(&mut quantizer, &vec![sample; ROUNDS]);
+            let errors = quantized(&mut quantizer, &vec![sample; SAMPLES]);
             let errors = errors.into_iter().map(|step| step - level);
             let (mut sum, mut power) = (0.0, 0.0);
             for error in errors {
                 sum += error;
                 power += error * error;
-                // Rounding moves a value by half a step at most; the remainder is dither.
+                // Rounding changes a value by at most half a step. The remaining error is dither.
                 lowest_dither = lowest_dither.min(error + 0.5);
                 highest_dither = highest_dither.max(error - 0.5);
             }
-            let (mean, power) = (sum / ROUNDS as f64, power / ROUNDS as f64);
+            let (mean, power) = (sum / SAMPLES as f64, power / SAMPLES as f64);
             worst_mean = worst_mean.max(mean.abs());
             worst_variance = worst_variance.max((power - mean * mean - 0.25).abs());
         }
         println!(
-            "{depth:?}: mean off by at most {worst_mean:.5}, variance off 0.25 by {worst_variance:.5}; \
-             dither of at least {lowest_dither:.4} to {highest_dither:.4} LSB"
+            "{depth:?}: mean at most {worst_mean:.5}, variance at most {worst_variance:.5} from 0.25; \
+             dither from {lowest_dither:.4} to {highest_dither:.4} LSB"
         );
-        // Five standard deviations of the mean and of the variance.
+        // These limits are five standard deviations of the measured mean and variance.
         assert!(worst_mean < 0.004);
         assert!(worst_variance < 0.003);
-        // Dither of up to one step: one sixty-fourth more or less would be found.
+        // The dither reaches almost one step. The levels are 1/64 of a step apart, so an excess of
+        // 1/64 of a step would be found.
         assert_eq!((lowest_dither, highest_dither), (-63.0 / 64.0, 63.0 / 64.0));
     }
 }
 
 #[test]
 fn shaped_errors_have_the_same_mean_and_power_at_every_level() {
-    const ROUNDS: usize = 200_000;
+    const SAMPLES: usize = 200_000;
     for shaping in SHAPED {
         let mut quantizer = quantizer(BitDepth::Sixteen, shaping, 8, 0);
         let (mut worst_mean, mut worst_rms) = (0.0_f64, 0.0_f64);
         for sixteenths in -16..=16 {
             let level = f64::from(sixteenths) / 16.0;
-            let steps = quantized(&mut quantizer, &vec![(level / 32_768.0) as f32; ROUNDS]);
+            let steps = quantized(&mut quantizer, &vec![(level / 32_768.0) as f32; SAMPLES]);
             let errors: Vec<f64> = steps.iter().map(|step| step - level).collect();
-            worst_mean = worst_mean.max((errors.iter().sum::<f64>() / ROUNDS as f64).abs());
+            worst_mean = worst_mean.max((errors.iter().sum::<f64>() / SAMPLES as f64).abs());
             worst_rms = worst_rms.max((rms(&errors) / expected_rms(shaping) - 1.0).abs());
         }
         println!(
-            "{shaping:?}: mean off by at most {worst_mean:.5}, LSB rms off {:.3} by {:.2} %",
+            "{shaping:?}: mean at most {worst_mean:.5}; RMS differs from {:.3} LSB by at most {:.2} %",
             expected_rms(shaping),
             100.0 * worst_rms
         );
-        // Five standard deviations of white noise; the filters leave at most a fourth of it at 0
-        // Hz.
-        assert!(worst_mean < 0.25 * 5.0 * 0.5 / libm::sqrt(ROUNDS as f64));
+        // The limit is five standard deviations of the mean of white noise, times 0.25: at 0 Hz,
+        // the gain of the filters is at most a fourth.
+        assert!(worst_mean < 0.25 * 5.0 * 0.5 / libm::sqrt(SAMPLES as f64));
         assert!(worst_rms < 0.02);
     }
 }
 
 #[test]
-fn the_noise_is_5_db_over_plain_rounding_and_the_gain_of_each_filter() {
+fn dither_adds_5_db_to_the_noise_of_rounding_and_each_filter_adds_its_gain() {
     const FRAMES: usize = 1_000_000;
     let measured_rms = SHAPINGS.map(|shaping| rms(&errors(shaping, FRAMES, 9, 0)));
     for (shaping, measured) in SHAPINGS.into_iter().zip(measured_rms) {
         let over_rounding_db = db(measured * libm::sqrt(12.0));
         println!(
-            "{shaping:?}: {measured:.4} LSB rms, {:.4} expected; {over_rounding_db:.2} dB over plain rounding",
+            "{shaping:?}: {measured:.4} LSB RMS, expected {:.4}; {over_rounding_db:.2} dB above rounding",
             expected_rms(shaping)
         );
         assert!((measured / expected_rms(shaping) - 1.0).abs() < 0.01);
-        // Exact to the last digit, which no measurement would find.
+        // No measurement would find a wrong last digit of a tap, so the taps are compared, too.
         let all_taps = shaping.taps();
         let (taps, unused_taps) = all_taps.split_at(published_taps(shaping).len());
         assert!(taps == published_taps(shaping) && unused_taps.iter().all(|tap| *tap == 0.0));
     }
     let [white, lipshitz, wannamaker] = measured_rms;
     assert!((db(white * libm::sqrt(12.0)) - 4.77).abs() < 0.05);
-    // Expected rounded figures, beside those computed from the taps.
-    assert!((1.95..=2.1).contains(&lipshitz));
-    assert!((3.9..=4.3).contains(&wannamaker), "about 4 LSB rms");
+    // These rounded figures are independent of the published taps.
+    assert!((1.95..=2.1).contains(&lipshitz), "{lipshitz} LSB RMS instead of about 2");
+    assert!((3.9..=4.3).contains(&wannamaker), "{wannamaker} LSB RMS instead of about 4");
 }
 
-/// Levels of the second to the twentieth harmonic relative to the noise around them, and that
-/// noise.
+/// Levels of the second to the twentieth harmonic relative to the noise around them, and the level
+/// of this noise.
 struct Harmonics {
     over_noise_db: Vec<f64>,
-    /// RMS of a spectral line, loudest and quietest of those around harmonics, in steps.
+    /// RMS of the spectral lines around a harmonic in steps: that of the quietest noise and that of
+    /// the loudest.
     noise: [f64; 2],
 }
 
 impl Harmonics {
+    /// Measures the harmonics of the tone in the spectral line `line`.
     fn of(spectrum: &[f64], line: usize) -> Self {
         let noise_around = |harmonic: usize| {
-            let at = harmonic * line;
-            let around = (at - 200..at - 10).chain(at + 10..at + 200);
+            let centre = harmonic * line;
+            let around = (centre - 200..centre - 10).chain(centre + 10..centre + 200);
             rms(&around.map(|line| spectrum[line]).collect::<Vec<f64>>())
         };
         let noise: Vec<f64> = (2..=20).map(noise_around).collect();
@@ -195,11 +200,11 @@ fn a_tone_below_a_step_has_no_harmonics_in_16_bits() {
                 harmonics.over_noise_db
             );
             assert!((level_dbfs + 100.0).abs() < 0.5);
-            // A spectral line of noise exceeds this once in 10 000.
+            // A spectral line of noise exceeds this limit with a probability of 1 in 10,000.
             assert!(harmonics.loudest_db() < 9.7);
         }
-        // Check of the measurement itself: at twice the level and without dither, the tone is a
-        // square wave.
+        // This checks the measurement itself: without dither, rounding turns the tone at twice the
+        // level into a square wave, which has harmonics.
         let rounded: Vec<f64> =
             samples.iter().map(|value| (f64::from(*value) * 32_768.0 * 2.0).round()).collect();
         let harmonics = Harmonics::of(&amplitudes(&rounded), line);
@@ -208,24 +213,25 @@ fn a_tone_below_a_step_has_no_harmonics_in_16_bits() {
     }
 }
 
-/// Largest magnitude of the cross-correlation at lags up to `max_lag`.
+/// Returns the largest magnitude of the normalized cross-correlation at lags of up to `max_lag`
+/// frames.
 pub(crate) fn correlation(left: &[f64], right: &[f64], max_lag: usize) -> f64 {
     let scale = left.len() as f64 * rms(left) * rms(right);
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let apart = (0..=max_lag)
-        .flat_map(|apart| [product(&left[apart..], right), product(left, &right[apart..])])
+    let products = (0..=max_lag)
+        .flat_map(|lag| [product(&left[lag..], right), product(left, &right[lag..])])
         .collect::<Vec<f64>>();
-    highest_magnitude(&apart) / scale
+    highest_magnitude(&products) / scale
 }
 
 #[test]
-fn channels_are_not_correlated_and_a_seed_repeats() {
+fn the_errors_of_the_channels_are_not_correlated_and_depend_only_on_the_seed() {
     const FRAMES: usize = 1_000_000;
     for shaping in SHAPINGS {
         let (left, right) = (errors(shaping, FRAMES, 0, 0), errors(shaping, FRAMES, 0, 1));
         let correlation = correlation(&left, &right, 0);
         println!(
-            "{shaping:?}: correlation of left and right {correlation:.5}, noise {:.3} LSB rms",
+            "{shaping:?}: correlation of left and right {correlation:.5}, noise {:.3} LSB RMS",
             rms(&left)
         );
         assert!(correlation < 0.01);
@@ -234,27 +240,27 @@ fn channels_are_not_correlated_and_a_seed_repeats() {
     }
 }
 
-/// |1 - H|^2 at a frequency in cycles per frame.
+/// Returns |1 - H|^2 at a frequency in cycles per frame.
 fn noise_gain(shaping: NoiseShaping, cycles: f64) -> f64 {
     let (mut real, mut imaginary) = (1.0, 0.0);
     for (delay, tap) in (1..).zip(published_taps(shaping)) {
-        let turn = TAU * cycles * f64::from(delay);
-        real -= tap * libm::cos(turn);
-        imaginary += tap * libm::sin(turn);
+        let angle = TAU * cycles * f64::from(delay);
+        real -= tap * libm::cos(angle);
+        imaginary += tap * libm::sin(angle);
     }
     real * real + imaginary * imaginary
 }
 
 #[test]
-fn the_spectrum_of_the_error_is_the_filters() {
+fn the_spectrum_of_the_error_has_the_response_of_the_filter() {
     const SEGMENT: usize = 1_024;
     const FRAMES: usize = 4_000_000;
     let sine: Vec<f32> = tone(0.011, 0.0, FRAMES).iter().map(|value| (0.25 * value) as f32).collect();
     for (signal, samples) in [("silence", vec![0.0; FRAMES]), ("a sine of -12 dBFS", sine)] {
         for shaping in SHAPINGS {
             let steps = quantized(&mut quantizer(BitDepth::Sixteen, shaping, 3, 0), &samples);
-            let wanted = samples.iter().map(|sample| f64::from(*sample) * 32_768.0);
-            let error: Vec<f64> = steps.iter().zip(wanted).map(|(step, wanted)| step - wanted).collect();
+            let exact = samples.iter().map(|sample| f64::from(*sample) * 32_768.0);
+            let error: Vec<f64> = steps.iter().zip(exact).map(|(step, exact)| step - exact).collect();
             let density = power_density(&error, SEGMENT);
             let (mut worst_db, mut lowest_db, mut highest_db) = (0.0_f64, f64::MAX, f64::MIN);
             for (line, power) in density.iter().enumerate() {
@@ -273,23 +279,23 @@ fn the_spectrum_of_the_error_is_the_filters() {
     }
 }
 
-/// Signals beyond full scale, with names.
+/// Returns signals beyond full scale with their names.
 fn overloads() -> Vec<(&'static str, Vec<f32>)> {
-    let one = |value| vec![0.0, value, 0.0];
+    let single = |value| vec![0.0, value, 0.0];
     vec![
         ("a sine of +18 dBFS", tone(0.013, 0.0, 100_000).iter().map(|value| (8.0 * value) as f32).collect()),
-        ("a long +2", vec![2.0; 100_000]),
-        ("a long -2", vec![-2.0; 100_000]),
-        ("a long 1e30", vec![1e30; 100_000]),
-        ("one infinity", one(f32::INFINITY)),
-        ("one minus infinity", one(f32::NEG_INFINITY)),
-        ("one NaN", one(f32::NAN)),
-        ("one highest", one(f32::MAX)),
+        ("a constant of +2", vec![2.0; 100_000]),
+        ("a constant of -2", vec![-2.0; 100_000]),
+        ("a constant of 1e30", vec![1e30; 100_000]),
+        ("one infinity", single(f32::INFINITY)),
+        ("one minus infinity", single(f32::NEG_INFINITY)),
+        ("one NaN", single(f32::NAN)),
+        ("one largest finite value", single(f32::MAX)),
     ]
 }
 
 #[test]
-fn overload_leaves_no_trace() {
+fn after_an_overload_the_error_has_its_usual_bounds_from_the_first_frame_on() {
     for depth in DEPTHS {
         for shaping in SHAPINGS {
             let (mut largest, mut worst_rms) = (0.0_f64, expected_rms(shaping));
@@ -297,20 +303,26 @@ fn overload_leaves_no_trace() {
                 let mut quantizer = quantizer(depth, shaping, 5, 0);
                 let clipped = quantized(&mut quantizer, &loud);
                 let full_scale = f64::from(depth.full_scale());
-                assert!(clipped.iter().all(|step| (-full_scale..full_scale).contains(step)), "{name}");
+                assert!(
+                    clipped.iter().all(|step| (-full_scale..full_scale).contains(step)),
+                    "{name}: a step is outside the range"
+                );
                 let clipped_before = quantizer.clipped_samples();
                 let after = quantized(&mut quantizer, &vec![0.0; 100_000]);
-                // The error has its usual bounds from the first frame on.
                 largest = largest.max(highest_magnitude(&after));
                 assert!(largest <= largest_error(shaping), "{depth:?}, {shaping:?} after {name}");
-                let off = |rms: f64| (rms / expected_rms(shaping) - 1.0).abs();
-                worst_rms = if off(rms(&after)) > off(worst_rms) { rms(&after) } else { worst_rms };
-                assert!(off(worst_rms) < 0.02, "{depth:?}, {shaping:?}: {worst_rms} LSB rms after {name}");
+                let deviation = |rms: f64| (rms / expected_rms(shaping) - 1.0).abs();
+                worst_rms =
+                    if deviation(rms(&after)) > deviation(worst_rms) { rms(&after) } else { worst_rms };
+                assert!(
+                    deviation(worst_rms) < 0.02,
+                    "{depth:?}, {shaping:?}: {worst_rms} LSB RMS after {name}"
+                );
                 assert_eq!(quantizer.clipped_samples(), clipped_before);
             }
             println!(
-                "{depth:?}, {shaping:?}: {worst_rms:.3} LSB rms after the worst overload, {:.3} expected; \
-                 largest {largest:.1} of {:.1} LSB",
+                "{depth:?}, {shaping:?}: {worst_rms:.3} LSB RMS after the worst overload, expected {:.3}; \
+                 largest error {largest:.1} of {:.1} LSB",
                 expected_rms(shaping),
                 largest_error(shaping)
             );
@@ -330,7 +342,7 @@ fn rates_without_a_filter_have_white_noise_and_report_it() {
                 if matches!(sample_rate_hz, 44_100 | 48_000) { requested } else { NoiseShaping::Off };
             let errors = quantized(&mut quantizer, &vec![0.0; 200_000]);
             let rms = rms(&errors);
-            println!("{sample_rate_hz} Hz, {requested:?} requested: {actual:?}, {rms:.3} LSB rms");
+            println!("{sample_rate_hz} Hz, {requested:?} requested: {actual:?}, {rms:.3} LSB RMS");
             assert_eq!(actual, expected);
             assert!((rms / expected_rms(expected) - 1.0).abs() < 0.02);
             let plain = QuantizerConfig { shaping: NoiseShaping::Off, ..config };

@@ -1,5 +1,5 @@
-//! The cases of EBU Tech 3341 (table 1) and the meters under test. Tones are 1 kHz, in phase on all
-//! channels; levels are peaks in dBFS.
+//! The test cases of EBU Tech 3341 (table 1), for any loudness meter. Tones have 1 kHz and the same
+//! phase on all channels. Levels are peaks in dBFS.
 
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 use dsp_core::meters::MasterMeter;
@@ -15,17 +15,18 @@ pub(crate) fn frames(secs: f64) -> usize {
     libm::round(secs * f64::from(RATE_HZ)) as usize
 }
 
-/// One channel of segments: seconds and dBFS; minus infinity is silence.
+/// Returns a channel of successive tones. Each has a length in seconds and a level in dBFS, of
+/// which minus infinity is silence.
 pub(crate) fn parts(parts: &[(f64, f64)]) -> Vec<f32> {
     let total: usize = parts.iter().map(|(secs, _)| frames(*secs)).sum();
     let mut signal = tone(1_000.0 / f64::from(RATE_HZ), 0.0, total);
-    let mut at = 0;
+    let mut start = 0;
     for (secs, level_dbfs) in parts {
-        let end = at + frames(*secs);
-        for value in &mut signal[at..end] {
+        let end = start + frames(*secs);
+        for value in &mut signal[start..end] {
             *value *= libm::exp10(level_dbfs / 20.0);
         }
-        at = end;
+        start = end;
     }
     signal.into_iter().map(|value| value as f32).collect()
 }
@@ -35,17 +36,20 @@ pub(crate) const SILENCE: f64 = f64::NEG_INFINITY;
 #[track_caller]
 pub(crate) fn assert_lufs(case: &str, measured: f64, expected: f64) {
     println!("{case}: {measured:.3} LUFS");
-    assert!((measured - expected).abs() <= TOLERANCE_LU, "{case}: {measured}, not {expected} LUFS");
+    assert!(
+        (measured - expected).abs() <= TOLERANCE_LU,
+        "{case}: measured {measured} LUFS, expected {expected} LUFS"
+    );
 }
 
 #[track_caller]
 pub(crate) fn assert_dbtp(case: &str, measured: f64, expected: f64) {
     println!("{case}: {measured:.3} dBTP");
     let error = measured - expected;
-    assert!((-0.4..=0.2).contains(&error), "{case}: {measured}, not {expected} dBTP");
+    assert!((-0.4..=0.2).contains(&error), "{case}: measured {measured} dBTP, expected {expected} dBTP");
 }
 
-/// A loudness meter at [`RATE_HZ`] with the same signal on both channels.
+/// A loudness meter at [`RATE_HZ`] that receives the same signal on both channels.
 pub(crate) trait Meter {
     const NAME: &'static str;
 
@@ -90,7 +94,7 @@ impl Meter for LoudnessMeter {
     }
 }
 
-/// The master meter, read every 10 ms; keeps the highest readings.
+/// A master meter that is read every 10 ms, with the highest readings so far.
 pub(crate) struct WatchedMasterMeter {
     meter: MasterMeter,
     highest: [f64; 2],
@@ -134,13 +138,14 @@ impl Meter for WatchedMasterMeter {
     }
 }
 
+/// Returns a meter that has measured a channel.
 fn measured<M: Meter>(channel: &[f32]) -> M {
     let mut meter = M::new();
     meter.add(channel);
     meter
 }
 
-/// Cases 1 and 2: steady tones.
+/// Tests cases 1 and 2: steady tones.
 pub(crate) fn steady_tones<M: Meter>() {
     for (case, level) in [(1, -23.0), (2, -33.0)] {
         let meter: M = measured(&parts(&[(20.0, level)]));
@@ -151,7 +156,7 @@ pub(crate) fn steady_tones<M: Meter>() {
     }
 }
 
-/// Cases 3 to 5: gates.
+/// Tests cases 3 to 5: the gates of the integrated loudness.
 pub(crate) fn gates<M: Meter>() {
     let case_3 = [(10.0, -36.0), (60.0, -23.0), (10.0, -36.0)];
     let case_4 = [(10.0, -72.0), (10.0, -36.0), (60.0, -23.0), (10.0, -36.0), (10.0, -72.0)];
@@ -162,7 +167,8 @@ pub(crate) fn gates<M: Meter>() {
     }
 }
 
-/// Lowest and highest reading, every 10 ms from a time in seconds on.
+/// Measures a channel and reads the meter every 10 ms. Returns the lowest and the highest reading
+/// from `from_secs` on.
 fn readings<M: Meter>(channel: &[f32], from_secs: f64, read: impl Fn(&M) -> f64) -> (f64, f64) {
     let mut meter = M::new();
     let (mut lowest, mut highest) = (f64::MAX, f64::MIN);
@@ -177,7 +183,7 @@ fn readings<M: Meter>(channel: &[f32], from_secs: f64, read: impl Fn(&M) -> f64)
     (lowest, highest)
 }
 
-/// Cases 9 and 12: alternating levels with the lengths of the windows.
+/// Tests cases 9 and 12: levels that alternate with the period of the meter's window.
 pub(crate) fn alternating_levels<M: Meter>() {
     let case_9 = parts(&[(1.34, -20.0), (1.66, -30.0)].repeat(5));
     let (lowest, highest) = readings(&case_9, 3.0, M::short_term_lufs);
@@ -189,7 +195,7 @@ pub(crate) fn alternating_levels<M: Meter>() {
     assert_lufs(&format!("3341-12, {}: highest M", M::NAME), highest, -23.0);
 }
 
-/// Cases 10 and 13: a tone after silence of any length.
+/// Tests cases 10 and 13: a tone after silence of different lengths.
 pub(crate) fn tones_after_silence<M: Meter>() {
     for i in 0..20 {
         let before = f64::from(i);
@@ -200,7 +206,7 @@ pub(crate) fn tones_after_silence<M: Meter>() {
     }
 }
 
-/// Cases 11 and 14: rising tones between silences, one after another.
+/// Tests cases 11 and 14: successive tones with rising levels between silences.
 pub(crate) fn rising_tones<M: Meter>() {
     let (mut short_term, mut momentary) = (M::new(), M::new());
     for i in 0..20 {
@@ -221,7 +227,7 @@ pub(crate) struct PeakCase {
     pub(crate) expected_dbtp: f64,
 }
 
-/// Fades a signal in and out, in `fade_frames` each.
+/// Fades a signal in and out. Each fade takes `fade_frames` frames.
 pub(crate) fn fade(signal: &mut [f64], fade_frames: usize) {
     let frames = signal.len();
     for n in 0..fade_frames {
@@ -231,7 +237,7 @@ pub(crate) fn fade(signal: &mut [f64], fade_frames: usize) {
     }
 }
 
-/// Cases 15 to 23 at a rate in hertz.
+/// Returns the signals of cases 15 to 23 at a sample rate.
 pub(crate) fn peak_cases(rate_hz: u32) -> Vec<PeakCase> {
     let tones = [
         (15, 4.0, 0.0, 0.5, -6.0),
@@ -249,15 +255,15 @@ pub(crate) fn peak_cases(rate_hz: u32) -> Vec<PeakCase> {
     let mut at_four_times = burst(rate_hz as usize);
     fade(&mut at_four_times, rate_hz as usize / 25);
     let bursts = (0..4).map(|offset| {
-        // The burst is at a fourth of the rate; all its times are proportional to the rate.
+        // The signal is converted to a fourth of its rate. Only the ratio of the rates matters.
         let signal = resample(192_000, 48_000, &[&at_four_times[offset..]]).unwrap().remove(0);
         PeakCase { number: 20 + offset as u32, signal, expected_dbtp: 0.0 }
     });
     tones.chain(bursts).collect()
 }
 
-/// A tone of amplitude 0.50 at a sixth of the rate, with an inserted period of amplitude 1.00 at a
-/// fourth of the rate. It is sampled at four times the rate.
+/// Returns a tone of amplitude 0.5 at a sixth of the sample rate, with an inserted period of
+/// amplitude 1 at a fourth of the sample rate. The signal has four times the sample rate.
 fn burst(quarter_secs: usize) -> Vec<f64> {
     let sixth = tone(1.0 / 24.0, 0.0, quarter_secs / 24 * 24);
     let mut signal: Vec<f64> = sixth.iter().map(|value| 0.5 * value).collect();

@@ -1,15 +1,15 @@
-//! One hash of all output of resampling, dither and the meters, the same on every machine.
-//! `dsp-wasm/tests/browser.rs` computes it in a browser.
+//! Computes one hash of the output of resampling, dither and the meters. It must be the same on
+//! every machine and in a browser, where `dsp-wasm/tests/browser.rs` computes it.
 
 use dsp_core::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor};
 use dsp_core::meters::MasterMeter;
 use dsp_core::resample::resample;
 use dsp_core::true_peak::TruePeakMeter;
 
-/// The expected hash. It changes with the computation, then on purpose.
+/// The expected hash. Update it when a change of these computations is intended.
 pub(crate) const EXPECTED: u64 = 0xe87f_7c25_b160_bab1;
 
-/// Noise between -1 and 1 from a linear congruential generator.
+/// Returns noise between -1 and 1 from a linear congruential generator.
 fn noise(frames: usize) -> Vec<f32> {
     let mut state = 1_u32;
     (0..frames)
@@ -20,12 +20,12 @@ fn noise(frames: usize) -> Vec<f32> {
         .collect()
 }
 
-/// FNV-1a over words instead of bytes.
-fn folded(words: impl Iterator<Item = u64>) -> u64 {
+/// Returns a hash of words: FNV-1a with words instead of bytes.
+fn hash_of(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Readings of the master meter for half a second of noise that differs between the channels.
+/// Returns the bits of the master meter's readings for noise that differs between the channels.
 fn meter_words(rate_hz: u32, noise: &[f32]) -> Vec<u64> {
     let mut meter = MasterMeter::new(rate_hz);
     for _ in 0..rate_hz / 10_000 {
@@ -67,5 +67,5 @@ pub(crate) fn computed() -> u64 {
         quantizer.process(&single, &mut steps);
         words.extend(steps.iter().map(|step| u64::from(step.cast_unsigned())));
     }
-    folded(words.into_iter())
+    hash_of(words.into_iter())
 }

@@ -1,5 +1,5 @@
-//! The measurement of finished signals: the cases of EBU Tech 3341 (table 1) and Tech 3342,
-//! generated from their descriptions.
+//! Tests of the loudness meter for rendered files, with the cases of EBU Tech 3341 (table 1) and
+//! Tech 3342. The signals are generated from their descriptions.
 
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 
@@ -12,7 +12,7 @@ fn cases_1_and_2_steady_tones() {
 }
 
 #[test]
-fn the_first_case_at_other_rates() {
+fn case_1_at_other_sample_rates() {
     for rate_hz in [44_100, 96_000] {
         let signal: Vec<f32> = tone(1_000.0 / f64::from(rate_hz), 0.0, 20 * rate_hz as usize)
             .iter()
@@ -33,13 +33,13 @@ fn cases_3_to_5_gates() {
 }
 
 #[test]
-fn case_6_surround() {
+fn case_6_weights_the_channels_of_surround_sound() {
     let [front, centre, back] = [-28.0, -24.0, -30.0].map(|level| parts(&[(20.0, level)]));
     let loud = parts(&[(20.0, 0.0)]);
     let mut five = LoudnessMeter::new(RATE_HZ, ChannelLayout::FiveZero).unwrap();
     five.add(&[&front, &front, &centre, &back, &back]);
     assert_lufs("3341-6 I, 5.0", five.loudness().integrated_lufs, -23.0);
-    // The LFE channel does not count, whatever its level.
+    // The loud LFE channel does not change the loudness.
     let mut six = LoudnessMeter::new(RATE_HZ, ChannelLayout::FiveOne).unwrap();
     six.add(&[&front, &front, &centre, &loud, &back, &back]);
     assert_lufs("3341-6 I, 5.1", six.loudness().integrated_lufs, -23.0);
@@ -91,6 +91,6 @@ fn loudness_ranges_of_tech_3342() {
         meter.add(&[&signal, &signal]);
         let range_lu = meter.loudness().range_lu;
         println!("3342-{case}: LRA {range_lu:.2} LU");
-        assert!((range_lu - expected).abs() <= 1.0, "case {case}");
+        assert!((range_lu - expected).abs() <= 1.0, "3342-{case}: {range_lu} LU instead of {expected} LU");
     }
 }

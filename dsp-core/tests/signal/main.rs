@@ -1,5 +1,6 @@
-//! Resampling, dither, loudness and true peak: each test prints its measurement and asserts a
-//! bound. `cargo test --package dsp-core --test signal -- --nocapture` shows the measurements.
+//! Tests of resampling, dither, loudness and true peak. Each test prints its measurement and
+//! compares it with a limit. `cargo test --package dsp-core --test signal -- --nocapture` shows the
+//! measurements.
 
 mod dither;
 mod ebu;

@@ -1,4 +1,5 @@
-//! The master meter on known signals, and compared with the measurement of finished signals.
+//! Tests of the master meter with known signals, and a comparison with the loudness meter for
+//! rendered files.
 
 use core::f64::consts::TAU;
 
@@ -26,7 +27,7 @@ fn sine(frequency_hz: f64, amplitude: f64, rate_hz: u32, secs: f64) -> Vec<f32> 
     signal.iter().map(|value| (amplitude * value) as f32).collect()
 }
 
-/// Noise between -1 and 1 from a linear congruential generator.
+/// Returns noise between -1 and 1 from a linear congruential generator.
 fn noise(frames: usize, mut state: u64) -> Vec<f64> {
     let next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -79,10 +80,10 @@ fn cases_11_and_14_of_tech_3341_rising_tones_between_silences() {
 }
 
 #[test]
-fn music_like_noise_measures_as_by_the_reference() {
+fn noise_with_changing_levels_has_the_same_loudness_as_in_the_loudness_meter() {
     for (rate_hz, seed) in [(44_100, 1), (48_000, 2), (88_200, 3), (96_000, 4)] {
-        // Noise with a level between -60 and 0 dB, with different envelopes and spectra in the
-        // channels.
+        // The level of the noise changes between -60 and 0 dB. The channels have different
+        // envelopes and spectra.
         let count = 30 * rate_hz as usize;
         let mut last = 0.0;
         let left: Vec<f32> = noise(count, seed)
@@ -116,14 +117,14 @@ fn music_like_noise_measures_as_by_the_reference() {
                     worst_short_term.max((readings.short_term_lufs - reference.short_term_lufs()).abs());
             }
         }
-        let (ours, theirs) = (meter.read(), reference.loudness());
-        let worst_integrated = (ours.integrated_lufs - theirs.integrated_lufs).abs();
+        let (readings, expected) = (meter.read(), reference.loudness());
+        let worst_integrated = (readings.integrated_lufs - expected.integrated_lufs).abs();
         println!(
-            "{rate_hz} Hz: M {worst_momentary:.4}, S {worst_short_term:.4}, I {worst_integrated:.4} LU off the reference"
+            "{rate_hz} Hz: difference of M {worst_momentary:.4}, S {worst_short_term:.4}, I {worst_integrated:.4} LU"
         );
         assert!(worst_momentary.max(worst_short_term).max(worst_integrated) < TOLERANCE_LU);
-        assert_eq!(ours.true_peak_dbtp, theirs.true_peak_dbtp);
-        assert_eq!(ours.sample_peak_dbfs, theirs.sample_peak_dbfs);
+        assert_eq!(readings.true_peak_dbtp, expected.true_peak_dbtp);
+        assert_eq!(readings.sample_peak_dbfs, expected.sample_peak_dbfs);
     }
 }
 
@@ -144,7 +145,7 @@ fn cases_15_to_23_of_tech_3341_true_peaks() {
 }
 
 #[test]
-fn correlation_measures_the_width() {
+fn the_correlation_is_1_for_equal_and_minus_1_for_inverted_channels() {
     let [left, right] =
         [1, 2].map(|seed| noise(frames(1.0), seed).iter().map(|value| *value as f32).collect::<Vec<_>>());
     let opposed: Vec<f32> = left.iter().map(|value| -0.3 * value).collect();
@@ -153,7 +154,8 @@ fn correlation_measures_the_width() {
     let correlation = |left: &[f32], right: &[f32]| stereo(left, right).correlation;
     assert!((correlation(&left, &left) - 1.0).abs() < 1e-5);
     assert!((correlation(&left, &opposed) + 1.0).abs() < 1e-5);
-    // Over 14400 frames the correlation of independent noise is about 0.8 %.
+    // Over 14,400 frames, the correlation of independent noise has a standard deviation of about
+    // 0.8 %.
     assert!(correlation(&left, &right).abs() < 0.04);
     assert!((correlation(&left, &half) - libm::sqrt(0.5)).abs() < 0.04);
     assert_eq!(correlation(&left, &silent), 0.0);
@@ -169,13 +171,13 @@ fn rms_and_correlation_are_those_of_the_last_300_ms() {
     assert!((later.rms_db[1] + 33.01).abs() < 0.01, "{later:?}");
 }
 
-/// Centre of a band in hertz.
+/// Returns the centre frequency of a third-octave band in hertz.
 fn center_hz(band: usize) -> f64 {
     1_000.0 * libm::exp10((band as f64 - 17.0) / 10.0)
 }
 
 #[test]
-fn a_sine_shows_its_level_in_one_band() {
+fn a_sine_has_its_level_in_one_band_of_the_spectrum() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for band in [0, 1, 3, 9, 10, 11, 17, 24, 30] {
             let signal = sine(center_hz(band), 0.5, rate_hz, 3.0);
@@ -187,15 +189,15 @@ fn a_sine_shows_its_level_in_one_band() {
             let loudest_db = others.map(|(_, db)| *db).fold(f64::NEG_INFINITY, f64::max);
             assert!(
                 loudest_db < -50.0,
-                "{} Hz at {rate_hz} Hz leaves {loudest_db} dB elsewhere",
+                "{} Hz at {rate_hz} Hz: another band has {loudest_db} dB",
                 center_hz(band)
             );
         }
     }
 }
 
-/// Pink noise from 10 Hz on: spectral lines of random phase and size whose power falls with
-/// frequency.
+/// Returns pink noise from 10 Hz on. Its spectral lines have random phases and amplitudes, and
+/// their mean power is inversely proportional to the frequency.
 fn pink(seed: u64) -> Vec<f32> {
     const FRAMES: usize = 1 << 22;
     let plan = RealFftPlanner::<f64>::new().plan_fft_inverse(FRAMES);
@@ -206,7 +208,7 @@ fn pink(seed: u64) -> Vec<f32> {
         let size = 1.0 / libm::sqrt(k as f64);
         (line.re, line.im) = (size * random[0], size * random[1]);
     }
-    // The last line of a real signal is real.
+    // In the spectrum of a real signal, the line at the Nyquist frequency is real.
     spectrum[FRAMES / 2].im = 0.0;
     let mut signal = plan.make_output_vec();
     plan.process(&mut spectrum, &mut signal).expect("lengths fit");
@@ -214,7 +216,7 @@ fn pink(seed: u64) -> Vec<f32> {
 }
 
 #[test]
-fn pink_noise_is_level() {
+fn pink_noise_has_the_same_level_in_all_bands() {
     let signal = [pink(1), pink(2)];
     let mut meter = MasterMeter::new(RATE_HZ);
     let mut powers = [0.0; SPECTRUM_BANDS];
@@ -230,12 +232,12 @@ fn pink_noise_is_level() {
     let levels_db = powers.map(|sum| 10.0 * libm::log10(sum / f64::from(readings)));
     let mean_db = levels_db.iter().sum::<f64>() / SPECTRUM_BANDS as f64;
     let spread_db = levels_db.iter().map(|db| (db - mean_db).abs()).fold(0.0, f64::max);
-    println!("pink noise: {mean_db:.2} dB a band, within {spread_db:.2} dB");
+    println!("pink noise: a mean of {mean_db:.2} dB, with a largest deviation of {spread_db:.2} dB");
     assert!(spread_db < 1.0, "{levels_db:.2?}");
 }
 
 #[test]
-fn the_spectrum_follows_and_falls_within_a_second() {
+fn the_spectrum_rises_within_a_quarter_of_a_second_and_falls_within_a_second() {
     let mut meter = MasterMeter::new(RATE_HZ);
     let signal = sine(1_000.0, 1.0, RATE_HZ, 0.25);
     meter.process([&signal, &signal], true);
@@ -253,15 +255,16 @@ fn highest_dbtp(meter: &mut MasterMeter, signal: &[f32]) -> f64 {
     for piece in signal.chunks(128) {
         meter.process([piece, piece], true);
         let read_dbtp = meter.read().true_peak_dbtp;
-        assert!(read_dbtp >= last_dbtp, "the highest falls from {last_dbtp} to {read_dbtp} dBTP");
+        assert!(read_dbtp >= last_dbtp, "the true peak falls from {last_dbtp} to {read_dbtp} dBTP");
         last_dbtp = read_dbtp;
     }
     last_dbtp
 }
 
 #[test]
-fn reading_the_true_peak_does_not_cut_the_signal() {
-    // Steady tones: reading or a reset inside the tone must not count as an edge.
+fn reading_and_restarting_during_a_tone_do_not_change_the_true_peak() {
+    // A meter that treated a reading or a restart as the end of the signal would measure a higher
+    // peak.
     for rate_hz in [44_100, 48_000, 96_000] {
         for frequency_hz in [50.0, 100.0, 997.0, 12_000.0] {
             let mut signal = sine(frequency_hz, libm::exp10(-1.0 / 20.0), rate_hz, 2.0);

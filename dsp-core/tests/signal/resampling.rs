@@ -1,4 +1,4 @@
-//! The resampler: conversions between 44.1, 48 and 96 kHz.
+//! Tests of the resampler, mostly of conversions between 44.1, 48 and 96 kHz.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rubato::{Fft, FixedSync, Resampler as _, WindowFunction as Window};
 
 use crate::spectrum::{amplitudes, db, rms, subtract_sine, tone};
 
-/// All pairs of the rates of an export.
+/// All pairs of the sample rates of exports, in hertz.
 const PAIRS: [(u32, u32); 6] = [
     (44_100, 48_000),
     (48_000, 44_100),
@@ -20,32 +20,32 @@ const PAIRS: [(u32, u32); 6] = [
 ];
 
 /// Number of output frames of a measurement.
-const MEASURED: usize = 1 << 16;
+const MEASURED_FRAMES: usize = 1 << 16;
 
-/// A sample type under test.
-trait Path: Sample + Into<f64> {
+/// A sample type of the resampler.
+trait TestedSample: Sample + Into<f64> {
     const NAME: &'static str;
-    /// Loudest image or alias, in decibels relative to the tone that causes it.
+    /// Limit of images and aliases, in decibels relative to the tone that causes them.
     const PRODUCT_LIMIT_DB: f64;
 }
 
-impl Path for f64 {
+impl TestedSample for f64 {
     const NAME: &'static str = "f64";
     const PRODUCT_LIMIT_DB: f64 = -140.0;
 }
 
-impl Path for f32 {
+impl TestedSample for f32 {
     const NAME: &'static str = "f32";
     const PRODUCT_LIMIT_DB: f64 = -130.0;
 }
 
-struct Rig<S: Path> {
+struct Rig<S: TestedSample> {
     input_hz: f64,
     output_hz: f64,
     resampler: ResamplerProcessor<S>,
 }
 
-impl<S: Path> Rig<S> {
+impl<S: TestedSample> Rig<S> {
     fn new((input_hz, output_hz): (u32, u32)) -> Self {
         let resampler = ResamplerProcessor::new(input_hz, output_hz, 1).unwrap();
         Self { input_hz: f64::from(input_hz), output_hz: f64::from(output_hz), resampler }
@@ -55,28 +55,29 @@ impl<S: Path> Rig<S> {
         self.input_hz.min(self.output_hz) / 2.0
     }
 
-    /// Output for a tone where the filter is filled.
+    /// Returns the output for a tone, without its start where the filter still has silence.
     fn steady(&mut self, frequency_hz: f64, amplitude: f64) -> Vec<f64> {
         let settling = self.resampler.filter().lag_frames();
-        let frames = (MEASURED as f64 * self.input_hz / self.output_hz) as usize + 2 * settling;
+        let frames = (MEASURED_FRAMES as f64 * self.input_hz / self.output_hz) as usize + 2 * settling;
         let input: Vec<S> = tone(frequency_hz / self.input_hz, 0.1, frames)
             .iter()
             .map(|value| S::from_f64(amplitude * value))
             .collect();
         let from = (settling as f64 * self.output_hz / self.input_hz) as usize;
-        let mut output = vec![S::ZERO; from + MEASURED];
+        let mut output = vec![S::ZERO; from + MEASURED_FRAMES];
         self.resampler.reset();
-        assert_eq!(self.resampler.process(&[&input], &mut [&mut output]).written, from + MEASURED);
+        assert_eq!(self.resampler.process(&[&input], &mut [&mut output]).written, from + MEASURED_FRAMES);
         output[from..].iter().map(|value| (*value).into()).collect()
     }
 
-    /// The gain at a frequency below the lower Nyquist frequency, in decibels.
+    /// Returns the gain in decibels at a frequency below the lower Nyquist frequency.
     fn gain_db(&mut self, frequency_hz: f64) -> f64 {
         let mut output = self.steady(frequency_hz, 1.0);
         db(subtract_sine(&mut output, frequency_hz / self.output_hz))
     }
 
-    /// The loudest spectral line in the output of a tone, beside the tone itself, in decibels.
+    /// Returns the level in decibels of the loudest spectral line in the output for a tone, other
+    /// than that of the tone.
     fn product_db(&mut self, frequency_hz: f64) -> f64 {
         let mut output = self.steady(frequency_hz, 1.0);
         if frequency_hz < self.lower_nyquist_hz() {
@@ -86,7 +87,7 @@ impl<S: Path> Rig<S> {
     }
 }
 
-fn pass_band<S: Path>() {
+fn pass_band<S: TestedSample>() {
     for pair in PAIRS {
         let mut rig = Rig::<S>::new(pair);
         let (mut lowest, mut highest) = (f64::MAX, f64::MIN);
@@ -108,13 +109,14 @@ fn pass_band<S: Path>() {
 }
 
 #[test]
-fn ripple_is_a_hundredth_of_a_decibel_to_20_khz_and_half_power_is_at_95_percent_of_nyquist() {
+fn the_ripple_to_20_khz_is_at_most_0_01_db_and_95_percent_of_nyquist_lose_at_most_3_db() {
     pass_band::<f64>();
     pass_band::<f32>();
 }
 
-/// Tones from 1 Hz to the Nyquist frequency of the input, denser around that of the lower rate.
-fn tones_hz<S: Path>(rig: &Rig<S>) -> Vec<f64> {
+/// Returns tones from 1 Hz to the Nyquist frequency of the input. Most are near the Nyquist
+/// frequency of the lower rate.
+fn tones_hz<S: TestedSample>(rig: &Rig<S>) -> Vec<f64> {
     let edge = rig.lower_nyquist_hz();
     let fixed = [1.0, 20.0, 100.0, 997.0, 3_000.0, 8_000.0, 12_345.0, 15_000.0, 18_000.0, 19_500.0, 20_000.0];
     let around =
@@ -127,7 +129,7 @@ fn tones_hz<S: Path>(rig: &Rig<S>) -> Vec<f64> {
     tones
 }
 
-fn products<S: Path>() {
+fn products<S: TestedSample>() {
     for pair in PAIRS {
         let mut rig = Rig::<S>::new(pair);
         let tones = tones_hz(&rig);
@@ -180,7 +182,7 @@ fn other_rates_have_the_same_products() {
     }
 }
 
-fn distortion_db<S: Path>(pair: (u32, u32)) -> f64 {
+fn distortion_db<S: TestedSample>(pair: (u32, u32)) -> f64 {
     let mut rig = Rig::<S>::new(pair);
     let mut output = rig.steady(997.0, libm::exp10(-1.0 / 20.0));
     let amplitude = subtract_sine(&mut output, 997.0 / rig.output_hz);
@@ -193,13 +195,13 @@ fn distortion_and_noise_of_997_hz_are_140_db_down() {
         let (double_db, single_db) = (distortion_db::<f64>(pair), distortion_db::<f32>(pair));
         println!("{pair:?}: THD+N of 997 Hz at -1 dBFS {double_db:.1} dB (f64), {single_db:.1} dB (f32)");
         assert!(double_db <= -140.0);
-        // Rounding errors of the transforms, relative to the signal.
+        // Single precision has larger rounding errors in the Fourier transforms.
         assert!(single_db <= -135.0);
     }
 }
 
 #[test]
-fn lengths_are_the_nearest_and_the_first_frame_keeps_its_time() {
+fn the_output_length_is_rounded_and_an_impulse_keeps_its_time() {
     for (input_hz, output_hz) in PAIRS {
         let ratio = f64::from(output_hz) / f64::from(input_hz);
         let (mut furthest_length, mut furthest_peak) = (0.0_f64, 0.0_f64);
@@ -216,19 +218,22 @@ fn lengths_are_the_nearest_and_the_first_frame_keeps_its_time() {
             if frames >= 100 {
                 let peak = (0..output.len()).max_by(|&a, &b| output[a].total_cmp(&output[b])).unwrap();
                 let distance = (peak as f64 - middle as f64 * ratio).abs();
-                assert!(distance <= 0.5, "{distance} frames off from {input_hz} to {output_hz} Hz");
+                assert!(
+                    distance <= 0.5,
+                    "{input_hz} to {output_hz} Hz: the impulse is {distance} frames from its time"
+                );
                 furthest_peak = furthest_peak.max(distance);
             }
         }
         println!(
-            "{input_hz} to {output_hz} Hz: lengths at most {furthest_length:.3} frames off the exact ones, \
-             an impulse {furthest_peak:.3} frames off its time"
+            "{input_hz} to {output_hz} Hz: lengths differ from the exact ones by at most {furthest_length:.3} \
+             frames, the time of an impulse by at most {furthest_peak:.3} frames"
         );
         assert!(furthest_length <= 0.5);
     }
 }
 
-/// Noise of full scale, from a linear congruential generator.
+/// Returns noise of full scale from a linear congruential generator.
 fn noise(frames: usize, mut state: u32) -> Vec<f32> {
     (0..frames)
         .map(|_| {
@@ -240,7 +245,7 @@ fn noise(frames: usize, mut state: u32) -> Vec<f32> {
 
 /// Converts two channels, with at most `input_frames` of input and `output_frames` of output in
 /// each call.
-fn in_pieces<S: Path>(
+fn in_pieces<S: TestedSample>(
     resampler: &mut ResamplerProcessor<S>,
     input: [&[S]; 2],
     input_frames: usize,
@@ -248,32 +253,32 @@ fn in_pieces<S: Path>(
 ) -> [Vec<S>; 2] {
     let mut output = [vec![], vec![]];
     let (mut left, mut right) = (vec![S::ZERO; output_frames], vec![S::ZERO; output_frames]);
-    let mut keep = |left: &[S], right: &[S]| {
+    let mut append = |left: &[S], right: &[S]| {
         output[0].extend_from_slice(left);
         output[1].extend_from_slice(right);
     };
-    let mut at = 0;
-    while at < input[0].len() {
-        let end = (at + input_frames).min(input[0].len());
-        let pieces = input.map(|channel| &channel[at..end]);
+    let mut start = 0;
+    while start < input[0].len() {
+        let end = (start + input_frames).min(input[0].len());
+        let pieces = input.map(|channel| &channel[start..end]);
         let progress =
             assert_no_alloc::assert_no_alloc(|| resampler.process(&pieces, &mut [&mut left, &mut right]));
         assert!(progress.read + progress.written > 0);
-        keep(&left[..progress.written], &right[..progress.written]);
-        at += progress.read;
+        append(&left[..progress.written], &right[..progress.written]);
+        start += progress.read;
     }
     loop {
         let written = assert_no_alloc::assert_no_alloc(|| resampler.finish(&mut [&mut left, &mut right]));
-        keep(&left[..written], &right[..written]);
+        append(&left[..written], &right[..written]);
         if written < output_frames {
             return output;
         }
     }
 }
 
-/// Number of samples with identical bits, and number of samples.
-fn same_bits<S: Path>(pieces: &[Vec<S>; 2], whole: &[Vec<S>]) -> (usize, usize) {
-    // Single precision is exact in double.
+/// Returns the number of samples with identical bits, and the number of all samples.
+fn same_bits<S: TestedSample>(pieces: &[Vec<S>; 2], whole: &[Vec<S>]) -> (usize, usize) {
+    // The conversion from single to double precision is exact.
     let bits = |value: S| Into::<f64>::into(value).to_bits();
     let channels = pieces.iter().zip(whole);
     let same = |(pieces, whole): (&Vec<S>, &Vec<S>)| {
@@ -283,7 +288,7 @@ fn same_bits<S: Path>(pieces: &[Vec<S>; 2], whole: &[Vec<S>]) -> (usize, usize) 
     (channels.map(same).sum(), most)
 }
 
-fn pieces_and_whole<S: Path>() {
+fn pieces_and_whole<S: TestedSample>() {
     let [left, right] = [1, 2].map(|seed| {
         noise(20_000, seed).into_iter().map(|value| S::from_f64(f64::from(value))).collect::<Vec<S>>()
     });
@@ -296,13 +301,13 @@ fn pieces_and_whole<S: Path>() {
             let (same_of_case, all_of_case) = same_bits(&pieces, &whole);
             assert_eq!(
                 same_of_case, all_of_case,
-                "{input_frames} and {output_frames} at {input_hz} to {output_hz} Hz"
+                "calls of {input_frames} and {output_frames} frames, {input_hz} to {output_hz} Hz"
             );
             (same, all) = (same + same_of_case, all + all_of_case);
             resampler.reset();
         }
         println!(
-            "{} {input_hz} to {output_hz} Hz: {same} of {all} samples in pieces have the bits of the whole",
+            "{} {input_hz} to {output_hz} Hz: {same} of {all} samples do not depend on the call size",
             S::NAME
         );
         assert!(all > 0);
@@ -342,7 +347,7 @@ fn a_seek_equals_playing_from_the_start() {
 }
 
 #[test]
-fn equal_rates_change_nothing() {
+fn a_conversion_between_equal_rates_does_not_change_the_signal() {
     let signal = noise(10_000, 6);
     assert!(resample(48_000, 48_000, &[&signal]).unwrap()[0] == signal);
 }
@@ -357,7 +362,7 @@ fn silence_after_a_signal_is_silent_and_the_output_is_finite() {
     signal[5_000..].fill(1e-38);
     let output = resample(44_100, 48_000, &[&signal]).unwrap().remove(0);
     assert!(output.iter().all(|value| value.is_finite()));
-    // A block after the end the output is exactly 0.
+    // Less than a block after the end of the signal, the output is exactly 0.
     assert!(output[10_000..].iter().all(|value| *value == 0.0));
     assert!(output[..100].iter().any(|value| *value != 0.0));
 }
@@ -379,8 +384,8 @@ fn unsupported_conversions_are_refused_with_the_limit() {
     }
 }
 
-/// Chords of eight tones up to 18 kHz that fade in and out, so that filters do not ring at the
-/// ends.
+/// Returns a chord of eight tones up to 18 kHz. It fades in and out, so that filters do not ring at
+/// its ends.
 fn chord(rate_hz: u32) -> Vec<f64> {
     let frames = rate_hz as usize / 2;
     let mut sum = vec![0.0; frames];
@@ -394,10 +399,11 @@ fn chord(rate_hz: u32) -> Vec<f64> {
     sum.iter().enumerate().map(|(frame, value)| value * swell(frame)).collect()
 }
 
-/// The same conversion by `rubato`, with Fourier transforms of whole blocks.
+/// Converts a signal with the `rubato` crate, which applies Fourier transforms to whole blocks.
 fn rubato((input_hz, output_hz): (u32, u32), input: &[f64]) -> Vec<f64> {
     let (input_hz, output_hz) = (input_hz as usize, output_hz as usize);
-    // Blocks of an even multiple of the smallest: the delay is half a block, in whole frames.
+    // The block is an even multiple of the smallest block. The delay of half a block is then a
+    // whole number of frames.
     let smallest = (1..=input_hz).find(|frames| frames * output_hz % input_hz == 0).unwrap();
     let block = smallest * 2 * (1_024_usize).div_ceil(smallest);
     let window = Window::BlackmanHarris2;
@@ -408,7 +414,7 @@ fn rubato((input_hz, output_hz): (u32, u32), input: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn the_output_matches_another_resampler() {
+fn the_output_matches_that_of_rubato() {
     for (input_hz, output_hz) in PAIRS {
         let input = chord(input_hz);
         let expected = rubato((input_hz, output_hz), &input);
@@ -423,9 +429,10 @@ fn the_output_matches_another_resampler() {
         let double_db = difference_db(&mut double.iter().copied());
         let single_db = difference_db(&mut single.iter().map(|value| f64::from(*value)));
         println!(
-            "({input_hz}, {output_hz}): off rubato by at most {double_db:.1} dBFS (f64), {single_db:.1} dBFS (f32)"
+            "({input_hz}, {output_hz}): difference of {double_db:.1} dBFS (f64), {single_db:.1} dBFS (f32)"
         );
-        // Both pass 18 kHz unchanged; the rest is due to stop bands and, for f32, rounding.
+        // Both resamplers pass frequencies up to 18 kHz. The difference is due to their stop bands
+        // and, for f32, to rounding.
         assert!(double_db <= -140.0);
         assert!(single_db <= -130.0);
     }

@@ -1,10 +1,10 @@
-//! Tones and their measurement in double precision.
+//! Makes tones and measures spectra in double precision.
 
 use core::f64::consts::{PI, TAU};
 
 use realfft::RealFftPlanner;
 
-/// A sine of amplitude 1 from frame 0 on, at a frequency in cycles per frame.
+/// Returns a sine of amplitude 1. The frequency is in cycles per frame, the phase in cycles.
 pub(crate) fn tone(cycles: f64, phase: f64, frames: usize) -> Vec<f64> {
     (0..frames)
         .map(|frame| {
@@ -14,7 +14,7 @@ pub(crate) fn tone(cycles: f64, phase: f64, frames: usize) -> Vec<f64> {
         .collect()
 }
 
-/// A ratio of amplitudes in decibels.
+/// Converts a ratio of amplitudes to decibels.
 pub(crate) fn db(ratio: f64) -> f64 {
     20.0 * libm::log10(ratio)
 }
@@ -23,7 +23,8 @@ pub(crate) fn rms(signal: &[f64]) -> f64 {
     libm::sqrt(signal.iter().map(|value| value * value).sum::<f64>() / signal.len() as f64)
 }
 
-/// Subtracts the least-squares fit of a sine from a signal; returns its amplitude.
+/// Subtracts the best-fitting sine of a frequency from a signal and returns the amplitude of the
+/// sine.
 pub(crate) fn subtract_sine(signal: &mut [f64], cycles: f64) -> f64 {
     let frames = signal.len();
     let (sines, cosines) = (tone(cycles, 0.0, frames), tone(cycles, 0.25, frames));
@@ -38,8 +39,8 @@ pub(crate) fn subtract_sine(signal: &mut [f64], cycles: f64) -> f64 {
     libm::hypot(sine, cosine)
 }
 
-/// The Blackman-Harris window of seven terms, whose side lobes are below -180 dB (H.-H. Albrecht,
-/// "A family of cosine-sum windows for high-resolution measurements", ICASSP 2001).
+/// Returns the Blackman-Harris window of seven terms, whose side lobes are below -180 dB (H.-H.
+/// Albrecht, "A family of cosine-sum windows for high-resolution measurements", ICASSP 2001).
 fn window(frames: usize) -> Vec<f64> {
     const TERMS: [f64; 7] = [
         0.271_220_360_585_039,
@@ -62,7 +63,8 @@ fn window(frames: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Amplitudes of the spectral lines from 0 to the Nyquist frequency; a sine shows its amplitude.
+/// Returns the amplitudes of the spectral lines from 0 to the Nyquist frequency. They are scaled so
+/// that the line of a sine has the sine's amplitude.
 pub(crate) fn amplitudes(signal: &[f64]) -> Vec<f64> {
     let window = window(signal.len());
     let mut weighted: Vec<f64> = signal.iter().zip(&window).map(|(value, weight)| value * weight).collect();
@@ -70,7 +72,7 @@ pub(crate) fn amplitudes(signal: &[f64]) -> Vec<f64> {
     transform(&mut weighted).iter().map(|power| libm::sqrt(*power) * scale).collect()
 }
 
-/// The squared magnitudes of a signal's discrete Fourier transform.
+/// Returns the squared magnitudes of a signal's discrete Fourier transform.
 fn transform(signal: &mut [f64]) -> Vec<f64> {
     let plan = RealFftPlanner::<f64>::new().plan_fft_forward(signal.len());
     let mut spectrum = plan.make_output_vec();
@@ -78,8 +80,8 @@ fn transform(signal: &mut [f64]) -> Vec<f64> {
     spectrum.iter().map(|line| line.norm_sqr()).collect()
 }
 
-/// Mean power density of a signal over segments of `segment` frames that overlap by half, with a
-/// Hann window. White noise of power 1 gives 1 in every line.
+/// Returns the mean power density of a signal over segments of `segment` frames that overlap by
+/// half, with a Hann window. It is scaled so that white noise of power 1 has 1 in every line.
 pub(crate) fn power_density(signal: &[f64], segment: usize) -> Vec<f64> {
     let hann: Vec<f64> =
         (0..segment).map(|n| libm::pow(libm::sin(PI * n as f64 / segment as f64), 2.0)).collect();

@@ -1,4 +1,5 @@
-//! True peaks: cases 15 to 23 of EBU Tech 3341, and a comparison with exact waveforms.
+//! Tests of the true-peak meter with cases 15 to 23 of EBU Tech 3341, and with signals whose true
+//! peak is computed exactly.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::true_peak::TruePeakMeter;
@@ -26,24 +27,26 @@ fn cases_15_to_23_peaks_between_samples() {
     }
 }
 
-/// Peak of the band-limited waveform of a periodic signal, at 16 times its rate.
+/// Returns the true peak of a periodic signal in dBTP, measured at 16 times its sample rate with
+/// the whole spectrum.
 fn exact_peak_db(signal: &[f64]) -> f64 {
-    const FINER: usize = 16;
+    const OVERSAMPLING: usize = 16;
     let frames = signal.len();
     let mut planner = RealFftPlanner::<f64>::new();
-    let (forward, back) = (planner.plan_fft_forward(frames), planner.plan_fft_inverse(FINER * frames));
+    let (forward, inverse) =
+        (planner.plan_fft_forward(frames), planner.plan_fft_inverse(OVERSAMPLING * frames));
     let mut spectrum = forward.make_output_vec();
     forward.process(&mut signal.to_vec(), &mut spectrum).unwrap();
-    let mut finer_spectrum = back.make_input_vec();
-    // Half of the line at the Nyquist frequency belongs to its image.
+    let mut finer_spectrum = inverse.make_input_vec();
+    // The line at the Nyquist frequency is shared with its image at the higher rate.
     spectrum[frames / 2] *= 0.5;
     finer_spectrum[..spectrum.len()].copy_from_slice(&spectrum);
-    let mut finer = back.make_output_vec();
-    back.process(&mut finer_spectrum, &mut finer).unwrap();
+    let mut finer = inverse.make_output_vec();
+    inverse.process(&mut finer_spectrum, &mut finer).unwrap();
     db(finer.iter().fold(0.0, |peak: f64, value| peak.max(value.abs())) / frames as f64)
 }
 
-/// Noise between -1 and 1 from a linear congruential generator.
+/// Returns noise between -1 and 1 from a linear congruential generator.
 fn noise(frames: usize, mut state: u32) -> Vec<f64> {
     (0..frames)
         .map(|_| {
@@ -54,22 +57,22 @@ fn noise(frames: usize, mut state: u32) -> Vec<f64> {
 }
 
 #[test]
-fn no_reading_exceeds_the_waveform_by_a_fifth_of_a_decibel() {
+fn the_reading_for_noise_exceeds_the_exact_true_peak_by_at_most_0_2_db() {
     const FRAMES: usize = 1 << 14;
-    let silent_ends = |signal: &mut Vec<f64>| fade(signal, 500);
+    let fade_ends = |signal: &mut Vec<f64>| fade(signal, 500);
     for rate_hz in RATES_HZ {
         let (mut highest, mut lowest) = (f64::MIN, f64::MAX);
         for seed in 0..20 {
             let white = noise(FRAMES, seed);
-            // The highest level: every sample at full scale.
+            // This signal has the highest possible level, because every sample is at full scale.
             let clipped: Vec<f64> = white.iter().map(|value| value.signum()).collect();
             let low_passed: Vec<f64> =
                 white.windows(3).map(|w| 0.25 * w[0] + 0.5 * w[1] + 0.25 * w[2]).collect();
             let mut low_passed: Vec<f64> = low_passed.into_iter().chain([0.0, 0.0]).collect();
-            silent_ends(&mut low_passed);
+            fade_ends(&mut low_passed);
             for (signal, whole_band) in [(white, true), (clipped, true), (low_passed, false)] {
                 let mut signal = signal;
-                silent_ends(&mut signal);
+                fade_ends(&mut signal);
                 let error = true_peak_dbtp(rate_hz, &signal) - exact_peak_db(&signal);
                 highest = highest.max(error);
                 if !whole_band {
@@ -78,7 +81,7 @@ fn no_reading_exceeds_the_waveform_by_a_fifth_of_a_decibel() {
             }
         }
         println!(
-            "noise at {rate_hz} Hz: at most {highest:.3} dB higher than the waveform; low-passed noise at most {:.3} dB lower",
+            "{rate_hz} Hz: noise at most {highest:.3} dB too high, low-passed noise at most {:.3} dB too low",
             -lowest
         );
         assert!(highest <= 0.2);
@@ -87,7 +90,7 @@ fn no_reading_exceeds_the_waveform_by_a_fifth_of_a_decibel() {
 }
 
 #[test]
-fn tones_to_45_percent_of_the_rate_show_their_level() {
+fn the_true_peak_of_tones_up_to_45_percent_of_the_sample_rate_is_their_level() {
     for rate_hz in RATES_HZ {
         let (mut highest, mut lowest) = (f64::MIN, f64::MAX);
         for cycles in [0.01, 0.1, 0.2, 0.3, 0.35, 0.4, 0.43, 0.45, 0.47, 0.49] {

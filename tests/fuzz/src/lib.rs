@@ -111,7 +111,7 @@ pub fn mutated(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate:
 /// Runs `parse` and checks that it never uses more than `limit_bytes` of memory.
 fn with_memory_limit<T>(limit_bytes: usize, label: &str, parse: impl FnOnce() -> T) -> T {
     let (result, cost) = counting::cost(parse);
-    let counting::Cost { peak_bytes, requests } = cost;
+    let counting::Cost { peak_bytes, allocations: requests } = cost;
     assert!(
         peak_bytes <= limit_bytes,
         "{label} needs {peak_bytes} bytes of memory in {requests} allocations, and the limit is {limit_bytes} bytes"

@@ -1,4 +1,5 @@
-//! A writer of bits, from the lowest bit of each byte on (Vorbis I specification, section 2.1.4).
+//! Writes bits into bytes, starting at the lowest bit of each byte (Vorbis I specification, section
+//! 2.1.4).
 
 #[derive(Default)]
 pub(super) struct BitWriter {
@@ -7,7 +8,7 @@ pub(super) struct BitWriter {
 }
 
 impl BitWriter {
-    /// Writes a number of `count` bits, the lowest first.
+    /// Writes the lowest `count` bits of a number, the lowest bit first.
     pub(super) fn write(&mut self, number: u32, count: u32) {
         for bit in 0..count {
             if self.bits.is_multiple_of(8) {
@@ -18,7 +19,7 @@ impl BitWriter {
         }
     }
 
-    /// Writes a codeword of `count` bits, the highest first (section 3.2.1).
+    /// Writes a codeword of `count` bits, the highest bit first (section 3.2.1).
     pub(super) fn write_word(&mut self, word: u32, count: u32) {
         (0..count).rev().for_each(|bit| self.write(word >> bit, 1));
     }

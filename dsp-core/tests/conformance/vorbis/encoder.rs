@@ -1,34 +1,35 @@
-//! A writer of Ogg Vorbis streams with 16-bit accuracy (Vorbis I specification; RFC 3533). It uses
-//! one block size, floor 1 and three codebooks of a byte each for a coefficient.
+//! Writes Ogg Vorbis streams with 16-bit accuracy. Section numbers refer to the Vorbis I
+//! specification unless RFC 3533 is named. The streams have one block size and a floor of type 1.
+//! Each coefficient is three bytes, one from each of three codebooks.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::LazyLock;
 
 use super::bits::BitWriter;
 
-/// Frames of a block, of which half are new.
+/// Frames of a block. Consecutive blocks overlap by half.
 const BLOCK_FRAMES: usize = 256;
 const HALF: usize = BLOCK_FRAMES / 2;
 
-/// Steps of the three codebooks, as powers of two. Each covers half a step of the one before to
-/// either side.
+/// Base-2 logarithms of the steps of the three codebooks. The entries of a codebook cover half a
+/// step of the previous codebook up and down.
 const STEP_EXPONENTS: [i32; 3] = [-6, -14, -22];
 
-/// Number of entries of each, and the entry that means 0.
+/// Number of entries of each codebook, and the entry with the value 0.
 const ENTRIES: u32 = 256;
 const MIDDLE: i32 = 128;
 
-/// An Ogg Vorbis stream of one channel.
+/// Encodes frames as an Ogg Vorbis stream of one channel.
 pub(crate) fn stream(frames: &[i16]) -> Vec<u8> {
     let mut pages = Pages { bytes: Vec::new(), count: 0 };
-    pages.add(&[identification()], 0, BEGINS);
+    pages.add(&[identification()], 0, FIRST_PAGE);
     pages.add(&[comments(), setup()], 0, 0);
     let packets: Vec<Vec<u8>> = (0..=frames.len().div_ceil(HALF)).map(|block| audio(frames, block)).collect();
     let last = (packets.len() - 1) / PACKETS_PER_PAGE;
     for (number, packets) in packets.chunks(PACKETS_PER_PAGE).enumerate() {
-        // The first packet only prepares the overlap of the next.
+        // The first packet completes no frames: it only overlaps with the next packet.
         let complete = (number * PACKETS_PER_PAGE + packets.len() - 1) * HALF;
-        pages.add(packets, complete.min(frames.len()), if number == last { ENDS } else { 0 });
+        pages.add(packets, complete.min(frames.len()), if number == last { LAST_PAGE } else { 0 });
     }
     pages.bytes
 }
@@ -39,7 +40,7 @@ fn header(kind: u8) -> BitWriter {
     bits
 }
 
-/// Section 4.2.2.
+/// Returns the identification header (section 4.2.2).
 fn identification() -> Vec<u8> {
     let mut bits = header(1);
     bits.write(0, 32);
@@ -51,7 +52,7 @@ fn identification() -> Vec<u8> {
     bits.bytes()
 }
 
-/// Section 5.2.1: no vendor, no comments.
+/// Returns a comment header without a vendor name and comments (section 5.2.1).
 fn comments() -> Vec<u8> {
     let mut bits = header(3);
     bits.write(0, 32);
@@ -60,11 +61,11 @@ fn comments() -> Vec<u8> {
     bits.bytes()
 }
 
-/// Section 4.2.4.
+/// Returns the setup header (section 4.2.4).
 fn setup() -> Vec<u8> {
     let mut bits = header(5);
     bits.write(STEP_EXPONENTS.len() as u32, 8);
-    // One class, with a codeword of one bit.
+    // The first codebook numbers the one class of the residue with codewords of one bit.
     codebook(&mut bits, 2, 1);
     bits.write(0, 4);
     for exponent in STEP_EXPONENTS {
@@ -77,7 +78,7 @@ fn setup() -> Vec<u8> {
         bits.write(0, 1);
         (0..ENTRIES).for_each(|entry| bits.write(entry, 8));
     }
-    // The placeholder of time-domain transforms.
+    // One placeholder of a time-domain transform, which Vorbis I does not use.
     bits.write(0, 6);
     bits.write(0, 16);
     // One floor of type 1 without partitions: a line between its first and last x coordinates.
@@ -86,7 +87,7 @@ fn setup() -> Vec<u8> {
     bits.write(0, 5);
     bits.write(0, 2);
     bits.write(HALF.ilog2(), 4);
-    // One residue of type 1: one partition of one class, in three passes.
+    // One residue of type 1 with one partition of one class, which is decoded in three passes.
     bits.write(0, 6);
     bits.write(1, 16);
     bits.write(0, 24);
@@ -112,7 +113,8 @@ fn setup() -> Vec<u8> {
     bits.bytes()
 }
 
-/// Section 3.2.1, up to the lookup: one dimension, all codewords of one length.
+/// Writes a codebook up to its lookup table (section 3.2.1). The entries have one dimension, and
+/// all codewords have the same length in bits.
 fn codebook(bits: &mut BitWriter, entries: u32, length: u32) {
     bits.write(0x56_4342, 24);
     bits.write(1, 16);
@@ -121,16 +123,17 @@ fn codebook(bits: &mut BitWriter, entries: u32, length: u32) {
     (0..entries).for_each(|_| bits.write(length - 1, 5));
 }
 
-/// Section 9.2.2: a float of mantissa 1.
+/// Returns a power of two as a float with the mantissa 1 (section 9.2.2).
 fn power_of_two(exponent: i32) -> u32 {
     ((exponent + 788) as u32) << 21 | 1
 }
 
-/// Section 4.3: the packet of a block, which begins half a block before its new frames.
+/// Returns the audio packet of a block (section 4.3). A block begins half a block before its new
+/// frames.
 fn audio(frames: &[i16], block: usize) -> Vec<u8> {
     let mut bits = BitWriter::default();
     bits.write(0, 1);
-    // A used floor, with the last of its 256 steps, which is 1, at both ends.
+    // The floor is used. Both of its ends have the last of its 256 values, which is 1.
     bits.write(1, 1);
     (0..2).for_each(|_| bits.write(255, 8));
     let mut remaining = coefficients(frames, block);
@@ -148,7 +151,7 @@ fn audio(frames: &[i16], block: usize) -> Vec<u8> {
     bits.bytes()
 }
 
-/// The MDCT of a block with the Vorbis window (sections 1.3.2 and 4.3.7).
+/// Returns the MDCT coefficients of a block with the Vorbis window (sections 1.3.2 and 4.3.7).
 fn coefficients(frames: &[i16], block: usize) -> [f64; HALF] {
     let windowed: [f64; BLOCK_FRAMES] = std::array::from_fn(|n| {
         let sine = libm::sin(PI * (n as f64 + 0.5) / BLOCK_FRAMES as f64);
@@ -162,16 +165,16 @@ fn coefficients(frames: &[i16], block: usize) -> [f64; HALF] {
     })
 }
 
-/// A full circle in steps of the transform.
+/// Cosines of a full circle, at the angles that the MDCT uses.
 static COSINES: LazyLock<[f64; 4 * BLOCK_FRAMES]> =
     LazyLock::new(|| std::array::from_fn(|step| libm::cos(PI * step as f64 / (2 * BLOCK_FRAMES) as f64)));
 
-/// Packets on a page, so that their segments fit: two each.
+/// Maximum number of packets on a page. A page has at most 255 segments, and a packet has two.
 const PACKETS_PER_PAGE: usize = 100;
 
-/// Flags of the first and of the last page.
-const BEGINS: u8 = 2;
-const ENDS: u8 = 4;
+/// Flags in the header of the first and of the last page (RFC 3533, section 6).
+const FIRST_PAGE: u8 = 2;
+const LAST_PAGE: u8 = 4;
 
 struct Pages {
     bytes: Vec<u8>,
@@ -179,7 +182,8 @@ struct Pages {
 }
 
 impl Pages {
-    /// RFC 3533, section 6. `granule` is the number of frames complete with this page.
+    /// Adds a page (RFC 3533, section 6). `granule` is the number of frames that are complete after
+    /// this page.
     fn add(&mut self, packets: &[Vec<u8>], granule: usize, flags: u8) {
         let mut lengths = Vec::new();
         for packet in packets {

@@ -1,5 +1,6 @@
-//! SF3: samples that are Ogg Vorbis streams. Their type has the flag 0x10. Start and end in the
-//! header are byte offsets of the sample data; loops count from the first decoded frame.
+//! Tests of SF3 banks, whose samples may be Ogg Vorbis streams. The type of such a sample has the
+//! flag 0x10. The start and end in its header are byte offsets in the sample data, and its loop is
+//! relative to the first decoded frame.
 
 mod bits;
 mod encoder;
@@ -9,25 +10,25 @@ use crate::maker::Tables;
 use crate::measure::{assert_near, cents, db, frame, pitch_hz, residue_db, rms};
 use crate::rig::{LOOP, RATE_HZ, Rig, SINE_HZ, Sound, off, on, ramp, sine, steady};
 
-/// Types of a sample (section 7.10), and the flag of SF3.
+/// Types of a sample (section 7.10), and the flag of a compressed sample.
 const MONO: u16 = 1;
 const RIGHT: u16 = 2;
 const LEFT: u16 = 4;
 const VORBIS: u16 = 0x10;
 
-/// An empty SF3 bank.
+/// Returns the tables of an empty SF3 bank.
 fn empty() -> Tables {
     Tables { version: (3, 0), ..Tables::new() }
 }
 
-/// Adds a compressed sample at an odd offset of the sample data; returns its index.
+/// Adds a compressed sample at an odd byte offset in the sample data and returns its index.
 fn add_stream(tables: &mut Tables, frames: &[i16], loops: core::ops::Range<u32>) -> u16 {
     let sample = tables.add_sample(&[], loops.clone());
     tables.wave.push(0x55);
     let start = tables.wave.len() as u32;
     tables.wave.extend(encoder::stream(frames));
     let end = tables.wave.len() as u32;
-    // PCM data follows from a whole frame on.
+    // The next PCM sample must begin at an even byte offset.
     tables.wave.resize(tables.wave.len().next_multiple_of(2), 0);
     let header = &mut tables.samples[usize::from(sample)];
     (header.start, header.end, header.kind) = (start, end, MONO | VORBIS);
@@ -43,7 +44,8 @@ fn add_preset(tables: &mut Tables, program: u16, generators: &[(u16, i16)], samp
     tables.add_preset_zone((&[], &[]), Some(instrument));
 }
 
-/// A bank of one compressed sample after a PCM sample of full scale.
+/// Returns a rig that plays a compressed sample. In the sample data, a PCM sample of full scale
+/// comes before it.
 fn compressed(frames: &[i16], generators: &[(u16, i16)]) -> Rig {
     let mut tables = empty();
     tables.add_sample(&[i16::MAX; 1_000], 0..0);
@@ -52,7 +54,7 @@ fn compressed(frames: &[i16], generators: &[(u16, i16)]) -> Rig {
     Rig::of(&tables)
 }
 
-/// The frame of the ramp that plays at an output frame, with an error of up to two frames.
+/// Returns the frame of the ramp that plays at an output frame, with an error of up to two frames.
 fn source_frame(sound: &Sound, output_frame: usize) -> f64 {
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
     2.0 * sound.left[output_frame] / full
@@ -61,7 +63,7 @@ fn source_frame(sound: &Sound, output_frame: usize) -> f64 {
 const ONCE: i16 = 0;
 
 #[test]
-fn a_compressed_sample_is_played_frame_by_frame_to_its_last() {
+fn a_compressed_sample_plays_completely_one_frame_per_output_frame() {
     let sound = compressed(&ramp(), &[(SAMPLE_MODES, ONCE)]).hold(60, 127, 1.3);
     for position_frames in [10, 127, 128, 5_000, 30_001, 59_000] {
         assert_near(
@@ -76,7 +78,7 @@ fn a_compressed_sample_is_played_frame_by_frame_to_its_last() {
 }
 
 #[test]
-fn a_loop_counts_from_the_first_decoded_frame() {
+fn loop_addresses_are_relative_to_the_first_decoded_frame() {
     let sound = compressed(&ramp(), &[]).hold(60, 127, 0.1);
     let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.9).expect("a loop");
     assert_near("the last frame", source_frame(&sound, jump - 1), f64::from(LOOP.end - 1), 3.0);
@@ -84,16 +86,16 @@ fn a_loop_counts_from_the_first_decoded_frame() {
 }
 
 #[test]
-fn address_offsets_of_a_zone_count_decoded_frames() {
+fn address_offsets_of_a_zone_are_in_decoded_frames() {
     let cases = [
         (&[(START_ADDRS_OFFSET, 500)][..], 500.0),
         (&[(START_ADDRS_COARSE_OFFSET, 1)], 32_768.0),
         (&[(START_ADDRS_COARSE_OFFSET, 1), (START_ADDRS_OFFSET, -768)], 32_000.0),
     ];
-    for (generators, first) in cases {
+    for (generators, first_frame) in cases {
         let generators = [&[(SAMPLE_MODES, ONCE)], generators].concat();
         let sound = compressed(&ramp(), &generators).hold(60, 127, 0.1);
-        assert_near("the first frame", source_frame(&sound, 40) - 40.0, first, 3.0);
+        assert_near("the first frame", source_frame(&sound, 40) - 40.0, first_frame, 3.0);
     }
     let shorter = compressed(&ramp(), &[(SAMPLE_MODES, ONCE), (END_ADDRS_OFFSET, -12_000)]);
     let sound = shorter.hold(60, 127, 1.3);
@@ -107,22 +109,23 @@ fn address_offsets_of_a_zone_count_decoded_frames() {
 }
 
 #[test]
-fn a_compressed_loop_has_16_bit_noise() {
-    // A sine of 16000 of 32768: the noise of 16 bits is 95 dB below it.
+fn the_noise_of_a_compressed_loop_is_below_minus_85_db() {
+    // The noise of a 16-bit sine with an amplitude of 16000 is 95 dB below the sine.
     for key in [48_u8, 60, 67] {
         let sound = compressed(&sine(), &[]).hold(key, 127, 2.0);
         let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
         let late = &sound.left[frame(1.5)..frame(1.9)];
         let pitch = cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ);
         assert_near(&format!("key {key}: the pitch"), pitch, 0.0, 0.1);
-        let beside_db = residue_db(late, ratio * std::f64::consts::TAU / 100.0);
-        assert!(beside_db < -85.0, "key {key}: {beside_db} dB beside the sine");
+        let noise_db = residue_db(late, ratio * std::f64::consts::TAU / 100.0);
+        assert!(noise_db < -85.0, "key {key}: noise of {noise_db} dB relative to the sine");
     }
 }
 
 #[test]
-fn compressed_and_plain_samples_mix() {
-    // The same sine twice in each form, and in one note: PCM on the left, compressed on the right.
+fn a_bank_can_mix_compressed_and_pcm_samples() {
+    // The bank has the same sine twice as PCM and twice compressed. Preset 0:4 plays PCM on the
+    // left and a compressed sample on the right.
     let mut tables = empty();
     let first = add_stream(&mut tables, &sine(), LOOP);
     let second = tables.add_sample(&sine(), LOOP);
@@ -138,22 +141,23 @@ fn compressed_and_plain_samples_mix() {
     tables.add_preset(0, 4);
     tables.add_preset_zone((&[], &[]), Some(instrument));
     let sound = |program: u8| Rig::of(&tables).with_preset(0, program).hold(64, 127, 1.0);
-    let plain = sound(1);
+    let pcm = sound(1);
     for program in [0, 2, 3] {
-        let other = sound(program);
-        let difference: Vec<f64> = plain.left.iter().zip(&other.left).map(|(one, two)| one - two).collect();
-        let apart_db = db((rms(&difference) / rms(&plain.left)).max(1e-9));
-        assert!(apart_db < -85.0, "preset {program} is {apart_db} dB from the plain one");
+        let played = sound(program);
+        let difference: Vec<f64> =
+            pcm.left.iter().zip(&played.left).map(|(pcm, played)| pcm - played).collect();
+        let difference_db = db((rms(&difference) / rms(&pcm.left)).max(1e-9));
+        assert!(difference_db < -85.0, "preset {program} differs from PCM by {difference_db} dB");
     }
     let mixed = sound(4);
     let part = |side: &[f64]| rms(&side[frame(0.1)..frame(0.9)]);
     assert_near("left against right", db(part(&mixed.left) / part(&mixed.right)), 0.0, 0.001);
-    assert_near("mixed against alone", db(part(&mixed.left) / part(&plain.left)), 3.01, 0.01);
+    assert_near("panned left against centred", db(part(&mixed.left) / part(&pcm.left)), 3.01, 0.01);
 }
 
 #[test]
-fn each_stream_is_delimited_by_its_header() {
-    // Three consecutive streams of different lengths: 20, 40 and 60 ms of 480, 960 and 1440 Hz.
+fn the_sample_header_delimits_each_stream() {
+    // Three consecutive streams have tones of 480, 960 and 1440 Hz that last 20, 40 and 60 ms.
     let mut tables = empty();
     for number in 1..=3_u32 {
         let angle = |n: u32| f64::from(n * number) * std::f64::consts::TAU / 100.0;
@@ -166,23 +170,28 @@ fn each_stream_is_delimited_by_its_header() {
         let sound = Rig::of(&tables).with_preset(0, number - 1).hold(60, 127, 0.2);
         let secs = 0.02 * f64::from(number);
         let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-        assert_near(&format!("the end of {number}"), last as f64 / RATE_HZ, secs, 0.0002);
+        assert_near(&format!("the end of stream {number} in seconds"), last as f64 / RATE_HZ, secs, 0.0002);
         let pitch = cents(pitch_hz(&sound.left, 0.001, secs), f64::from(number) * SINE_HZ);
-        assert_near(&format!("the pitch of {number}"), pitch, 0.0, 0.5);
+        assert_near(&format!("the pitch of stream {number} in cents"), pitch, 0.0, 0.5);
     }
 }
 
 #[test]
-fn the_header_of_a_compressed_sample_tunes_it() {
-    // The header's rate applies, not the stream's 48 kHz. A compressed stereo pair is linked like
-    // any other.
+fn the_sample_header_and_its_link_tune_a_compressed_sample() {
+    // The sample rate of the sample header applies instead of the stream's 48 kHz. The samples of a
+    // compressed stereo pair have the pitch of the right sample, like those of any pair.
     let mut tables = empty();
     let sample = add_stream(&mut tables, &sine(), LOOP);
     add_preset(&mut tables, 0, &[], sample);
     let header = &mut tables.samples[usize::from(sample)];
     (header.rate_hz, header.root_key, header.correction_cents) = (24_000, 48, 20);
     let sound = Rig::of(&tables).hold(60, 127, 0.5);
-    assert_near("0 and 20 cents", cents(pitch_hz(&sound.left, 0.05, 0.5), SINE_HZ), 20.0, 0.2);
+    assert_near(
+        "rate, root key and correction of the header",
+        cents(pitch_hz(&sound.left, 0.05, 0.5), SINE_HZ),
+        20.0,
+        0.2,
+    );
 
     let mut tables = empty();
     for (link, kind) in [(1, LEFT), (0, RIGHT)] {
@@ -198,13 +207,14 @@ fn the_header_of_a_compressed_sample_tunes_it() {
     tables.add_preset_zone((&[], &[]), Some(instrument));
     let sound = Rig::of(&tables).hold(60, 127, 0.5);
     for side in [&sound.left, &sound.right] {
-        assert_near("the right one's tuning", cents(pitch_hz(side, 0.05, 0.5), SINE_HZ), -30.0, 0.2);
+        assert_near("the tuning of the right sample", cents(pitch_hz(side, 0.05, 0.5), SINE_HZ), -30.0, 0.2);
     }
 }
 
 #[test]
 fn a_release_leaves_a_compressed_loop() {
-    // Released after half a second; then the remaining frames of 60,000 play.
+    // The note is released after half a second. The frames after the current one then play to the
+    // end.
     let rig = compressed(&ramp(), &[(SAMPLE_MODES, 3), (RELEASE_VOL_ENV, 3_600)]);
     let sound = rig.play(&[(0.0, on(60, 127)), (0.5, off(60))], 2.5);
     let at_release = 100 + (24_000 - 100) % 1_800;
