@@ -6,12 +6,17 @@
 //!
 //! An account or address may have at most a quarter of the requests that the service can still
 //! accept. So several busy accounts and addresses together still leave capacity for others.
+//!
+//! After a request of an account has waited too long for the database, the account may for a while
+//! have at most half as many active requests as there are connections to the database. Otherwise
+//! the requests of one account for a locked table could take all connections.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header::CONTENT_LENGTH;
@@ -22,7 +27,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client_address::{Client, network_of};
 use crate::config::ConnectionLimits;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, DATABASE_BUSY};
+
+/// Time for which the limit on an account's active requests is lower after one of them has waited
+/// too long for the database.
+const DATABASE_BUSY_FOR: Duration = Duration::from_secs(10);
 
 /// The active requests of this process.
 #[derive(Debug, Clone)]
@@ -35,6 +44,8 @@ struct Inner {
     max: usize,
     max_per_address: usize,
     max_per_account: usize,
+    /// Maximum number of active requests of an account while the database is busy for it.
+    max_while_database_busy: usize,
     counts: Mutex<Counts>,
 }
 
@@ -44,6 +55,9 @@ struct Counts {
     /// Active requests of all accounts and addresses.
     total: usize,
     accounts: HashMap<String, usize>,
+    /// For each account whose request waited too long for the database: the time until which its
+    /// limit is lower.
+    database_busy_until: HashMap<String, Instant>,
     addresses: HashMap<String, AddressRequests>,
 }
 
@@ -78,11 +92,13 @@ enum Sender {
 }
 
 impl ActiveRequests {
-    pub(crate) fn new(limits: &ConnectionLimits) -> Self {
+    /// Starts without active requests, for a pool of `database_connections` connections.
+    pub(crate) fn new(limits: &ConnectionLimits, database_connections: u32) -> Self {
         Self(Arc::new(Inner {
             max: limits.max_by_open_files(),
             max_per_address: limits.max_per_address,
             max_per_account: limits.max_requests_per_account,
+            max_while_database_busy: (database_connections / 2).try_into().unwrap_or(usize::MAX),
             counts: Mutex::default(),
         }))
     }
@@ -90,12 +106,25 @@ impl ActiveRequests {
     /// Begins a request of an account.
     ///
     /// # Errors
-    /// 503 `busy` if the account has too many active requests.
+    /// 503 `busy` if the account has too many active requests; 503 `database_busy` if it has too
+    /// many for a busy database.
     pub(crate) fn begin_for_account(&self, account_id: &str) -> ApiResult<ActiveRequest> {
+        self.begin_for_account_at(account_id, Instant::now())
+    }
+
+    fn begin_for_account_at(&self, account_id: &str, now: Instant) -> ApiResult<ActiveRequest> {
         let mut counts = self.lock();
         let count = counts.accounts.get(account_id).copied().unwrap_or_default();
         if count >= self.0.max_per_account || self.exceeds_fair_count(&counts, count) {
             return Err(account_busy());
+        }
+        let is_database_busy = counts.database_busy_until.get(account_id).is_some_and(|until| now < *until);
+        let max = self.0.max_while_database_busy;
+        if is_database_busy && count >= max {
+            let detail = format!(
+                "The database is too busy for more than {max} requests of your account at once; try again in a moment."
+            );
+            return Err(ApiError::Unavailable { code: DATABASE_BUSY, detail });
         }
         counts.accounts.insert(account_id.to_owned(), count + 1);
         counts.total += 1;
@@ -187,6 +216,18 @@ impl ActiveRequest {
             return body;
         }
         Body::new(WatchedBody { body, requests: self.requests.clone(), sender: self.sender.clone() })
+    }
+
+    /// Records that this request waited too long for the database.
+    pub(crate) fn database_was_busy(&self) {
+        self.database_was_busy_at(Instant::now());
+    }
+
+    fn database_was_busy_at(&self, now: Instant) {
+        let Sender::Account(account_id) = &self.sender else { return };
+        let mut counts = self.requests.lock();
+        counts.database_busy_until.retain(|_, until| now < *until);
+        counts.database_busy_until.insert(account_id.clone(), now + DATABASE_BUSY_FOR);
     }
 
     /// Waits for the answer, or for the eviction of the request.
@@ -296,12 +337,32 @@ mod tests {
     use super::*;
 
     fn with_limits(max: usize, max_per_address: usize, max_per_account: usize) -> ActiveRequests {
-        ActiveRequests::new(&ConnectionLimits {
-            idle_max: Duration::from_secs(1),
-            max,
-            max_per_address,
-            max_requests_per_account: max_per_account,
-        })
+        ActiveRequests::new(
+            &ConnectionLimits {
+                idle_max: Duration::from_secs(1),
+                max,
+                max_per_address,
+                max_requests_per_account: max_per_account,
+            },
+            8,
+        )
+    }
+
+    #[test]
+    fn an_account_whose_requests_wait_for_the_database_gets_fewer_of_them_for_a_while() {
+        let requests = limited(8, 64);
+        let now = Instant::now();
+        let begin = |account_id: &str, at: Instant| requests.begin_for_account_at(account_id, at);
+        let mut active: Vec<_> = (0..6).map(|_| begin("ada", now).expect("below the limit")).collect();
+        active[0].database_was_busy_at(now);
+        let refusal = begin("ada", now).expect_err("the account has six active requests");
+        assert_eq!(refusal.code(), DATABASE_BUSY);
+        begin("bob", now).expect("another account has its own limit");
+        active.truncate(3);
+        let fourth = begin("ada", now).expect("the account has three active requests");
+        begin("ada", now).expect_err("the account has four active requests");
+        begin("ada", now + DATABASE_BUSY_FOR).expect("the lower limit has ended");
+        drop((active, fourth));
     }
 
     fn limited(max_per_address: usize, max_per_account: usize) -> ActiveRequests {

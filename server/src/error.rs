@@ -264,7 +264,7 @@ impl ApiError {
 
     fn database_busy() -> Self {
         Self::Unavailable {
-            code: "database_busy",
+            code: DATABASE_BUSY,
             detail: "The database is too busy to answer; try again in a moment.".to_owned(),
         }
     }
@@ -390,6 +390,13 @@ impl ApiError {
     }
 }
 
+/// Code of the answer to a request that waited too long for the database.
+pub(crate) const DATABASE_BUSY: &str = "database_busy";
+
+/// Extension of an answer whose code is [`DATABASE_BUSY`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DatabaseBusy;
+
 /// Returns the text with an upper-case first letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
@@ -422,6 +429,9 @@ impl IntoResponse for ApiError {
             _ => None,
         };
         let mut response = (self.status(), Json(self.problem())).into_response();
+        if self.code() == DATABASE_BUSY {
+            response.extensions_mut().insert(DatabaseBusy);
+        }
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -196,7 +196,10 @@ impl AppState {
             storage_sums: StorageSums::default(),
             started: Started::now(),
             rate_limits: RateLimits::new(config.limits.requests),
-            active_requests: ActiveRequests::new(&config.network.connections),
+            active_requests: ActiveRequests::new(
+                &config.network.connections,
+                config.storage.database_limits.connections_max,
+            ),
             page_files: PageFiles::default(),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
                 .context("cannot set up the client for language models")?,
@@ -238,7 +241,7 @@ pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> any
             let remote = Remote::open(s3).await.with_context(|| {
                 format!("cannot use the bucket s3://{}/{} (SF_BLOB_STORE)", s3.bucket, s3.prefix)
             })?;
-            Blobs::open_remote(local_dir.clone(), remote, s3.cache_bytes, sharing)
+            Blobs::open_remote(local_dir.clone(), remote, s3.cache_bytes, s3.disk_reserve_bytes, sharing)
                 .with_context(|| cannot_use(&local_dir, "SF_STORAGE_DIR"))
         }
     }

@@ -96,7 +96,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "a sample with a rate of four gigahertz",
         file: || changed(|tables| tables.samples[0].rate_hz = u32::MAX),
-        outcome: unplayable!("it has a rate of 4294967295 Hz"),
+        outcome: unplayable!("it has a sample rate of 4294967295 Hz"),
     },
     Case {
         name: "a sample linked to a missing one",

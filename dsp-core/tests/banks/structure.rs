@@ -68,7 +68,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "a file that ends in the sample data",
         file: || truncated(|_| 600),
-        outcome: Refused("smpl should hold"),
+        outcome: Refused("smpl should have"),
     },
     Case {
         name: "a file that ends in its last table",
@@ -78,7 +78,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "a table that promises four gigabytes",
         file: || file(|file| chunk(file, b"pgen").size = Some(u32::MAX)),
-        outcome: Refused("pgen should hold 4294967295 bytes"),
+        outcome: Refused("pgen should have 4294967295 bytes"),
     },
     Case {
         name: "no preset headers",

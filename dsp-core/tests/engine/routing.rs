@@ -74,7 +74,7 @@ fn gains_along_a_route_multiply() {
     );
     let sending = |pre_fader| {
         changed(constant_track("a"), &|track| {
-            (track.gain, track.sends) = (0.5, vec![send(1, 0.5, pre_fader)])
+            (track.gain, track.sends) = (0.5, vec![send(1, 0.5, pre_fader)]);
         })
     };
     check_gain("a send after the fader", &[sending(false), half.clone()], 0.5 + 0.125);

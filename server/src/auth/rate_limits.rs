@@ -6,6 +6,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::user::session;
 use crate::client_address::Client;
+use crate::error::DatabaseBusy;
 use crate::peer::connection_of;
 use crate::rate_limits::is_limited;
 use crate::state::AppState;
@@ -38,7 +39,12 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
     let Some(active) = active else { return next.run(Request::from_parts(parts, body)).await };
     let request = Request::from_parts(parts, active.watch_body(body));
     match active.run(next.run(request)).await {
-        Ok(response) => active.until_sent(response),
+        Ok(response) => {
+            if response.extensions().get::<DatabaseBusy>().is_some() {
+                active.database_was_busy();
+            }
+            active.until_sent(response)
+        }
         Err(refusal) => refusal.into_response(),
     }
 }

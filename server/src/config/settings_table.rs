@@ -223,7 +223,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "10737418240",
         unit: "bytes",
         range: Range::Integer(0, 1 << 50),
-        description: "Disk space for local copies of files in S3; the least recently used are removed first.",
+        description: "Disk space for local copies of files in S3; the least recently used are removed first, and so many that twice `SF_DISK_RESERVE_BYTES` stay free.",
         ..BLANK
     },
     Setting {

@@ -49,6 +49,8 @@ pub struct S3Config {
     pub key: Option<(String, Secret)>,
     /// Disk space for local copies of objects, in bytes.
     pub cache_bytes: u64,
+    /// Disk reserve in bytes. The cache leaves twice as much free.
+    pub disk_reserve_bytes: u64,
 }
 
 pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
@@ -132,5 +134,6 @@ fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigErr
         region: text("SF_S3_REGION").unwrap_or_default(),
         key,
         cache_bytes: source.integer("SF_BLOB_CACHE_BYTES")?,
+        disk_reserve_bytes: source.integer("SF_DISK_RESERVE_BYTES")?,
     })
 }

@@ -357,7 +357,7 @@ mod tests {
         let app = TestApp::start().await;
         let dir = tempfile::tempdir().expect("a folder");
         let opened =
-            Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, Sharing::Exclusive);
+            Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, 0, Sharing::Exclusive);
         let blobs = opened.expect("opens");
         let local = blobs.local();
         let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("a valid key");

@@ -1,4 +1,5 @@
-//! Keeps the reserve of the disk free, and removes deleted files when the disk is full.
+//! Keeps the reserve of the disk free. When the disk is full, removes deleted files, or empties the
+//! cache of object storage.
 
 use std::path::Path;
 
@@ -10,7 +11,8 @@ use crate::disk::free_bytes;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Function that removes all files that users deleted. Returns whether there were any. Blocks.
+/// Function that frees disk space: it removes all files that users deleted, or empties the cache of
+/// object storage. Returns whether it removed any file. Blocks.
 pub(crate) type MakeRoom = fn(&AppState, &Handle) -> ApiResult<bool>;
 
 /// Free space in bytes below which deleted files are removed at once, even if the reserve is
@@ -56,8 +58,8 @@ pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<Quarantined>
     Ok(deleted)
 }
 
-/// Runs `operation`, which needs free disk space. If the disk is full, removes all deleted files
-/// and runs it once more. Blocks. The caller must not have locked the contents (`lock_contents`).
+/// Runs `operation`, which needs free disk space. If the disk is full, frees disk space
+/// ([`MakeRoom`]) and runs it once more. Blocks. The caller must not have locked the contents (`lock_contents`).
 ///
 /// # Errors
 /// Those of `operation`; an error if a query or the storage fails.
@@ -78,8 +80,8 @@ pub(crate) fn has_room(state: &AppState, folder: &Path, more_bytes: u64) -> bool
 }
 
 /// Makes sure that `more_bytes` can be written to the disk of `folder` without using its reserve.
-/// Removes deleted files if necessary; returns the error 507 if that is not enough. Blocks. The
-/// caller must not have locked the contents (`lock_contents`).
+/// Frees disk space if necessary ([`MakeRoom`]); returns the error 507 if that is not enough.
+/// Blocks. The caller must not have locked the contents (`lock_contents`).
 pub(crate) fn ensure_room(
     state: &AppState,
     runtime: &Handle,
@@ -90,8 +92,12 @@ pub(crate) fn ensure_room(
     if allowance.check_disk(folder, more_bytes).is_ok() {
         return Ok(());
     }
-    // If removing all deleted files would not be enough, none is removed.
-    let deleted_bytes = deleted_in_quarantine(&state.blobs)?.iter().map(|file| file.size_bytes).sum();
-    allowance.check_disk_without(folder, more_bytes, deleted_bytes)?;
+    let removable_bytes = if state.blobs.is_remote() {
+        state.blobs.cache_size_bytes()?
+    } else {
+        deleted_in_quarantine(&state.blobs)?.iter().map(|file| file.size_bytes).sum()
+    };
+    // If removing all of these files would not be enough, none is removed.
+    allowance.check_disk_without(folder, more_bytes, removable_bytes)?;
     with_room(state, runtime, || allowance.check_disk(folder, more_bytes))
 }

@@ -20,6 +20,12 @@ use super::task::{Task, TaskState};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
+use crate::storage::ensure_room;
+
+/// Number of times that an offer is postponed because the disk of its receiver is full. After that
+/// the next receiver runs the task even if its own disk is full, so that the task ends with an
+/// error instead of waiting endlessly.
+const FULL_DISKS_MAX: u32 = 30;
 
 /// Interval of heartbeats. Each heartbeat stores the progress and reads whether the task was
 /// cancelled.
@@ -76,6 +82,10 @@ impl Deliver for Tasks {
             }
             return;
         }
+        if self.leaves_to_others(&state, delivery) {
+            let later = Delivery { full_disks: delivery.full_disks + 1, ..delivery.clone() };
+            return self.0.runtime.block_on(self.reoffer(&later, POSTPONE_MIN));
+        }
         let Some(_running) = self.0.running.begin(&delivery.owner_id, self.0.config.running_per_user) else {
             return self.postpone(delivery);
         };
@@ -122,6 +132,21 @@ impl Tasks {
         }
     }
 
+    /// Whether this process leaves a task to other processes because its own disk is full.
+    fn leaves_to_others(&self, state: &AppState, delivery: &Delivery) -> bool {
+        if !self.has_other_processes() || delivery.full_disks >= FULL_DISKS_MAX {
+            return false;
+        }
+        let is_full = ensure_room(state, &self.0.runtime, state.blobs.root(), 0).is_err();
+        if is_full {
+            tracing::warn!(
+                task = delivery.task_id,
+                "the disk is full, so the task is left to other processes"
+            );
+        }
+        is_full
+    }
+
     fn has_other_processes(&self) -> bool {
         matches!(self.0.runner, Runner::Queue(_))
     }
@@ -161,6 +186,7 @@ impl Attempt {
             attempt: claimed.attempt,
             failures: claimed.failures,
             attempts_max: tasks.0.config.attempts_max,
+            has_other_processes: tasks.has_other_processes(),
             stop_requested,
             sender,
             reported_at: Mutex::new(Instant::now()),
@@ -280,10 +306,7 @@ impl Attempt {
                 .await?;
                 self.tasks.discard(released.abandoned).await;
                 if released.is_waiting {
-                    let delivery = Delivery {
-                        task_id: self.context.id.clone(),
-                        owner_id: self.context.owner_id.clone(),
-                    };
+                    let delivery = Delivery::new(self.context.id.clone(), self.context.owner_id.clone());
                     self.tasks.reoffer(&delivery, *delay).await;
                 }
             }

@@ -25,6 +25,8 @@ pub struct TaskContext {
     pub(super) attempt: i64,
     pub(super) failures: i64,
     pub(super) attempts_max: i64,
+    /// Whether other processes may run the task.
+    pub(super) has_other_processes: bool,
     /// True if the work should stop, because the owner cancelled it, the process ends, or the
     /// attempt has lost the task.
     pub(super) stop_requested: Arc<AtomicBool>,
@@ -67,11 +69,16 @@ impl TaskContext {
         Ok(self.runtime().block_on(holding)?)
     }
 
-    /// Whether the task will get another attempt if this one fails with `error`.
+    /// Whether the task will get another attempt if this one fails with `error`. If only this disk
+    /// is full, another process may succeed.
     #[must_use]
     pub fn will_retry_after(&self, error: &ApiError) -> bool {
-        matches!(error, ApiError::Internal(_) | ApiError::Unavailable { .. } | ApiError::Busy { .. })
-            && self.failures + 1 < self.attempts_max
+        let may_succeed = match error {
+            ApiError::Internal(_) | ApiError::Unavailable { .. } | ApiError::Busy { .. } => true,
+            ApiError::StorageFull => self.has_other_processes,
+            _ => false,
+        };
+        may_succeed && self.failures + 1 < self.attempts_max
     }
 
     /// Reports the completed fraction (0 to 1) and a message about the current step. Calls are

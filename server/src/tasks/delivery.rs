@@ -7,6 +7,16 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Delivery {
     pub(crate) task_id: String,
     pub(crate) owner_id: String,
+    /// Number of times that the offer was postponed because the disk of its receiver was full.
+    #[serde(default)]
+    pub(crate) full_disks: u32,
+}
+
+impl Delivery {
+    /// Offers a task for the first time.
+    pub(crate) fn new(task_id: String, owner_id: String) -> Self {
+        Self { task_id, owner_id, full_disks: 0 }
+    }
 }
 
 /// Receives offers and runs their tasks.

@@ -210,7 +210,7 @@ impl Tasks {
                 });
             }
         }
-        let delivery = Delivery { task_id: task.id.clone(), owner_id: owner_id.to_owned() };
+        let delivery = Delivery::new(task.id.clone(), owner_id.to_owned());
         if let Err(error) = self.0.runner.offer(self, delivery, Duration::ZERO).await {
             store::delete(&self.0.db, &task.id).await?;
             return Err(error);

@@ -283,7 +283,7 @@ pub(super) async fn requeue(
 }
 
 fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
-    Ok(Delivery { task_id: row.try_get("id")?, owner_id: row.try_get("owner_id")? })
+    Ok(Delivery::new(row.try_get("id")?, row.try_get("owner_id")?))
 }
 
 /// Returns the inputs of the unfinished tasks of a kind, as JSON text.

@@ -415,7 +415,7 @@ async fn only_the_attempt_that_owns_a_task_can_end_it() {
     stop_upkeep(&app);
     let (owner, db) = (owner(&app).await, &app.state.db);
     insert(&app, &owner, "t", "queued").await;
-    let delivery = Delivery { task_id: "t".to_owned(), owner_id: owner.clone() };
+    let delivery = Delivery::new("t".to_owned(), owner.clone());
     let claim = async |lease_ms| store::claim(db, &delivery, lease_ms).await.expect("queries the database");
     let first = claim(-1).await.expect("the task can be claimed");
     assert!(claim(60_000).await.is_none(), "two attempts at the same time");
@@ -460,7 +460,7 @@ async fn a_task_fails_if_its_process_ends_in_every_attempt() {
     for id in ["t", "cancelled"] {
         insert(&app, &owner, id, "queued").await;
     }
-    let delivery = |id: &str| Delivery { task_id: id.to_owned(), owner_id: owner.clone() };
+    let delivery = |id: &str| Delivery::new(id.to_owned(), owner.clone());
     for attempt in 1..=3 {
         let claimed = store::claim(db, &delivery("t"), -1)
             .await

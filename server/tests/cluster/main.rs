@@ -7,6 +7,9 @@
 #[path = "../process/database.rs"]
 mod database;
 mod s3;
+#[path = "../process/small_disk.rs"]
+#[expect(dead_code, reason = "the tests of single processes use the other items")]
+mod small_disk;
 #[path = "../process/support.rs"]
 #[expect(dead_code, reason = "the tests of single processes use the other items")]
 mod support;
@@ -53,7 +56,7 @@ impl Cluster {
     }
 
     /// Starts a process with a separate storage folder.
-    fn process<P>(&mut self, start: fn(&Path, &[(&str, &str)]) -> P) -> P {
+    fn process<P>(&mut self, start: impl FnOnce(&Path, &[(&str, &str)]) -> P) -> P {
         self.machine_count += 1;
         let storage = PathBuf::from(self.path(&format!("machine-{}", self.machine_count)));
         let sounds = self.path("sounds");
@@ -178,6 +181,30 @@ fn every_task_has_one_result_whichever_process_is_killed() {
         assert_eq!(file.status, 200, "{}", file.body);
     }
     eprintln!("{TASKS} tasks, {kills} killed workers: {:.1} s", begun.elapsed().as_secs_f64());
+}
+
+#[test]
+fn a_worker_with_a_full_disk_leaves_tasks_to_others() {
+    let mut cluster = Cluster::new();
+    let server = cluster.process(Service::start);
+    // No disk has the reserve of this worker free.
+    cluster.settings.push(("SF_DISK_RESERVE_BYTES", (1_u64 << 50).to_string()));
+    let _full = cluster.process(Worker::start);
+    cluster.settings.pop();
+    let _working = cluster.process(Worker::start);
+    let ids: Vec<String> = (0..12)
+        .map(|number| {
+            let body = json!({"project": song(number)});
+            let started = server.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
+            started["task_id"].as_str().expect("an id").to_owned()
+        })
+        .collect();
+    let begun = Instant::now();
+    while ids.iter().any(|id| task(&server, id)["state"] != "succeeded") {
+        let states: Vec<_> = ids.iter().map(|id| task(&server, id)["state"].clone()).collect();
+        assert!(!states.contains(&json!("failed")) && begun.elapsed() < TASKS_END_WITHIN, "{states:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 #[test]

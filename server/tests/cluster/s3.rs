@@ -3,12 +3,14 @@
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::small_disk::SmallDisk;
 use crate::support::{Answer, Service, form, songfoundry};
 use crate::worker::Worker;
 use crate::{BANK, Cluster, database, song, soundfonts_are_shared, task};
@@ -217,6 +219,31 @@ fn a_cache_that_is_too_small_changes_no_answer() {
     }
     // Each copy is evicted by the next one.
     assert!(cached_files(&cluster, 2).len() <= 1, "{:?}", cached_files(&cluster, 2));
+}
+
+#[test]
+fn copies_of_files_in_a_bucket_do_not_fill_a_small_disk() {
+    let mut cluster = cluster("small-disk", 1 << 30);
+    let healthy = cluster.process(Service::start);
+    cluster.settings.push(("SF_DISK_RESERVE_BYTES", (4 * 1024 * 1024).to_string()));
+    let (small, disk) = cluster.process(|folder, settings| {
+        std::fs::create_dir_all(folder).expect("a folder");
+        let disk = SmallDisk::mount(folder, 40);
+        let mut command = disk.songfoundry(&disk.folder.join("storage"));
+        command.arg("serve").envs(settings.iter().copied()).stderr(Stdio::null());
+        (Service::spawn(&mut command), disk)
+    });
+    // 56 MB of files, which together do not fit on the small disk.
+    for number in 0..28 {
+        let file = upload(&healthy, "", &wav(300.0 + f64::from(number), 1_000_000))["files"][0].take();
+        let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
+        assert_eq!(get(&small, &path).status, 200, "file {number}");
+    }
+    let file = upload(&small, "", &wav(200.0, 500_000))["files"][0].take();
+    // Even a disk that other files fill can deliver a file, because the cache gives way.
+    let path = format!("{AUDIO}/{}/peaks", file["id"].as_str().expect("an id"));
+    disk.fill();
+    assert_eq!(get(&small, &path).status, 200);
 }
 
 #[test]

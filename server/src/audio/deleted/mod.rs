@@ -211,14 +211,15 @@ fn purge(
     }
 }
 
-/// Purges all deleted files to free disk space, and returns whether there were any. Does nothing if
-/// the files are in object storage, because deleting them there frees nothing on this disk. Blocks.
+/// Purges all deleted files to free disk space, and returns whether there were any. If the files are
+/// in object storage, empties its cache instead, because deleting them there frees nothing on this
+/// disk. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails.
 pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
     if state.blobs.is_remote() {
-        return Ok(false);
+        return Ok(state.blobs.clear_cache()?);
     }
     // The quarantine is listed first. A file that is deleted after this may keep its row, so its
     // stored files must stay.

@@ -182,7 +182,7 @@ async fn a_conversion_needs_quota_and_a_supported_ratio_of_rates() {
     let odd = uploaded(&app, "odd.wav", &float_wav(1, 44_099, &[0.25; 100])).await;
     let path = format!("{}/file?format=wav32f&sample_rate_hz=96000", path_of(&odd));
     let detail = get(&app, &path).await.problem(422, "rate_not_converted");
-    assert!(detail.contains("`odd.wav`") && detail.contains("44099 Hz to 96000 Hz"), "{detail}");
+    assert!(detail.contains("`odd.wav`") && detail.contains("44099 to 96000 Hz"), "{detail}");
     assert_eq!(stored_names(&app).len(), 6);
 }
 

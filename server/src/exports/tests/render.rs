@@ -366,7 +366,7 @@ async fn a_song_that_takes_hours_is_refused_while_others_render() {
     render_of_bob.expect(200);
     for answer in long {
         let detail = answer.problem(422, "too_much_work");
-        assert!(detail.contains("a render may take 1 (SF_RENDER_MAX_SECS)"), "{detail}");
+        assert!(detail.contains("at most 1 seconds are allowed (SF_RENDER_MAX_SECS)"), "{detail}");
     }
 }
 

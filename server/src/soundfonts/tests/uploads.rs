@@ -508,7 +508,7 @@ async fn the_number_of_presets_is_limited_per_soundfont_and_per_user() {
     let uploaded = caller.upload("a.sf2", &sf2_of_presets(40_000)).await.expect(201);
     assert_eq!(uploaded["presets"].as_array().map(Vec::len), Some(1 << 15));
     let reasons = uploaded["uploaded"]["skipped"]["reasons"].to_string();
-    assert!(reasons.contains("it has 40001 records; the first 32769 are read"), "{reasons}");
+    assert!(reasons.contains("it has 40001 records; only the first 32769 are read"), "{reasons}");
     caller.upload("b.sf2", &sf2_of_presets(40_001)).await.expect(201);
     let detail = caller.upload("c.sf2", &sf2(900)).await.problem(422, "too_many_presets");
     assert!(detail.contains("65537 presets") && detail.contains("65536"), "{detail}");

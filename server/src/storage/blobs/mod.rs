@@ -234,7 +234,8 @@ impl Blobs {
         Ok(())
     }
 
-    /// Opens object storage with a local cache of at most `cache_bytes` in `root`.
+    /// Opens object storage with a local cache in `root`. The cache has at most `cache_bytes`, and
+    /// less if the disk would have less than twice `reserve_bytes` free.
     ///
     /// # Errors
     /// Those of [`Self::open`].
@@ -242,12 +243,13 @@ impl Blobs {
         root: PathBuf,
         remote: Remote,
         cache_bytes: u64,
+        reserve_bytes: u64,
         sharing: Sharing,
     ) -> io::Result<Self> {
         let local_root = root.with_file_name("blobs-of-this-machine");
         Self::open(local_root.clone(), sharing)?;
         let cache_store = Self::open(root.clone(), sharing)?;
-        let cache = Cache::new(root, cache_bytes);
+        let cache = Cache::new(root, cache_bytes, reserve_bytes);
         Ok(Self { remote: Some(RemoteStore { remote, cache, local_root }), ..cache_store })
     }
 
@@ -302,10 +304,12 @@ impl Blobs {
     /// The folder or the file cannot be created.
     pub fn writer(&self, key: &BlobKey) -> io::Result<BlobWriter> {
         let remote = self.remote.as_ref().map(|store| store.remote.clone());
-        Ok(self.local_writer(key)?.with_remote(remote, key.folder))
+        Ok(self.local_writer(key, 0)?.with_remote(remote, key.folder))
     }
 
-    fn local_writer(&self, key: &BlobKey) -> io::Result<BlobWriter> {
+    /// Like [`Self::writer`], but writes only the local file. With object storage, first makes room
+    /// for `size_bytes` in the cache.
+    fn local_writer(&self, key: &BlobKey, size_bytes: u64) -> io::Result<BlobWriter> {
         let destination = self.path(key);
         let folder = self.root.join(key.folder);
         if !folder.is_dir() {
@@ -313,7 +317,7 @@ impl Blobs {
             writer::sync_folder(&self.root)?;
         }
         if let Some(store) = &self.remote {
-            store.cache.evict_to_limit()?;
+            store.cache.make_room(size_bytes)?;
         }
         BlobWriter::create(folder, destination)
     }
@@ -444,16 +448,43 @@ impl Blobs {
         }
     }
 
+    /// Fetches the file of `key` into the cache. If the disk is full, empties the cache and tries
+    /// again.
     fn fetch(&self, key: &BlobKey) -> io::Result<Option<File>> {
         let Some(store) = &self.remote else { return Ok(None) };
-        let mut writer = self.local_writer(key)?;
-        if !store.remote.fetch(key.folder, &key.file_name(), &mut writer)? {
-            return Ok(None);
+        match self.fetch_from(store, key) {
+            Err(error) if error.kind() == io::ErrorKind::StorageFull && store.cache.clear()? => {
+                self.fetch_from(store, key)
+            }
+            fetched => fetched,
         }
+    }
+
+    fn fetch_from(&self, store: &RemoteStore, key: &BlobKey) -> io::Result<Option<File>> {
+        let start = |size_bytes| self.local_writer(key, size_bytes);
+        let Some(writer) = store.remote.fetch(key.folder, &key.file_name(), start)? else {
+            return Ok(None);
+        };
         // The file is opened now, because another thread may later evict it from the cache.
         let file = File::open(writer.temporary())?;
         writer.finish()?;
         Ok(Some(file))
+    }
+
+    /// Returns the size of the cache of object storage in bytes. It is 0 without object storage.
+    ///
+    /// # Errors
+    /// The cache cannot be listed.
+    pub fn cache_size_bytes(&self) -> io::Result<u64> {
+        self.remote.as_ref().map_or(Ok(0), |store| store.cache.size_bytes())
+    }
+
+    /// Empties the cache of object storage. Returns whether there was anything in it.
+    ///
+    /// # Errors
+    /// A copy cannot be removed.
+    pub fn clear_cache(&self) -> io::Result<bool> {
+        self.remote.as_ref().map_or(Ok(false), |store| store.cache.clear())
     }
 
     /// Removes the file of `key`. Does nothing if there is none.
@@ -548,7 +579,7 @@ mod tests {
     async fn damaged_bytes_from_object_storage_are_refused_and_not_cached() {
         let dir = tempfile::tempdir().expect("a folder");
         let (remote, root) = (Remote::in_memory(), dir.path().join("blobs"));
-        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
+        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, 0, Sharing::Exclusive).expect("opens");
         let work = move || {
             let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             blobs.put(&key, b"right").expect("stores");

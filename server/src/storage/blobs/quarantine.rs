@@ -380,7 +380,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let root = dir.path().join("blobs");
         let remote = Remote::in_memory();
-        let blobs = Blobs::open_remote(root, remote, 1 << 20, Sharing::Exclusive).expect("opens");
+        let blobs = Blobs::open_remote(root, remote, 1 << 20, 0, Sharing::Exclusive).expect("opens");
         let check = move || {
             let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             for (content, reason) in [(b"first", Reason::Deleted), (b"other", Reason::Unneeded)] {
@@ -413,7 +413,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let remote = Remote::in_memory();
         let root = dir.path().join("blobs");
-        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
+        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, 0, Sharing::Exclusive).expect("opens");
         let work = move || {
             let key = |id: &str| BlobKey::new("audio", id, "wav").expect("a valid key");
             for second in 10..40 {

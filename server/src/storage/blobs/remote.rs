@@ -126,17 +126,24 @@ impl Remote {
         })
     }
 
-    /// Writes a stored file to `writer`. Returns false if there is no such file.
+    /// Writes a stored file to a writer, which `start` makes for its size in bytes. Returns the
+    /// writer, or `None` if there is no such file.
     ///
     /// # Errors
     /// Any step fails, or the bytes do not have the hash that was stored with them.
-    pub(super) fn fetch(&self, folder: &str, name: &str, writer: &mut impl Write) -> io::Result<bool> {
+    pub(super) fn fetch<W: Write>(
+        &self,
+        folder: &str,
+        name: &str,
+        start: impl FnOnce(u64) -> io::Result<W>,
+    ) -> io::Result<Option<W>> {
         let location = self.location(folder, name);
         self.runtime.block_on(async {
             let response = match self.store.get(&location).await {
-                Err(object_store::Error::NotFound { .. }) => return Ok(false),
+                Err(object_store::Error::NotFound { .. }) => return Ok(None),
                 response => response?,
             };
+            let mut writer = start(response.meta.size)?;
             let stored_sha256 = response.attributes.get(&SHA256).cloned();
             let mut hash = Sha256::new();
             let mut chunks = response.into_stream();
@@ -153,7 +160,7 @@ impl Remote {
                 return Err(object_store::Error::Generic { store: "S3", source }.into());
             }
             writer.flush()?;
-            Ok(true)
+            Ok(Some(writer))
         })
     }
 

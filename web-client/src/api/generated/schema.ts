@@ -61,10 +61,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns the results of the last scans. */
+        /** Returns the results of the latest scans. */
         get: operations["get_admin_scans"];
         put?: never;
-        /** Scans for SoundFonts now and returns the results. Reads only new and changed files. */
+        /** Scans for SoundFonts now, and returns the results. Only new and changed files are read. */
         post: operations["post_admin_scans"];
         delete?: never;
         options?: never;
@@ -79,7 +79,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns the stored bytes of every user, with decoded copies. */
+        /** Returns the stored bytes of every user, decoded copies included. */
         get: operations["get_admin_storage"];
         put?: never;
         post?: never;
@@ -116,7 +116,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Cancels a task of any user. It ends soon afterwards; a finished task stays unchanged. */
+        /**
+         * Cancels a task of any user. A running task ends soon afterwards; a finished task stays
+         *     unchanged.
+         */
         delete: operations["delete_admin_tasks_id"];
         options?: never;
         head?: never;
@@ -138,8 +141,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes the failed log-ins of an account, from an address, or of an account from an address,
-         *     which ends their throttling. For an address alone, also deletes the registrations from there.
+         * Deletes the failed log-ins of an account, of an address, or of an account at an address, which
+         *     ends their throttling. For an address alone, also deletes its registrations.
          */
         delete: operations["delete_admin_throttled"];
         options?: never;
@@ -248,7 +251,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Marks a prompt template of the caller as a favourite, or not. */
+        /** Sets whether a prompt template of the caller is a favourite. */
         put: operations["put_ai_presets_id_favourite"];
         post?: never;
         delete?: never;
@@ -285,8 +288,8 @@ export interface paths {
         put?: never;
         /**
          * Sends a request to a language model. Body and answer are those of OpenAI's `chat/completions`.
-         *     With `stream`, the answer is a stream of events; a later failure is an event `error` with a
-         *     problem.
+         *     If `stream` is true, the answer is a stream of events. A failure during the stream is sent as an
+         *     event `error` with a problem.
          */
         post: operations["post_ai_proxy_v1_chat_completions"];
         delete?: never;
@@ -356,8 +359,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stores audio files: each unchanged, with a decoded copy and its peaks.
-         * @description If all files are refused, the answer is the problem of the first.
+         * Stores audio files. Each file is stored unchanged, with a decoded copy and its peaks.
+         * @description If all files are refused, the answer is the problem of the first file.
          */
         post: operations["post_audio_upload"];
         delete?: never;
@@ -373,10 +376,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's incomplete uploads, those that expire last first. */
+        /** Lists the caller's incomplete uploads. Those that expire last come first. */
         get: operations["get_audio_uploads"];
         put?: never;
-        /** Begins a resumable upload (tus 1.0.0, creation). */
+        /** Creates a resumable upload (tus 1.0.0, creation). */
         post: operations["post_audio_uploads"];
         delete?: never;
         /** Returns the supported version, extensions and limits of the tus protocol. */
@@ -402,9 +405,10 @@ export interface paths {
         /** Returns how many bytes of an upload have been received (tus 1.0.0). */
         head: operations["head_audio_uploads_id"];
         /**
-         * Appends bytes to an upload (tus 1.0.0). After the last byte a task decodes the file. If the disk
-         *     is full or the database does not answer, the upload keeps its bytes and is `receiving` again. A
-         *     request without bytes, at the offset of its length, retries.
+         * Appends bytes to an upload (tus 1.0.0). After the last byte, a task decodes the file. If
+         *     decoding fails because the disk is full or the database does not answer, the upload keeps its
+         *     bytes and its state is `receiving` again. To retry, send a request without bytes at the offset
+         *     of the upload's length.
          */
         patch: operations["patch_audio_uploads_id"];
         trace?: never;
@@ -421,8 +425,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes an audio file, unless a project or the autosave names it. For `SF_DELETED_KEPT_SECS`,
-         *     saving a project that names it restores it.
+         * Deletes an audio file, unless a project or the autosave refers to it. Until
+         *     `SF_DELETED_KEPT_SECS` have passed, saving a project that refers to the file restores it.
          */
         delete: operations["delete_audio_id"];
         options?: never;
@@ -476,9 +480,9 @@ export interface paths {
         };
         /**
          * Returns the minimum and maximum samples of each pixel of a waveform.
-         * @description The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values.
-         *     Peaks of 256 frames per pixel and more are stored at the upload; finer ones are computed from
-         *     the samples on request.
+         * @description The layout is that of BBC audiowaveform, version 2: `dat` is binary, and `json` has the same
+         *     values. Peaks of 256 or more frames per pixel are stored when a file is uploaded. Finer ones are
+         *     computed from the samples on request.
          */
         get: operations["get_audio_id_peaks"];
         put?: never;
@@ -516,7 +520,10 @@ export interface paths {
         /** Lists the caller's API keys, the newest first. */
         get: operations["get_auth_api_keys"];
         put?: never;
-        /** Creates an API key. It acts as its owner, but may not manage accounts, passwords or keys. */
+        /**
+         * Creates an API key. With it, a script acts as the key's owner, but may not manage accounts,
+         *     passwords or keys.
+         */
         post: operations["post_auth_api_keys"];
         delete?: never;
         options?: never;
@@ -534,7 +541,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes one of the caller's API keys, which becomes invalid at once. */
+        /** Deletes one of the caller's API keys. It becomes invalid immediately. */
         delete: operations["delete_auth_api_keys_id"];
         options?: never;
         head?: never;
@@ -585,7 +592,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Logs out: ends all tokens of this log-in, or with `everywhere=true` of all log-ins of the
+         * Logs out. Ends all tokens of this log-in, or with `everywhere=true` of all log-ins of the
          *     account. API keys stay valid.
          */
         post: operations["post_auth_logout"];
@@ -621,7 +628,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes the password. All older tokens end; the answer holds a new one. */
+        /** Changes the password. All older tokens become invalid; the answer contains a new one. */
         post: operations["post_auth_password"];
         delete?: never;
         options?: never;
@@ -672,7 +679,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Creates an account and logs in to it, if the setting `SF_REGISTRATION` allows it. */
+        /** Creates an account and logs in to it. The setting `SF_REGISTRATION` must allow it. */
         post: operations["post_auth_register"];
         delete?: never;
         options?: never;
@@ -688,8 +695,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the running helper processes of this process of the service. Administrators and callers on
-         *     this machine only.
+         * Lists the running helper processes of this process of the service. Only administrators and
+         *     callers on this machine may do this.
          */
         get: operations["get_files_processes"];
         put?: never;
@@ -711,8 +718,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Ends a helper process. Its work counts as cancelled. Administrators and callers on this machine
-         *     only.
+         * Ends a helper process. Its work counts as cancelled. Only administrators and callers on this
+         *     machine may do this.
          */
         delete: operations["delete_files_processes_id"];
         options?: never;
@@ -730,8 +737,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Saves the body as a file in the Documents folder of a desktop. It overwrites no file: if the
-         *     name exists, the new one gets a number. Administrators only.
+         * Saves the body as a file in the Documents folder of a desktop. No file is overwritten: if the
+         *     name exists, the new file gets a number. Only administrators may do this.
          */
         post: operations["post_files_save"];
         delete?: never;
@@ -787,9 +794,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Imports audio files from this machine by their paths, without an upload, with the same limits
-         *     and quota. If all files are refused, the answer is the problem of the first. Administrators
-         *     only.
+         * Imports audio files from this machine by their paths, without an upload. The limits and the
+         *     quota of uploads apply. If all files are refused, the answer is the problem of the first.
+         *     Administrators only.
          */
         post: operations["post_media_import"];
         delete?: never;
@@ -829,8 +836,8 @@ export interface paths {
         put?: never;
         /**
          * Renders a track, with its effects and its sends to the shared reverb and chorus, to an audio
-         *     file of the caller. Answers a track that plays that file and sounds like the original. The
-         *     task's result is a `Frozen`.
+         *     file of the caller. The task's result is a `Frozen`. It contains a track that plays this file
+         *     and sounds like the original.
          */
         post: operations["post_multitrack_freeze"];
         delete?: never;
@@ -886,8 +893,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mixes a song down to an audio file of the caller, for clips of this or another song. The task's
-         *     result is a `Mixdown`.
+         * Mixes a song down to an audio file of the caller, for use in clips of this song or another. The
+         *     task's result is a `Mixdown`.
          */
         post: operations["post_multitrack_mixdown"];
         delete?: never;
@@ -906,10 +913,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renders each track's part of the mix to a separate file. It includes the track's fader, sends,
-         *     buses, groups and the master's fader, but not the master's effects and limiter. All files begin
-         *     with the song and have the same length. If tracks share only faders and reverbs, the files add
-         *     up to the mix. The task's result is a `Stems`.
+         * Renders each track's part of the mix to a separate file. A part includes the track's fader, its
+         *     sends, buses and groups, and the master's fader, but not the master's effects and limiter. All
+         *     files begin at the start of the song and have the same length. If tracks share only faders and
+         *     reverbs, the sum of the files is the mix. The task's result is a `Stems`.
          */
         post: operations["post_multitrack_stems"];
         delete?: never;
@@ -943,9 +950,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes
-         *     old; without one this scans those that are new or have changed. An API key gets the list of the
-         *     last scan, and starts none.
+         * Lists the instruments that the caller can use. The plugins come from the last scan if it is at
+         *     most five minutes old. Otherwise this request scans the plugins that are new or have changed. A
+         *     request with an API key never scans: it gets the list of the last scan.
          */
         get: operations["get_plugins_available"];
         put?: never;
@@ -967,14 +974,14 @@ export interface paths {
         get: operations["get_plugins_dirs"];
         put?: never;
         /**
-         * Adds a folder to the caller's plugin folders, at most 32. It may also have SoundFonts. Only
-         *     administrators and callers on this machine may add one, because scans run the code of plugins.
-         *     On a server, the folder must be below `SF_PLUGIN_ROOTS`, and never in the storage folder. Adding
-         *     a folder twice changes nothing.
+         * Adds a folder to the caller's plugin folders, of which there may be 32. The folder may also
+         *     contain SoundFonts. Only administrators and callers on this machine may add one, because scans
+         *     run the code of plugins. On a server, the folder must be below `SF_PLUGIN_ROOTS`. A folder in
+         *     the storage folder is refused. Adding a folder twice changes nothing.
          */
         post: operations["post_plugins_dirs"];
         /**
-         * Removes a folder from the caller's plugin folders; the folder on the disk stays.
+         * Removes a folder from the caller's plugin folders. The folder itself stays on the disk.
          *     Administrators and callers on this machine only.
          */
         delete: operations["delete_plugins_dirs"];
@@ -991,9 +998,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the effects that the caller can use on tracks and the master. Plugins come from a scan
-         *     that is at most five minutes old; without one this scans those that are new or have changed. An
-         *     API key gets the list of the last scan, and starts none.
+         * Lists the effects that the caller can use on tracks and the master. The plugins come from the
+         *     last scan if it is at most five minutes old. Otherwise this request scans the plugins that are
+         *     new or have changed. A request with an API key never scans: it gets the list of the last scan.
          */
         get: operations["get_plugins_effects"];
         put?: never;
@@ -1015,8 +1022,8 @@ export interface paths {
         put?: never;
         /**
          * Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
-         *     for the choice. Uses the program of `SF_DIALOG_BRIDGE`, or else the system's dialog. Does not
-         *     add the folder to a list. Local callers only; no token is needed.
+         *     for the choice. Uses the program of `SF_DIALOG_BRIDGE` or, if it is not set or fails, the
+         *     system's dialog. Does not add the folder to any list. Local callers only; no token is needed.
          */
         post: operations["post_plugins_pick_dir"];
         delete?: never;
@@ -1034,7 +1041,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Renders a project to a file, with the engine that the page plays it with. */
+        /** Renders a project to a file, with the same engine as the page. */
         post: operations["post_plugins_render"];
         delete?: never;
         options?: never;
@@ -1086,11 +1093,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Searches the caller's folders for plugins and SoundFonts now. Modules that have not changed are
-         *     not scanned again, unless their last scan failed; a module that hangs is stopped after
-         *     `SF_PLUGIN_SCAN_MAX_SECS` and stays unclassified. Discards the cached lists of effects of all
-         *     users. Administrators and callers on this machine only, since the code of plugins is run, in
-         *     separate processes.
+         * Searches the caller's folders for plugins and SoundFonts now. Unchanged modules are only scanned
+         *     again if their last scan failed. A module that hangs is stopped after `SF_PLUGIN_SCAN_MAX_SECS`
+         *     and stays unclassified. Discards the cached lists of effects of all users. Administrators and
+         *     callers on this machine only, because the scan runs the code of plugins (in separate processes).
          */
         post: operations["post_plugins_scan"];
         delete?: never;
@@ -1109,8 +1115,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renders notes with a SoundFont to a 32-bit float WAV file. The samples equal those of a track
-         *     with these notes in the page, before its fader.
+         * Renders notes with a SoundFont to a 32-bit float WAV file. The samples are identical to those of
+         *     a track with these notes in the page, before its fader.
          */
         post: operations["post_plugins_soundfont_render"];
         delete?: never;
@@ -1127,8 +1133,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the SoundFonts that the scanner has found and those that the caller has uploaded. If
-         *     several have one id, lists the one that is played; it names the others.
+         * Lists the SoundFonts of the system and those that the caller has uploaded. If several have the
+         *     same id, the list has only the one that is played; its field `others` has the rest.
          */
         get: operations["get_plugins_soundfonts_catalog"];
         put?: never;
@@ -1147,8 +1153,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sends a SoundFont. The caller's own comes before the system's, and an SF2 before an SF3. If the
-         *     id is unknown or the SoundFont cannot be played, sends the default bank.
+         * Sends a SoundFont. A SoundFont of the caller comes before one of the system, and an SF2 before
+         *     an SF3. If the id is unknown or the SoundFont cannot be played, sends the default bank.
          */
         get: operations["get_plugins_soundfonts_download_sf_id"];
         put?: never;
@@ -1169,9 +1175,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stores a SoundFont for the caller alone. Refuses one that cannot be played, and reports skipped
-         *     parts. It replaces an earlier one of the same id and format; the same file again changes
-         *     nothing. It counts of the caller's quota for audio.
+         * Stores a SoundFont that only the caller can use. Refuses a file that cannot be played, and
+         *     reports skipped regions. An earlier SoundFont with the same id and format is replaced; sending
+         *     the same file again changes nothing. The file counts towards the caller's quota for audio.
          */
         post: operations["post_plugins_soundfonts_upload"];
         delete?: never;
@@ -1191,8 +1197,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes the caller's SoundFont with this id, SF2 and SF3. If only the system has one, answers
-         *     403. SoundFonts of other users count as missing.
+         * Deletes the caller's SoundFonts with this id, both SF2 and SF3. Answers 403 if only the system
+         *     has such a SoundFont. SoundFonts of other users count as missing.
          */
         delete: operations["delete_plugins_soundfonts_sf_id"];
         options?: never;
@@ -1207,10 +1213,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Always 404: the WebSocket `/plugins/ws/fx-realtime` replaces it. */
+        /** Always answers 404: use the WebSocket `/plugins/ws/fx-realtime` instead. */
         get: operations["get_plugins_vst_fx_process"];
         put?: never;
-        /** Always 404: the WebSocket `/plugins/ws/fx-realtime` replaces it. */
+        /** Always answers 404: use the WebSocket `/plugins/ws/fx-realtime` instead. */
         post: operations["post_plugins_vst_fx_process"];
         delete?: never;
         options?: never;
@@ -1225,10 +1231,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Always 404: `/plugins/midi-render` replaces it. */
+        /** Always answers 404: use `/plugins/midi-render` instead. */
         get: operations["get_plugins_vst_render"];
         put?: never;
-        /** Always 404: `/plugins/midi-render` replaces it. */
+        /** Always answers 404: use `/plugins/midi-render` instead. */
         post: operations["post_plugins_vst_render"];
         delete?: never;
         options?: never;
@@ -1243,7 +1249,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists presets: the caller's own, the newest first, then the factory's. */
+        /** Lists presets: first the caller's own, newest first, then the factory presets. */
         get: operations["get_presets"];
         put?: never;
         /** Stores a preset of the caller. */
@@ -1261,7 +1267,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a preset of the caller or of the factory. */
+        /** Reads a preset of the caller, or a factory preset. */
         get: operations["get_presets_id"];
         /** Replaces a preset of the caller. */
         put: operations["put_presets_id"];
@@ -1280,10 +1286,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's projects, the last saved first. */
+        /** Lists the caller's projects. The project that was saved last comes first. */
         get: operations["get_projects"];
         put?: never;
-        /** Stores a new project. Without a `project_id`, it gets a new one. */
+        /** Stores a new project. A project without a `project_id` gets a new id. */
         post: operations["post_projects"];
         delete?: never;
         options?: never;
@@ -1302,7 +1308,7 @@ export interface paths {
         put?: never;
         /**
          * Stores the project of a bundle with its audio. Audio that the caller already has is not stored
-         *     again. Stores everything or nothing.
+         *     again. If the import fails, nothing is stored.
          */
         post: operations["post_projects_import"];
         delete?: never;
@@ -1337,7 +1343,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Downloads the stored JSON of the autosave as it is, even if it no longer loads. */
+        /** Downloads the stored JSON of the autosave without changes, even if it can no longer be read. */
         get: operations["get_projects_temp_raw"];
         put?: never;
         post?: never;
@@ -1354,7 +1360,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns the time of the autosave and the window that wrote it; both null if there is none. */
+        /** Returns the time of the autosave and the window that wrote it; both are null if there is none. */
         get: operations["get_projects_temp_revision"];
         put?: never;
         post?: never;
@@ -1373,7 +1379,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Upgrades a project to the current schema version, without storing or validating it. */
+        /** Upgrades a project to the current schema version. Neither stores nor validates it. */
         post: operations["post_projects_upgrade"];
         delete?: never;
         options?: never;
@@ -1390,7 +1396,7 @@ export interface paths {
         };
         /** Reads a project, upgraded to the current schema version. */
         get: operations["get_projects_id"];
-        /** Saves a project. `If-Match` names the revision that the save started from. */
+        /** Saves a project. `If-Match` must have the revision from which the save started. */
         put: operations["put_projects_id"];
         post?: never;
         /** Deletes a project with all its revisions. */
@@ -1407,7 +1413,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends a project and the audio that it names as one zip archive. */
+        /** Sends a project and the audio files that it uses as one zip archive. */
         get: operations["get_projects_id_bundle"];
         put?: never;
         post?: never;
@@ -1441,7 +1447,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads the stored JSON as it is, even if it no longer loads. */
+        /** Reads the stored JSON without changes, even if it can no longer be read as a project. */
         get: operations["get_projects_id_raw"];
         put?: never;
         post?: never;
@@ -1475,7 +1481,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Downloads the stored JSON of a kept revision as it is, even if it no longer loads. */
+        /** Downloads the stored JSON of a kept revision without changes, even if it can no longer be read. */
         get: operations["get_projects_id_revisions_n_raw"];
         put?: never;
         post?: never;
@@ -1494,7 +1500,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stores an older revision as the newest one. The revisions between are kept. */
+        /** Stores an older revision again as the newest one. The revisions between the two are kept. */
         post: operations["post_projects_id_revisions_n_restore"];
         delete?: never;
         options?: never;
@@ -1526,7 +1532,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads the last lines of this process's log; at most 1000 are kept, in memory. */
+        /** Reads the last lines of the log of this process. The process keeps at most 1000 lines in memory. */
         get: operations["get_system_log"];
         put?: never;
         post?: never;
@@ -1599,8 +1605,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Cancels a task. It ends soon afterwards; a finished task stays unchanged, or is removed with
-         *     `remove=true`.
+         * Cancels a task, which then ends soon. A finished task stays unchanged; with `remove=true` it is
+         *     removed.
          */
         delete: operations["delete_tasks_id"];
         options?: never;
@@ -1616,8 +1622,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follows a task: an event `task` with the task's JSON now and after every change, until it has
-         *     ended.
+         * Follows a task. Sends an event `task` with the task's JSON now and after every change, until the
+         *     task has ended.
          */
         get: operations["get_tasks_id_events"];
         put?: never;
@@ -1645,8 +1651,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes some of the caller's settings; null resets one to its default. Applies all changes or
-         *     none.
+         * Changes some of the caller's settings; null resets a setting to its default. Applies all changes
+         *     or none.
          */
         patch: operations["patch_user_config"];
         trace?: never;
@@ -1687,11 +1693,11 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description Whether the account is disabled. */
             disabled: boolean;
-            /** @description Whether nothing else is allowed until the password is changed. */
+            /** @description Whether the user must change the password before any other operation. */
             must_change_password: boolean;
             /** @description Whether the account has a password; the desktop's administrator begins without one. */
             has_password: boolean;
-            /** @description When it was made, RFC 3339. */
+            /** @description When the account was created, RFC 3339. */
             created_at: string;
             /** @description Time of the last log-in with the password, RFC 3339; null if never. */
             last_login_at: string | null;
@@ -1707,20 +1713,20 @@ export interface components {
         ApiKey: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description Name given by the owner. */
+            /** @description Name that the owner chose. */
             name: string;
-            /** @description Its first characters. */
+            /** @description First characters of the key. */
             hint: string;
-            /** @description When it was made, RFC 3339. */
+            /** @description When the key was created, RFC 3339. */
             created_at: string;
-            /** @description When it was last used, to the minute, RFC 3339; null if never. */
+            /** @description When the key was last used, to the minute, RFC 3339; null if never. */
             last_used_at: string | null;
         };
         /** @description The caller's API keys. */
         ApiKeyList: {
             /** @description The keys, the newest first. */
             items: components["schemas"]["ApiKey"][];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Where the next page starts; null on the last page. */
             next_cursor: string | null;
             /**
              * Format: int64
@@ -1742,9 +1748,9 @@ export interface components {
             sample_rate_hz: number;
             /**
              * Format: double
-             * @description Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and
-             *     below 400 ms. A mono file counts as played from both loudspeakers: 3 LU more than on meters
-             *     that treat it as one channel.
+             * @description Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence and
+             *     for files shorter than 400 ms. A mono file is measured as if both loudspeakers played it,
+             *     which is 3 LU more than on meters that measure it as one channel.
              */
             lufs: number | null;
             /**
@@ -1754,14 +1760,14 @@ export interface components {
             loudness_range_lu: number;
             /**
              * Format: double
-             * @description Highest momentary loudness, of any 400 ms, in LUFS; of the whole file if it is shorter. Null
-             *     for silence, and below 10 ms. Mono as in `lufs`.
+             * @description Highest momentary loudness (of any 400 ms) in LUFS; of the whole file if it is shorter. Null
+             *     for silence and for files shorter than 10 ms. Mono files are measured as for `lufs`.
              */
             max_momentary_lufs: number | null;
             /**
              * Format: double
-             * @description Highest short-term loudness, of any 3 s, in LUFS; of the whole file if it is shorter. Null
-             *     for silence, and below 10 ms. Mono as in `lufs`.
+             * @description Highest short-term loudness (of any 3 s) in LUFS; of the whole file if it is shorter. Null
+             *     for silence and for files shorter than 10 ms. Mono files are measured as for `lufs`.
              */
             max_short_term_lufs: number | null;
             /**
@@ -1781,15 +1787,12 @@ export interface components {
             spectral_centroid_hz: number | null;
             tempo: components["schemas"]["TempoEstimate"] | null;
             key: components["schemas"]["KeyEstimate"] | null;
-            /**
-             * @description Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate
-             *     goes.
-             */
+            /** @description Levels in third-octave bands (IEC 61260-1) from 25 Hz to 20 kHz, up to half the sample rate. */
             third_octaves: components["schemas"]["BandLevel"][];
         };
         /** @description An audio file of a user. */
         AudioFile: {
-            /** @description Id, a UUID: the `server_file_id` of a project's audio items. */
+            /** @description Id, a UUID. A project's audio items refer to it in `server_file_id`. */
             id: string;
             /** @description Name of the file when it was first uploaded. */
             name: string;
@@ -1799,7 +1802,7 @@ export interface components {
             media_type: string;
             /** @description Container format. */
             container: string;
-            /** @description Codec of its samples. */
+            /** @description Codec of the samples. */
             codec: string;
             /**
              * Format: int64
@@ -1818,17 +1821,18 @@ export interface components {
             sample_rate_hz: number;
             /**
              * Format: int32
-             * @description Channels of the file.
+             * @description Number of channels of the file.
              */
             source_channels: number;
             /**
              * Format: int32
-             * @description Channels of the decoded copy: 1 or 2. More than two are mixed to two after ITU-R BS.775.
+             * @description Number of channels of the decoded copy: 1 or 2. Files with more channels are mixed to two
+             *     after ITU-R BS.775.
              */
             channels: number;
             /**
              * Format: int64
-             * @description Length in frames at its sample rate.
+             * @description Length in frames, at `sample_rate_hz`.
              */
             frames: number;
             /**
@@ -1840,28 +1844,31 @@ export interface components {
             warnings: string[];
             /** @description Tags, in alphabetical order. */
             tags: string[];
-            /** @description When it was uploaded, RFC 3339. */
+            /** @description When the file was uploaded, RFC 3339. */
             created_at: string;
-            /** @description Path of the file. */
+            /** @description Path to download the file. */
             file_url: string;
         };
-        /** @description The instruments that the caller has. */
+        /** @description The instruments that the caller can use. */
         Available: {
-            /** @description VST instruments in the folders of an administrator, by name. */
+            /**
+             * @description VST instruments in the caller's plugin folders, sorted by name. Only administrators and
+             *     callers on this machine have such folders.
+             */
             vst_instruments: components["schemas"]["VstPlugin"][];
             /** @description SoundFonts of the system and of the caller, without their presets. */
             soundfonts: components["schemas"]["SoundFontSummary"][];
         };
-        /** @description The level of a band. */
+        /** @description Level of a frequency band. */
         BandLevel: {
             /**
              * Format: double
-             * @description Exact middle of the band in hertz.
+             * @description Exact centre frequency of the band in hertz.
              */
             center_hz: number;
             /**
              * Format: double
-             * @description Level in dBFS, a sine of full scale being 0; null for silence.
+             * @description Level in dBFS, where a sine of full scale has 0 dBFS; null for silence.
              */
             level_db: number | null;
         };
@@ -1872,73 +1879,73 @@ export interface components {
         BitDepth: "pcm16" | "float32";
         /** @description An effect of the engine. */
         BuiltinEffect: {
-            /** @description Its `name` in projects. */
+            /** @description `name` of the effect in projects. */
             id: string;
             /** @description Display name. */
             name: string;
             /** @enum {string} */
             group: "dynamics" | "tone" | "space_and_time" | "modulation" | "utility";
-            /** @description Whether it has a side-chain input. */
+            /** @description Whether the effect has a side-chain input. */
             has_side_chain: boolean;
             /**
              * Format: double
-             * @description Longest impulse response in seconds; null if it uses none.
+             * @description Longest impulse response that the effect accepts, in seconds; null if it uses none.
              */
             impulse_max_secs: number | null;
-            /** @description Its parameters, in display order. */
+            /** @description Parameters of the effect, in display order. */
             parameters: components["schemas"]["EffectParameter"][];
         };
         /** @description Properties and capabilities of this installation. */
         Capabilities: {
             /** @description Version of the service. */
             version: string;
-            /** @description The kind of deployment. */
+            /** @description Kind of deployment. */
             environment: components["schemas"]["Environment"];
-            /** @description The renderer of plugins: always `bridge`. */
+            /** @description Renderer of plugins; always `bridge`. */
             render_engine: string;
-            /** @description Where SoundFont tracks are rendered. */
+            /** @description Whether SoundFont tracks are rendered by the server or by the client. */
             instrument_sound: components["schemas"]["InstrumentSound"];
-            /** @description Whether notes can be rendered with a SoundFont here. */
+            /** @description Whether this service can render notes with a SoundFont. */
             soundfont_render: boolean;
-            /** @description The SoundFont that replaces missing ones; null if none is installed. */
+            /** @description Id of the SoundFont that replaces missing ones; null if none is installed. */
             default_soundfont_id: string | null;
             /** @description Plugin formats that the helper can load. */
             plugin_formats: string[];
-            /** @description Accepted formats of audio files. */
+            /** @description Formats of audio files that can be uploaded. */
             audio_formats: string[];
-            /** @description Options of exports. */
+            /** @description Options for exported audio. */
             export: components["schemas"]["ExportCapabilities"];
-            /** @description Whether `/ai_proxy` offers language models. */
+            /** @description Whether `/ai_proxy` gives access to a language model. */
             ai: boolean;
-            /** @description Limits. */
+            /** @description Limits on requests and on what is stored. */
             limits: components["schemas"]["Limits"];
-            /** @description Access to registration. */
+            /** @description Who may register an account. */
             registration: components["schemas"]["Registration"];
             /**
-             * @description Whether the page was loaded in a secure context: by loopback or HTTPS. Otherwise it has no
-             *     sound.
+             * @description Whether the web page was loaded in a secure context, which means through loopback or HTTPS.
+             *     Without a secure context, it cannot play sound.
              */
             secure: boolean;
         };
-        /** @description The SoundFonts, full and condensed. */
+        /** @description The SoundFonts, once with their presets and once condensed. */
         CatalogAnswer: {
-            /** @description Every bank with its presets. */
+            /** @description All banks with their presets. */
             soundfonts: components["schemas"]["SoundFont"][];
-            /** @description Every bank in short. */
+            /** @description All banks without details. */
             condensed: components["schemas"]["CondensedSoundFont"][];
-            /** @description When the folders were last searched, RFC 3339. */
+            /** @description Time when the folders were last searched, RFC 3339. */
             scanned_at: string;
         };
-        /** @description A SoundFont in short. */
+        /** @description A SoundFont without details. */
         CondensedSoundFont: {
-            /** @description Identifies the bank. */
+            /** @description Id of the bank. */
             soundfont_id: string;
-            /** @description Its name. */
+            /** @description Name of the bank. */
             name: string;
-            /** @description How many presets it has. */
+            /** @description Number of presets in the bank. */
             preset_count: number;
         };
-        /** @description A name and a password. */
+        /** @description The name and password of an account. */
         Credentials: {
             /** @description Name of the account; case does not matter. */
             username: string;
@@ -1947,33 +1954,33 @@ export interface components {
         };
         /** @description A media folder. */
         Drive: {
-            /** @description Its whole path. */
+            /** @description Absolute path of the folder. */
             path: string;
-            /** @description Its name. */
+            /** @description Name of the folder: the last part of its path. */
             name: string;
-            /** @description Whether it is available now. */
+            /** @description Whether the folder exists and can be reached now. */
             available: boolean;
             /**
              * Format: int64
-             * @description Space on its disk in bytes; null where the system does not say.
+             * @description Size of the folder's disk in bytes; null if the system does not report it.
              */
             total_bytes: number | null;
             /**
              * Format: int64
-             * @description Space that is free on its disk in bytes; null where the system does not say.
+             * @description Free space on the folder's disk in bytes; null if the system does not report it.
              */
             free_bytes: number | null;
         };
-        /** @description The media folders. */
+        /** @description List of the media folders. */
         DriveList: {
             /** @description The folders, in the order of the settings. */
             items: components["schemas"]["Drive"][];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A parameter of an effect. */
         EffectParameter: {
-            /** @description Its name in an effect's `params`. */
+            /** @description Name of the parameter in an effect's `params`. */
             id: string;
             /** @description Display name. */
             name: string;
@@ -1994,37 +2001,40 @@ export interface components {
              * @description Default value.
              */
             default: number;
-            /** @description How a knob divides the range. */
+            /** @description How a control divides the range of values. */
             scale: components["schemas"]["ParameterScale"];
-            /** @description Names of a choice's values, counted from 0; empty for other scales. */
+            /** @description Names of the values of a `choice`, counted from 0; empty for other scales. */
             choices: string[];
         };
-        /** @description The effects that the caller has. */
+        /** @description The effects that the caller can use. */
         EffectsAnswer: {
-            /** @description The engine's effects, in display order. */
+            /** @description Effects of the engine, in display order. */
             effects: components["schemas"]["BuiltinEffect"][];
-            /** @description VST effects in the folders of an administrator, by name. */
+            /**
+             * @description VST effects in the caller's plugin folders, sorted by name. Only administrators and callers
+             *     on this machine have such folders.
+             */
             vst_effects: components["schemas"]["VstPlugin"][];
-            /** @description Age of the list of plugins. */
+            /** @description Time and validity of the scan that found the plugins. */
             cache: components["schemas"]["ScanCache"];
         };
         /** @description An entry of the log. */
         Entry: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description When, RFC 3339. */
+            /** @description When the action happened, RFC 3339. */
             at: string;
             /** @description The action. */
             action: string;
             /** @description Id of the account that acted; null without a log-in. */
             actor_id: string | null;
-            /** @description Name of that account at the time. */
+            /** @description Name of the account that acted, at the time of the action. */
             actor: string;
             /** @description Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`. */
             via: components["schemas"]["Via"];
             /** @description Address of the client; null on the command line. */
             address: string | null;
-            /** @description The target of the action: an account, a project, a file. */
+            /** @description The target of the action, such as the name of an account, a project or a file. */
             target: string;
             /** @description Details; may be empty. */
             detail: string;
@@ -2034,48 +2044,51 @@ export interface components {
          * @enum {string}
          */
         Environment: "standalone" | "container";
-        /** @description Options of exports. */
+        /** @description Options for exported audio. */
         ExportCapabilities: {
-            /** @description File formats. */
+            /** @description File formats of exported audio. */
             formats: string[];
-            /** @description Sample formats. */
+            /** @description Sample formats of exported audio. */
             bit_depths: components["schemas"]["BitDepth"][];
-            /** @description Sample rates in hertz. */
+            /** @description Sample rates of exported audio in hertz. */
             sample_rates_hz: number[];
         };
         /** @description The project to export. */
         ExportRequest: {
-            /** @description A stored project; exactly one of this and `project` is given. */
+            /** @description Id of a stored project. Give either this or `project`. */
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
         };
         /** @description Whether a template is a favourite. */
         Favourite: {
-            /** @description Whether it is a favourite. */
+            /** @description Whether the template is a favourite. */
             favourite: boolean;
         };
-        /** @description A value in a document that is not valid. */
+        /** @description An invalid value in a document. */
         FieldError: {
             /** @description JSON pointer (RFC 6901) to the offending value. */
             pointer: string;
-            /** @description Reason why it is not valid. */
+            /** @description Reason why the value is not valid. */
             detail: string;
         };
         /** @description A folder. */
         Folder: {
-            /** @description Its whole path. */
+            /** @description Absolute path of the folder. */
             path: string;
-            /** @description Its name. */
+            /** @description Name of the folder. */
             name: string;
-            /** @description The folders in it by name; null if they were not read: request this folder's path for them. */
+            /**
+             * @description Folders in this folder, sorted by name. Null if they were not read: request this folder's
+             *     path to list them.
+             */
             folders: components["schemas"]["Folder"][] | null;
         };
         /**
-         * @description File formats.
+         * @description File format of rendered audio.
          * @enum {string}
          */
         Format: "wav";
-        /** @description The track to freeze, and how. */
+        /** @description The track to freeze, and the options of the export. */
         FreezeRequest: components["schemas"]["RenderOptions"] & {
             /** @description Id of the track. */
             track_id: string;
@@ -2086,69 +2099,69 @@ export interface components {
         Helper: {
             /**
              * Format: int64
-             * @description Id within this service; never given to another helper.
+             * @description Id of the helper within this process. It is never reused.
              */
             id: number;
-            /** @description Its kind: `decoder`, `plugin scan` or `folder dialog`. */
+            /** @description Kind of helper: `decoder`, `plugin scan` or `folder dialog`. */
             kind: string;
             /**
              * Format: int32
              * @description Process id.
              */
             pid: number;
-            /** @description When it was started, RFC 3339. */
+            /** @description When the helper was started, RFC 3339. */
             started_at: string;
-            /** @description Whether it was told to end. */
+            /** @description Whether the helper was requested to end. */
             ending: boolean;
         };
         /** @description Helper processes. */
         HelperList: {
-            /** @description Those of this process that run now, the oldest first. */
+            /** @description The helpers of this process that run now, the oldest first. */
             items: components["schemas"]["Helper"][];
         };
-        /** @description A project made from a MIDI file. It is not stored. */
+        /** @description A project made from a MIDI file. The service does not store it. */
         ImportAnswer: {
             /** @description The project. */
             project: components["schemas"]["Project"];
-            /** @description Sentences about what could not be read or kept. */
+            /** @description Warnings, as sentences, about data of the file that could not be read or represented. */
             warnings: string[];
         };
         /** @description Result of an import. */
         Imported: {
-            /** @description Id of the project: that in the bundle, or a new one if that exists already. */
+            /** @description Id of the project: the id in the bundle, or a new one if a project with that id exists. */
             project_id: string;
             /**
              * Format: int64
-             * @description Its revision.
+             * @description Revision of the project.
              */
             revision: number;
             /** @description Time of the import, RFC 3339. */
             updated_at: string;
-            /** @description Audio files that are new for the caller. */
+            /** @description Number of audio files that are new for the caller. */
             audio_added: number;
-            /** @description Audio files that the caller had already. */
+            /** @description Number of audio files that the caller already had. */
             audio_known: number;
-            /** @description Ids of audio files that the project names and the bundle lacks. */
+            /** @description Ids of audio files that the project uses but the bundle does not contain. */
             audio_missing: string[];
         };
         /** @description A file that was imported. */
         ImportedFile: {
-            /** @description Path of the original. */
+            /** @description Path of the original file. */
             path: string;
-            /** @description Whether the caller already had a file with this content; then `file` is that one. */
+            /** @description Whether the caller already had a file with this content. If so, `file` is that earlier file. */
             known: boolean;
-            /** @description The file. */
+            /** @description The imported audio file. */
             file: components["schemas"]["AudioFile"];
         };
         /** @description Result of an import. */
         ImportedMedia: {
             /** @description The imported files. */
             files: components["schemas"]["ImportedFile"][];
-            /** @description The refused files, with the reasons. */
+            /** @description The refused files, each with the reason. */
             refused: components["schemas"]["RefusedMedia"][];
         };
         /**
-         * @description Where SoundFont instruments are rendered.
+         * @description Where the sound of SoundFont instruments is rendered.
          * @enum {string}
          */
         InstrumentSound: "server" | "client";
@@ -2162,15 +2175,15 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description A note for administrators; may be empty. */
             note: string;
-            /** @description Name of the administrator who made it. */
+            /** @description Name of the administrator who created the invitation. */
             created_by: string;
-            /** @description When it was made, RFC 3339. */
+            /** @description When the invitation was created, RFC 3339. */
             created_at: string;
             /** @description Expiry time, RFC 3339. */
             expires_at: string;
-            /** @description When it was used, RFC 3339; null if it was not. */
+            /** @description When the invitation was used, RFC 3339; null if it was not. */
             used_at: string | null;
-            /** @description Name of the account that was made with it. */
+            /** @description Name of the account that was created with the invitation. */
             used_by: string | null;
         };
         /**
@@ -2179,8 +2192,8 @@ export interface components {
          */
         InviteState: "open" | "used" | "expired";
         /**
-         * @description A key, by correlation with the profiles of Krumhansl and Kessler. A relative or neighbouring key
-         *     fits nearly as well.
+         * @description A key, estimated by correlation with the profiles of Krumhansl and Kessler. A relative or
+         *     neighbouring key correlates nearly as well.
          */
         KeyEstimate: {
             /** @description Tonic, such as `C` or `F#`. */
@@ -2193,11 +2206,11 @@ export interface components {
              */
             correlation: number;
         };
-        /** @description Something of a project that is not in a render. */
+        /** @description A part of a project that is not in the render. */
         LeftOutOfRender: {
-            /** @description JSON pointer to it. */
+            /** @description JSON pointer to the part in the project document. */
             pointer: string;
-            /** @description Why. */
+            /** @description Reason why the part is left out. */
             reason: string;
         };
         /** @description The number of deleted counters. */
@@ -2209,7 +2222,7 @@ export interface components {
              */
             lifted: number;
         };
-        /** @description Gain reduction of the mix limiter, at the project's own sample rate. */
+        /** @description Gain reduction of the mix limiter, measured at the project's sample rate. */
         LimiterReport: {
             /**
              * Format: double
@@ -2218,50 +2231,50 @@ export interface components {
             largest_reduction_db: number;
             /**
              * Format: double
-             * @description For how long the mix was reduced by more than 0.1 dB, in seconds of the song.
+             * @description Total time in the song during which the reduction exceeded 0.1 dB, in seconds.
              */
             reduced_secs: number;
         };
-        /** @description Limits on what the service accepts, and the page's intervals. */
+        /** @description Limits on what the service accepts, and intervals of the web page. */
         Limits: {
             /**
              * Format: int64
-             * @description Largest uploaded file in bytes.
+             * @description Maximum size of an uploaded audio file in bytes.
              */
             upload_max_bytes: number;
             /**
              * Format: int64
-             * @description Largest uploaded SoundFont in bytes.
+             * @description Maximum size of an uploaded SoundFont in bytes.
              */
             soundfont_max_bytes: number;
             /**
              * Format: int64
-             * @description Largest project document in bytes.
+             * @description Maximum size of a project document in bytes.
              */
             project_max_bytes: number;
             /**
              * Format: int64
-             * @description Largest bundle of a project and its audio in bytes.
+             * @description Maximum size of a bundle of a project and its audio in bytes.
              */
             bundle_max_bytes: number;
             /**
              * Format: int64
-             * @description Largest MIDI file in bytes.
+             * @description Maximum size of a MIDI file in bytes.
              */
             midi_max_bytes: number;
             /**
              * Format: int64
-             * @description Largest body of every other request in bytes.
+             * @description Maximum size of the body of every other request in bytes.
              */
             body_max_bytes: number;
             /**
              * Format: int64
-             * @description Longest tail of a render in seconds.
+             * @description Maximum length of the tail of a render in seconds.
              */
             tail_max_secs: number;
             /**
              * Format: int64
-             * @description Longest audio file in seconds.
+             * @description Maximum length of an audio file in seconds.
              */
             audio_max_secs: number;
             /**
@@ -2271,56 +2284,56 @@ export interface components {
             audio_max_channels: number;
             /**
              * Format: int64
-             * @description Quota of one user for audio, with decoded copies, and SoundFonts, in bytes, unless an
-             *     administrator has set another one.
+             * @description Quota of one user in bytes for audio (including decoded copies) and SoundFonts. An
+             *     administrator can set a different quota for a user.
              */
             audio_quota_bytes: number;
             /**
              * Format: int64
-             * @description Quota of the kept revisions of one user's projects, in bytes.
+             * @description Quota of one user in bytes for the kept revisions of their projects.
              */
             projects_quota_bytes: number;
             /**
              * Format: int64
-             * @description Quota of one user's finished renders, in bytes; the oldest are deleted first.
+             * @description Quota of one user in bytes for finished renders. The oldest renders are deleted first.
              */
             renders_quota_bytes: number;
             /**
              * Format: int64
-             * @description Tasks of one user that may wait or run.
+             * @description Maximum number of waiting and running tasks of one user.
              */
             tasks_unfinished: number;
             /**
              * Format: int64
-             * @description Tasks of one user that run in a process at a time.
+             * @description Maximum number of tasks of one user that run in a process at the same time.
              */
             tasks_running: number;
             /**
              * Format: int64
-             * @description Requests of one user per minute; 0: no limit.
+             * @description Maximum number of requests of one user per minute; 0 means no limit.
              */
             requests_per_minute: number;
             /**
              * Format: int32
-             * @description Revisions of a project that are kept.
+             * @description Number of revisions of a project that are kept.
              */
             revisions_kept: number;
             /**
              * Format: int64
-             * @description How often the page saves by itself, in seconds.
+             * @description Interval of the web page's autosaves, in seconds.
              */
             autosave_secs: number;
             /**
              * Format: int64
-             * @description How often the page asks whether another window has saved, in seconds.
+             * @description Interval at which the web page checks whether another window has saved, in seconds.
              */
             revision_poll_secs: number;
         };
-        /** @description The end of the log. */
+        /** @description The last lines of the log. */
         LogLines: {
             /**
-             * @description The lines, the newest last: `timestamp`, `level`, `message` and other fields. They contain
-             *     no tokens, keys or passwords.
+             * @description The lines, the newest last. Each has `timestamp`, `level`, `message` and other fields. The
+             *     lines contain no tokens, keys or passwords.
              */
             lines: Record<string, unknown>[];
         };
@@ -2331,28 +2344,28 @@ export interface components {
         };
         /** @description The account of the caller. */
         Me: components["schemas"]["UserView"] & {
-            /** @description Whether the caller counts as local; then logging out has no effect. */
+            /** @description Whether the caller is trusted as local. If so, logging out has no effect. */
             local: boolean;
         };
         /** @description An audio file on the service's machine. */
         MediaFile: {
-            /** @description Its whole path. */
+            /** @description Absolute path of the file. */
             path: string;
-            /** @description Its name. */
+            /** @description Name of the file. */
             name: string;
             /**
              * Format: int64
-             * @description Its size in bytes.
+             * @description Size of the file in bytes.
              */
             size_bytes: number;
-            /** @description When it was last written, RFC 3339; null where the system does not say. */
+            /** @description Time of the last change, RFC 3339; null if the system does not report it. */
             modified_at: string | null;
             /**
              * @description Container format, such as `wave`; this and the following fields are null if the content is
              *     not supported.
              */
             container: string | null;
-            /** @description Codec of its samples. */
+            /** @description Codec of the samples. */
             codec: string | null;
             /**
              * Format: int32
@@ -2361,12 +2374,12 @@ export interface components {
             sample_rate_hz: number | null;
             /**
              * Format: int32
-             * @description Channels.
+             * @description Number of channels.
              */
             channels: number | null;
             /**
              * Format: double
-             * @description Length in seconds from its header; null also if the header does not hold it.
+             * @description Length in seconds, from the header; null also if the header does not contain it.
              */
             duration_secs: number | null;
         };
@@ -2377,18 +2390,18 @@ export interface components {
         };
         /** @description A missing SoundFont or preset of a project. */
         MissingSound: {
-            /** @description Ids of the tracks whose notes use it. */
+            /** @description Ids of the tracks whose notes use the SoundFont or preset. */
             tracks: string[];
-            /** @description The SoundFont that is missing, or that lacks the preset. */
+            /** @description Id of the SoundFont that is missing, or that lacks the preset. */
             soundfont_id: string;
             preset: components["schemas"]["PresetNumbers"] | null;
-            /** @description The SoundFont that played instead; null: nothing played. */
+            /** @description Id of the SoundFont that played instead; null if nothing played. */
             played_soundfont_id: string | null;
             played_preset: components["schemas"]["NamedPreset"] | null;
         };
-        /** @description The song to mix down, and how. */
+        /** @description The song to mix down, and the options of the export. */
         MixdownRequest: components["schemas"]["RenderOptions"] & {
-            /** @description Name of the audio file; by default the project's. */
+            /** @description Name of the audio file; by default the name of the project. */
             name?: string | null;
         };
         /** @description The language models that users may use. */
@@ -2402,32 +2415,35 @@ export interface components {
         NamedPreset: {
             /**
              * Format: int32
-             * @description SoundFont bank; 128 holds drum kits.
+             * @description SoundFont bank number; 128 contains drum kits.
              */
             bank: number;
             /**
              * Format: int32
-             * @description Program.
+             * @description Program number, 0 to 127.
              */
             program: number;
-            /** @description Name in the SoundFont. */
+            /** @description Name of the preset in the SoundFont. */
             name: string;
         };
-        /** @description An account to make. */
+        /** @description An account to create. */
         NewAccount: {
             /**
              * @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
              *     matter.
              */
             username: string;
-            /** @description Password: a score of 3 or more, at most 1024 bytes. */
+            /** @description Password. It must have a score of 3 or more, and at most 1024 bytes. */
             password: string;
-            /** @description Code of an invitation. Required where registration needs one; elsewhere it may set the role. */
+            /**
+             * @description Code of an invitation. It is required if registration needs an invitation. It sets the role
+             *     of the account.
+             */
             invite?: string | null;
         };
-        /** @description A key to make. */
+        /** @description A key to create. */
         NewApiKey: {
-            /** @description Name: 1 to 64 characters, such as that of the script that will use the key. */
+            /** @description Name of the key, 1 to 64 characters, such as that of the script that will use it. */
             name: string;
         };
         /** @description An invitation to make. */
@@ -2438,7 +2454,8 @@ export interface components {
             note?: string;
             /**
              * Format: int32
-             * @description How long it is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
+             * @description How long the invitation is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by
+             *     default.
              */
             expires_in_secs?: number;
         };
@@ -2447,8 +2464,8 @@ export interface components {
             /** @description The code for the invited person. It is never shown again. */
             code: string;
             /**
-             * @description The page's path with the code, for registering. The code follows `#`, which browsers do not
-             *     send, so that no log contains it.
+             * @description The page's path with the code, for registering. The code follows `#`. Browsers do not send
+             *     that part, so no log contains the code.
              */
             register_path: string;
         };
@@ -2464,18 +2481,18 @@ export interface components {
             /** @description First password, which must be changed at the first log-in; generated if left out. */
             password?: string | null;
         };
-        /** @description A SoundFont that is not played, because another of its id is. */
+        /** @description A SoundFont that is not played because another one with the same id is played. */
         OtherSoundFont: {
-            /** @description Owner. */
+            /** @description Owner of the SoundFont that is not played. */
             source: components["schemas"]["SoundFontSource"];
-            /** @description Sample format. */
+            /** @description Sample format of the SoundFont that is not played. */
             format: components["schemas"]["SoundFontFormat"];
-            /** @description Why the other one is played. */
+            /** @description Reason why the other one is played. */
             reason: string;
         };
         /** @description A task and its owner. */
         OwnedTask: components["schemas"]["Task"] & {
-            /** @description Id of the account that started it. */
+            /** @description Id of the account that started the task. */
             owner_id: string;
             /** @description Name of that account. */
             owner: string;
@@ -2492,11 +2509,11 @@ export interface components {
                 role: components["schemas"]["Role"];
                 /** @description Whether the account is disabled. */
                 disabled: boolean;
-                /** @description Whether nothing else is allowed until the password is changed. */
+                /** @description Whether the user must change the password before any other operation. */
                 must_change_password: boolean;
                 /** @description Whether the account has a password; the desktop's administrator begins without one. */
                 has_password: boolean;
-                /** @description When it was made, RFC 3339. */
+                /** @description When the account was created, RFC 3339. */
                 created_at: string;
                 /** @description Time of the last log-in with the password, RFC 3339; null if never. */
                 last_login_at: string | null;
@@ -2508,14 +2525,14 @@ export interface components {
                 /** @description Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies. */
                 has_own_quota: boolean;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
         Page_AudioFile: {
             /** @description The entries, newest first. */
             items: {
-                /** @description Id, a UUID: the `server_file_id` of a project's audio items. */
+                /** @description Id, a UUID. A project's audio items refer to it in `server_file_id`. */
                 id: string;
                 /** @description Name of the file when it was first uploaded. */
                 name: string;
@@ -2525,7 +2542,7 @@ export interface components {
                 media_type: string;
                 /** @description Container format. */
                 container: string;
-                /** @description Codec of its samples. */
+                /** @description Codec of the samples. */
                 codec: string;
                 /**
                  * Format: int64
@@ -2544,17 +2561,18 @@ export interface components {
                 sample_rate_hz: number;
                 /**
                  * Format: int32
-                 * @description Channels of the file.
+                 * @description Number of channels of the file.
                  */
                 source_channels: number;
                 /**
                  * Format: int32
-                 * @description Channels of the decoded copy: 1 or 2. More than two are mixed to two after ITU-R BS.775.
+                 * @description Number of channels of the decoded copy: 1 or 2. Files with more channels are mixed to two
+                 *     after ITU-R BS.775.
                  */
                 channels: number;
                 /**
                  * Format: int64
-                 * @description Length in frames at its sample rate.
+                 * @description Length in frames, at `sample_rate_hz`.
                  */
                 frames: number;
                 /**
@@ -2566,12 +2584,12 @@ export interface components {
                 warnings: string[];
                 /** @description Tags, in alphabetical order. */
                 tags: string[];
-                /** @description When it was uploaded, RFC 3339. */
+                /** @description When the file was uploaded, RFC 3339. */
                 created_at: string;
-                /** @description Path of the file. */
+                /** @description Path to download the file. */
                 file_url: string;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
@@ -2580,24 +2598,24 @@ export interface components {
             items: {
                 /** @description Id, a UUID. */
                 id: string;
-                /** @description When, RFC 3339. */
+                /** @description When the action happened, RFC 3339. */
                 at: string;
                 /** @description The action. */
                 action: string;
                 /** @description Id of the account that acted; null without a log-in. */
                 actor_id: string | null;
-                /** @description Name of that account at the time. */
+                /** @description Name of the account that acted, at the time of the action. */
                 actor: string;
                 /** @description Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`. */
                 via: components["schemas"]["Via"];
                 /** @description Address of the client; null on the command line. */
                 address: string | null;
-                /** @description The target of the action: an account, a project, a file. */
+                /** @description The target of the action, such as the name of an account, a project or a file. */
                 target: string;
                 /** @description Details; may be empty. */
                 detail: string;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
@@ -2612,41 +2630,41 @@ export interface components {
                 role: components["schemas"]["Role"];
                 /** @description A note for administrators; may be empty. */
                 note: string;
-                /** @description Name of the administrator who made it. */
+                /** @description Name of the administrator who created the invitation. */
                 created_by: string;
-                /** @description When it was made, RFC 3339. */
+                /** @description When the invitation was created, RFC 3339. */
                 created_at: string;
                 /** @description Expiry time, RFC 3339. */
                 expires_at: string;
-                /** @description When it was used, RFC 3339; null if it was not. */
+                /** @description When the invitation was used, RFC 3339; null if it was not. */
                 used_at: string | null;
-                /** @description Name of the account that was made with it. */
+                /** @description Name of the account that was created with the invitation. */
                 used_by: string | null;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
         Page_MediaFile: {
             /** @description The entries, newest first. */
             items: {
-                /** @description Its whole path. */
+                /** @description Absolute path of the file. */
                 path: string;
-                /** @description Its name. */
+                /** @description Name of the file. */
                 name: string;
                 /**
                  * Format: int64
-                 * @description Its size in bytes.
+                 * @description Size of the file in bytes.
                  */
                 size_bytes: number;
-                /** @description When it was last written, RFC 3339; null where the system does not say. */
+                /** @description Time of the last change, RFC 3339; null if the system does not report it. */
                 modified_at: string | null;
                 /**
                  * @description Container format, such as `wave`; this and the following fields are null if the content is
                  *     not supported.
                  */
                 container: string | null;
-                /** @description Codec of its samples. */
+                /** @description Codec of the samples. */
                 codec: string | null;
                 /**
                  * Format: int32
@@ -2655,28 +2673,28 @@ export interface components {
                 sample_rate_hz: number | null;
                 /**
                  * Format: int32
-                 * @description Channels.
+                 * @description Number of channels.
                  */
                 channels: number | null;
                 /**
                  * Format: double
-                 * @description Length in seconds from its header; null also if the header does not hold it.
+                 * @description Length in seconds, from the header; null also if the header does not contain it.
                  */
                 duration_secs: number | null;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
         Page_OwnedTask: {
             /** @description The entries, newest first. */
             items: (components["schemas"]["Task"] & {
-                /** @description Id of the account that started it. */
+                /** @description Id of the account that started the task. */
                 owner_id: string;
                 /** @description Name of that account. */
                 owner: string;
             })[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
@@ -2685,22 +2703,22 @@ export interface components {
             items: {
                 /** @description Id: a UUID, or a name that begins with `factory-`. */
                 id: string;
-                /** @description Its purpose. */
+                /** @description Purpose of the preset. */
                 kind: components["schemas"]["PresetKind"];
-                /** @description Its origin. */
+                /** @description Origin of the preset. */
                 source: components["schemas"]["PresetSource"];
-                /** @description Its name. */
+                /** @description Name of the preset. */
                 name: string;
-                /** @description Its category, such as `Vocals`; may be empty. */
+                /** @description Category of the preset, such as `Vocals`; may be empty. */
                 category: string;
-                /** @description Description; may be empty. */
+                /** @description Description of the preset; may be empty. */
                 description: string;
-                /** @description When it was stored, RFC 3339; null for the factory's. */
+                /** @description Time when the preset was stored, RFC 3339; null for factory presets. */
                 created_at: string | null;
-                /** @description When it was last changed, RFC 3339; null for the factory's. */
+                /** @description Time of the last change, RFC 3339; null for factory presets. */
                 updated_at: string | null;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
@@ -2709,11 +2727,11 @@ export interface components {
             items: {
                 /** @description Id of the project. */
                 project_id: string;
-                /** @description Title. */
+                /** @description Title of the project. */
                 name: string;
                 /**
                  * Format: int64
-                 * @description Current revision.
+                 * @description Current revision of the project.
                  */
                 revision: number;
                 /** @description Time of the last save, RFC 3339. */
@@ -2724,7 +2742,7 @@ export interface components {
                  */
                 size_bytes: number;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
@@ -2733,22 +2751,22 @@ export interface components {
             items: {
                 /** @description Id, a UUID. */
                 id: string;
-                /** @description Its title. */
+                /** @description Title of the template. */
                 title: string;
                 /** @description The text, with `{{name}}` where a variable goes. */
                 body: string;
                 /** @description Keywords for searches. */
                 keywords: string[];
-                /** @description Whether it is a favourite. */
+                /** @description Whether the template is a favourite. */
                 favourite: boolean;
-                /** @description Names of its variables, in the order of their first use. */
+                /** @description Names of the variables, in the order of their first use. */
                 variables: string[];
-                /** @description When it was stored, RFC 3339. */
+                /** @description When the template was stored, RFC 3339. */
                 created_at: string;
-                /** @description When it was last changed, RFC 3339. */
+                /** @description When the template was last changed, RFC 3339. */
                 updated_at: string;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
@@ -2757,10 +2775,10 @@ export interface components {
             items: {
                 /**
                  * Format: int64
-                 * @description The revision.
+                 * @description Number of the revision.
                  */
                 revision: number;
-                /** @description Time of its save, RFC 3339. */
+                /** @description Time when the revision was saved, RFC 3339. */
                 updated_at: string;
                 /**
                  * Format: int64
@@ -2768,38 +2786,44 @@ export interface components {
                  */
                 size_bytes: number;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
         Page_Task: {
             /** @description The entries, newest first. */
             items: {
-                /** @description Id, a UUID. */
+                /** @description Id of the task, a UUID. */
                 id: string;
                 /** @description Kind of task, such as `render`. */
                 kind: string;
-                /** @description State. */
+                /** @description State of the task. */
                 state: components["schemas"]["TaskState"];
                 /**
                  * Format: double
-                 * @description Progress, 0 to 1.
+                 * @description Progress of the task, from 0 to 1.
                  */
                 progress: number;
-                /** @description Current step, for people; may be empty. */
+                /** @description Text for users about the current step; may be empty. */
                 message: string;
-                /** @description When it was started, RFC 3339. */
+                /** @description Time when the task was created, RFC 3339. */
                 created_at: string;
-                /** @description When its first attempt began, RFC 3339. */
+                /** @description Time when the first attempt started, RFC 3339; null before that. */
                 started_at: string | null;
-                /** @description When it ended, RFC 3339. */
+                /** @description Time when the task ended, RFC 3339; null before that. */
                 finished_at: string | null;
-                /** @description Result: the body that the direct request would answer. */
+                /**
+                 * @description Result of the task: the body of the answer that a direct request would get. Null unless the
+                 *     task has succeeded.
+                 */
                 result: unknown;
-                /** @description The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail. */
+                /**
+                 * @description Problem that made the task fail, with `type`, `title`, `status`, `detail` and `code`. Null
+                 *     unless the task has failed.
+                 */
                 error: unknown;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
@@ -2808,7 +2832,7 @@ export interface components {
             items: {
                 /** @description Id of the entry. */
                 id: string;
-                /** @description The kind of a throttled entry. */
+                /** @description What is throttled. */
                 kind: components["schemas"]["ThrottledKind"];
                 /** @description Name of the account; null if the entry is about an address or an unknown name. */
                 username: string | null;
@@ -2819,8 +2843,8 @@ export interface components {
                 address: string | null;
                 /**
                  * Format: int64
-                 * @description Failed log-ins within an hour; for an address the failed accounts, for registrations all
-                 *     attempts, also successful ones.
+                 * @description Failed log-ins within an hour. For an address, the number of failed accounts; for
+                 *     registrations, the number of all attempts, including successful ones.
                  */
                 failures: number;
                 /** @description When the last log-in failed or the last registration arrived, RFC 3339. */
@@ -2831,7 +2855,7 @@ export interface components {
                  */
                 retry_after_secs: number;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /** @description A page of a list. */
@@ -2840,47 +2864,47 @@ export interface components {
             items: {
                 /** @description Id of the upload. */
                 id: string;
-                /** @description Address of the upload. */
+                /** @description Path of the upload in the API. */
                 location: string;
                 /** @description Name of the file. */
                 name: string;
                 /**
                  * Format: int64
-                 * @description Announced size in bytes.
+                 * @description Size of the file in bytes, as announced by the client.
                  */
                 length_bytes: number;
                 /**
                  * Format: int64
-                 * @description Bytes received so far.
+                 * @description Number of bytes received so far.
                  */
                 offset_bytes: number;
-                /** @description When it expires, RFC 3339; every received part extends this. */
+                /** @description When the upload expires, RFC 3339. Every received part extends this time. */
                 expires_at: string;
-                /** @description Its state. */
+                /** @description State of the upload. */
                 state: components["schemas"]["UploadState"];
-                /** @description The task that decodes the file, once the upload is complete. */
+                /** @description Id of the task that decodes the file, once the upload is complete. */
                 task_id: string | null;
-                /** @description The audio file, once it is stored. */
+                /** @description Id of the audio file, once it is stored. */
                 audio_id: string | null;
             }[];
-            /** @description Where the next page starts; null on the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
         /**
-         * @description How a knob divides the range of a parameter.
+         * @description How a control, such as a knob, divides the range of a parameter.
          * @enum {string}
          */
         ParameterScale: "linear" | "logarithmic" | "choice" | "switch";
         /** @description A password to score. */
         PasswordCandidate: {
-            /** @description The first 100 characters are scored; the password is not stored. */
+            /** @description The password, which is not stored. Only its first 100 characters are scored. */
             password: string;
         };
         /** @description A change of password. */
         PasswordChange: {
-            /** @description The current password; omitted if none was ever set. */
+            /** @description The current password. It may be left out if the account has none. */
             current_password?: string | null;
-            /** @description The new password: a score of 3 or more, at most 1024 bytes. */
+            /** @description The new password. It must have a score of 3 or more, and at most 1024 bytes. */
             new_password: string;
         };
         /** @description How strong a password is. */
@@ -2890,11 +2914,11 @@ export interface components {
              * @description 0 (trivial to guess) to 4 (very hard to guess).
              */
             score: number;
-            /** @description Why it is weak, if it is. */
+            /** @description Why the password is weak; null if the password is not weak. */
             warning: string | null;
-            /** @description How to make it stronger. */
+            /** @description How to make the password stronger. */
             suggestions: string[];
-            /** @description Whether it is strong enough to be set. */
+            /** @description Whether the password is strong enough to be set. */
             accepted: boolean;
         };
         /** @description Peaks as BBC audiowaveform writes them in JSON (version 2). */
@@ -2906,7 +2930,7 @@ export interface components {
             version: number;
             /**
              * Format: int32
-             * @description Channels: 1 or 2.
+             * @description Number of channels: 1 or 2.
              */
             channels: number;
             /**
@@ -2921,12 +2945,12 @@ export interface components {
             samples_per_pixel: number;
             /**
              * Format: int32
-             * @description Width of the values: 8 or 16.
+             * @description Width of the values in bits: 8 or 16.
              */
             bits: number;
             /**
              * Format: int64
-             * @description Pixels.
+             * @description Number of pixels.
              */
             length: number;
             /** @description Minimum and maximum of each channel in turn, pixel by pixel. Full scale is 127 or 32767. */
@@ -2934,29 +2958,29 @@ export interface components {
         };
         /** @description Result of a folder dialog. */
         PickedDir: {
-            /** @description The chosen folder's absolute path; null if cancelled. */
+            /** @description Absolute path of the chosen folder; null if the dialog was cancelled. */
             path: string | null;
             /** @description Whether the dialog was closed without a choice. */
             cancelled: boolean;
         };
         /** @description A plugin folder. */
         PluginDir: {
-            /** @description Its absolute path; at most 2048 bytes. */
+            /** @description Absolute path of the folder; at most 2048 bytes. */
             path: string;
         };
         /** @description A user's plugin folders. */
         PluginDirs: {
-            /** @description Their absolute paths, without symbolic links, in the order in which they were added. */
-            plugin_dirs: string[];
             /**
-             * @description Where the next page of the list starts; null on the last one, and where all of them are
-             *     answered.
+             * @description Absolute paths of the folders, without symbolic links, in the order in which they were
+             *     added.
              */
+            plugin_dirs: string[];
+            /** @description Cursor of the next page; null on the last page and in answers that contain all folders. */
             next_cursor: string | null;
         };
-        /** @description A problem of a scan for plugins. */
+        /** @description A problem that a scan for plugins found. */
         PluginProblem: {
-            /** @description Path. */
+            /** @description Path of the module or folder. */
             path: string;
             /** @description The problem. */
             problem: string;
@@ -2965,46 +2989,46 @@ export interface components {
         PluginScan: {
             /** @description Id of the user. */
             user_id: string;
-            /** @description When it ended, RFC 3339. */
+            /** @description When the scan ended, RFC 3339. */
             scanned_at: string;
             /** @description Folders that were searched. */
             folders: string[];
-            /** @description Plugins that play notes. */
+            /** @description Number of plugins that play notes. */
             instruments: number;
-            /** @description Plugins that change sound. */
+            /** @description Number of plugins that process audio. */
             effects: number;
-            /** @description Plugins and modules of unknown purpose, and folders that could not be read. */
+            /** @description Plugins and modules that could not be classified, and folders that could not be read. */
             problems: components["schemas"]["PluginProblem"][];
         };
         /** @description A preset of a SoundFont. */
         Preset: {
             /**
              * Format: int32
-             * @description SoundFont bank number; 128 holds drum kits.
+             * @description SoundFont bank number; 128 contains drum kits.
              */
             bank: number;
             /**
              * Format: int32
-             * @description Program number.
+             * @description Program number, 0 to 127.
              */
             program: number;
-            /** @description Name in the file. */
+            /** @description Name of the preset in the file. */
             name: string;
         };
         /** @description A preset to store. */
         PresetBody: {
-            /** @description Its purpose. */
+            /** @description Purpose of the preset. */
             kind: components["schemas"]["PresetKind"];
-            /** @description Its name: 1 to 200 characters. */
+            /** @description Name of the preset: 1 to 200 characters. */
             name: string;
-            /** @description Its category: at most 64 characters; empty by default. */
+            /** @description Category of the preset: at most 64 characters; empty by default. */
             category?: string;
-            /** @description Description: at most 2000 characters; empty by default. */
+            /** @description Description of the preset: at most 2000 characters; empty by default. */
             description?: string;
             /**
-             * @description `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it
-             *     has some. Ids of effects and side-chains, which mean something in one project only, are not
-             *     stored.
+             * @description `effects` as on a track of a project. An instrument has a `synth_engine`, and may also have
+             *     `effects`. Ids and side-chains of effects are not stored, because they have a meaning only
+             *     within one project.
              */
             content: Record<string, unknown>;
         };
@@ -3013,16 +3037,16 @@ export interface components {
          * @enum {string}
          */
         PresetKind: "instrument" | "effect_chain";
-        /** @description Numbers of a preset. */
+        /** @description Bank and program number of a preset. */
         PresetNumbers: {
             /**
              * Format: int32
-             * @description SoundFont bank; 128 holds drum kits.
+             * @description SoundFont bank number; 128 contains drum kits.
              */
             bank: number;
             /**
              * Format: int32
-             * @description Program.
+             * @description Program number, 0 to 127.
              */
             program: number;
         };
@@ -3035,19 +3059,19 @@ export interface components {
         PresetSummary: {
             /** @description Id: a UUID, or a name that begins with `factory-`. */
             id: string;
-            /** @description Its purpose. */
+            /** @description Purpose of the preset. */
             kind: components["schemas"]["PresetKind"];
-            /** @description Its origin. */
+            /** @description Origin of the preset. */
             source: components["schemas"]["PresetSource"];
-            /** @description Its name. */
+            /** @description Name of the preset. */
             name: string;
-            /** @description Its category, such as `Vocals`; may be empty. */
+            /** @description Category of the preset, such as `Vocals`; may be empty. */
             category: string;
-            /** @description Description; may be empty. */
+            /** @description Description of the preset; may be empty. */
             description: string;
-            /** @description When it was stored, RFC 3339; null for the factory's. */
+            /** @description Time when the preset was stored, RFC 3339; null for factory presets. */
             created_at: string | null;
-            /** @description When it was last changed, RFC 3339; null for the factory's. */
+            /** @description Time of the last change, RFC 3339; null for factory presets. */
             updated_at: string | null;
         };
         /** @description Body of every error answer (RFC 9457). */
@@ -3072,11 +3096,11 @@ export interface components {
         ProjectSummary: {
             /** @description Id of the project. */
             project_id: string;
-            /** @description Title. */
+            /** @description Title of the project. */
             name: string;
             /**
              * Format: int64
-             * @description Current revision.
+             * @description Current revision of the project.
              */
             revision: number;
             /** @description Time of the last save, RFC 3339. */
@@ -3091,19 +3115,19 @@ export interface components {
         PromptTemplate: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description Its title. */
+            /** @description Title of the template. */
             title: string;
             /** @description The text, with `{{name}}` where a variable goes. */
             body: string;
             /** @description Keywords for searches. */
             keywords: string[];
-            /** @description Whether it is a favourite. */
+            /** @description Whether the template is a favourite. */
             favourite: boolean;
-            /** @description Names of its variables, in the order of their first use. */
+            /** @description Names of the variables, in the order of their first use. */
             variables: string[];
-            /** @description When it was stored, RFC 3339. */
+            /** @description When the template was stored, RFC 3339. */
             created_at: string;
-            /** @description When it was last changed, RFC 3339. */
+            /** @description When the template was last changed, RFC 3339. */
             updated_at: string;
         };
         /** @description An account with the password to hand to its owner. */
@@ -3117,37 +3141,37 @@ export interface components {
         Receipt: {
             /**
              * Format: double
-             * @description Highest magnitude of any sample; 1 is full scale.
+             * @description Highest absolute value of any sample; 1 is full scale.
              */
             peak: number;
             /**
              * Format: int64
-             * @description Samples that lay beyond full scale and were clipped to it.
+             * @description Number of samples that were beyond full scale and were clipped to it.
              */
             clipped_samples: number;
-            /** @description Ids of tracks that should be audible and are silent. */
+            /** @description Ids of tracks that should be audible but are silent. */
             silent_tracks: string[];
             /**
-             * @description Parts of the project that the engine cannot play: plugins, effects of other versions,
+             * @description Parts of the project that the engine cannot play: plugins, effects of other versions, and
              *     missing audio.
              */
             left_out: components["schemas"]["LeftOutOfRender"][];
-            /** @description Missing SoundFonts and presets of the project, and what played instead. */
+            /** @description SoundFonts and presets of the project that are missing, and what played instead. */
             missing_sounds: components["schemas"]["MissingSound"][];
             /** @description Version of the engine. */
             engine_version: string;
             /** @description SHA-256 of the project document, in hexadecimal. */
             project_sha256: string;
-            /** @description SHA-256 of the audio bytes of the file, without its header, in hexadecimal. */
+            /** @description SHA-256 of the file's audio data without its header, in hexadecimal. */
             pcm_sha256: string;
             /**
              * Format: int64
-             * @description Frames in the file.
+             * @description Number of frames in the file.
              */
             frames: number;
             /**
              * Format: double
-             * @description End of the last item in seconds; the tail follows.
+             * @description End of the last item in seconds. The tail comes after it.
              */
             song_secs: number;
             /** @description Gain reduction of the mix limiter. */
@@ -3155,18 +3179,18 @@ export interface components {
             /** @description Settings of the render. */
             settings: components["schemas"]["ReceiptSettings"];
         };
-        /** @description Settings of a render. */
+        /** @description Settings with which a file was rendered. */
         ReceiptSettings: {
             /**
              * Format: int32
-             * @description Sample rate in hertz.
+             * @description Sample rate of the file in hertz.
              */
             sample_rate_hz: number;
             /** @description Sample format of the file. */
             bit_depth: components["schemas"]["BitDepth"];
             /**
              * Format: double
-             * @description Longest tail that was allowed, in seconds.
+             * @description Maximum length of the tail, in seconds.
              */
             tail_secs: number;
             /**
@@ -3174,20 +3198,20 @@ export interface components {
              * @description Maximum number of voices of one track.
              */
             polyphony: number;
-            /** @description How voices read between the values of a sample: `linear`, `four_point` or `sinc`. */
+            /** @description How voices interpolate between the values of a sample: `linear`, `four_point` or `sinc`. */
             interpolation: string;
-            /** @description How velocity moves the cutoff of the filter: `as_stated` or `specification`. */
+            /** @description How velocity changes the filter cutoff: `as_stated` or `specification`. */
             velocity_to_cutoff: string;
-            /** @description The reverb that all instruments shared, as in a project's settings. */
+            /** @description Reverb that all instruments share, as in a project's settings. */
             reverb: Record<string, unknown>;
-            /** @description The chorus that all instruments shared, as in a project's settings. */
+            /** @description Chorus that all instruments share, as in a project's settings. */
             chorus: Record<string, unknown>;
             /**
              * Format: int64
-             * @description Start of every random sequence, dither included.
+             * @description Seed of every random sequence, including dither.
              */
             seed: number;
-            /** @description The banks that were played, as `soundfont_id` or file name. */
+            /** @description The banks that were played, each as its `soundfont_id` or file name. */
             soundfonts: string[];
         };
         /** @description Measurements of a reference. */
@@ -3206,8 +3230,9 @@ export interface components {
             sample_rate_hz: number;
             /**
              * Format: double
-             * @description Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts
-             *     as played from both loudspeakers: 3 LU more than on meters that treat it as one channel.
+             * @description Gated loudness in LUFS (EBU R 128); null for silence and for files shorter than 400 ms. A
+             *     mono file is measured as if both loudspeakers played it, which is 3 LU more than on meters
+             *     that measure it as one channel.
              */
             lufs: number | null;
             /**
@@ -3225,40 +3250,40 @@ export interface components {
              * @description Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
              */
             spectral_centroid_hz: number | null;
-            /** @description Levels in thirds of an octave from 25 Hz to 20 kHz. */
+            /** @description Levels in third-octave bands from 25 Hz to 20 kHz. */
             third_octaves: components["schemas"]["BandLevel"][];
             /** @description Faults of the file that did not prevent decoding, as sentences. */
             warnings: string[];
         };
-        /** @description A stored file to compare with. */
+        /** @description A stored audio file that a mix is compared with. */
         ReferenceRequest: {
             /** @description Id of the audio file. */
             audio_id: string;
         };
         /** @description A refused file. */
         RefusedFile: {
-            /** @description Its name. */
+            /** @description Name of the file. */
             name: string;
-            /** @description Why. */
+            /** @description The reason for the refusal. */
             problem: components["schemas"]["Problem"];
         };
         /** @description A refused file. */
         RefusedMedia: {
-            /** @description Its path, as requested. */
+            /** @description Path of the file, as requested. */
             path: string;
-            /** @description Why. */
+            /** @description Reason for the refusal. */
             problem: components["schemas"]["Problem"];
         };
         /**
-         * @description Access to registration.
+         * @description Who may register.
          * @enum {string}
          */
         Registration: "open" | "invite" | "closed";
-        /** @description A finished render. */
+        /** @description The result of a render. */
         RenderAnswer: {
-            /** @description Identifies the render. */
+            /** @description Id of the render. */
             render_id: string;
-            /** @description Address of its file. */
+            /** @description Path to download the file. */
             audio_url: string;
             /** @description File format. */
             format: string;
@@ -3297,9 +3322,9 @@ export interface components {
             /** @description Title. */
             title?: string | null;
         };
-        /** @description The project of an export, and how its sound is written. */
+        /** @description The project of an export, and how its audio is written. */
         RenderOptions: {
-            /** @description A stored project; exactly one of this and `project` is given. */
+            /** @description Id of a stored project. A request must have either this or `project`. */
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
             bit_depth?: components["schemas"]["BitDepth"] | null;
@@ -3307,7 +3332,7 @@ export interface components {
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest tail after the last item, in seconds; 5 by default.
+             * @description Longest tail after the last item of the song, in seconds; 5 by default.
              */
             tail_secs?: number | null;
         };
@@ -3332,10 +3357,10 @@ export interface components {
         RevisionSummary: {
             /**
              * Format: int64
-             * @description The revision.
+             * @description Number of the revision.
              */
             revision: number;
-            /** @description Time of its save, RFC 3339. */
+            /** @description Time when the revision was saved, RFC 3339. */
             updated_at: string;
             /**
              * Format: int64
@@ -3350,36 +3375,39 @@ export interface components {
         Role: "admin" | "user";
         /** @description The environment of this process. */
         Runtime: {
-            /** @description The kind of deployment. */
+            /** @description Kind of deployment. */
             environment: components["schemas"]["Environment"];
-            /** @description Operating system. */
+            /** @description Name of the operating system. */
             os: string;
-            /** @description Kind of processor. */
+            /** @description Architecture of the processor. */
             architecture: string;
-            /** @description Processors that this process may use. */
+            /** @description Number of processors that this process may use. */
             processors: number;
-            /** @description When this process started, RFC 3339. */
+            /** @description Time when this process started, RFC 3339. */
             started_at: string;
             /**
              * Format: int64
-             * @description How long it has run, in seconds.
+             * @description Time since this process started, in seconds.
              */
             uptime_secs: number;
-            /** @description `sqlite` or `postgresql`. */
+            /** @description Kind of database: `sqlite` or `postgresql`. */
             database: string;
             /**
              * Format: int64
              * @description Schema version of the database.
              */
             database_form: number;
-            /** @description Where files are stored: `folder`, `shared_folder` or `s3`. */
+            /** @description Kind of file storage: `folder`, `shared_folder` or `s3`. */
             blob_store: string;
-            /** @description How tasks run: `threads` of this process, or a `queue` that processes share. */
+            /**
+             * @description How tasks run: by `threads` of this process, or through a `queue` that several processes
+             *     share.
+             */
             tasks: string;
-            /** @description Threads of this process that run tasks; 0 where it leaves them to workers. */
+            /** @description Number of threads of this process that run tasks; 0 if only workers run them. */
             task_workers: number;
         };
-        /** @description Answer of a save. */
+        /** @description Answer to a save. */
         Saved: {
             /** @description Id of the project. */
             project_id: string;
@@ -3393,95 +3421,89 @@ export interface components {
         };
         /** @description A file that was saved. */
         SavedFile: {
-            /** @description Its whole path. */
+            /** @description Absolute path of the file. */
             path: string;
-            /** @description Its name, with a number if the name existed. */
+            /** @description Name of the file. A number was added if the requested name existed. */
             name: string;
             /**
              * Format: int64
-             * @description Its size in bytes.
+             * @description Size of the file in bytes.
              */
             size_bytes: number;
         };
-        /** @description Plugins and SoundFonts in the caller's folders. */
+        /** @description Plugins and SoundFonts found in the caller's folders. */
         ScanAnswer: {
-            /** @description Number of VST plugins: `instruments`, `effects` and `unclassified`. */
+            /** @description Total number of VST plugins: instruments, effects and unclassified ones. */
             vst_found: number;
-            /** @description Number of plugins that play notes. */
+            /** @description Number of plugins that are instruments. */
             instruments: number;
-            /** @description Number of plugins that change sound. */
+            /** @description Number of plugins that are audio effects. */
             effects: number;
             /** @description Plugins of unknown kind, and modules that could not be scanned. */
             unclassified: components["schemas"]["UnclassifiedPlugin"][];
             /**
-             * @description Modules that the rules exclude, and SoundFonts in these folders that are not used
-             *     because another one has the same id.
+             * @description Modules that are not used, and SoundFonts in these folders that are not used because another
+             *     SoundFont has the same id. Each comes with the reason.
              */
             ignored: components["schemas"]["ScanRemark"][];
-            /** @description Folders that could not be searched. */
+            /** @description Folders that could not be searched, each with the reason. */
             unreadable: components["schemas"]["ScanRemark"][];
             /**
-             * @description Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000
-             *     SoundFonts.
+             * @description Whether the search stopped early at one of its limits: 8 levels of folders, 50,000 entries,
+             *     2,000 modules and 2,000 SoundFonts.
              */
             truncated: boolean;
             /**
-             * @description The SoundFonts of the catalogue that are in these folders, and those that the caller has
+             * @description SoundFonts of the catalogue that are in these folders, and SoundFonts that the caller has
              *     uploaded.
              */
             soundfonts: components["schemas"]["ScannedSoundFont"][];
-            /**
-             * @description Whether a cached list of effects, of any user, was discarded, so that lists read earlier are
-             *     out of date.
-             */
+            /** @description Whether a cached list of effects of any user was discarded. If so, request such lists again. */
             fx_cache_invalidated: boolean;
-            /** @description When the scan ended, RFC 3339. */
+            /** @description Time when the scan ended, RFC 3339. */
             scanned_at: string;
         };
-        /** @description Age of the list of plugins, and its limit. */
+        /** @description Time and validity of the last plugin scan. */
         ScanCache: {
             /**
              * Format: int32
              * @description How long a scan is valid, in seconds.
              */
             max_age_secs: number;
-            /**
-             * @description Time of the scan, RFC 3339; null if the caller has no folders to
-             *     search.
-             */
+            /** @description Time of the scan, RFC 3339; null if the caller has no plugin folders. */
             scanned_at: string | null;
         };
-        /** @description A faulty bank. */
+        /** @description A SoundFont with a problem. */
         ScanProblem: {
-            /** @description Id of the bank. */
+            /** @description Id of the SoundFont. */
             soundfont_id: string;
-            /** @description Its file. */
+            /** @description Path of the SoundFont's file. */
             path: string;
-            /** @description Whether it is played without the skipped parts. */
+            /** @description Whether the SoundFont can be played, without its faulty parts. */
             usable: boolean;
             /** @description The problem. */
             problem: string;
         };
-        /** @description A file or folder, and a remark about it. */
+        /** @description A file or folder with a remark. */
         ScanRemark: {
-            /** @description Path. */
+            /** @description Path of the file or folder. */
             path: string;
-            /** @description The remark. */
+            /** @description Remark, such as the reason why the file is ignored. */
             reason: string;
         };
-        /** @description A SoundFont in the folders, or uploaded. */
+        /** @description A SoundFont in the caller's folders, or one that they uploaded. */
         ScannedSoundFont: {
-            /** @description Identifies the bank. */
+            /** @description Id of the bank. */
             soundfont_id: string;
-            /** @description Its name. */
+            /** @description Name of the bank. */
             name: string;
-            /** @description Owner. */
+            /** @description Owner of the bank. */
             source: components["schemas"]["SoundFontSource"];
-            /** @description Whether it can be played. */
+            /** @description Whether the bank can be played. */
             usable: boolean;
-            /** @description Its file; null if it was uploaded. */
+            /** @description Path of the bank's file; null if it was uploaded. */
             path: string | null;
-            /** @description The caller's folder that contains it; null if it was uploaded. */
+            /** @description The folder of the caller that contains the file; null if it was uploaded. */
             directory: string | null;
         };
         /** @description Results of the scans. */
@@ -3496,55 +3518,55 @@ export interface components {
         };
         /** @description Accepted values of a setting. */
         SettingDescription: {
-            /** @description Its name. */
+            /** @description Name of the setting. */
             key: string;
             /**
              * @description `choice` (one of `choices`), `switch`, `whole` (a whole number), `number`, or `text` (may be
              *     null).
              */
             kind: string;
-            /** @description The words of a choice; empty for other kinds. */
+            /** @description Accepted values of a `choice`; empty for other kinds. */
             choices: string[];
             /**
              * Format: double
-             * @description Minimum; null for other kinds.
+             * @description Minimum of a number; null for other kinds.
              */
             min: number | null;
             /**
              * Format: double
-             * @description Maximum; null for other kinds.
+             * @description Maximum of a number; null for other kinds.
              */
             max: number | null;
             /** @description Maximum number of characters of a text; null for other kinds. */
             max_chars: number | null;
             /** @description Default value. */
             default: unknown;
-            /** @description Description. */
+            /** @description Description of the setting in one sentence. */
             about: string;
         };
-        /** @description All settings. */
+        /** @description A list of all settings. */
         SettingList: {
-            /** @description One entry each. */
+            /** @description One entry for each setting. */
             items: components["schemas"]["SettingDescription"][];
         };
-        /** @description Bad regions of a SoundFont: it is played without them. */
+        /** @description Faulty regions of a SoundFont, which is played without them. */
         SkippedParts: {
-            /** @description Number of regions. */
+            /** @description Number of skipped regions. */
             count: number;
-            /** @description Locations and faults of the first of them; at most 20. */
+            /** @description Location and fault of the first regions, at most 20. */
             reasons: string[];
         };
         /** @description A SoundFont with its presets. */
         SoundFont: components["schemas"]["SoundFontSummary"] & {
-            /** @description Its presets by ascending bank and program. */
+            /** @description Presets of the SoundFont, ordered by bank and program. */
             presets: components["schemas"]["Preset"][];
         };
-        /** @description A SoundFont as a form, for the API's description. */
+        /** @description Form with a SoundFont, for the API description. */
         SoundFontForm: {
             /**
              * Format: binary
-             * @description An SF2 or SF3 file. The id is made of its name: lower case, letters and digits, without the
-             *     extension.
+             * @description An SF2 or SF3 file. The letters and digits of its name without the extension, in lower case,
+             *     become the id.
              */
             file: string;
         };
@@ -3555,55 +3577,61 @@ export interface components {
         SoundFontFormat: "sf2" | "sf3";
         /** @description Notes, and the SoundFont to play them with. */
         SoundFontRenderRequest: {
-            /** @description Notes as in a project's MIDI item. */
+            /** @description Notes, as in a MIDI item of a project. */
             notes: components["schemas"]["Project.Note"][];
-            /** @description Controls as in a project's MIDI item. */
+            /** @description Controls, as in a MIDI item of a project. */
             controls?: components["schemas"]["Project.Control"][];
-            /** @description SoundFont to play; by default the default SoundFont, which also replaces a missing one. */
+            /**
+             * @description Id of the SoundFont to play. By default it is the default SoundFont, which also replaces a
+             *     missing one.
+             */
             soundfont_id?: string | null;
             /**
              * Format: int32
-             * @description SoundFont bank number, 0 by default; 128 holds drum kits.
+             * @description SoundFont bank number, 0 by default; 128 has the drum kits.
              */
             bank?: number;
             /**
              * Format: int32
-             * @description Program, 0 by default.
+             * @description Program number, 0 by default.
              */
             program?: number;
-            /** @description Tempo changes as in a project; 120 quarter notes a minute by default. */
+            /** @description Tempo changes as in a project; by default 120 quarter notes per minute. */
             tempo_map?: components["schemas"]["Project.TempoPoint"][];
-            /** @description Unit of times. */
+            /** @description Unit of the times. */
             time_base?: components["schemas"]["TimeBase"];
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest tail after the last note, in seconds; by default as long as the service allows.
-             *     Silence ends it earlier.
+             * @description Longest tail after the last note, in seconds; by default as long as the service allows. The
+             *     tail ends earlier if it becomes silent.
              */
             tail_secs?: number | null;
-            /** @description The engine's settings as in a project. */
+            /** @description Settings of the engine, as in a project. */
             settings?: components["schemas"]["Project.Settings"];
             /**
-             * @description `true`: four channels: left, right, and the sends to the reverb and the chorus of a mix. The
-             *     file's channel mask is 0, since sends have no loudspeaker position.
+             * @description If `true`, the file has four channels: left, right, and the sends to the reverb and to the
+             *     chorus of a mix. Its channel mask is 0, because sends have no loudspeaker position.
              */
             sends?: boolean;
         };
-        /** @description Result of the last scan for SoundFonts. */
+        /** @description Result of the latest scan for SoundFonts. */
         SoundFontScan: {
-            /** @description When it ended, RFC 3339. */
+            /** @description When the scan ended, RFC 3339. */
             scanned_at: string;
             /** @description Folders that are searched (`SF_SOUNDFONT_DIRS`). */
             folders: string[];
-            /** @description Banks that were found. */
+            /** @description Number of SoundFonts that were found. */
             found: number;
-            /** @description Banks that can be played. */
+            /** @description Number of SoundFonts that can be played. */
             usable: number;
-            /** @description The bank that replaces missing ones; null if there is none. */
+            /** @description Id of the SoundFont that replaces missing ones; null if there is none. */
             default_soundfont_id: string | null;
-            /** @description Banks that cannot be played, or only in part, and files with the id of another bank. */
+            /**
+             * @description SoundFonts that cannot be played at all or only in part, and files whose id another
+             *     SoundFont already has.
+             */
             problems: components["schemas"]["ScanProblem"][];
         };
         /**
@@ -3613,13 +3641,16 @@ export interface components {
         SoundFontSource: "system" | "upload";
         /** @description A SoundFont without its presets. */
         SoundFontSummary: {
-            /** @description Identifies the bank: the stem of its file, lower-case letters and digits. */
+            /**
+             * @description Id of the bank: the letters and digits of its file name without the extension, in lower
+             *     case.
+             */
             soundfont_id: string;
-            /** @description Name in the file, or the stem of the file name. */
+            /** @description Name in the file or, if it has none, the file name without the extension. */
             name: string;
-            /** @description Owner. */
+            /** @description Owner of the SoundFont. */
             source: components["schemas"]["SoundFontSource"];
-            /** @description Sample format. */
+            /** @description Sample format of the SoundFont. */
             format: components["schemas"]["SoundFontFormat"];
             /**
              * Format: int64
@@ -3628,18 +3659,18 @@ export interface components {
             size_bytes: number;
             /** @description SHA-256 of the file in hexadecimal; null if it could not be read. */
             content_hash: string | null;
-            /** @description Whether it replaces missing ones. */
+            /** @description Whether this bank replaces missing banks. */
             default: boolean;
-            /** @description Whether it can be played. */
+            /** @description Whether the bank can be played. */
             usable: boolean;
-            /** @description Why it cannot be played; null if it can. */
+            /** @description Reason why the bank cannot be played; null if it can. */
             problem: string | null;
-            /** @description Skipped parts. */
+            /** @description Regions of the bank that are skipped. */
             skipped: components["schemas"]["SkippedParts"];
-            /** @description Other SoundFonts of this id; this one is played instead of them. */
+            /** @description Other SoundFonts with the same id. This SoundFont is played instead of them. */
             others: components["schemas"]["OtherSoundFont"][];
         };
-        /** @description An uploaded SoundFont. */
+        /** @description Answer to an upload. */
         SoundFontUpload: components["schemas"]["SoundFont"] & {
             /** @description The file that was sent. */
             uploaded: components["schemas"]["UploadedSoundFont"];
@@ -3649,19 +3680,19 @@ export interface components {
          * @enum {string}
          */
         Stage: "before_fader" | "after_fader";
-        /** @description A task that continues the work of the request. */
+        /** @description The task that does the work of the request. */
         StartedTask: {
-            /** @description Its id; see `/tasks/{id}`. */
+            /** @description Id of the task, for `/tasks/{id}`. */
             task_id: string;
         };
-        /** @description The tracks to render as stems, and how. */
+        /** @description The tracks to render as stems, and the options of the export. */
         StemsRequest: components["schemas"]["RenderOptions"] & {
-            /** @description Ids of the tracks; by default all that play something and are not muted. */
+            /** @description Ids of the tracks; by default those of all tracks that play something and are not muted. */
             tracks?: string[] | null;
         };
-        /** @description Stored bytes of all users, and on the disk. */
+        /** @description Stored data of all users, and sizes on the disk. */
         Storage: {
-            /** @description By user, the largest total first. Audio of several users counts for each of them. */
+            /** @description The users, the largest total first. Audio that several users have counts for each of them. */
             users: components["schemas"]["UserStorage"][];
             /**
              * Format: int64
@@ -3687,45 +3718,54 @@ export interface components {
         /** @description A preset. */
         StoredPreset: components["schemas"]["PresetSummary"] & {
             /**
-             * @description `effects` as on a track of a project, without ids; for an instrument also its
+             * @description `effects` as on a track of a project, but without ids. An instrument also has a
              *     `synth_engine`.
              */
             content: Record<string, unknown>;
         };
-        /** @description A tag, for the API's description. */
+        /** @description A tag, used only in the description of the API. */
         Tag: string;
         /** @description The tags of a file. */
         Tags: {
-            /** @description At most 50 tags of 1 to 64 characters. Of those that differ in case only, the first stays. */
+            /**
+             * @description At most 50 tags of 1 to 64 characters. If tags differ only in case, only the first is
+             *     stored.
+             */
             tags: components["schemas"]["Tag"][];
         };
-        /** @description A task as the API shows it. */
+        /** @description A background task. */
         Task: {
-            /** @description Id, a UUID. */
+            /** @description Id of the task, a UUID. */
             id: string;
             /** @description Kind of task, such as `render`. */
             kind: string;
-            /** @description State. */
+            /** @description State of the task. */
             state: components["schemas"]["TaskState"];
             /**
              * Format: double
-             * @description Progress, 0 to 1.
+             * @description Progress of the task, from 0 to 1.
              */
             progress: number;
-            /** @description Current step, for people; may be empty. */
+            /** @description Text for users about the current step; may be empty. */
             message: string;
-            /** @description When it was started, RFC 3339. */
+            /** @description Time when the task was created, RFC 3339. */
             created_at: string;
-            /** @description When its first attempt began, RFC 3339. */
+            /** @description Time when the first attempt started, RFC 3339; null before that. */
             started_at: string | null;
-            /** @description When it ended, RFC 3339. */
+            /** @description Time when the task ended, RFC 3339; null before that. */
             finished_at: string | null;
-            /** @description Result: the body that the direct request would answer. */
+            /**
+             * @description Result of the task: the body of the answer that a direct request would get. Null unless the
+             *     task has succeeded.
+             */
             result: unknown;
-            /** @description The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail. */
+            /**
+             * @description Problem that made the task fail, with `type`, `title`, `status`, `detail` and `code`. Null
+             *     unless the task has failed.
+             */
             error: unknown;
         };
-        /** @description An event of the stream. */
+        /** @description A server-sent event of the stream. */
         TaskEvent: {
             /** @description Name of the event: `task`. */
             event: string;
@@ -3741,24 +3781,27 @@ export interface components {
         TempDocument: {
             /** @description Time of writing, RFC 3339. */
             updated_at: string;
-            /** @description The window that wrote it. */
+            /** @description Id of the window that wrote it. */
             client_id: string;
             /**
-             * @description The project, upgraded to the current schema version. It may be invalid, since autosaves are
-             *     not validated.
+             * @description The project, upgraded to the current schema version. It may be invalid, because autosaves
+             *     are not validated.
              */
             project: Record<string, unknown>;
         };
-        /** @description When an autosave was written, and by which window. */
+        /** @description Time of an autosave, and the window that wrote it. */
         TempRevision: {
             /** @description Time of writing, RFC 3339; null if there is no autosave. */
             updated_at: string | null;
-            /** @description The window that wrote it; null if there is no autosave. */
+            /** @description Id of the window that wrote it; null if there is no autosave. */
             client_id: string | null;
         };
-        /** @description An autosave as a window sends it. */
+        /** @description An autosave in a request. */
         TempSave: {
-            /** @description Id of the window, which ignores its own writes. */
+            /**
+             * @description Id of the browser window that writes the autosave. The window uses it to recognise its own
+             *     writes.
+             */
             client_id: string;
             /** @description The project. It is upgraded, and stored even if it is invalid. */
             project: Record<string, unknown>;
@@ -3774,17 +3817,17 @@ export interface components {
              *     none by default.
              */
             keywords?: string[];
-            /** @description Whether it is a favourite; false by default. */
+            /** @description Whether the template is a favourite; false by default. */
             favourite?: boolean;
         };
         /**
-         * @description A tempo, from the autocorrelation of the spectral flux. Where onsets alternate in strength, a
-         *     tempo below 80 or above 165 may come out doubled or halved.
+         * @description A tempo, estimated from the autocorrelation of the spectral flux. If weak and strong onsets
+         *     alternate, a tempo below 80 or above 165 beats per minute may be doubled or halved.
          */
         TempoEstimate: {
             /**
              * Format: double
-             * @description Beats a minute.
+             * @description Beats per minute.
              */
             bpm: number;
             /**
@@ -3797,7 +3840,7 @@ export interface components {
         Throttled: {
             /** @description Id of the entry. */
             id: string;
-            /** @description The kind of a throttled entry. */
+            /** @description What is throttled. */
             kind: components["schemas"]["ThrottledKind"];
             /** @description Name of the account; null if the entry is about an address or an unknown name. */
             username: string | null;
@@ -3808,8 +3851,8 @@ export interface components {
             address: string | null;
             /**
              * Format: int64
-             * @description Failed log-ins within an hour; for an address the failed accounts, for registrations all
-             *     attempts, also successful ones.
+             * @description Failed log-ins within an hour. For an address, the number of failed accounts; for
+             *     registrations, the number of all attempts, including successful ones.
              */
             failures: number;
             /** @description When the last log-in failed or the last registration arrived, RFC 3339. */
@@ -3826,7 +3869,7 @@ export interface components {
          */
         ThrottledKind: "account_at_address" | "address" | "account" | "registrations";
         /**
-         * @description The unit of `tick` and `length_ticks`.
+         * @description Unit of `tick` and `length_ticks`.
          * @enum {string}
          */
         TimeBase: "ticks" | "seconds";
@@ -3838,7 +3881,7 @@ export interface components {
             token_type: string;
             /**
              * Format: int64
-             * @description Seconds until it expires.
+             * @description Seconds until the token expires.
              */
             expires_in: number;
             /** @description The account. */
@@ -3846,18 +3889,18 @@ export interface components {
         };
         /** @description A part of the folder tree. */
         Tree: components["schemas"]["Folder"] & {
-            /** @description Whether the answer omits folders beyond its limit. */
+            /** @description Whether the answer leaves out folders because it reached its limit of 5,000. */
             truncated: boolean;
         };
         /** @description A plugin of unknown kind, or a module that could not be scanned. */
         UnclassifiedPlugin: {
-            /** @description Name in the module, or of the module. */
+            /** @description Name of the plugin or, if it is unknown, of its module. */
             name: string;
             /** @description Plugin format: VST 2.4 or VST 3. */
             format: components["schemas"]["VstFormat"];
-            /** @description Path of its module. */
+            /** @description Path of the plugin's module. */
             path: string;
-            /** @description Why the kind is unknown. */
+            /** @description Reason why the kind is unknown. */
             reason: string;
         };
         /** @description Result of an upload. */
@@ -3867,9 +3910,9 @@ export interface components {
             /** @description The refused files, with the reasons. */
             refused: components["schemas"]["RefusedFile"][];
         };
-        /** @description Files as a form, for the API's description. */
+        /** @description Files as a form, used only in the description of the API. */
         UploadForm: {
-            /** @description The files, one form part each. */
+            /** @description The files. Each file is a part of the form. */
             file: string[];
         };
         /**
@@ -3881,50 +3924,50 @@ export interface components {
         UploadStatus: {
             /** @description Id of the upload. */
             id: string;
-            /** @description Address of the upload. */
+            /** @description Path of the upload in the API. */
             location: string;
             /** @description Name of the file. */
             name: string;
             /**
              * Format: int64
-             * @description Announced size in bytes.
+             * @description Size of the file in bytes, as announced by the client.
              */
             length_bytes: number;
             /**
              * Format: int64
-             * @description Bytes received so far.
+             * @description Number of bytes received so far.
              */
             offset_bytes: number;
-            /** @description When it expires, RFC 3339; every received part extends this. */
+            /** @description When the upload expires, RFC 3339. Every received part extends this time. */
             expires_at: string;
-            /** @description Its state. */
+            /** @description State of the upload. */
             state: components["schemas"]["UploadState"];
-            /** @description The task that decodes the file, once the upload is complete. */
+            /** @description Id of the task that decodes the file, once the upload is complete. */
             task_id: string | null;
-            /** @description The audio file, once it is stored. */
+            /** @description Id of the audio file, once it is stored. */
             audio_id: string | null;
         };
         /** @description A stored file. */
         UploadedFile: components["schemas"]["AudioFile"] & {
-            /** @description Whether the user already had a file with this content. If so, this is that file. */
+            /** @description Whether the user already had a file with this content. If so, `file` is that file. */
             already_there: boolean;
         };
-        /** @description A sent file. */
+        /** @description The file that was sent. */
         UploadedSoundFont: {
-            /** @description Sample format. */
+            /** @description Sample format of the file. */
             format: components["schemas"]["SoundFontFormat"];
             /**
              * Format: int64
-             * @description Its size in bytes, which counts toward the quota.
+             * @description Size of the file in bytes, which counts towards the quota.
              */
             size_bytes: number;
-            /** @description Its SHA-256 in hexadecimal. */
+            /** @description SHA-256 of the file in hexadecimal. */
             content_hash: string;
-            /** @description Skipped parts. */
+            /** @description Regions of the bank that are skipped. */
             skipped: components["schemas"]["SkippedParts"];
             /** @description Whether the caller already had the same file under this id. */
             already_there: boolean;
-            /** @description Whether it replaced another file of the caller with this id and format. */
+            /** @description Whether the file replaced another file of the caller with the same id and format. */
             replaced: boolean;
         };
         /** @description Changes of an account; missing fields stay unchanged. */
@@ -3943,14 +3986,14 @@ export interface components {
         };
         /** @description A user's settings. */
         UserConfig: {
-            /** @description The value of every setting, by name: the user's, or the default. */
+            /** @description The value of every setting by name: the user's value, or the default if the user set none. */
             settings: Record<string, unknown>;
             /** @description Names of the settings that the user has set. */
             set: string[];
-            /** @description When one of these was last set, RFC 3339; null if none are set. */
+            /** @description When the user last changed a setting that is still set, RFC 3339; null if none are set. */
             updated_at: string | null;
         };
-        /** @description Stored bytes of one user. */
+        /** @description Numbers and sizes of a user's stored data. */
         UserStorage: {
             /** @description Id of the account. */
             user_id: string;
@@ -3958,13 +4001,13 @@ export interface components {
             username: string;
             /**
              * Format: int64
-             * @description Audio files.
+             * @description Number of audio files.
              */
             audio_files: number;
             /**
              * Format: int64
-             * @description Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts toward the
-             *     quota.
+             * @description Size of the audio files with decoded copies, peaks and unfinished uploads, in bytes. It
+             *     counts toward `audio_quota_bytes`.
              */
             audio_bytes: number;
             /**
@@ -3974,37 +4017,37 @@ export interface components {
             soundfonts: number;
             /**
              * Format: int64
-             * @description Their size in bytes. It counts toward the same quota.
+             * @description Size of these SoundFonts in bytes. It also counts toward `audio_quota_bytes`.
              */
             soundfont_bytes: number;
             /**
              * Format: int64
-             * @description Quota of audio and SoundFonts, in bytes.
+             * @description Quota for audio and SoundFonts together, in bytes.
              */
             audio_quota_bytes: number;
             /**
              * Format: int64
-             * @description Projects.
+             * @description Number of projects.
              */
             projects: number;
             /**
              * Format: int64
-             * @description Their kept revisions and the autosave, in bytes.
+             * @description Size of the kept revisions of projects and of the autosave, in bytes.
              */
             project_bytes: number;
             /**
              * Format: int64
-             * @description Inputs and results of tasks, in bytes. They count toward the quota of projects.
+             * @description Size of the inputs and results of tasks, in bytes. It counts toward the quota of projects.
              */
             task_bytes: number;
             /**
              * Format: int64
-             * @description Finished exports and stems that are kept, in bytes.
+             * @description Size of finished exports and stems that are kept, in bytes.
              */
             render_bytes: number;
             /**
              * Format: int64
-             * @description All of these, in bytes.
+             * @description Sum of all sizes above, in bytes.
              */
             total_bytes: number;
         };
@@ -4016,7 +4059,7 @@ export interface components {
             username: string;
             /** @description Role of the user. */
             role: components["schemas"]["Role"];
-            /** @description Whether nothing else is allowed until the password is changed. */
+            /** @description Whether the user must change the password before any other operation. */
             must_change_password: boolean;
             /** @description Whether the account has a password; the desktop's administrator begins without one. */
             has_password: boolean;
@@ -4025,9 +4068,9 @@ export interface components {
         Version: {
             /** @description Version of the service. */
             version: string;
-            /** @description Version of the API, as in its paths. */
+            /** @description Version of the API, as in the paths of its operations. */
             api_version: string;
-            /** @description Version of the engine, as in receipts. */
+            /** @description Version of the engine, as in receipts of renders. */
             engine_version: string;
             /**
              * Format: int64
@@ -4036,7 +4079,7 @@ export interface components {
             schema_version: number;
         };
         /**
-         * @description Authentication of a caller.
+         * @description How the actor was authenticated.
          * @enum {string}
          */
         Via: "local" | "token" | "api_key" | "command_line" | "nobody";
@@ -4048,21 +4091,21 @@ export interface components {
         /** @description A VST plugin. */
         VstPlugin: {
             /**
-             * @description Identifies the plugin in projects, independent of its path: the 32 hexadecimal digits of a
-             *     VST3 class, or the 8 of a VST2 unique id.
+             * @description Identifies the plugin in projects, independently of its path: the 32 hexadecimal digits of a
+             *     VST3 class id, or the 8 hexadecimal digits of a VST2 unique id.
              */
             plugin_id: string;
-            /** @description Name in the module. */
+            /** @description Name of the plugin, from its module. */
             name: string;
             /** @description Plugin format: VST 2.4 or VST 3. */
             format: components["schemas"]["VstFormat"];
-            /** @description Its vendor; empty if the module names none. */
+            /** @description Vendor of the plugin; empty if the module does not name one. */
             vendor: string;
-            /** @description Its version as the vendor writes it; empty if the module has none. */
+            /** @description Version of the plugin as its vendor writes it; empty if the module has none. */
             version: string;
-            /** @description VST3's sub-categories, such as `Fx` and `Reverb`. */
+            /** @description Sub-categories of VST3, such as `Fx` and `Reverb`; empty for VST2. */
             categories: string[];
-            /** @description Path of its module. */
+            /** @description Path of the plugin's module. */
             path: string;
         };
     };
@@ -4077,13 +4120,13 @@ export interface operations {
     get_admin_audit: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
-                /** @description Only this action. */
+                /** @description Only entries with this action. */
                 action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "throttling_lifted" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted" | "plugin_dir_added" | "plugin_dir_removed";
-                /** @description Only entries with this account as actor or target, by name. */
+                /** @description Only entries that have the account with this name as actor or target. */
                 user?: string;
             };
             header?: never;
@@ -4092,7 +4135,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4106,9 +4149,9 @@ export interface operations {
     get_admin_invites: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -4117,7 +4160,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4141,7 +4184,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4182,7 +4225,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4202,7 +4245,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4222,7 +4265,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4236,9 +4279,9 @@ export interface operations {
     get_admin_tasks: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
                 /** @description Only tasks in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
@@ -4249,7 +4292,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4286,9 +4329,9 @@ export interface operations {
     get_admin_throttled: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -4297,7 +4340,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4322,7 +4365,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4336,11 +4379,11 @@ export interface operations {
     get_admin_users: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
-                /** @description Part of the name, in any case. */
+                /** @description Part of the user name, in any case. */
                 search?: string;
             };
             header?: never;
@@ -4349,7 +4392,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4373,7 +4416,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4396,7 +4439,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4423,7 +4466,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4446,7 +4489,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4460,15 +4503,15 @@ export interface operations {
     get_ai_presets: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
                 /** @description A keyword, in any case. */
                 keyword?: string;
                 /** @description Part of the title, the text or a keyword, in any case. */
                 search?: string;
-                /** @description `true`: favourites only; `false`: the others only. */
+                /** @description `true`: favourites only; `false`: only templates that are not favourites. */
                 favourite?: boolean;
             };
             header?: never;
@@ -4477,7 +4520,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4501,7 +4544,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     Location?: string;
@@ -4525,7 +4568,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4552,7 +4595,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4600,7 +4643,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4627,7 +4670,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4645,7 +4688,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description `model`, `messages` and so on */
+        /** @description The request as in OpenAI's `chat/completions`: `model`, `messages` and so on */
         requestBody: {
             content: {
                 "application/json": Record<string, unknown>;
@@ -4672,7 +4715,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4686,9 +4729,9 @@ export interface operations {
     get_audio: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
                 /** @description Part of the name, in any case. */
                 search?: string;
@@ -4701,7 +4744,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4726,7 +4769,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4741,8 +4784,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `true`: 202 with a task once the bytes have been received; the task decodes, and its result
-                 *     is this answer.
+                 * @description If `true`, the answer is 202 with a task as soon as the bytes have been received. The task
+                 *     decodes the files, and its result is the answer described here.
                  */
                 async?: boolean;
             };
@@ -4756,7 +4799,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4779,9 +4822,9 @@ export interface operations {
     get_audio_uploads: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -4790,7 +4833,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4808,7 +4851,7 @@ export interface operations {
                 "Tus-Resumable": "1.0.0";
                 /** @description Size of the file in bytes */
                 "Upload-Length": number;
-                /** @description `filename` and its name in base64 */
+                /** @description `filename`, a space, and the name of the file in base64 */
                 "Upload-Metadata"?: string;
             };
             path?: never;
@@ -4816,7 +4859,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Begun */
+            /** @description Created */
             201: {
                 headers: {
                     Location?: string;
@@ -4836,7 +4879,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The headers have the state */
+            /** @description The headers describe the supported protocol */
             204: {
                 headers: {
                     "Tus-Checksum-Algorithm"?: string;
@@ -4861,7 +4904,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4909,7 +4952,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The headers have the state */
+            /** @description The headers describe the state */
             200: {
                 headers: {
                     "Upload-Expires"?: string;
@@ -4927,7 +4970,7 @@ export interface operations {
             query?: never;
             header: {
                 "Tus-Resumable": "1.0.0";
-                /** @description Bytes received before */
+                /** @description Number of bytes received so far */
                 "Upload-Offset": number;
                 /** @description `sha1` or `sha256`, and the checksum of the body in base64 */
                 "Upload-Checksum"?: string;
@@ -4944,7 +4987,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Added */
+            /** @description Appended */
             204: {
                 headers: {
                     /** @description After the last byte: the task that decodes the upload */
@@ -4969,7 +5012,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5004,7 +5047,7 @@ export interface operations {
     post_audio_id_analyze: {
         parameters: {
             query?: {
-                /** @description `true`: 202 with a task, whose result is this answer. */
+                /** @description If `true`, the answer is 202 with a task. The task's result is the answer described here. */
                 async?: boolean;
             };
             header?: never;
@@ -5016,7 +5059,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5045,8 +5088,8 @@ export interface operations {
                  */
                 format?: "original" | "wav32f";
                 /**
-                 * @description With `wav32f`: sample rate in hertz, one that a project can have (44100, 48000, 96000) or
-                 *     that of the file, the default.
+                 * @description Only with `wav32f`: sample rate in hertz. It may be a rate that a project can have (44100,
+                 *     48000 or 96000), or the rate of the file, which is the default.
                  */
                 sample_rate_hz?: number;
             };
@@ -5083,18 +5126,19 @@ export interface operations {
             query?: {
                 /** @description `dat`, the default, or `json`. */
                 format?: "dat" | "json";
-                /** @description Width of the values: 8 or 16 (the default). */
+                /** @description Width of the values in bits: 8 or 16 (the default). */
                 bits?: number;
                 /**
-                 * @description Frames per pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels`
-                 *     the finest of 256 to 65536 at which the complete file fits into one answer.
+                 * @description Frames per pixel: a power of two from 1 to 65536. The default is 256. Without `start` and
+                 *     `pixels`, the default is the finest of 256 to 65536 at which the complete file fits into one
+                 *     answer.
                  */
                 samples_per_pixel?: number;
                 /** @description First pixel, 0 by default. */
                 start?: number;
                 /**
-                 * @description Number of pixels; by default all from `start`. At most 1048576; at fewer than 256 frames per
-                 *     pixel, at most 65536.
+                 * @description Number of pixels; by default all from `start` on. At most 1048576, or 65536 if a pixel has
+                 *     fewer than 256 frames.
                  */
                 pixels?: number;
             };
@@ -5136,7 +5180,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5150,9 +5194,9 @@ export interface operations {
     get_auth_api_keys: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -5161,7 +5205,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5185,7 +5229,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5226,7 +5270,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5250,7 +5294,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5265,8 +5309,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `false`, the default: this log-in, with every token that it was renewed from and to.
-                 *     `true`: every log-in of the account.
+                 * @description `false`, the default: ends this log-in, with all tokens that were issued for it. `true`:
+                 *     ends every log-in of the account.
                  */
                 everywhere?: boolean;
             };
@@ -5294,7 +5338,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5318,7 +5362,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5342,7 +5386,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5362,7 +5406,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5386,7 +5430,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5406,7 +5450,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5457,7 +5501,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5471,9 +5515,9 @@ export interface operations {
     get_media_drives: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -5482,7 +5526,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5496,9 +5540,9 @@ export interface operations {
     get_media_files: {
         parameters: {
             query: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
                 /** @description Absolute path of the folder. */
                 path: string;
@@ -5509,7 +5553,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5533,7 +5577,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5549,7 +5593,7 @@ export interface operations {
             query: {
                 /** @description Absolute path of the folder to list. */
                 path: string;
-                /** @description Number of levels below it: 1 (the default) to 5. */
+                /** @description Number of levels below the folder: 1 (the default) to 5. */
                 depth?: number;
             };
             header?: never;
@@ -5558,7 +5602,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5620,9 +5664,9 @@ export interface operations {
     post_multitrack_midi_import: {
         parameters: {
             query?: {
-                /** @description Bank that the tracks play; the default bank by default. */
+                /** @description Id of the SoundFont bank that the tracks play; the default bank if absent. */
                 soundfont_id?: string;
-                /** @description Name of the project; the name in the file by default. */
+                /** @description Name of the project; if absent, the name in the MIDI file. */
                 name?: string;
             };
             header?: never;
@@ -5636,7 +5680,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5735,7 +5779,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5750,9 +5794,9 @@ export interface operations {
     get_plugins_dirs: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -5761,7 +5805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5785,7 +5829,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5799,7 +5843,7 @@ export interface operations {
     delete_plugins_dirs: {
         parameters: {
             query: {
-                /** @description Its absolute path, as in the list. */
+                /** @description Absolute path of the folder, as in the list. */
                 path: string;
             };
             header?: never;
@@ -5808,7 +5852,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5828,7 +5872,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5849,7 +5893,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5863,7 +5907,10 @@ export interface operations {
     post_plugins_render: {
         parameters: {
             query?: {
-                /** @description `true`: answers 202 with a task at once. The task's result is the direct answer. */
+                /**
+                 * @description If `true`, the answer is 202 with a task immediately. The task's result is the direct
+                 *     answer.
+                 */
                 async?: boolean;
             };
             header?: never;
@@ -5876,7 +5923,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5957,7 +6004,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5984,11 +6031,11 @@ export interface operations {
             /** @description The sound */
             200: {
                 headers: {
-                    /** @description `true` if it replaced another */
+                    /** @description `true` if it replaced a missing SoundFont */
                     "X-Soundfont-Fallback"?: string;
-                    /** @description The bank that was played */
+                    /** @description The SoundFont that was played */
                     "X-Soundfont-Id"?: string;
-                    /** @description Presets that the notes ask for and the bank lacks, and what was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none */
+                    /** @description Presets that the notes select but the SoundFont does not have, and what was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none */
                     "X-Soundfont-Missing-Presets"?: string;
                     [name: string]: unknown;
                 };
@@ -6007,7 +6054,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6023,9 +6070,10 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096. The answer is an SF2 file of
-                 *     these presets with PCM samples, which sounds the same to the bit. A pair that the bank does
-                 *     not have stands for the preset that would be played instead. By default, the unchanged file.
+                 * @description Pairs `bank:program` such as `0:0,0:33,128:0`, at most 4096. The answer is then an SF2 file
+                 *     with only these presets and PCM samples. It sounds bit-identical to the whole bank. If the
+                 *     bank lacks a preset, the file has the preset that would be played instead. By default, the
+                 *     answer is the unchanged file.
                  */
                 presets?: string;
             };
@@ -6042,9 +6090,9 @@ export interface operations {
             200: {
                 headers: {
                     ETag?: string;
-                    /** @description `true` if it replaces another */
+                    /** @description `true` if this bank replaces the requested one */
                     "X-Soundfont-Fallback"?: string;
-                    /** @description The bank that is sent */
+                    /** @description Id of the bank that is sent */
                     "X-Soundfont-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -6074,7 +6122,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6151,17 +6199,17 @@ export interface operations {
     get_presets: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
                 /** @description `instrument` or `effect_chain`; both by default. */
                 kind?: "instrument" | "effect_chain";
                 /** @description `factory` or `user`; both by default. */
                 source?: "factory" | "user";
-                /** @description Part of the name, the category or the description, in any case. */
+                /** @description Text that the name, the category or the description contains, in upper or lower case. */
                 search?: string;
-                /** @description The category, in any case. */
+                /** @description The whole category, in upper or lower case. */
                 category?: string;
             };
             header?: never;
@@ -6170,7 +6218,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6194,7 +6242,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     Location?: string;
@@ -6218,7 +6266,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6245,7 +6293,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6280,9 +6328,9 @@ export interface operations {
     get_projects: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -6291,7 +6339,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6315,7 +6363,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6342,7 +6390,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6364,7 +6412,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6388,7 +6436,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6446,7 +6494,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6493,7 +6541,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     /** @description The revision */
@@ -6525,7 +6573,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6601,7 +6649,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Created; the body describes it. */
+            /** @description Created; the body describes the new resource. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6642,9 +6690,9 @@ export interface operations {
     get_projects_id_revisions: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -6656,7 +6704,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6711,7 +6759,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6732,7 +6780,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6746,9 +6794,9 @@ export interface operations {
     get_system_log: {
         parameters: {
             query?: {
-                /** @description Maximum number of lines, the newest: 1 to 1000, 200 by default. */
+                /** @description Maximum number of lines, 1 to 1000; 200 by default. The newest lines are returned. */
                 limit?: number;
-                /** @description Only lines of this level or a higher one. */
+                /** @description Lowest level of the lines to return. */
                 level?: "trace" | "debug" | "info" | "warn" | "error";
             };
             header?: never;
@@ -6757,7 +6805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6777,7 +6825,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6797,7 +6845,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6811,9 +6859,9 @@ export interface operations {
     get_tasks: {
         parameters: {
             query?: {
-                /** @description Entries on a page: 1 to 200, 50 by default. */
+                /** @description Maximum number of entries on a page: 1 to 200, 50 by default. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first one. */
+                /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -6822,7 +6870,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6845,7 +6893,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6860,8 +6908,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `true`: a task that has ended is removed, so that its result no longer counts for the quota.
-                 *     One that has not ended is cancelled only.
+                 * @description If `true`, a task that has ended is removed, and its result no longer counts towards the
+                 *     quota. A task that has not ended is only cancelled.
                  */
                 remove?: boolean;
             };
@@ -6917,7 +6965,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6942,7 +6990,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6962,7 +7010,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6987,7 +7035,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7007,7 +7055,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Succeeded; the body has the result. */
+            /** @description Succeeded; the body contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
