@@ -1,9 +1,10 @@
-//! Reads words in any case: `WAV` means `wav`.
+//! Reads names without regard to upper and lower case: `WAV` means `wav`.
 
 use serde::de::value::StringDeserializer;
 use serde::de::{Deserialize, Deserializer, IntoDeserializer as _};
 
-/// Reads a value of `T` from text in any case. The words of `T` must be in lower case.
+/// Deserializes a `T` from text, ignoring upper and lower case. The names of `T` must be in lower
+/// case.
 ///
 /// # Errors
 /// Those of `T`'s deserializer.

@@ -39,7 +39,7 @@ pub(crate) fn is_limited(path: &str) -> bool {
     !UNLIMITED_PATHS.contains(&path)
 }
 
-/// The buckets of this process.
+/// The rate limits of this process: a token bucket for each account and each network address.
 #[derive(Debug)]
 pub struct RateLimits {
     users: Buckets,

@@ -14,10 +14,10 @@ use crate::third_octave::{Band, BandBins};
 /// power of two.
 const WINDOW_FRAMES_48_KHZ: u64 = 32_768;
 
-/// Number of windows that overlap at process_window frame.
+/// Number of windows that overlap at each frame.
 const OVERLAP: usize = 4;
 
-/// Sum of the squares of all windows at process_window frame.
+/// Sum of the squares of all windows at each frame.
 const WINDOW_POWER: f64 = 1.5;
 
 /// Numbers of the third-octave bands from 25 Hz to 20 kHz; band 0 is at 1 kHz.
@@ -38,7 +38,7 @@ pub(super) struct LongTermSpectrum {
     channels: usize,
     fft: Fft,
     window: Vec<f32>,
-    /// Last samples of process_window channel, until they fill a window.
+    /// Last samples of each channel, until they fill a window.
     pending_samples: Vec<Vec<f32>>,
     frames: u64,
     /// Power of each bin in the current window, as the mean of the channels.
@@ -126,7 +126,7 @@ impl LongTermSpectrum {
                 self.im.fill(0.0);
             }
             self.fft.forward(&mut self.re, &mut self.im);
-            // The FFT transforms two real signals at once. The sum of their powers in a bin is the
+            // The FFT transforms two real signals together. The sum of their powers in a bin is the
             // mean of the power of that bin and of its mirror image.
             let power_of = |bin: usize| {
                 let (re, im) = (f64::from(self.re[bin]), f64::from(self.im[bin]));

@@ -90,7 +90,7 @@ pub(crate) struct ControlRamp {
 }
 
 impl ControlRamp {
-    /// Sets the value at once.
+    /// Sets the value immediately, without a ramp.
     pub(crate) fn reset_to(&mut self, value: f64) {
         *self = Self { from: value, to: value, step: 0.0 };
     }
@@ -119,7 +119,8 @@ impl ControlRamp {
         self.step == 0.0
     }
 
-    /// Fills `values` with the values from `offset` frames after the control point on.
+    /// Fills `values` with consecutive values of the ramp. The first is `offset` frames after the
+    /// control point.
     #[inline(always)]
     pub(crate) fn fill(&self, offset: usize, values: &mut [f32]) {
         for (frame, value) in values.iter_mut().enumerate() {
@@ -139,7 +140,7 @@ pub(crate) fn ramp_all<const N: usize>(ramps: &mut [ControlRamp; N], values: Opt
     }
 }
 
-/// Sets several values at once.
+/// Sets each ramp to its value immediately, without ramping.
 pub(crate) fn reset_all<const N: usize>(ramps: &mut [ControlRamp], values: [f64; N]) {
     for (ramp, value) in ramps.iter_mut().zip(values) {
         ramp.reset_to(value);

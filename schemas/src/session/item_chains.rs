@@ -122,8 +122,8 @@ impl Clock {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         let scaled = u128::from(file_frame) * rate_hz;
         let fraction = (scaled % file_rate_hz) as f64 / file_rate_hz as f64;
-        // Exactly half a frame is rounded down. A whole source frame therefore stays the same when
-        // the tick is half a frame before its session frame.
+        // Ties round down. If `fraction` is 0 and the tick is half a frame before the session frame
+        // (`beyond_frames` is -0.5), the source frame stays as it is.
         let round_up = u64::from(fraction - beyond_frames > 0.5);
         u64::try_from(scaled / file_rate_hz).unwrap_or(u64::MAX).saturating_add(round_up)
     }

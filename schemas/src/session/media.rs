@@ -67,7 +67,7 @@ pub enum LeftOutReason {
     /// A number out of range, which is clamped.
     #[error("{value:?} is outside the range {} to {}; {clamped} is used instead", .range[0], .range[1])]
     OutOfRange {
-        /// The number.
+        /// The number in the project, before clamping.
         value: f64,
         /// The clamped value.
         clamped: f64,

@@ -10,7 +10,7 @@ use crate::tasks::TaskState;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct UserQuery {
-    /// Part of the user name, in any case.
+    /// Part of the user name; upper and lower case count as equal.
     pub(super) search: Option<String>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct UserQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LiftQuery {
-    /// Name of an account, in any case.
+    /// Name of an account; upper and lower case count as equal.
     pub(super) username: Option<String>,
     /// IP address, or IPv6 network that ends in `/64`.
     pub(super) address: Option<String>,

@@ -7,9 +7,9 @@ use utoipa::IntoParams;
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TemplateQuery {
-    /// A keyword, in any case.
+    /// A keyword; upper and lower case count as equal.
     pub(super) keyword: Option<String>,
-    /// Part of the title, the text or a keyword, in any case.
+    /// Part of the title, the text or a keyword; upper and lower case count as equal.
     pub(super) search: Option<String>,
     /// `true`: favourites only; `false`: only templates that are not favourites.
     pub(super) favourite: Option<bool>,

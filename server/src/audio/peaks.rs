@@ -233,6 +233,6 @@ mod tests {
         // If a part is requested, the default stays at 256 frames per pixel.
         assert_eq!(window(24 * HOUR_FRAMES, "start=5&pixels=7").expect("a part").frames_per_pixel, 256);
         assert!(window(24 * HOUR_FRAMES, "samples_per_pixel=256").is_err());
-        assert_eq!(window(1_000, "format=JSON").expect("any case").pixels, 4);
+        assert_eq!(window(1_000, "format=JSON").expect("upper case is accepted").pixels, 4);
     }
 }

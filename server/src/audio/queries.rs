@@ -19,9 +19,9 @@ pub(super) struct UploadQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListQuery {
-    /// Part of the name, in any case.
+    /// Part of the name; upper and lower case count as equal.
     pub(super) search: Option<String>,
-    /// A tag that the files have, in any case.
+    /// A tag that the files have; upper and lower case count as equal.
     pub(super) tag: Option<String>,
 }
 

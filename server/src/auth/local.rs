@@ -111,7 +111,7 @@ impl LocalRule {
         )
     }
 
-    /// Whether requests from this machine can be local at all.
+    /// Whether the settings allow requests from this machine without a log-in.
     #[must_use]
     pub fn trusts_this_machine(&self) -> bool {
         self.trust && self.local_proxy().is_none()

@@ -91,7 +91,7 @@ pub async fn user(db: &Db, id: &str) -> ApiResult<UserRow> {
     users::by_id(db, id).await?.ok_or_else(|| ApiError::not_found("account", id))
 }
 
-/// Returns the account with this name, in any case.
+/// Returns the account with this name. Upper and lower case count as equal.
 ///
 /// # Errors
 /// 404 if there is no such account.

@@ -78,7 +78,7 @@ pub(super) struct RenderAnswer {
     /// Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
     /// silent.
     pub warnings: Vec<String>,
-    /// Receipt of the render.
+    /// Measurements, settings and hash of the render.
     pub receipt: Receipt,
 }
 

@@ -33,7 +33,7 @@ enum Relation {
 
 /// The ids and numbers of the stored files.
 struct Survey {
-    /// Ids of installations among the stored files.
+    /// Installation ids with which the stored files are marked (see [`FILES`]); normally one.
     ids: Vec<String>,
     /// Number of stored files.
     files: usize,

@@ -85,8 +85,9 @@ struct ScannedSoundFont {
 
 /// Searches the caller's folders for plugins and SoundFonts now. Unchanged modules are only scanned
 /// again if their last scan failed. A module that hangs is stopped after `SF_PLUGIN_SCAN_MAX_SECS`
-/// and stays unclassified. Discards the cached lists of effects of all users. Administrators and
-/// callers on this machine only, because the scan runs the code of plugins (in separate processes).
+/// and is listed in `unclassified`. Discards the cached lists of effects of all users. Only
+/// administrators and callers on this machine may scan, because a scan runs the code of plugins (in
+/// separate processes).
 #[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])),
     responses((status = 200, body = ScanAnswer), CommonErrors))]
 pub(super) async fn scan(

@@ -1,4 +1,5 @@
-//! Receipt of a render: measurements of the file, hashes and settings.
+//! The receipt of a render reports the measurements and hash of the file, the settings, and the
+//! parts of the project that are missing from the file.
 
 use schemas::json::JsonText;
 use schemas::project::{ChorusSettings, Interpolation, ReverbSettings, VelocityToCutoff};
@@ -12,7 +13,8 @@ use super::missing::MissingSound;
 use super::options::MixOptions;
 use super::report::{LeftOutOfRender, LimiterReport, MixReport};
 
-/// Receipt of a render.
+/// Report of a render: measurements and hash of the file, settings, and parts that are missing from
+/// it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Receipt {
     /// Highest absolute value of any sample; 1 is full scale.

@@ -71,7 +71,7 @@ pub(super) async fn allowance(state: &AppState, owner_id: &str, id: &str) -> Api
     Ok(Allowance::of(state, owner_id).await?.after_freeing(freed_bytes))
 }
 
-/// Returns the total size of files in bytes. Each content counts only once.
+/// Returns the total size of files in bytes. Files with identical bytes count only once.
 fn total_bytes<'u>(files: impl Iterator<Item = &'u Uploaded>) -> u64 {
     let mut contents: Vec<&Content> = files.map(|file| &file.content).collect();
     contents.sort_by(|a, b| a.sha256.cmp(&b.sha256));

@@ -1,4 +1,7 @@
 //! An attempt at a task. It claims the task, runs it, and finishes or requeues it.
+//!
+//! An *offer* tells the worker threads that a task is waiting. A *delivery* is the message that
+//! carries an offer (see `delivery.rs`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,20 +25,20 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 use crate::storage::ensure_room;
 
-/// Number of times that an offer is postponed because the disk of its receiver is full. After that
-/// the next receiver runs the task even if its own disk is full, so that the task ends with an
-/// error instead of waiting endlessly.
+/// Number of times that an offer is postponed because the disk of the process that received it is
+/// full. After that the next process runs the task even if its own disk is full. The task then ends
+/// with an error instead of waiting endlessly.
 const FULL_DISKS_MAX: u32 = 30;
 
 /// Interval of heartbeats. Each heartbeat stores the progress and reads whether the task was
 /// cancelled.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(750);
 
-/// Minimum wait of a task whose offer was postponed.
+/// Minimum delay until a postponed task is offered again.
 const POSTPONE_MIN: Duration = Duration::from_secs(1);
 
-/// Additional wait for each waiting task of the same owner. Without it, offers of many such tasks
-/// would keep the threads busy.
+/// Additional delay for each waiting task of the same owner before the queue gives the task to a
+/// worker again. Without it, many postponed tasks would keep the workers busy.
 const POSTPONE_PER_WAITING_TASK: Duration = Duration::from_millis(25);
 
 /// Minimum and maximum backoff before the end of an attempt is stored again. The backoff doubles

@@ -1,19 +1,22 @@
-//! Offers of tasks to the threads that run them.
+//! An *offer* tells the worker threads that a task is waiting. A worker that receives an offer must
+//! still claim the task in the database, and another worker may be faster. A *delivery*
+//! ([`Delivery`]) is the message that carries an offer. A task may be offered several times.
 
 use serde::{Deserialize, Serialize};
 
-/// An offer of a task. Any process that receives it may claim the task.
+/// The message that carries an offer of a task. Any process that receives it may claim the task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     pub(crate) task_id: String,
     pub(crate) owner_id: String,
-    /// Number of times that the offer was postponed because the disk of its receiver was full.
+    /// Number of times that the offer was postponed because the disk of the process that received
+    /// it was full.
     #[serde(default)]
     pub(crate) full_disks: u32,
 }
 
 impl Delivery {
-    /// Offers a task for the first time.
+    /// Makes the message of a task's first offer.
     pub(crate) fn new(task_id: String, owner_id: String) -> Self {
         Self { task_id, owner_id, full_disks: 0 }
     }

@@ -73,7 +73,7 @@ async fn remote_and_forwarded_callers_are_not_local() {
         let call = app.local(Method::POST, "/api/v1/auth/local").header(name, value);
         let detail = call.send().await.problem(403, "not_local");
         assert!(detail.contains("Only a program on this machine"), "{name}: {detail}");
-        // The same request is also refused without a token.
+        // A request for data with the same header gets no local trust either.
         let call = app.local(Method::GET, "/api/v1/projects").header(name, value);
         let answer = call.send().await;
         answer.problem(401, "token_missing");

@@ -156,8 +156,8 @@ impl Queue {
     }
 
     /// Whether a waiting attempt may take a check slot. Its address must have a free slot, and it
-    /// must be the first attempt that waits for its account. If the account is free, it may also
-    /// overtake an earlier attempt that still waits for a slot of its own address.
+    /// must be the first attempt that waits for its account. If the account is free, the attempt
+    /// may also overtake an earlier attempt whose address has no free slot.
     fn may_take_slot(&self, number: u64, attempt: &Attempt, is_account_free: bool) -> bool {
         let used = self.used_slots.get(&attempt.address).copied().unwrap_or_default();
         let mut earlier =

@@ -1,4 +1,4 @@
-//! Tests of the media types of uploads, and of names of formats in any case.
+//! Tests of the media types of uploads, and of names of formats in upper and lower case.
 
 use axum::http::Method;
 use serde_json::json;

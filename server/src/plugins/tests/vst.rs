@@ -303,12 +303,12 @@ async fn unchanged_modules_are_not_scanned_again() {
 }
 
 #[tokio::test]
-async fn scanned_contents_survive_a_restart() {
+async fn scan_results_survive_a_restart() {
     let service = PluginService::start().await;
     service.install("effect", "effect.vst3");
     service.install("crash", "crash.vst3");
     service.scan().await;
-    // The next process has no helper. It needs none, because the contents are stored.
+    // The next process has no plugin helper. It needs none, because the scan results are stored.
     let next_process = service.app.beside().await;
     let get = |path: &'static str| next_process.local(Method::GET, path).send();
     let effects = get("/api/v1/plugins/effects").await.expect(200);
@@ -316,7 +316,7 @@ async fn scanned_contents_survive_a_restart() {
     let scans = get("/api/v1/admin/scans").await.expect(200);
     let problem = scans["plugins"][0]["problems"][0]["problem"].as_str().expect("a problem");
     assert!(problem.contains("SIGSEGV"), "{problem}");
-    // The stored contents of deleted modules are removed.
+    // The stored scan results of deleted modules are removed.
     fs::remove_dir_all(service.path("crash.vst3")).expect("removes");
     service.scan().await;
     let remaining: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM plugin_modules")

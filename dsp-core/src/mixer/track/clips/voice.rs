@@ -1,4 +1,4 @@
-//! A clip with its source: the frames that the clip plays, and their gains.
+//! Selects the source frames that a clip plays and computes their gains.
 
 use super::AHEAD_FRAMES;
 use super::ring::Ring;
