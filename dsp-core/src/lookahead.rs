@@ -90,7 +90,7 @@ impl LookaheadGain {
         let (mut released, mut sum, mut index) = (self.released_gain, self.averaged_sum, self.index);
         for gain in gains {
             let minimum = f64::from(self.next_minimum(*gain));
-            // The released gain falls at once, recovers exponentially and ends exactly at the
+            // The released gain falls immediately, recovers exponentially and ends exactly at the
             // minimum. Each frame waits for the result of the previous frame here, so few
             // operations make the loop fast.
             let recovered = released * decay + minimum * release_per_frame;

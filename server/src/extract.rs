@@ -35,8 +35,8 @@ use crate::permits::{Bounds, Caller, Permits, processors};
 /// Default limit on bodies, in bytes.
 pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
 
-/// How many bytes of an oversized body are discarded before it is refused, and the time limit for
-/// it.
+/// Number of bytes of an oversized body that are discarded before it is refused, and the time limit
+/// for discarding them.
 const DISCARD_MAX_BYTES: usize = 256 * 1024 * 1024;
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 

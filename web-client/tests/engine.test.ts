@@ -16,7 +16,7 @@ describe('meters', () => {
     expect(moveMeter(loud, 0, 9000).levelDb).toBe(METER_FLOOR_DB);
   });
 
-  it('rise at once', () => {
+  it('rise immediately', () => {
     expect(moveMeter(moveMeter(silentMeter(), 0.1, 0), 0.5, 10).levelDb).toBeCloseTo(-6.02, 2);
   });
 

@@ -43,7 +43,7 @@ function song(): Project {
 const BEFORE = song();
 const live = (after: Project) => liveChanges(BEFORE, after, () => KIND);
 
-describe('edits that the engine applies at once', () => {
+describe('edits that the engine applies immediately', () => {
   it('are changes of parameters, bypasses and send levels', () => {
     let after = setEffectParameter(BEFORE, 'a', 'two', 'mono', true);
     after = setEffectParameter(after, MASTER_ID, 'three', 'balance', -0.5);

@@ -110,7 +110,7 @@ describe('a page that starts while the service is busy', () => {
     expect(stored.get(TOKEN)).toBe('"kept"');
   });
 
-  it('retries at once when it is started again, and ends the earlier retries', async () => {
+  it('retries immediately when it is started again, and ends the earlier retries', async () => {
     answers['auth/me'] = [unanswered(), unanswered(), json({ ...USER, local: false })];
     const session = await startSession();
     await passSecs(1);

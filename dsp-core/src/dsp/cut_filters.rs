@@ -51,7 +51,7 @@ impl CutFilters {
         }
     }
 
-    /// Sets the cut-off frequencies at once.
+    /// Sets the cut-off frequencies immediately, without ramps.
     pub(crate) fn reset_to(&mut self, cuts_hz: [f64; 2]) {
         let rate_hz = self.sample_rate_hz;
         reset_all(&mut self.coefficients, cuts_hz.map(|cut_hz| coefficient(rate_hz, cut_hz)));

@@ -190,7 +190,7 @@ impl DelayLine {
         self.tail_frames > 0
     }
 
-    /// Does what [`Self::process_into`] does for silent input. Adds nothing unless
+    /// Like [`Self::process_into`] with a gain of 1, but for silent input. Adds nothing unless
     /// [`Self::is_ringing`] is true. `silence` consists of zeros and is as long as `sum`.
     pub(crate) fn drain_into(&mut self, sum: &mut [f32], silence: &[f32]) {
         if self.is_ringing() {
@@ -201,7 +201,7 @@ impl DelayLine {
         self.settle_if_silent();
     }
 
-    /// Does what [`Self::process`] does for silent input. Replaces `values` by the output.
+    /// Like [`Self::process`], but for silent input. Replaces `values` by the output.
     pub(crate) fn drain(&mut self, values: &mut [f32]) {
         values.fill(0.0);
         if self.is_ringing() {
@@ -212,7 +212,7 @@ impl DelayLine {
         self.settle_if_silent();
     }
 
-    /// Ends a change of the delay at once if the line is silent. The caller calls this only for
+    /// Ends a change of the delay immediately if the line is silent. The caller calls this only for
     /// silent input.
     pub(crate) fn settle_if_silent(&mut self) {
         if self.is_changing() && !self.is_ringing() {

@@ -37,7 +37,7 @@ impl Gate {
         }
     }
 
-    /// Closes at once.
+    /// Closes the gate immediately, without a fade.
     pub(crate) fn close(&mut self) {
         (self.gain, self.wait_frames) = (SmoothedValue::new(0.0), 0);
     }

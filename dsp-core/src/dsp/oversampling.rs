@@ -109,7 +109,7 @@ impl Up {
             let filtered = dot_products(&self.taps, self.half_length, values).map(Lanes::to_array);
             let (filtered, _) = filtered.as_flattened().as_chunks::<2>();
             let (middle, _) = values[self.half_length + 1..][..2 * GROUP_FRAMES].as_chunks::<2>();
-            // A frame of two samples is copied at once.
+            // The two samples of a frame are copied together.
             let (pairs, _) = output.as_chunks_mut::<2>();
             for (pairs, (filtered, middle)) in
                 pairs.as_chunks_mut::<2>().0.iter_mut().zip(filtered.iter().zip(middle))

@@ -15,7 +15,7 @@ impl SmoothedValue {
         Self { target: value, step: 0.0, remaining_frames: 0 }
     }
 
-    /// Ramps to a target within `ramp_frames` frames. With 0 frames, the value changes at once.
+    /// Ramps to a target within `ramp_frames` frames. With 0 frames, the value changes immediately.
     pub(crate) fn set(&mut self, target: f64, ramp_frames: u32) {
         let start = self.value();
         self.target = target;

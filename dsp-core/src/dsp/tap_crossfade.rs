@@ -21,7 +21,7 @@ impl<T: Copy + PartialEq> TapCrossfade<T> {
         Self { current, next: current, remaining_frames: 0, fade_frames }
     }
 
-    /// Sets the tap at once.
+    /// Sets the tap immediately, without a crossfade.
     pub(crate) fn reset_to(&mut self, to: T) {
         *self = Self::new(to, self.fade_frames);
     }

@@ -23,8 +23,8 @@ impl TappedDelayLine {
         Self { values: vec![0.0; frames], mask: frames - 1, write_index: 0 }
     }
 
-    /// Returns the bytes of the samples of a delay line with delays of up to `longest_frames`
-    /// frames.
+    /// Returns the memory, in bytes, that a delay line with delays of up to `longest_frames` frames
+    /// needs for its samples.
     pub(crate) fn memory_bytes(longest_frames: usize) -> u64 {
         values_bytes((longest_frames + 1).next_power_of_two())
     }

@@ -118,7 +118,7 @@ impl Delay {
         libm::ceil(longest_secs * sample_rate_hz) as usize + 1
     }
 
-    /// Returns the bytes of both delay lines and of the effect.
+    /// Returns the size of both delay lines and of the effect itself in bytes.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         2 * TappedDelayLine::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)

@@ -106,9 +106,10 @@ pub trait Effect: Send {
     fn reset(&mut self, frame: u64);
 
     /// Ramps a parameter within `ramp_frames` frames to a value in the parameter's unit. With 0
-    /// frames, the value changes at once. `parameter` is an index of [`EffectKind::parameters`]; an
-    /// effect ignores any other index. The caller has clamped the value with [`Parameter::clamp`].
-    /// Choices and switches may take longer where a faster change would click.
+    /// frames, the value changes immediately. `parameter` is an index of
+    /// [`EffectKind::parameters`]; an effect ignores any other index. The caller has clamped the
+    /// value with [`Parameter::clamp`]. Choices and switches may take longer where a faster change
+    /// would click.
     fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32);
 
     /// Whether the effect needs the integral of a parameter while that parameter is automated. See

@@ -68,7 +68,7 @@ impl Flanger {
         1e-3 * (MAX_DELAY_MS + MAX_DEPTH_MS) * sample_rate_hz + SHORTEST_FRAMES
     }
 
-    /// Returns the bytes of both delay lines and of the effect.
+    /// Returns the size of both delay lines and of the effect itself in bytes.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         2 * FractionalDelayLine::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)

@@ -74,8 +74,8 @@ struct Limiter {
 }
 
 impl Limiter {
-    /// Returns the bytes of both delays, of the look-ahead gains in double precision and of the
-    /// effect.
+    /// Returns the size of both delays, of the look-ahead gains in double precision and of the
+    /// effect itself in bytes.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let lookahead_frames = (LOOKAHEAD_SECS * f64::from(sample_rate_hz)) as usize;
         values_bytes(8 * (lookahead_frames + PEAK_LATENCY_FRAMES + 3 * MARGIN_FRAMES))

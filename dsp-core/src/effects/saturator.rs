@@ -141,8 +141,8 @@ struct Saturator {
 }
 
 impl Saturator {
-    /// Returns the bytes of the oversampler and of the effect, which do not depend on the sample
-    /// rate.
+    /// Returns the size in bytes of the oversampler and of the effect itself. It does not depend on
+    /// the sample rate.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         OVERSAMPLING_BYTES + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
     }

@@ -88,7 +88,7 @@ impl Mixer {
     }
 
     /// Moves a new player to the mixer's position. Held notes start again, so the user hears the
-    /// new sound at once.
+    /// new sound immediately.
     fn move_to_position(
         &self,
         player: Result<TrackPlayer, SynthError>,

@@ -20,7 +20,7 @@ use crate::session::{
 };
 use crate::synth::SynthProcessor;
 
-/// Bytes of the shared reverb and chorus, the limiter and the mixer itself, at 192 kHz.
+/// Size in bytes of the shared reverb and chorus, the limiter and the mixer itself, at 192 kHz.
 const SHARED_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Number of blocks of a track in addition to the blocks of a render: source, external input, input
@@ -38,7 +38,7 @@ pub struct MemoryComponent {
     pub what: String,
     /// Number of objects.
     pub count: u64,
-    /// Bytes of all objects of the kind.
+    /// Total size of all objects of the kind, in bytes.
     pub bytes: u64,
 }
 
@@ -126,7 +126,7 @@ impl Session {
     }
 }
 
-/// Bytes of a clip and of the voice that plays it.
+/// Size in bytes of a clip and of the voice that plays it.
 const CLIP_BYTES: usize = 4 * size_of::<Clip>();
 
 /// Latencies of effects by their kind. One effect of each kind is created to measure its latency.

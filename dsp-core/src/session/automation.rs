@@ -10,7 +10,7 @@ pub struct AutomationLane {
     pub target: AutomationTarget,
     /// The points of the curve, by ascending frame. Before the first point, the curve has the value
     /// of the first point. After the last point, it has the value of the last point. If two points
-    /// are at the same frame, the value changes at once to that of the second point.
+    /// are at the same frame, the value jumps to that of the second point.
     pub points: Vec<AutomationPoint>,
 }
 
@@ -52,7 +52,7 @@ pub enum Curve {
     /// A straight line.
     #[default]
     Linear,
-    /// The value is constant until the next point, and changes there at once.
+    /// The value is constant until the next point, and jumps there to that point's value.
     Step,
     /// An arc with a curvature `c` from -1 to 1. After a fraction `x` of the segment's length, the
     /// value has made the fraction `x / (x + (1 - x) (1 + c) / (1 - c))` of its change, which is

@@ -57,7 +57,7 @@ pub(super) struct Storage {
     free_bytes: Option<u64>,
 }
 
-/// Returns the stored bytes of every user, decoded copies included.
+/// Returns the storage that every user uses, in bytes, decoded copies included.
 #[utoipa::path(get, path = "/admin/storage", tag = "admin", security(("bearer" = ["admin"])),
     responses((status = 200, body = Storage), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {

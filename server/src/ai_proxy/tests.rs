@@ -155,7 +155,7 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
         }
     });
     let before_timeout = Duration::from_millis(900);
-    let first = tokio::time::timeout(before_timeout, pieces.recv()).await.expect("at once").expect("a piece");
+    let first = tokio::time::timeout(before_timeout, pieces.recv()).await.expect("in time").expect("a piece");
     assert_eq!(first, "data: {\"n\":1}\n\n");
     let last = tokio::time::timeout(Duration::from_secs(20), pieces.recv())
         .await

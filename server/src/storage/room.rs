@@ -15,7 +15,7 @@ use crate::state::AppState;
 /// object storage. Returns whether it removed any file. Blocks.
 pub(crate) type MakeRoom = fn(&AppState, &Handle) -> ApiResult<bool>;
 
-/// Free space in bytes below which deleted files are removed at once, even if the reserve is
+/// Free space in bytes below which deleted files are removed immediately, even if the reserve is
 /// smaller. One or two songs fill this space.
 const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ pub(crate) fn quarantine_deleted(state: &AppState, blobs: &Blobs, keys: &[BlobKe
     Ok(())
 }
 
-/// Whether the disk of `blobs` is so full that deleted files must be removed at once. Object
+/// Whether the disk of `blobs` is so full that deleted files must be removed immediately. Object
 /// storage is never full.
 pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
     if blobs.is_remote() {

@@ -127,7 +127,7 @@ fn unfinished_bodies_occupy_a_bounded_amount_of_memory() {
     let used_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
     println!("{BODIES} bodies occupy {used_kib} KiB");
     assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
-    // Small requests are served at once, and large requests when memory is free.
+    // Small requests are served immediately, and large requests when memory is free.
     let small = r#"{"schema_version":1,"project_id":"small","name":"n","tracks":[]}"#;
     assert_eq!(service.call("POST", "/api/v1/projects", &[], small).expect("an answer").status, 201);
     drop(open);

@@ -103,7 +103,7 @@ pub(crate) fn wav(number: usize) -> String {
     header + &samples
 }
 
-/// Bytes of a part of an upload; the last part is shorter.
+/// Size in bytes of a part of an upload; the last part is shorter.
 pub(crate) const PART_BYTES: usize = 700;
 
 impl Ledger {

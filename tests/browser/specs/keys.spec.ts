@@ -4,7 +4,7 @@ import { recorded, startRecording } from '../support/capture';
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
-test('a key of the computer keyboard sounds at once', async ({ page, service }) => {
+test('a key of the computer keyboard sounds immediately', async ({ page, service }) => {
   await openDemo(page, service);
   await startRecording(page);
   await page.keyboard.down('a');

@@ -1,4 +1,4 @@
-/** Applies edits to the engine at once, without a new session. */
+/** Applies edits to the engine immediately, without a new session. */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { AUDITION_TRACK_ID } from '../project/engine-project';
 import type { LiveChange } from '../project/live-changes';

@@ -34,7 +34,7 @@ impl Section {
         }
     }
 
-    /// Sets the response at once and clears the state.
+    /// Sets the response immediately and clears the state.
     pub(crate) fn reset(&mut self, shape: Shape) {
         *self = Self::new(shape);
     }

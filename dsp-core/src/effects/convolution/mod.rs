@@ -107,8 +107,8 @@ struct Convolution {
 }
 
 impl Convolution {
-    /// Returns the bytes of the responses, of the spectra of the longest response and of the
-    /// spectra of the input.
+    /// Returns the size of all buffers in bytes: the responses, the spectra of the longest response
+    /// and of the input, and the pre-delay.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let rate_hz = f64::from(sample_rate_hz);
         let room_frames = [rooms::SMALL_ROOM, rooms::HALL, rooms::PLATE].map(|room| room.frames(rate_hz));

@@ -49,7 +49,7 @@ fn partitions_of(size: usize, frames: usize) -> usize {
     end_frame(size, frames).saturating_sub(SIZES[size].start).div_ceil(SIZES[size].length)
 }
 
-/// Returns the bytes of the spectra and buffers for a response of `frames` frames.
+/// Returns the size of the spectra and buffers for a response of `frames` frames in bytes.
 pub(super) fn memory_bytes(frames: usize) -> u64 {
     // Each partition needs the spectra of its response and of its input: 8 values per frame. The
     // other terms are, in order: sum, input, output, and the transform's buffers and tables.

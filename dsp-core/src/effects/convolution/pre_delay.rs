@@ -30,7 +30,7 @@ impl PreDelay {
         (libm::ceil(max_frames) as usize + CONTROL_FRAMES).next_power_of_two()
     }
 
-    /// Returns the bytes of a delay of at most `max_frames` frames.
+    /// Returns the size of a delay of at most `max_frames` frames in bytes.
     pub(super) fn memory_bytes(max_frames: f64) -> u64 {
         values_bytes(2 * Self::size(max_frames))
     }
@@ -50,7 +50,7 @@ impl PreDelay {
         }
     }
 
-    /// Clears all samples, and sets the delay at once.
+    /// Clears all samples, and sets the delay immediately, without a crossfade.
     pub(super) fn clear(&mut self) {
         self.values.fill([0.0; 2]);
         self.write_index = 0;

@@ -84,7 +84,7 @@ impl Absorption {
         }
     }
 
-    /// Sets the coefficients at once.
+    /// Sets the coefficients immediately, without a ramp.
     pub(super) fn reset_to(&mut self, decay: &Decay, lines: &[usize; LINES]) {
         self.compute(decay, lines);
         (self.from, self.is_ramping) = (self.to, false);

@@ -125,7 +125,8 @@ impl Reverb {
         longest_room.pre_delay_frames + longest_tap + CONTROL_FRAMES
     }
 
-    /// Returns the bytes of the delay lines of inputs, network and diffusers, and of the effect.
+    /// Returns the size in bytes of all delay lines (inputs, network and diffusers) and of the
+    /// effect itself.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let longest_room = Self::longest_room(sample_rate_hz.into());
         let diffusers = [0, 1].map(|side| Diffuser::delays_frames(side, sample_rate_hz.into()));

@@ -130,7 +130,7 @@ impl SynthProcessor {
         self.request_control_point();
     }
 
-    /// Ends all notes at once, without a fade-out.
+    /// Ends all notes immediately, without a fade-out.
     pub(crate) fn cut_all(&mut self) {
         self.voices.clear();
     }

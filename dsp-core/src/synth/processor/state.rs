@@ -80,8 +80,8 @@ impl SynthProcessor {
         Ok(synth)
     }
 
-    /// Ends all voices at once, resets all controllers and selects the instrument of the track. The
-    /// control points are those of a synthesizer that has run for `clock` frames.
+    /// Ends all voices immediately, resets all controllers and selects the instrument of the track.
+    /// The control points are those of a synthesizer that has run for `clock` frames.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.voices.clear();
         self.clock = clock;

@@ -10,8 +10,8 @@ fn u64_column(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
     row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
-/// Returns the bytes on disk of a user's audio: each content once, with all data derived from it,
-/// and unfinished uploads.
+/// Returns the disk space of a user's audio files in bytes, with all data derived from the files,
+/// and with unfinished uploads.
 pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(
         "SELECT CAST(COALESCE(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + \
@@ -44,7 +44,7 @@ pub(super) async fn stored_by_owner(db: &Db) -> Result<Vec<(String, AudioUsage)>
         .collect()
 }
 
-/// Returns the bytes of unfinished uploads, by user id.
+/// Returns the total size of unfinished uploads in bytes, by user id.
 pub(super) async fn receiving_by_owner(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT owner_id, CAST(SUM(offset_bytes) AS BIGINT) AS used FROM audio_uploads \

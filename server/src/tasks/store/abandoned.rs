@@ -18,7 +18,7 @@ pub(in crate::tasks) struct Abandoned {
 }
 
 /// Requests the cancellation of one unfinished task of a user, or of all without an `id`. Waiting
-/// tasks end at once. Returns the number of requests, and the ended tasks that have files.
+/// tasks end immediately. Returns the number of requests, and the ended tasks that have files.
 pub(in crate::tasks) async fn cancel(
     db: &Db,
     kinds_with_files: &[&str],

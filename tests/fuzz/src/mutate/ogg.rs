@@ -3,7 +3,7 @@
 use crate::choices::Choices;
 use crate::mutate::{in_place, word};
 
-/// Bytes of a page header before its segment table.
+/// Size in bytes of a page header before its segment table.
 const HEADER_BYTES: usize = 27;
 
 /// Number of pages with the headers of a Vorbis stream. These headers control all decoding.
