@@ -48,7 +48,7 @@ pub(crate) fn check(session: &Session, audio: impl Iterator<Item = (u32, u64)>) 
         Some(component) if need.bytes() > SESSION_MAX_BYTES => Err(MemoryError::TooMuch {
             needed_mib: mib(need.bytes()),
             limit_mib: mib(SESSION_MAX_BYTES),
-            largest: format!("{} {}", component.count, component.what),
+            largest: format!("{} {}", component.count, component.kind),
             largest_mib: mib(component.bytes),
         }),
         _ => Ok(()),

@@ -126,10 +126,10 @@ pub enum ApiError {
         detail: String,
     },
     /// 413: the content has more bytes than its limit.
-    #[error("{what} may have at most {limit_bytes} bytes")]
+    #[error("{subject} may have at most {limit_bytes} bytes")]
     TooLarge {
         /// Name of the content, as the start of a sentence.
-        what: &'static str,
+        subject: &'static str,
         /// The limit in bytes.
         limit_bytes: u64,
     },
@@ -245,8 +245,8 @@ pub enum ApiError {
 impl ApiError {
     /// Returns a 404. The text is the same for a resource that does not exist and for one of
     /// another account.
-    pub fn not_found(what: &str, id: &str) -> Self {
-        Self::NotFound { code: "not_found", detail: format!("There is no {what} `{id}`.") }
+    pub fn not_found(kind: &str, id: &str) -> Self {
+        Self::NotFound { code: "not_found", detail: format!("There is no {kind} `{id}`.") }
     }
 
     /// Returns a 400 with a stable name.

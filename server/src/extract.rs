@@ -131,7 +131,7 @@ pub struct BodyLimit {
     /// Number of bytes that a form may add around the content. Errors do not mention them.
     pub form_max_bytes: u64,
     /// Name of the content, as the start of a sentence, such as "A project".
-    pub what: &'static str,
+    pub subject: &'static str,
 }
 
 impl Default for BodyLimit {
@@ -143,14 +143,14 @@ impl Default for BodyLimit {
 impl BodyLimit {
     /// Returns a limit for bodies that are not forms.
     #[must_use]
-    pub const fn of(max_bytes: u64, what: &'static str) -> Self {
-        Self { max_bytes, form_max_bytes: 0, what }
+    pub const fn of(max_bytes: u64, subject: &'static str) -> Self {
+        Self { max_bytes, form_max_bytes: 0, subject }
     }
 
     /// Returns the error that names this limit.
     #[must_use]
     pub fn exceeded(self) -> ApiError {
-        ApiError::TooLarge { what: self.what, limit_bytes: self.max_bytes }
+        ApiError::TooLarge { subject: self.subject, limit_bytes: self.max_bytes }
     }
 
     fn total_bytes(self) -> u64 {

@@ -54,10 +54,10 @@ impl LargeAnswers {
 
 impl Default for LargeAnswers {
     fn default() -> Self {
-        let what = "large answers";
+        let kind = "large answers";
         Self {
-            on_disk: FairBytes::new(what, ON_DISK_MAX_BYTES),
-            in_memory: FairBytes::new(what, ON_FULL_DISK_MAX_BYTES),
+            on_disk: FairBytes::new(kind, ON_DISK_MAX_BYTES),
+            in_memory: FairBytes::new(kind, ON_FULL_DISK_MAX_BYTES),
             temporary_files: FairBytes::new("audio and bundle downloads", TEMPORARY_FILES_MAX_BYTES),
         }
     }

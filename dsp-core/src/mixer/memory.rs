@@ -35,7 +35,7 @@ const COPIES: usize = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryComponent {
     /// Name of the kind in the plural, such as "delay effects".
-    pub what: String,
+    pub kind: String,
     /// Number of objects.
     pub count: u64,
     /// Total size of all objects of the kind, in bytes.
@@ -147,9 +147,9 @@ impl<'s> EffectLatencies<'s> {
 struct Tally(BTreeMap<String, (u64, u64)>);
 
 impl Tally {
-    fn add(&mut self, what: &str, count: usize, bytes_each: usize) {
+    fn add(&mut self, kind: &str, count: usize, bytes_each: usize) {
         if count > 0 {
-            let (total_count, bytes) = self.0.entry(what.into()).or_default();
+            let (total_count, bytes) = self.0.entry(kind.into()).or_default();
             *total_count += count as u64;
             *bytes = bytes.saturating_add((count as u64).saturating_mul(bytes_each as u64));
         }
@@ -193,7 +193,7 @@ impl Tally {
 
     fn into_need(self) -> MemoryNeed {
         let mut components: Vec<MemoryComponent> =
-            self.0.into_iter().map(|(what, (count, bytes))| MemoryComponent { what, count, bytes }).collect();
+            self.0.into_iter().map(|(kind, (count, bytes))| MemoryComponent { kind, count, bytes }).collect();
         components.sort_by_key(|component| core::cmp::Reverse(component.bytes));
         MemoryNeed { components }
     }

@@ -112,7 +112,7 @@ fn the_estimate_includes_latency_compensation() {
     let session = session(tracks);
     check("routes without latency beside one with latency", &session, &[]);
     let need = session.memory_need(Slots::default()).expect("valid session");
-    assert_eq!(need.components()[0].what, "delays that compensate latency");
+    assert_eq!(need.components()[0].kind, "delays that compensate latency");
 }
 
 #[test]
@@ -122,6 +122,6 @@ fn the_largest_component_is_listed_first() {
     let need =
         session((0..100).map(with_delays).collect()).memory_need(Slots::default()).expect("valid session");
     let largest = &need.components()[0];
-    assert_eq!((largest.what.as_str(), largest.count), ("delay effects", 1_600));
+    assert_eq!((largest.kind.as_str(), largest.count), ("delay effects", 1_600));
     assert!(largest.bytes > 3_000_000_000, "{} bytes", largest.bytes);
 }

@@ -151,7 +151,7 @@ pub(super) async fn render(
     // The size is checked before rendering: a short template can produce gigabytes.
     if template::rendered_bytes(&found.body, &variables) > RENDERED_MAX_BYTES {
         let limit_bytes = RENDERED_MAX_BYTES as u64;
-        return Err(ApiError::TooLarge { what: "A rendered template", limit_bytes });
+        return Err(ApiError::TooLarge { subject: "A rendered template", limit_bytes });
     }
     let text = template::render(&found.body, &variables).map_err(|missing| ApiError::Invalid {
         code: "missing_variables",

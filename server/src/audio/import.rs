@@ -156,7 +156,7 @@ pub(crate) fn undo_import(state: &AppState, runtime: &Handle, owner_id: &str, id
 
 /// Returns the folder and limit of received audio files.
 pub(super) fn destination(state: &AppState) -> Destination {
-    Destination { folder: FOLDER, limit_bytes: state.config.limits.upload_max_bytes, what: "An upload" }
+    Destination { folder: FOLDER, limit_bytes: state.config.limits.upload_max_bytes, subject: "An upload" }
 }
 
 /// Whether the three files of a content are stored.

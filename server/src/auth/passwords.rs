@@ -60,7 +60,7 @@ impl Passwords {
     /// bytes.
     pub fn new(waiting_max: u64) -> anyhow::Result<Self> {
         let decoy = hash(&uuid::Uuid::new_v4().to_string())?;
-        let permits = |what, running, waiting| Arc::new(Permits::counted(what, running, waiting));
+        let permits = |work_name, running, waiting| Arc::new(Permits::counted(work_name, running, waiting));
         let strength_checks_waiting_max = waiting_max.min(STRENGTH_CHECKS_WAITING_MAX);
         Ok(Self {
             known_accounts: permits("password checks", PARALLEL_HASHES, waiting_max),

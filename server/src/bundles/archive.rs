@@ -29,10 +29,10 @@ pub(super) enum BundleError {
     #[error("The file is not a bundle of a project: {0}.")]
     Bad(String),
     /// An entry is larger than its limit.
-    #[error("{what} may have at most {limit_bytes} bytes")]
+    #[error("{subject} may have at most {limit_bytes} bytes")]
     TooLarge {
         /// Name of the entry, with its article.
-        what: &'static str,
+        subject: &'static str,
         /// Its limit in bytes.
         limit_bytes: u64,
     },
@@ -91,7 +91,7 @@ impl<R: Read + Seek> Archive<R> {
             .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))
     }
 
-    /// Reads an entry of at most `max_bytes` bytes. `what` names the entry in errors.
+    /// Reads an entry of at most `max_bytes` bytes. `subject` names the entry in errors.
     ///
     /// # Errors
     /// [`BundleError::Bad`] if there is no such entry, or if it is damaged;
@@ -100,7 +100,7 @@ impl<R: Read + Seek> Archive<R> {
         &mut self,
         name: &str,
         max_bytes: u64,
-        what: &'static str,
+        subject: &'static str,
     ) -> Result<Vec<u8>, BundleError> {
         let mut bytes = Vec::new();
         let entry = self.entry(name)?;
@@ -109,7 +109,7 @@ impl<R: Read + Seek> Archive<R> {
             .read_to_end(&mut bytes)
             .map_err(|error| BundleError::damaged(name, &error))?;
         if bytes.len() as u64 > max_bytes {
-            return Err(BundleError::TooLarge { what, limit_bytes: max_bytes });
+            return Err(BundleError::TooLarge { subject, limit_bytes: max_bytes });
         }
         Ok(bytes)
     }

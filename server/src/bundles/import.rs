@@ -113,7 +113,7 @@ impl From<BundleError> for ApiError {
     fn from(error: BundleError) -> Self {
         match error {
             BundleError::Bad(_) => Self::bad_request("bad_bundle", error.to_string()),
-            BundleError::TooLarge { what, limit_bytes } => Self::TooLarge { what, limit_bytes },
+            BundleError::TooLarge { subject, limit_bytes } => Self::TooLarge { subject, limit_bytes },
             BundleError::Io(error) => error.into(),
         }
     }

@@ -205,11 +205,11 @@ const NOTE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Writes data that the request does not depend on, such as the time of a log-in. A failure is only
 /// logged: a full disk or a locked database must not lock out users who could free space.
-pub(crate) async fn note(what: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
+pub(crate) async fn note(subject: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
     match tokio::time::timeout(NOTE_TIMEOUT, writing).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "cannot store {what}"),
-        Err(_) => tracing::warn!("cannot store {what}: the database is busy"),
+        Ok(Err(error)) => tracing::warn!(%error, "cannot store {subject}"),
+        Err(_) => tracing::warn!("cannot store {subject}: the database is busy"),
     }
 }
 

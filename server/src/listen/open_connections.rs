@@ -123,11 +123,11 @@ impl Counts {
         Some(counted)
     }
 
-    fn refuse(&mut self, peer: IpAddr, max: usize, what: &str) {
+    fn refuse(&mut self, peer: IpAddr, max: usize, kind: &str) {
         self.refused += 1;
         if self.warned_at.is_none_or(|at| at.elapsed() >= WARN_EVERY) {
             let refused = std::mem::take(&mut self.refused);
-            tracing::warn!(%peer, refused, "refusing connections: there are already {max} {what}");
+            tracing::warn!(%peer, refused, "refusing connections: there are already {max} {kind}");
             self.warned_at = Some(Instant::now());
         }
     }

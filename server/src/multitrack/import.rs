@@ -72,7 +72,7 @@ pub(super) async fn import(
     let bytes = read_file(&state, request).await?;
     let length = bytes.len();
     if length as u64 > limit_bytes {
-        return Err(ApiError::TooLarge { what: "A MIDI file", limit_bytes });
+        return Err(ApiError::TooLarge { subject: "A MIDI file", limit_bytes });
     }
     let soundfont_id = query.soundfont_id.filter(|id| !id.is_empty());
     if soundfont_id.as_ref().is_some_and(|id| id.chars().count() > SOUNDFONT_ID_MAX_CHARS) {
@@ -111,7 +111,7 @@ async fn read_form_file(state: &AppState, request: Request) -> ApiResult<axum::b
     let limit_bytes = state.config.limits.midi_max_bytes;
     let refused = |error: axum::extract::multipart::MultipartError| {
         if is_length_limit(&error) || error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-            ApiError::TooLarge { what: "A MIDI file", limit_bytes }
+            ApiError::TooLarge { subject: "A MIDI file", limit_bytes }
         } else {
             ApiError::bad_request("bad_form", error.body_text())
         }

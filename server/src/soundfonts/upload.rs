@@ -105,7 +105,7 @@ pub(crate) async fn upload(
 /// Receives the only file of a form.
 async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResult<(FileName, Received)> {
     let limit_bytes = state.config.limits.soundfont_max_bytes;
-    let destination = Destination { folder: FILES.folder, limit_bytes, what: SUBJECT };
+    let destination = Destination { folder: FILES.folder, limit_bytes, subject: SUBJECT };
     let mut form = form::read(request).await?;
     let mut received = None;
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {

@@ -42,13 +42,13 @@ pub(crate) struct Destination {
     /// Maximum size of a file in bytes.
     pub(crate) limit_bytes: u64,
     /// Name of such files in error messages, as the start of a sentence.
-    pub(crate) what: &'static str,
+    pub(crate) subject: &'static str,
 }
 
 impl Destination {
     /// Returns the error 413, which names the limit.
     fn too_large(&self) -> ApiError {
-        ApiError::TooLarge { what: self.what, limit_bytes: self.limit_bytes }
+        ApiError::TooLarge { subject: self.subject, limit_bytes: self.limit_bytes }
     }
 }
 

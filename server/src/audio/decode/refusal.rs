@@ -60,11 +60,11 @@ pub(super) fn refusal(error: Error) -> Refusal {
             Refusal::Malformed("ends in the middle of its header".to_owned())
         }
         Error::IoError(error) => disk_error(error),
-        Error::Unsupported(what) if what.contains("no suitable format reader") => unknown_format(),
-        Error::Unsupported(what) if what.contains("missing moov") => {
+        Error::Unsupported(message) if message.contains("no suitable format reader") => unknown_format(),
+        Error::Unsupported(message) if message.contains("missing moov") => {
             Refusal::Malformed("is truncated or damaged: the index of its audio (moov) is missing".to_owned())
         }
-        Error::Unsupported(what) if what.contains("missing data chunk") => {
+        Error::Unsupported(message) if message.contains("missing data chunk") => {
             Refusal::Malformed("has no chunk with samples".to_owned())
         }
         Error::Unsupported(_) => {

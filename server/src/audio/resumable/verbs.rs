@@ -150,7 +150,7 @@ pub(super) async fn create(
         ));
     }
     if length_bytes > limit_bytes {
-        return Err(ApiError::TooLarge { what: "An upload", limit_bytes });
+        return Err(ApiError::TooLarge { subject: "An upload", limit_bytes });
     }
     remove_expired(&state).await?;
     if store::unfinished(&state.db, &user.id).await? >= UNFINISHED_MAX {
@@ -326,7 +326,7 @@ async fn send_body(body: Body, sender: mpsc::Sender<axum::body::Bytes>, limit_by
     let mut chunks = body.into_data_stream();
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| match is_length_limit(&error) {
-            true => ApiError::TooLarge { what: "An upload", limit_bytes },
+            true => ApiError::TooLarge { subject: "An upload", limit_bytes },
             false => ApiError::BodyIncomplete,
         })?;
         if sender.send(chunk).await.is_err() {

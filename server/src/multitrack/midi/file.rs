@@ -113,7 +113,7 @@ impl MidiFile {
                 }
                 events += track.events.len();
                 if events > MAX_EVENTS {
-                    return Err(MidiError::TooMany { what: "events", limit: MAX_EVENTS });
+                    return Err(MidiError::TooMany { kind: "events", limit: MAX_EVENTS });
                 }
                 file.tracks.push(track);
             }

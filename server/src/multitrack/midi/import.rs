@@ -86,7 +86,7 @@ pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiErro
         warnings.push("the file has no notes".into());
     }
     if channels.len() > MAX_TRACKS {
-        return Err(MidiError::TooMany { what: "channels", limit: MAX_TRACKS });
+        return Err(MidiError::TooMany { kind: "channels", limit: MAX_TRACKS });
     }
     let names = channel_names(&file, &channels);
     project.tracks = channels
@@ -176,11 +176,11 @@ fn read_song_events(
             _ => {}
         }
     }
-    for (what, count) in
+    for (kind, count) in
         [("tempos", tempos.len()), ("time signatures", signatures.len()), ("markers", project.markers.len())]
     {
         if count >= MAX_SONG_EVENTS {
-            return Err(MidiError::TooMany { what, limit: MAX_SONG_EVENTS });
+            return Err(MidiError::TooMany { kind, limit: MAX_SONG_EVENTS });
         }
     }
     tempos.entry(0).or_insert(dsp_core::tempo::DEFAULT_BPM);

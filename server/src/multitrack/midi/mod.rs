@@ -54,10 +54,10 @@ pub enum MidiError {
     #[error("the file has no tracks")]
     NoTracks,
     /// The file has more tempos, markers or the like than a project can have.
-    #[error("the file has more than {limit} {what}, the maximum for a project")]
+    #[error("the file has more than {limit} {kind}, the maximum for a project")]
     TooMany {
         /// Name of the exceeded quantity.
-        what: &'static str,
+        kind: &'static str,
         /// The limit.
         limit: usize,
     },
