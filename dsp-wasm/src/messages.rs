@@ -65,7 +65,7 @@ pub enum ControlCommand {
     },
     /// Sets a parameter of an effect.
     SetEffectParameter {
-        /// The effect.
+        /// Names the effect and its track.
         #[serde(flatten)]
         effect: EffectName,
         /// Id of the parameter.
@@ -75,7 +75,7 @@ pub enum ControlCommand {
     },
     /// Bypasses an effect or reactivates it.
     SetEffectBypass {
-        /// The effect.
+        /// Names the effect and its track.
         #[serde(flatten)]
         effect: EffectName,
         /// Whether the effect is bypassed.
@@ -105,13 +105,13 @@ pub enum ControlCommand {
     /// Removes the bank in a slot and an unfinished file for the slot. Tracks that use the slot
     /// become silent.
     DropBank {
-        /// The slot.
+        /// Number of the slot, below 64.
         slot: usize,
     },
     /// Removes the audio in a slot and an unfinished file for the slot. Clips that use the slot
     /// become silent.
     DropAudio {
-        /// The slot.
+        /// Number of the slot.
         slot: usize,
     },
 }

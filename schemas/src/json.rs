@@ -57,7 +57,7 @@ impl JsonText {
         View::of_checked(&self.0)
     }
 
-    /// The text.
+    /// The JSON text, as it was read.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -213,7 +213,7 @@ fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
     }
 }
 
-/// Does what [`pass_of_two`] does, in place.
+/// Like [`pass_of_two`], but in place.
 #[inline(always)]
 fn pass_of_two_in_place((re, im): &mut Parts<'_>) {
     let half = re.len() / 2;

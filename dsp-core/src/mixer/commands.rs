@@ -12,7 +12,7 @@ use crate::session::Event;
 pub enum EffectOwner {
     /// The track at an index.
     Track(usize),
-    /// The master.
+    /// The master channel, to which all tracks are mixed.
     Master,
 }
 

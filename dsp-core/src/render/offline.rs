@@ -164,8 +164,8 @@ impl OfflineRender {
         self.next_block_by(&SingleThread)
     }
 
-    /// Does the same as [`Self::next_block`] on several threads. If the tail is silent for longer
-    /// than a tenth of a second, the call renders until sound follows.
+    /// Like [`Self::next_block`], but on several threads. If the tail is silent for longer than a
+    /// tenth of a second, the call renders until sound follows.
     pub fn next_block_by(&mut self, threads: &dyn RenderThreads) -> Option<(&[f32], &[f32])> {
         while self.skipped_frames > 0 {
             self.skip_by(threads);

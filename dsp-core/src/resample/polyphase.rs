@@ -142,7 +142,7 @@ pub(super) fn mono<S: Scalar>(
     }
 }
 
-/// Does the same as [`mono`] for two channels. It is faster than two calls of [`mono`].
+/// Like [`mono`], but for two channels. One call is faster than two calls of [`mono`].
 #[inline(always)]
 pub(super) fn stereo<S: Scalar>(
     filter: &PolyphaseFilter<S>,

@@ -141,7 +141,7 @@ impl Bank {
         self.prepare_while(presets, &mut || true)
     }
 
-    /// Does the same as [`Self::prepare`] until `should_continue` returns false. This function is
+    /// Like [`Self::prepare`], but stops when `should_continue` returns false. `should_continue` is
     /// called many times per second. After a stop, the samples that are already decoded remain.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ pub enum Location {
     /// A whole chunk.
     #[error("chunk {0}")]
     Chunk(&'static str),
-    /// A preset.
+    /// A preset of the bank (chunk `phdr`).
     #[error("preset {number} ({name})")]
     Preset {
         /// Number of the preset.
@@ -26,7 +26,7 @@ pub enum Location {
         /// The zone's number in the preset.
         zone: usize,
     },
-    /// An instrument.
+    /// An instrument of the bank (chunk `inst`).
     #[error("instrument {number} ({name})")]
     Instrument {
         /// Number of the instrument.
@@ -44,7 +44,7 @@ pub enum Location {
         /// The zone's number in the instrument.
         zone: usize,
     },
-    /// A sample.
+    /// A sample of the bank (chunk `shdr`).
     #[error("sample {number} ({name})")]
     Sample {
         /// Number of the sample.

@@ -11,7 +11,7 @@ use super::location::Location;
 pub struct Skipped {
     /// The part of the file.
     pub location: Location,
-    /// The reason.
+    /// Why the part is left out or changed.
     pub reason: Reason,
 }
 

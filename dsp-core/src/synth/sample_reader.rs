@@ -242,7 +242,7 @@ impl SampleReader {
         });
     }
 
-    /// Does the same as [`Self::copy_pcm16`] with conversion to floats.
+    /// Like [`Self::copy_pcm16`], but converts the values to floats.
     fn copy_floats(&self, wave: Wave<'_>, first: i64, window: &mut [f32]) {
         let mut done = 0;
         self.unroll(first, window.len(), |source, count| {

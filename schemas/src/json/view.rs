@@ -11,13 +11,13 @@ pub enum Kind {
     Null,
     /// `true` or `false`.
     Boolean,
-    /// A number.
+    /// A JSON number.
     Number,
-    /// A string.
+    /// A JSON string.
     Text,
-    /// An array.
+    /// A JSON array.
     List,
-    /// An object.
+    /// A JSON object.
     Object,
 }
 
@@ -42,7 +42,7 @@ impl<'t> Key<'t> {
         &self.0[1..self.0.len() - 1]
     }
 
-    /// The name.
+    /// The name with its escapes decoded.
     #[must_use]
     pub fn name(self) -> Cow<'t, str> {
         decoded(self.0)

@@ -39,7 +39,7 @@ impl<F: FnMut(Option<&str>) -> Option<u32>> MediaResolver for Banks<F> {
 pub struct LeftOut {
     /// JSON pointer (RFC 6901) to the part.
     pub pointer: String,
-    /// The reason.
+    /// Why the part is missing or was changed.
     pub reason: LeftOutReason,
 }
 
@@ -78,7 +78,7 @@ pub enum LeftOutReason {
     /// effects.
     #[error("an earlier effect has the same id \"{id}\"; ids must be unique")]
     DuplicateId {
-        /// The id.
+        /// Id that both effects have.
         id: String,
     },
     /// Automation of an unknown target.
@@ -90,7 +90,7 @@ pub enum LeftOutReason {
     /// The id of a missing track.
     #[error("there is no track \"{id}\"")]
     UnknownTrack {
-        /// The id.
+        /// Id in the project, to which no track belongs.
         id: String,
     },
     /// Audio that is missing.

@@ -44,7 +44,7 @@ pub(super) struct PluginScan {
 pub(super) struct PluginProblem {
     /// Path of the module or folder.
     path: String,
-    /// The problem.
+    /// Why the plugins of the module, or the folder, cannot be used.
     problem: String,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct ScanProblem {
     path: String,
     /// Whether the SoundFont can be played, without its faulty parts.
     usable: bool,
-    /// The problem.
+    /// Why the SoundFont, or parts of it, cannot be played.
     problem: String,
 }
 

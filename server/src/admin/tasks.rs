@@ -22,7 +22,7 @@ pub(super) struct OwnedTask {
     owner_id: String,
     /// Name of that account.
     owner: String,
-    /// The task.
+    /// The task, as its owner sees it.
     #[serde(flatten)]
     task: Task,
 }

@@ -126,7 +126,7 @@ fn default_role() -> Role {
 /// An account with the password to hand to its owner.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ProvidedUser {
-    /// The account.
+    /// The new or changed account.
     user: Account,
     /// The generated password; null if one was sent. It is never shown again.
     password: Option<String>,

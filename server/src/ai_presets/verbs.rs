@@ -133,7 +133,7 @@ pub(super) struct RenderTemplate {
 /// A template, filled in.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RenderedTemplate {
-    /// The text.
+    /// Text of the template, with all variables replaced by their values.
     text: String,
 }
 

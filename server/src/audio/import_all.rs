@@ -22,10 +22,11 @@ pub(super) struct UploadAnswer {
 /// A stored file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UploadedFile {
-    /// The file.
+    /// The stored audio file, with its id.
     #[serde(flatten)]
     pub file: AudioFile,
-    /// Whether the user already had a file with this content. If so, `file` is that file.
+    /// Whether the user already had a file with the same bytes. If so, the fields describe that
+    /// file.
     pub already_there: bool,
 }
 

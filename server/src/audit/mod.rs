@@ -161,7 +161,7 @@ pub struct Entry {
     pub id: String,
     /// When the action happened, RFC 3339.
     pub at: String,
-    /// The action.
+    /// Name of the action, such as `log_in_failed`.
     pub action: String,
     /// Id of the account that acted; null without a log-in.
     pub actor_id: Option<String>,

@@ -18,7 +18,7 @@ use crate::state::AppState;
 /// The account of the caller.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Me {
-    /// The account.
+    /// The account of the caller.
     #[serde(flatten)]
     user: UserView,
     /// Whether the caller is trusted as local. If so, logging out has no effect.

@@ -30,7 +30,7 @@ pub struct TokenAnswer {
     pub token_type: &'static str,
     /// Seconds until the token expires.
     pub expires_in: u64,
-    /// The account.
+    /// The account that has logged in.
     pub user: UserView,
 }
 

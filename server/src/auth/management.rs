@@ -18,7 +18,7 @@ const INVITE_PREFIX: &str = "sfi_";
 /// An account with a password that its owner must change at the first log-in.
 #[derive(Debug)]
 pub struct Provided {
-    /// The account.
+    /// The account as it is stored.
     pub row: UserRow,
     /// The generated password, which is not stored. `None` if the administrator chose the password.
     pub generated_password: Option<String>,

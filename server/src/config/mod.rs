@@ -29,9 +29,9 @@ pub enum ConfigError {
     /// A value is not accepted.
     #[error("{key} is {value}; expected {expected}")]
     Invalid {
-        /// The setting.
+        /// Name of the setting's environment variable.
         key: &'static str,
-        /// The value.
+        /// The value that is not accepted.
         value: String,
         /// The accepted values.
         expected: String,
@@ -39,13 +39,13 @@ pub enum ConfigError {
     /// The value of an environment variable is not text.
     #[error("the environment variable {key} is not valid UTF-8; set it to text in UTF-8, or unset it")]
     NotUnicode {
-        /// The setting.
+        /// Name of the environment variable.
         key: &'static str,
     },
     /// A required setting is missing.
     #[error("{key} is not set: {reason}")]
     Missing {
-        /// The setting.
+        /// Name of the setting's environment variable.
         key: &'static str,
         /// Why the setting is required.
         reason: &'static str,

@@ -1,4 +1,5 @@
-//! Adds examples to the operations. They come from `examples.json`, by the operation's name.
+//! Adds examples to the operations. They come from `examples.json`, by the `operationId`, for
+//! example `get_projects_id_raw`.
 //!
 //! Each example has `parameters` by name, the JSON `body` of the request, and the JSON `answer`, if
 //! the operation has them. Tests send every request, and check every example against its schema.

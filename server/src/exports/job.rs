@@ -152,7 +152,7 @@ fn checked_depth(format: AudioFormat, name: &str, code: &'static str) -> ApiResu
 /// Who waits for an export.
 #[derive(Clone, Copy)]
 pub(super) enum Client<'a> {
-    /// A task.
+    /// A background task, which stores the result of the export.
     Task(&'a TaskContext),
     /// The caller of a request that is answered directly.
     Caller(&'a Caller),

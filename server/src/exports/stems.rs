@@ -70,7 +70,7 @@ pub(super) struct StemsAnswer {
     warnings: Vec<String>,
 }
 
-/// A stem.
+/// The audio file of one track in the archive.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Stem {
     /// Id of the stem's track.

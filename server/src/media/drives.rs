@@ -35,7 +35,7 @@ pub(super) struct DriveList {
     next_cursor: Option<String>,
 }
 
-/// Lists the media folders (`SF_MEDIA_DIRS`). Administrators only.
+/// Lists the media folders (`SF_MEDIA_DIRS`). Only administrators may do this.
 #[utoipa::path(get, path = "/media/drives", tag = "media", security(("bearer" = ["admin"])), params(PageQuery),
     responses((status = 200, body = DriveList), CommonErrors))]
 pub(super) async fn list(

@@ -20,7 +20,7 @@ const DEPTH_MAX: u32 = 5;
 /// Maximum number of folders in an answer.
 const FOLDERS_MAX: usize = 5_000;
 
-/// A folder.
+/// A folder below a media folder, with its subfolders.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(no_recursion)]
 pub(super) struct Folder {
@@ -44,7 +44,7 @@ pub(super) struct Tree {
 }
 
 /// Lists the folders below a folder, down to `depth` levels. Omits hidden folders and links that
-/// lead out of the media folders. Administrators only.
+/// lead out of the media folders. Only administrators may do this.
 #[utoipa::path(get, path = "/media/tree", tag = "media", security(("bearer" = ["admin"])), params(TreeQuery),
     responses((status = 200, body = Tree), CommonErrors))]
 pub(super) async fn tree(

@@ -59,7 +59,7 @@ pub(super) struct RefusedMedia {
 
 /// Imports audio files from this machine by their paths, without an upload. The limits and the
 /// quota of uploads apply. If all files are refused, the answer is the problem of the first.
-/// Administrators only.
+/// Only administrators may do this.
 #[utoipa::path(post, path = "/media/import", tag = "media", security(("bearer" = ["admin"])), request_body = MediaImport,
     responses((status = 201, body = ImportedMedia),
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,

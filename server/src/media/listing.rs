@@ -45,8 +45,8 @@ pub(super) struct MediaFile {
     duration_secs: Option<f64>,
 }
 
-/// Lists the audio files of a folder by name, with properties from their headers. Administrators
-/// only.
+/// Lists the audio files of a folder by name, with properties from their headers. Only
+/// administrators may do this.
 #[utoipa::path(get, path = "/media/files", tag = "media", security(("bearer" = ["admin"])), params(PageQuery, FilesQuery),
     responses((status = 200, body = Page<MediaFile>), CommonErrors))]
 pub(super) async fn list(

@@ -45,7 +45,7 @@ const MEDIA_TYPES: &[&str] = &[
 /// A project made from a MIDI file. The service does not store it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ImportAnswer {
-    /// The project.
+    /// The project made from the file.
     #[schema(value_type = ProjectDocument)]
     project: Project,
     /// Warnings, as sentences, about data of the file that could not be read or represented.

@@ -82,7 +82,7 @@ pub struct PresetSummary {
     pub updated_at: Option<String>,
 }
 
-/// A preset.
+/// A preset with its content.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct StoredPreset {
     /// All fields except the content.

@@ -17,7 +17,9 @@ use crate::state::AppState;
 /// Maximum number of violations in one answer.
 const VIOLATIONS_MAX: usize = 100;
 
-/// Ids that cannot be used because they are also path segments of the API.
+/// Ids that no project may have, because they are path segments directly below `/projects/`, or
+/// because URLs treat them specially (`.` and `..`). A new route directly below `/projects/` needs
+/// an entry here.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 
 /// Answers `user_id` with JSON text. Blocks.
@@ -81,7 +83,7 @@ pub(super) enum StoredText {
     Current(String),
     /// An older revision of a project.
     Revision(String, i64),
-    /// The autosave.
+    /// The user's temporary autosave.
     Autosave,
 }
 

@@ -54,7 +54,8 @@ const DEMO_SEED: &str = "demo-song";
 /// The demo song, made by `scripts/make-demo-song`.
 const DEMO_SONG: &str = include_str!("../../assets/demo-song.json");
 
-/// Returns the routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`. A new fixed path directly below
+/// `/projects/` needs an entry in `RESERVED_IDS` (`document.rs`).
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let routes = OpenApiRouter::new()
         .routes(routes!(verbs::list, verbs::create))

@@ -46,7 +46,7 @@ pub(super) struct TempRevision {
     client_id: Option<String>,
 }
 
-/// An autosave.
+/// The autosave of a user with its project.
 #[derive(Debug, ToSchema)]
 pub(super) struct TempDocument {
     /// Time of writing, RFC 3339.

@@ -1,6 +1,6 @@
 //! File formats of rendered audio, with their names, extensions, media types, sample formats and
-//! sample rates. `encoder.rs` writes the files. The command line and the user settings use the same
-//! names.
+//! sample rates. `encoder.rs` writes the files. The command line and the user settings repeat the
+//! same names: `BitDepthArg` (`cli/render.rs`) and `user_config/settings_table.rs`.
 
 use dsp_core::wav::SampleFormat;
 use serde::{Deserialize, Serialize};

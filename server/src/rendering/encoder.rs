@@ -40,7 +40,8 @@ impl<W: Write + Seek> Encoder<W> {
         }
     }
 
-    /// Appends frames. Returns their samples as PCM bytes, for hashing and measuring.
+    /// Appends frames. Returns their samples as little-endian PCM, like a WAV file, whatever the
+    /// byte order of the file.
     pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<&[u8], RenderError> {
         match self {
             Self::Wav(writer) => Ok(writer.write(left, right)?),

@@ -88,7 +88,7 @@ fn measure(values: &[f32]) -> (f32, f32) {
     lanes.total(remainder)
 }
 
-/// Does what [`measure`] does, and adds the values times a gain to `sums`.
+/// Like [`measure`], but also adds the values times `gain` to `sums`.
 fn measure_and_add(sums: &mut [f32], values: &[f32], gain: f32) -> (f32, f32) {
     let mut lanes = Lanes::default();
     let (wide_sums, remainder_sums) = sums.as_chunks_mut::<WIDTH>();

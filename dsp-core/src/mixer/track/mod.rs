@@ -72,7 +72,7 @@ impl TrackSource {
         steps
     }
 
-    /// Does what [`Self::seek`] does for the notes only.
+    /// Like [`Self::seek`], but only for the notes.
     pub(crate) fn seek_notes(&mut self, frame: u64, max_steps: u64) -> u64 {
         if self.input.is_enabled {
             self.player.seek(frame, 0);

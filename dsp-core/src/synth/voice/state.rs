@@ -55,7 +55,7 @@ pub(in crate::synth) struct ZoneIndices {
     pub(in crate::synth) instrument_zone: usize,
 }
 
-/// A voice.
+/// A zone's sample that sounds for a note, with its envelopes, oscillators and filter.
 ///
 /// The time from one control point to the next is a *segment*. Gains and filter coefficients ramp
 /// linearly during a segment.
@@ -269,8 +269,7 @@ impl Voice {
         }
     }
 
-    /// Does the same as [`Self::update_params`], with ramps of gains and filter that prevent
-    /// clicks.
+    /// Like [`Self::update_params`], but ramps the gains and the filter, which prevents clicks.
     pub(in crate::synth) fn update_params_smoothly(&mut self, context: VoiceContext<'_>) {
         self.update_params(context);
         // A voice that starts now has no earlier values from which to ramp.

@@ -30,7 +30,7 @@ pub struct ImportOptions {
 /// A project made from a MIDI file.
 #[derive(Debug)]
 pub struct Imported {
-    /// The project.
+    /// The project made from the file.
     pub project: Project,
     /// Warnings, as sentences, about data of the file that could not be read or represented.
     pub warnings: Vec<String>,

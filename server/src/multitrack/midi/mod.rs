@@ -56,9 +56,9 @@ pub enum MidiError {
     /// The file has more tempos, markers or the like than a project can have.
     #[error("the file has more than {limit} {kind}, the maximum for a project")]
     TooMany {
-        /// Name of the exceeded quantity.
+        /// Name of the elements of which there are too many, in the plural.
         kind: &'static str,
-        /// The limit.
+        /// Maximum number of them in a project.
         limit: usize,
     },
     /// The notes and controllers need more memory than a project may use.

@@ -99,7 +99,7 @@ pub(super) async fn add(
 }
 
 /// Removes a folder from the caller's plugin folders. The folder itself stays on the disk.
-/// Administrators and callers on this machine only.
+/// Only administrators and callers on this machine may do this.
 #[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(PluginDirQuery),
     responses((status = 200, body = PluginDirs),
         (status = 404, description = "The folder is not in the list", body = Problem, content_type = "application/problem+json"), CommonErrors))]

@@ -38,7 +38,7 @@ pub(crate) struct Module {
     pub(crate) format: PluginFormat,
 }
 
-/// A SoundFont.
+/// A SoundFont file that the search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SoundFontFile {
     /// Path without symbolic links.
