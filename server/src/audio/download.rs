@@ -80,7 +80,7 @@ async fn samples(
     })
 }
 
-/// Opens a stored file of a content. Returns 404 if it was deleted.
+/// Opens the stored file with this key. Returns 404 if it was deleted.
 pub(super) async fn open(
     state: &AppState,
     key: crate::storage::BlobKey,

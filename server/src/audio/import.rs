@@ -1,5 +1,5 @@
-//! Imports received bytes as an audio file of a user. New content is decoded; content that is
-//! already stored is reused.
+//! Imports received bytes as an audio file of a user. New bytes are decoded. If the same bytes are
+//! already stored, the stored audio is reused.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(super) type Observer<'o> = &'o mut dyn FnMut(f64) -> bool;
 #[derive(Debug)]
 pub(super) struct Imported {
     pub(super) file: AudioFile,
-    /// Whether the user already had a file with this content.
+    /// Whether the user already had a file with the same bytes.
     pub(super) already_there: bool,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn import(
         return Ok(Imported { file: found.file, already_there: true });
     }
     let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
-        // The user already has a file with this content, so it already counts toward the quota.
+        // The user already has a file with the same bytes, so they already count toward the quota.
         allowance if is_existing => allowance.after_freeing(u64::MAX),
         allowance => allowance,
     };
@@ -74,7 +74,7 @@ pub(super) fn import(
             true => Ok(()),
             false => runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes()),
         };
-        // Another request may have stored or deleted the same content in the meantime.
+        // Another request may have stored or deleted the same bytes in the meantime.
         let content = match (content()?, decoded) {
             (Some(content), decoded) if is_stored(&content)? => {
                 drop(decoded);
@@ -159,7 +159,7 @@ pub(super) fn destination(state: &AppState) -> Destination {
     Destination { folder: FOLDER, limit_bytes: state.config.limits.upload_max_bytes, subject: "An upload" }
 }
 
-/// Whether the three files of a content are stored.
+/// Whether the three files of the stored audio with this hash exist.
 fn is_stored(blobs: &Blobs, sha256: &str) -> ApiResult<bool> {
     let keys = ContentKeys::new(sha256)?;
     for key in [&keys.original, &keys.samples, &keys.peaks] {
@@ -179,7 +179,7 @@ pub(super) struct Decoded {
 }
 
 impl Decoded {
-    /// Returns the database row for this content.
+    /// Returns the database row for the stored audio.
     pub(super) fn content(&self, received: &Received) -> io::Result<Content> {
         let Report { channels, frames, .. } = self.report;
         Ok(Content {

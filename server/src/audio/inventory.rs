@@ -5,7 +5,7 @@ use crate::db::Db;
 use crate::error::ApiResult;
 use crate::storage::{BlobKey, Expected, FileKind};
 
-/// Stored files of contents: originals, samples and peaks. Files that wait for a task are not
+/// Files of stored audio: originals, samples and peaks. Files that wait for a task are not
 /// included.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &super::EXTENSIONS };
 

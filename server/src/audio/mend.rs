@@ -24,7 +24,7 @@ pub(crate) struct Findings<'f> {
 }
 
 /// Decodes originals again whose samples or peaks are faulty, and returns the repaired files. Marks
-/// faulty originals, so that the next upload of the same content replaces them. Computes missing
+/// faulty originals, so that the next upload of the same bytes replaces them. Computes missing
 /// hashes. Removes copies at another rate that are faulty or have no hash; the next request for
 /// such a copy makes it again. Blocks.
 ///
@@ -85,7 +85,7 @@ pub(crate) fn mend(
     Ok(mended)
 }
 
-/// A content decoded again from its original.
+/// Stored audio that was decoded again from its original.
 struct Redecoded {
     decoded: Decoded,
     content: Content,

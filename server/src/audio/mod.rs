@@ -1,10 +1,11 @@
 //! Audio files: uploads, their decoded copies, waveforms and measurements.
 //!
-//! An uploaded file is stored unchanged, named by its SHA-256. A decoded copy (32-bit float WAV at
-//! the rate of the file, mono or stereo) and its peaks are stored with it. Identical content is
-//! stored once for all users, and a user has at most one file with the same content. The quota
-//! counts the size on disk of each content once, decoded copies included, and the SoundFonts that
-//! the user uploaded.
+//! *Audio content* is the bytes of an uploaded file, identified by their SHA-256. The service
+//! stores these bytes unchanged, and with them a decoded copy (32-bit float WAV at the rate of the
+//! file, mono or stereo) and its peaks. Together they are the *stored audio*. All files with the
+//! same bytes, of all users, share the stored audio. A user has at most one file with the same
+//! bytes. The quota counts the size of the stored audio of each file, decoded copies included, and
+//! the SoundFonts that the user uploaded.
 //!
 //! A file cannot be deleted (409) while a current project or the autosave of its owner refers to
 //! it. Older revisions of a project do not count. A deleted file is restored when a project that
@@ -47,7 +48,7 @@ use utoipa_axum::routes;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::HeaderInfo;
-pub(crate) use deleted::{forget_old as forget_deleted, make_room, restore_named};
+pub(crate) use deleted::{make_room, remove_expired_deleted_files, restore_named};
 pub(crate) use import::{import_content, undo_import};
 pub(crate) use import_task::{IMPORT, waiting};
 pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
@@ -162,18 +163,19 @@ pub async fn resume(state: &AppState) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deletes contents that no user has any more, because their owners were deleted.
+/// Deletes stored audio from the database that no user has any more, because its owners were
+/// deleted.
 ///
 /// # Errors
 /// If the query fails.
-pub(crate) async fn forget_unowned(db: &Db) -> ApiResult<()> {
+pub(crate) async fn delete_unowned_contents(db: &Db) -> ApiResult<()> {
     Ok(store::delete_unowned(db).await?)
 }
 
 /// Extensions of the stored files: original, samples, peaks.
 const EXTENSIONS: [&str; 3] = ["original", "wav", "peaks"];
 
-/// Keys of the stored files of a content.
+/// Keys of the stored files with the same audio content.
 struct ContentKeys {
     original: BlobKey,
     samples: BlobKey,

@@ -96,7 +96,7 @@ fn convert_and_store(
     let file_sha256 = file_sha256(writer.temporary())?;
     writer.upload_derived_as(key)?;
     let _contents = lock_contents(state, runtime)?;
-    // The content may have been deleted in the meantime.
+    // The stored audio may have been deleted in the meantime.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
         return Err(missing());
     }

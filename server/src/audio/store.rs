@@ -1,4 +1,4 @@
-//! Audio files and their contents in the database.
+//! Audio files and stored audio in the database.
 //!
 //! Every query for files filters by owner, so other users' files are reported as not found.
 
@@ -21,7 +21,7 @@ pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResul
     by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
 }
 
-/// A content as stored.
+/// Stored audio: one audio content (see [`super`]) with its decoded copy and its peaks.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     pub(super) sha256: String,
@@ -31,8 +31,8 @@ pub(super) struct Content {
     pub(super) samples_bytes: u64,
     /// Size of the peaks, in bytes.
     pub(super) peaks_bytes: u64,
-    /// SHA-256 of the decoded copy and of the peaks, in hexadecimal. Empty if the content was
-    /// stored by an older version of the service, without these hashes.
+    /// SHA-256 of the decoded copy and of the peaks, in hexadecimal. Empty if an older version of
+    /// the service stored the audio, without these hashes.
     pub(super) samples_sha256: String,
     pub(super) peaks_sha256: String,
     /// Whether a check found the original missing or damaged.
@@ -41,8 +41,8 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Whether the content was stored by an older version of the service, without hashes of samples
-    /// and peaks.
+    /// Whether an older version of the service stored the audio, without hashes of samples and
+    /// peaks.
     pub(super) fn has_no_hashes(&self) -> bool {
         self.samples_sha256.is_empty() || self.peaks_sha256.is_empty()
     }
@@ -87,7 +87,7 @@ pub(super) fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// A file and its content.
+/// A file and its stored audio.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) file: AudioFile,
@@ -130,7 +130,7 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<St
     with_tags(db, row.as_ref().map(stored).transpose()?).await
 }
 
-/// Returns the user's file with this content.
+/// Returns the user's file with this hash.
 pub(super) async fn by_content(db: &Db, owner_id: &str, sha256: &str) -> Result<Option<Stored>, sqlx::Error> {
     let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.sha256 = $2"))
         .bind(owner_id)
@@ -153,15 +153,15 @@ async fn tags(db: &Db, file_id: &str) -> Result<Vec<String>, sqlx::Error> {
         .await
 }
 
-/// Returns the stored content with this hash, regardless of which users have it.
+/// Returns the stored audio with this hash, regardless of which users have it.
 pub(super) async fn content(db: &Db, sha256: &str) -> Result<Option<Content>, sqlx::Error> {
     let row =
         sqlx::query("SELECT * FROM audio_contents WHERE sha256 = $1").bind(sha256).fetch_optional(db).await?;
     row.as_ref().map(Content::from_row).transpose()
 }
 
-/// Stores a file and, if it is new, its content. Returns false if the user already has a file with
-/// this content.
+/// Stores a file and, if it is new, its stored audio. Returns false if the user already has a file
+/// with the same bytes.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -213,7 +213,7 @@ pub(super) async fn insert(
     Ok(inserted.rows_affected() > 0)
 }
 
-/// Returns the stored analysis of a content, as JSON.
+/// Returns the stored analysis of stored audio, as JSON.
 pub(super) async fn analysis(db: &Db, sha256: &str) -> Result<Option<String>, sqlx::Error> {
     let found: Option<Option<String>> =
         sqlx::query_scalar("SELECT analysis FROM audio_contents WHERE sha256 = $1")
@@ -223,7 +223,7 @@ pub(super) async fn analysis(db: &Db, sha256: &str) -> Result<Option<String>, sq
     Ok(found.flatten())
 }
 
-/// Stores the analysis of a content.
+/// Stores the analysis of stored audio.
 pub(super) async fn set_analysis(db: &Db, sha256: &str, text: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE audio_contents SET analysis = $1 WHERE sha256 = $2")
         .bind(text)
@@ -233,7 +233,7 @@ pub(super) async fn set_analysis(db: &Db, sha256: &str, text: &str) -> Result<()
     Ok(())
 }
 
-/// Stores whether the original of a content is missing or damaged.
+/// Stores whether the original of stored audio is missing or damaged.
 pub(super) async fn set_original_damaged(db: &Db, sha256: &str, is_damaged: bool) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE audio_contents SET original_damaged = $1 WHERE sha256 = $2")
         .bind(i64::from(is_damaged))
@@ -262,10 +262,10 @@ pub(super) async fn set_decoded(db: &Db, content: &Content) -> Result<(), sqlx::
     Ok(())
 }
 
-/// A copy of a content at another rate.
+/// A copy of stored audio at another sample rate.
 #[derive(Debug, Clone)]
 pub(super) struct Rendition {
-    /// SHA-256 of the original file, which identifies the content.
+    /// SHA-256 of the original file, which identifies the stored audio.
     pub(super) sha256: String,
     pub(super) sample_rate_hz: u32,
     pub(super) size_bytes: u64,
@@ -300,7 +300,7 @@ pub(super) async fn delete_rendition(db: &Db, sha256: &str, sample_rate_hz: u32)
     Ok(())
 }
 
-/// Returns the copies at other rates of all contents that any user has a file of.
+/// Returns the copies at other sample rates of all stored audio that any user's file uses.
 pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT * FROM audio_renditions r WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = r.sha256)",
@@ -362,7 +362,7 @@ pub(super) async fn page(
 /// Sample rates in hertz.
 pub(super) type Rates = Vec<u32>;
 
-/// Returns the sample rates of the converted copies of a content.
+/// Returns the sample rates of the converted copies of stored audio.
 pub(super) async fn rates(db: &Db, sha256: &str) -> Result<Rates, sqlx::Error> {
     let rows = sqlx::query("SELECT sample_rate_hz FROM audio_renditions WHERE sha256 = $1")
         .bind(sha256)
@@ -371,13 +371,13 @@ pub(super) async fn rates(db: &Db, sha256: &str) -> Result<Rates, sqlx::Error> {
     rows.iter().map(|row| u32_column(row, "sample_rate_hz")).collect()
 }
 
-/// Whether any user has a file of this content.
+/// Whether any user has a file with this hash.
 pub(super) async fn has_any_file(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
     let found = sqlx::query("SELECT id FROM audio_files WHERE sha256 = $1 LIMIT 1").bind(sha256);
     Ok(found.fetch_optional(db).await?.is_some())
 }
 
-/// Deletes a content if no file or deleted file refers to it. Returns whether it was deleted.
+/// Deletes stored audio if no file or deleted file refers to it. Returns whether it was deleted.
 pub(super) async fn delete_unneeded(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query(
         "DELETE FROM audio_contents WHERE sha256 = $1 \
@@ -390,7 +390,7 @@ pub(super) async fn delete_unneeded(db: &Db, sha256: &str) -> Result<bool, sqlx:
     Ok(done.rows_affected() > 0)
 }
 
-/// Deletes contents that no file or deleted file refers to.
+/// Deletes all stored audio that no file or deleted file refers to.
 pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
     sqlx::query(
         "DELETE FROM audio_contents WHERE NOT EXISTS \
@@ -402,7 +402,7 @@ pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Returns all contents that any user has a file of.
+/// Returns all stored audio that any user's file uses.
 pub(super) async fn contents(db: &Db) -> Result<Vec<Content>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT * FROM audio_contents c WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = c.sha256)",

@@ -103,7 +103,7 @@ pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Res
             let age = options.unneeded_for.unwrap_or(Duration::from_secs(config.orphans.age_secs));
             for orphan in orphans::due(&db, &runtime, &orphaned, age, clock::now_unix_ms())? {
                 orphans::set_aside(&blobs, orphan)?;
-                orphans::forget(&db, &runtime, orphan)?;
+                orphans::delete_record(&db, &runtime, orphan)?;
                 report.set_aside.push(orphan.key.path());
             }
         }

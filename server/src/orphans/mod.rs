@@ -84,7 +84,7 @@ async fn collect_with_lease(state: &AppState, holder: &str, every: Duration, now
 pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> ApiResult<()> {
     state.reserve.refill();
     audio::remove_expired(state).await?;
-    audio::forget_deleted(state, now_ms).await?;
+    audio::remove_expired_deleted_files(state, now_ms).await?;
     let (state, runtime) = (state.clone(), Handle::current());
     let collecting = move || -> ApiResult<()> {
         state.blobs.sweep_abandoned()?;
@@ -97,12 +97,12 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
 fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms: i64) -> ApiResult<()> {
     // While the lock is held, no upload runs whose files could look like orphans.
     let _contents = lock_contents(state, runtime)?;
-    runtime.block_on(audio::forget_unowned(&state.db))?;
+    runtime.block_on(audio::delete_unowned_contents(&state.db))?;
     let expected = runtime.block_on(inventory::expected(&state.db))?;
     let orphans = find(&state.db, runtime, &state.blobs, &expected, age)?;
     for orphan in due(&state.db, runtime, &orphans, age, now_ms)? {
         if try_quarantine(&state.blobs, orphan) {
-            forget(&state.db, runtime, orphan)?;
+            delete_record(&state.db, runtime, orphan)?;
             state.metrics.orphan_removed(orphan.key.folder(), orphan.size_bytes);
         }
     }
@@ -139,8 +139,8 @@ pub(crate) fn due<'f>(
 ///
 /// # Errors
 /// The query fails.
-pub(crate) fn forget(database: &Db, runtime: &Handle, orphan: &Orphan) -> ApiResult<()> {
-    Ok(runtime.block_on(store::forget(database, &folder_and_name(orphan)))?)
+pub(crate) fn delete_record(database: &Db, runtime: &Handle, orphan: &Orphan) -> ApiResult<()> {
+    Ok(runtime.block_on(store::delete_record(database, &folder_and_name(orphan)))?)
 }
 
 /// Returns the folder and the name, which together identify a file in the database.

@@ -18,8 +18,8 @@ pub(super) struct Unneeded<'f> {
 }
 
 /// Records the files that are not needed now, and deletes all other records. Returns the folder and
-/// name of each file that has not been needed since `due_ms`; their records stay until [`forget`].
-/// A file that was stored again after it was recorded counts as new.
+/// name of each file that has not been needed since `due_ms`; their records stay until
+/// [`delete_record`]. A file that was stored again after it was recorded counts as new.
 pub(super) async fn record_unneeded(
     db: &Db,
     unneeded: &[Unneeded<'_>],
@@ -56,14 +56,14 @@ pub(super) async fn record_unneeded(
         }
     }
     for needed in recorded.into_keys() {
-        forget(&mut *transaction, &needed).await?;
+        delete_record(&mut *transaction, &needed).await?;
     }
     transaction.commit().await?;
     Ok(due)
 }
 
 /// Deletes the record of an unneeded file, by its folder and name.
-pub(super) async fn forget<'c>(
+pub(super) async fn delete_record<'c>(
     database: impl sqlx::Executor<'c, Database = sqlx::Any>,
     file: &(String, String),
 ) -> Result<(), sqlx::Error> {

@@ -118,8 +118,7 @@ pub(super) fn import(
     let freed_bytes = total_bytes(uploads.iter()) - total_bytes(remaining());
     let added_bytes = total_bytes(remaining().chain([&uploaded])) - total_bytes(remaining());
     runtime.block_on(Allowance::of(state, owner_id))?.after_freeing(freed_bytes).check(added_bytes)?;
-    // The file is stored even if its content is already stored, because the stored file may be
-    // lost.
+    // The file is stored even if its bytes are already stored, because the stored file may be lost.
     received.writer.finish_as(&uploaded.key()?)?;
     runtime.block_on(store::put(&state.db, owner_id, &uploaded))?;
     let replaced = replaced.filter(|_| !already_there);
@@ -173,7 +172,7 @@ pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &st
     Ok(!deleted.is_empty())
 }
 
-/// Moves the file of this content to the quarantine if no user has it any more. If the service
+/// Moves the file with this hash to the quarantine if no user has it any more. If the service
 /// crashes before that, the file is later collected as an orphan.
 fn remove_if_unused(
     state: &AppState,

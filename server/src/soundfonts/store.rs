@@ -38,13 +38,13 @@ pub(super) struct Content {
 /// Storage that a user's SoundFonts use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SoundFontUsage {
-    /// Number of files. Each content counts only once.
+    /// Number of files. Files with identical bytes count only once.
     pub(crate) files: u64,
     /// Total size of these files in bytes.
     pub(crate) bytes: u64,
 }
 
-/// Returns the key of the stored file with this content.
+/// Returns the key of the stored file with this hash.
 pub(super) fn key(sha256: &str, format: SoundFontFormat) -> ApiResult<BlobKey> {
     BlobKey::new(FILES.folder, sha256, format.extension()).map_err(ApiError::internal)
 }
@@ -156,20 +156,21 @@ pub(super) async fn delete(
     rows.iter().map(|row| Ok((row.try_get("sha256")?, format(row)?))).collect()
 }
 
-/// Whether a SoundFont of any user has this content.
+/// Whether a SoundFont of any user has this hash.
 pub(super) async fn is_used(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
     let query = sqlx::query("SELECT sha256 FROM soundfonts WHERE sha256 = $1 LIMIT 1").bind(sha256);
     Ok(query.fetch_optional(db).await?.is_some())
 }
 
-/// Returns all stored contents, each only once.
+/// Returns all stored files. Files with identical bytes are returned only once.
 pub(super) async fn contents(db: &Db) -> Result<Vec<(Content, SoundFontFormat)>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT DISTINCT sha256, format, size_bytes FROM soundfonts").fetch_all(db).await?;
     rows.iter().map(|row| Ok((Content::from_row(row)?, format(row)?))).collect()
 }
 
-/// Returns the total size of a user's SoundFonts in bytes. Each content counts only once.
+/// Returns the total size of a user's SoundFonts in bytes. Files with identical bytes count only
+/// once.
 ///
 /// # Errors
 /// The query fails.
@@ -184,8 +185,8 @@ pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Err
     count(&row, "used")
 }
 
-/// Returns the storage that SoundFonts use, by user id. Content of several users counts for each of
-/// them.
+/// Returns the storage that SoundFonts use, by user id. A file that several users have counts for
+/// each of them.
 ///
 /// # Errors
 /// The query fails.

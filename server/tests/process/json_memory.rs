@@ -16,8 +16,8 @@ const BASE_KIB: u64 = 16 * 1024;
 
 /// Resets the peak memory of the process and returns its current memory, in KiB.
 fn reset_peak_kib(service: &Service) -> u64 {
-    const FORGET_PEAK: &str = "5";
-    std::fs::write(format!("/proc/{}/clear_refs", service.id()), FORGET_PEAK)
+    const RESET_PEAK: &str = "5";
+    std::fs::write(format!("/proc/{}/clear_refs", service.id()), RESET_PEAK)
         .expect("a process of this user");
     status_kib(service, "VmRSS")
 }

@@ -71,8 +71,8 @@ pub(super) fn delete(
     Ok(())
 }
 
-/// Removes the stored files of a content that no audio file uses. If a deleted file may still be
-/// restored, moves them to the quarantine instead.
+/// Removes stored audio that no audio file uses. If a deleted file that uses it may still be
+/// restored, moves it to the quarantine instead.
 fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     let db = &state.db;
     if runtime.block_on(super::store::has_any_file(db, sha256))? {
@@ -93,7 +93,7 @@ fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     Ok(())
 }
 
-/// Returns the key of every stored file of a content.
+/// Returns the keys of the stored audio with this hash, copies at other sample rates included.
 fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
     let ContentKeys { original, samples, peaks } = ContentKeys::new(sha256)?;
     let mut keys = vec![original, samples, peaks];
@@ -152,7 +152,7 @@ fn restore(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiRes
 ///
 /// # Errors
 /// If a query or the storage fails.
-pub(crate) async fn forget_old(state: &AppState, now_ms: i64) -> ApiResult<()> {
+pub(crate) async fn remove_expired_deleted_files(state: &AppState, now_ms: i64) -> ApiResult<()> {
     let kept_ms =
         i64::try_from(state.config.orphans.deleted_kept_secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
     let (state, runtime) = (state.clone(), Handle::current());
@@ -194,7 +194,7 @@ fn purge(
     let _contents = lock_contents(state, runtime)?;
     let purging = async {
         let mut saves = projects::lock_saves(&state.db, owner_id).await?;
-        let Some(sha256) = store::forget(&mut saves, id).await? else { return Ok(None) };
+        let Some(sha256) = store::remove(&mut saves, id).await? else { return Ok(None) };
         naming.search_changed(&mut saves).await?;
         let is_named = !naming.documents_naming(id).is_empty();
         if is_named {

@@ -5,7 +5,7 @@ use sqlx::{AnyConnection, Row as _};
 use crate::audio::search_key::search_key;
 use crate::db::Db;
 
-/// Deletes a file. If `is_kept`, the file can be restored later. Returns the hash of its content,
+/// Deletes a file. If `is_kept`, the file can be restored later. Returns the SHA-256 of the file,
 /// or `None` if there is no such file.
 pub(super) async fn delete(
     connection: &mut AnyConnection,
@@ -48,7 +48,7 @@ pub(super) async fn delete(
         .await
 }
 
-/// Returns the ids of a user's deleted files, and the hashes of their contents.
+/// Returns the id and the SHA-256 of each deleted file of a user.
 pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<(String, String)>, sqlx::Error> {
     sqlx::query_as("SELECT id, sha256 FROM audio_deleted_files WHERE owner_id = $1")
         .bind(owner_id)
@@ -97,15 +97,16 @@ pub(super) async fn due(db: &Db, due_ms: i64) -> Result<Vec<(String, String)>, s
     .await
 }
 
-/// Purges a deleted file, and returns the hash of its content.
-pub(super) async fn forget(connection: &mut AnyConnection, id: &str) -> Result<Option<String>, sqlx::Error> {
+/// Removes a deleted file for good, and returns its SHA-256.
+pub(super) async fn remove(connection: &mut AnyConnection, id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("DELETE FROM audio_deleted_files WHERE id = $1 RETURNING sha256")
         .bind(id)
         .fetch_optional(connection)
         .await
 }
 
-/// Returns a user's deleted files, the oldest first: ids, and sizes of their contents in bytes.
+/// Returns a user's deleted files, the oldest first: the id, and the size of the stored audio in
+/// bytes.
 pub(super) async fn sizes(db: &Db, owner_id: &str) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT d.id, c.size_bytes + c.samples_bytes + c.peaks_bytes AS bytes FROM audio_deleted_files d \

@@ -310,9 +310,9 @@ async fn a_deleted_file_is_purged_after_its_retention() {
         .await
         .expect("updates");
     let now_ms = crate::clock::now_unix_ms();
-    crate::audio::forget_deleted(&app.state, now_ms).await.expect("purges");
+    crate::audio::remove_expired_deleted_files(&app.state, now_ms).await.expect("purges");
     assert_eq!(quarantined(), 6, "their retention has not ended");
-    crate::audio::forget_deleted(&app.state, now_ms + 86_400_000).await.expect("purges");
+    crate::audio::remove_expired_deleted_files(&app.state, now_ms + 86_400_000).await.expect("purges");
     assert_eq!((stored_names(&app).len(), quarantined()), (3, 0));
     get(&app, &path_of(&named)).await.expect(200);
     get(&app, &path_of(&other)).await.problem(404, "not_found");

@@ -79,7 +79,7 @@ async fn identical_content_is_stored_once_for_all_users() {
     assert_eq!((&theirs["sha256"], &theirs["already_there"]), (&first["sha256"], &json!(false)));
     assert_ne!(theirs["id"], first["id"]);
     assert_eq!(stored_names(&app).len(), 3);
-    // The content stays while any user has a file with it.
+    // The stored audio stays while any user has a file with the same bytes.
     for (call, expected) in [
         (app.local(Method::DELETE, &format!("{LIST}/{}", first["id"].as_str().unwrap())), 3),
         (app.remote(Method::DELETE, &format!("{LIST}/{}", theirs["id"].as_str().unwrap())).token(&token), 0),

@@ -18,7 +18,8 @@ pub struct AudioUsage {
     pub bytes: u64,
 }
 
-/// Returns the usage of every user by id. Content that several users have counts for each of them.
+/// Returns the usage of every user by id. Stored audio that several users have counts for each of
+/// them.
 ///
 /// # Errors
 /// If the query fails.

@@ -148,7 +148,7 @@ pub(in crate::auth) async fn count(
 }
 
 /// Deletes the failures of an account from a network.
-pub(in crate::auth) async fn forget(db: &Db, network: &str, account_sha256: &str) -> Result<(), sqlx::Error> {
+pub(in crate::auth) async fn delete(db: &Db, network: &str, account_sha256: &str) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM login_failures WHERE network = $1 AND account_sha256 = $2")
         .bind(network)
         .bind(account_sha256)

@@ -72,7 +72,7 @@ pub(in crate::auth) async fn networks(
 }
 
 /// Deletes the attempts from a network. Returns whether there were any.
-pub(in crate::auth) async fn forget(db: &Db, network: &str) -> Result<bool, sqlx::Error> {
+pub(in crate::auth) async fn delete(db: &Db, network: &str) -> Result<bool, sqlx::Error> {
     let done =
         sqlx::query("DELETE FROM registration_attempts WHERE network = $1").bind(network).execute(db).await?;
     Ok(done.rows_affected() > 0)

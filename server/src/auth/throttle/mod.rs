@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest as _, Sha256};
 
 pub use overview::{Lift, Throttled, ThrottledKind};
-use rules::{FORGET_SECS, Rule};
+use rules::{COUNT_RESET_SECS, Rule};
 use unknown_queue::{UnknownPermit, UnknownQueue};
 
 use super::store::{UserRow, failures};
@@ -169,7 +169,7 @@ impl Throttle {
         let user_id = subject.row.map(|row| row.id.as_str()).unwrap_or_default();
         let now_secs = clock::now_unix_secs();
         failures::clamp_to_clock(db, now_secs).await?;
-        let since_secs = now_secs - FORGET_SECS;
+        let since_secs = now_secs - COUNT_RESET_SECS;
         let counted = async || failures::counted(db, &network, &account_sha256, user_id, since_secs).await;
         let deadline = Instant::now() + WAIT_MAX;
         let remaining_time = || deadline.saturating_duration_since(Instant::now());
@@ -247,7 +247,7 @@ impl Attempt {
     pub(super) async fn failed(self, db: &Db) -> Result<Option<ApiError>, ApiError> {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
-        let counted = failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await;
+        let counted = failures::count(db, network, account, name, now_secs, now_secs - COUNT_RESET_SECS).await;
         if counted.is_err() {
             // If the failure cannot be counted, for example on a full disk, guessing must not
             // become faster.
@@ -267,7 +267,7 @@ impl Attempt {
     /// Deletes the account's failures from this address, and makes the account known at the
     /// address.
     pub(super) async fn succeeded(self, db: &Db) {
-        note("the end of failed log-ins", failures::forget(db, &self.network, &self.account_sha256)).await;
+        note("the end of failed log-ins", failures::delete(db, &self.network, &self.account_sha256)).await;
         if let Some(user_id) = self.user_id {
             make_known(db, &user_id, &self.network).await;
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
-use super::rules::FORGET_SECS;
+use super::rules::COUNT_RESET_SECS;
 use super::{Rules, Throttle, account_sha256, network_of};
 use crate::auth::store::failures::{self, Counter};
 use crate::auth::store::registrations as stored_registrations;
@@ -75,7 +75,7 @@ impl Throttle {
     /// If the query fails.
     pub async fn overview(&self, db: &Db) -> ApiResult<Vec<Throttled>> {
         let now_secs = clock::now_unix_secs();
-        let since_secs = now_secs - FORGET_SECS;
+        let since_secs = now_secs - COUNT_RESET_SECS;
         let Rules { failures_at_address, failed_accounts_per_address, failures_per_account, registrations } =
             self.rules;
         let pairs = failures::accounts_at_networks(db, failures_at_address, since_secs, ENTRIES_MAX).await?;
@@ -136,7 +136,7 @@ impl Lift {
         let account = self.username.as_deref().map(account_sha256).unwrap_or_default();
         let failures = failures::lift(db, self.network.as_deref().unwrap_or_default(), &account).await?;
         let registered = match (&self.username, &self.network) {
-            (None, Some(network)) => stored_registrations::forget(db, network).await?,
+            (None, Some(network)) => stored_registrations::delete(db, network).await?,
             _ => false,
         };
         Ok(failures + u64::from(registered))

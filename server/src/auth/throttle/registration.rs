@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use super::rules::FORGET_SECS;
+use super::rules::COUNT_RESET_SECS;
 use super::{Throttle, WAIT_MAX, busy};
 use crate::auth::store::registrations;
 use crate::client_address::network_of;
@@ -34,7 +34,7 @@ impl Throttle {
     pub(in crate::auth) async fn admit_registration(&self, db: &Db, address: IpAddr) -> Result<(), ApiError> {
         let rule = self.rules.registrations;
         let (network, now_secs) = (network_of(address), clock::now_unix_secs());
-        let since_secs = now_secs - FORGET_SECS;
+        let since_secs = now_secs - COUNT_RESET_SECS;
         let before = registrations::attempts(db, &network, now_secs, since_secs).await?;
         rule.check(before, now_secs)?;
         let count = registrations::count(db, &network, now_secs, since_secs).await?;

@@ -4,7 +4,7 @@ use crate::auth::store::failures::Failures;
 use crate::error::ApiError;
 
 /// Time without a failure after which the count of failures starts again, in seconds.
-pub(super) const FORGET_SECS: i64 = 3600;
+pub(super) const COUNT_RESET_SECS: i64 = 3600;
 
 /// Wait times after failures. The first failures have no wait; then the wait doubles with each
 /// failure.

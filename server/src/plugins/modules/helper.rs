@@ -23,7 +23,7 @@ const OUTPUT_MAX_BYTES: u64 = 4 << 20;
 
 /// The plugins of a module, as found by a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Contents {
+pub(super) struct ScanResult {
     pub(super) plugins: Vec<ScannedPlugin>,
     /// Reason why the scan failed or is incomplete.
     pub(super) problem: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Contents {
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The scan ended. Its result is valid until the module changes.
-    Scanned(Contents),
+    Scanned(ScanResult),
     /// The scan did not end, with the reason: the helper could not be started, or a user ended it.
     NotScanned(String),
 }
@@ -65,14 +65,14 @@ impl Helper {
             }
         };
         let deadline = Instant::now() + self.timeout;
-        let mut contents = Contents::default();
+        let mut result = ScanResult::default();
         let mut helper_had_ended = false;
         loop {
             match records.recv_timeout(POLL_INTERVAL) {
-                Ok(ScanRecord::Plugin(plugin)) => contents.plugins.push(plugin),
-                Ok(ScanRecord::Failed { reason }) => contents.problem = Some(reason),
-                Ok(ScanRecord::End { plugins }) if contents.plugins.len() == plugins as usize => {
-                    return Outcome::Scanned(contents);
+                Ok(ScanRecord::Plugin(plugin)) => result.plugins.push(plugin),
+                Ok(ScanRecord::Failed { reason }) => result.problem = Some(reason),
+                Ok(ScanRecord::End { plugins }) if result.plugins.len() == plugins as usize => {
+                    return Outcome::Scanned(result);
                 }
                 Ok(ScanRecord::End { .. }) => {
                     return failed("records of the plugin helper are missing; scan again".to_owned());
@@ -97,7 +97,7 @@ impl Helper {
 }
 
 fn failed(reason: String) -> Outcome {
-    Outcome::Scanned(Contents { plugins: Vec::new(), problem: Some(reason) })
+    Outcome::Scanned(ScanResult { plugins: Vec::new(), problem: Some(reason) })
 }
 
 /// A running helper. Dropping this value kills the helper's process group.

@@ -1,4 +1,4 @@
-//! Finds plugin modules and scans their contents.
+//! Finds plugin modules and scans them for plugins.
 //!
 //! No module is loaded into this process: `helper.rs` starts a `songfoundry-bridge` process for
 //! each module.

@@ -27,7 +27,7 @@ pub struct Plugins(Arc<Inner>);
 struct Inner {
     db: Db,
     scanner: Scanner,
-    /// Set once the scanner knows the contents of modules that are stored in the database.
+    /// Set once the scanner knows the scan results that are stored in the database.
     has_restored: OnceCell<()>,
     /// Permit for running a scan. Only one runs at a time, because two could scan the same modules.
     permit: Semaphore,
@@ -142,7 +142,7 @@ impl Plugins {
         let inner = Arc::clone(&self.0);
         let scanning = tokio::spawn(async move {
             let _permit = inner.permit.acquire().await.map_err(ApiError::internal)?;
-            inner.restore_contents().await?;
+            inner.restore_results().await?;
             let (started_at, scanning) = (Instant::now(), Arc::clone(&inner));
             let retry_failed = matches!(freshness, Freshness::Since(_));
             let scan =
@@ -162,8 +162,8 @@ impl Plugins {
 }
 
 impl Inner {
-    /// Loads the contents that earlier processes stored into the scanner. Does this only once.
-    async fn restore_contents(&self) -> Result<(), sqlx::Error> {
+    /// Loads the scan results that earlier processes stored into the scanner. Does this only once.
+    async fn restore_results(&self) -> Result<(), sqlx::Error> {
         let restore = || async {
             self.scanner.restore(store::all(&self.db).await?);
             Ok(())
@@ -172,9 +172,9 @@ impl Inner {
     }
 
     async fn store_changes(&self) -> Result<(), sqlx::Error> {
-        for (path, contents) in self.scanner.take_changes() {
-            match contents {
-                Some(contents) => store::put(&self.db, &path, &contents).await?,
+        for (path, result) in self.scanner.take_changes() {
+            match result {
+                Some(result) => store::put(&self.db, &path, &result).await?,
                 None => store::remove(&self.db, &path).await?,
             }
         }

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use songfoundry_bridge_protocol::{PluginFormat, PluginKind, ScannedPlugin};
 
-use super::helper::{Contents, Helper, Outcome};
+use super::helper::{Helper, Outcome, ScanResult};
 use super::names::normalized;
 use super::search::{Limits, Module, Remark, SoundFontFile, search};
-use super::store::VersionedContents;
+use super::store::VersionedResult;
 use super::version::version_of;
 use crate::clock;
 use crate::config::Config;
@@ -54,14 +54,14 @@ pub(crate) struct Scan {
     pub(crate) soundfonts: Vec<SoundFontFile>,
 }
 
-/// Scans modules, and caches the contents of modules that have not changed.
+/// Scans modules, and caches the scan results of modules that have not changed.
 #[derive(Debug)]
 pub(super) struct Scanner {
     rules: FolderRules,
     helper: Helper,
-    /// Versions and contents of scanned modules, by path.
-    cached: Mutex<HashMap<PathBuf, VersionedContents>>,
-    /// Modules whose contents changed since the last call of [`Self::take_changes`].
+    /// Versions and scan results of modules, by path.
+    cached: Mutex<HashMap<PathBuf, VersionedResult>>,
+    /// Modules whose scan results changed since the last call of [`Self::take_changes`].
     changed: Mutex<HashSet<PathBuf>>,
 }
 
@@ -75,20 +75,20 @@ impl Scanner {
         }
     }
 
-    /// Adds the contents of modules that earlier processes stored.
-    pub(super) fn restore(&self, cached: HashMap<PathBuf, VersionedContents>) {
+    /// Adds the scan results that earlier processes stored.
+    pub(super) fn restore(&self, cached: HashMap<PathBuf, VersionedResult>) {
         lock(&self.cached).extend(cached);
     }
 
-    /// Returns the contents that changed since the last call. A deleted module has `None`.
-    pub(super) fn take_changes(&self) -> Vec<(PathBuf, Option<VersionedContents>)> {
+    /// Returns the scan results that changed since the last call. A deleted module has `None`.
+    pub(super) fn take_changes(&self) -> Vec<(PathBuf, Option<VersionedResult>)> {
         let cached = lock(&self.cached);
         let changed = std::mem::take(&mut *lock(&self.changed));
-        let with_contents = |path: PathBuf| {
-            let contents = cached.get(&path).cloned();
-            (path, contents)
+        let with_result = |path: PathBuf| {
+            let result = cached.get(&path).cloned();
+            (path, result)
         };
-        changed.into_iter().map(with_contents).collect()
+        changed.into_iter().map(with_result).collect()
     }
 
     /// Scans folders. With `retry_failed`, also scans unchanged modules again whose last scan
@@ -111,20 +111,21 @@ impl Scanner {
         };
         let (vst3, vst2): (Vec<_>, Vec<_>) =
             search_result.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
-        for (module, contents) in self.contents(vst3, home.path(), retry_failed) {
-            scan.add(module, contents);
+        for (module, result) in self.scan_all(vst3, home.path(), retry_failed) {
+            scan.add(module, result);
         }
         let vst2 = scan.without_duplicates(vst2);
-        for (module, contents) in self.contents(vst2, home.path(), retry_failed) {
-            scan.add(module, contents);
+        for (module, result) in self.scan_all(vst2, home.path(), retry_failed) {
+            scan.add(module, result);
         }
-        self.forget_deleted(&scan.dirs);
+        self.remove_deleted(&scan.dirs);
         scan.finish();
         Ok(scan)
     }
 
-    /// Returns the contents of modules, in the order of `modules`.
-    fn contents(&self, modules: Vec<Module>, home: &Path, retry_failed: bool) -> Vec<(Module, Contents)> {
+    /// Returns the scan results of modules, in the order of `modules`. Unchanged modules are not
+    /// scanned again.
+    fn scan_all(&self, modules: Vec<Module>, home: &Path, retry_failed: bool) -> Vec<(Module, ScanResult)> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(PARALLEL_SCANS_MAX);
         std::thread::scope(|scope| {
@@ -133,18 +134,18 @@ impl Scanner {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(module) = modules.get(index) else { return };
-                        let contents = self.contents_of(module, home, retry_failed);
-                        lock(&results).push((index, contents));
+                        let result = self.scan_module(module, home, retry_failed);
+                        lock(&results).push((index, result));
                     }
                 });
             }
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(index, _)| *index);
-        modules.into_iter().zip(results.into_iter().map(|(_, contents)| contents)).collect()
+        modules.into_iter().zip(results.into_iter().map(|(_, result)| result)).collect()
     }
 
-    fn contents_of(&self, module: &Module, home: &Path, retry_failed: bool) -> Contents {
+    fn scan_module(&self, module: &Module, home: &Path, retry_failed: bool) -> ScanResult {
         let version = version_of(&module.path);
         if let Some((cached_version, cached)) = lock(&self.cached).get(&module.path)
             && *cached_version == version
@@ -153,22 +154,22 @@ impl Scanner {
             return cached.clone();
         }
         match self.helper.scan(&module.path, home) {
-            Outcome::Scanned(contents) => {
-                let (plugins, problem) = (contents.plugins.len(), contents.problem.as_deref());
+            Outcome::Scanned(result) => {
+                let (plugins, problem) = (result.plugins.len(), result.problem.as_deref());
                 tracing::info!(path = ?module.path, plugins, problem, "scanned a plugin module");
-                lock(&self.cached).insert(module.path.clone(), (version, contents.clone()));
+                lock(&self.cached).insert(module.path.clone(), (version, result.clone()));
                 lock(&self.changed).insert(module.path.clone());
-                contents
+                result
             }
             Outcome::NotScanned(reason) => {
                 tracing::warn!(path = ?module.path, reason, "cannot scan a plugin module");
-                Contents { plugins: Vec::new(), problem: Some(reason) }
+                ScanResult { plugins: Vec::new(), problem: Some(reason) }
             }
         }
     }
 
     /// Removes modules of these folders from the cache if they were deleted from the disk.
-    fn forget_deleted(&self, dirs: &[PathBuf]) {
+    fn remove_deleted(&self, dirs: &[PathBuf]) {
         let mut cached = lock(&self.cached);
         let mut changed = lock(&self.changed);
         cached.retain(|path, _| {
@@ -187,14 +188,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Scan {
     /// Adds the plugins of a module, and its problem if it has one.
-    fn add(&mut self, module: Module, contents: Contents) {
+    fn add(&mut self, module: Module, result: ScanResult) {
         let unclassified = |name: String, reason: String| Unclassified {
             module: module.path.clone(),
             format: module.format,
             name,
             reason,
         };
-        for plugin in contents.plugins {
+        for plugin in result.plugins {
             let found = FoundPlugin { module: module.path.clone(), format: module.format, plugin };
             match found.plugin.kind {
                 PluginKind::Instrument => self.instruments.push(found),
@@ -205,7 +206,7 @@ impl Scan {
                 }
             }
         }
-        if let Some(problem) = contents.problem {
+        if let Some(problem) = result.problem {
             self.unclassified.push(unclassified(module.stem, problem));
         }
     }
