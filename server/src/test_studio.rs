@@ -27,13 +27,13 @@ impl Studio {
 
     /// Starts a service like [`Self::start`], with additional settings.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
-        let studio = Self::empty(settings).await;
+        let studio = Self::without_soundfonts(settings).await;
         studio.link(Path::new(BANK), "TimGM6mb.sf2");
         studio
     }
 
     /// Starts a service whose SoundFont folder is empty.
-    pub(crate) async fn empty(settings: &[(&str, &str)]) -> Self {
+    pub(crate) async fn without_soundfonts(settings: &[(&str, &str)]) -> Self {
         let soundfont_dir = tempfile::tempdir().expect("a temporary folder");
         let folder = soundfont_dir.path().to_string_lossy().into_owned();
         let mut all_settings = vec![("SF_SOUNDFONT_DIRS", folder.as_str())];

@@ -123,7 +123,7 @@ fn every_kind_of_control_is_compiled_to_events() {
     );
 }
 
-fn with_preset(start_tick: u32, bank: Option<u8>, program: Option<u8>) -> Value {
+fn item_with_preset(start_tick: u32, bank: Option<u8>, program: Option<u8>) -> Value {
     let mut item = json!({"type": "midi", "id": "i", "start_tick": start_tick, "length_ticks": 10});
     if let Some(bank) = bank {
         item["soundfont_bank"] = bank.into();
@@ -140,17 +140,17 @@ fn an_item_plays_its_preset_and_the_next_item_returns_to_that_of_the_track() {
     check_items(
         json!({"type": "soundfont", "bank": 8, "program": 4}),
         json!([
-            with_preset(90, None, None),
-            with_preset(0, None, None),
-            with_preset(30, None, Some(7)),
-            with_preset(60, Some(3), None),
-            with_preset(120, None, None)
+            item_with_preset(90, None, None),
+            item_with_preset(0, None, None),
+            item_with_preset(30, None, Some(7)),
+            item_with_preset(60, Some(3), None),
+            item_with_preset(120, None, None)
         ]),
         &[(30, preset(8, 7)), (60, preset(3, 4)), (90, preset(8, 4))],
     );
     check_items(
         json!({"type": "soundfont", "bank": 128, "program": 8}),
-        json!([with_preset(30, Some(0), Some(25)), with_preset(60, None, Some(16))]),
+        json!([item_with_preset(30, Some(0), Some(25)), item_with_preset(60, None, Some(16))]),
         &[(30, preset(0, 25)), (60, preset(128, 16))],
     );
 }

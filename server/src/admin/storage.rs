@@ -61,23 +61,23 @@ pub(super) struct Storage {
 #[utoipa::path(get, path = "/admin/storage", tag = "admin", security(("bearer" = ["admin"])),
     responses((status = 200, body = Storage), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
-    let audio = audio::usage_of_all(&state.db).await?;
-    let soundfonts = soundfonts::usage_of_all(&state.db).await?;
-    let quotas = storage::individual_quotas(&state.db).await?;
-    let projects = projects::usage_of_all(&state.db).await?;
-    let tasks = tasks::stored_bytes_of_all(&state.db).await?;
+    let audio_by_user = audio::usage_of_all(&state.db).await?;
+    let soundfonts_by_user = soundfonts::usage_of_all(&state.db).await?;
+    let quota_bytes_by_user = storage::individual_quotas(&state.db).await?;
+    let projects_by_user = projects::usage_of_all(&state.db).await?;
+    let task_bytes_by_user = tasks::stored_bytes_of_all(&state.db).await?;
     let blobs = state.blobs.clone();
-    let (renders, [audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes]) =
+    let (render_bytes_by_user, [audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes]) =
         tokio::task::spawn_blocking(move || {
-            let mut renders = render_files::usage_of_all(&blobs, render_files::FOLDER)?;
+            let mut render_bytes_by_user = render_files::usage_of_all(&blobs, render_files::FOLDER)?;
             for (owner_id, bytes) in render_files::usage_of_all(&blobs, STEMS_FOLDER)? {
-                *renders.entry(owner_id).or_default() += bytes;
+                *render_bytes_by_user.entry(owner_id).or_default() += bytes;
             }
             let render_bytes =
                 folder_bytes(&blobs, render_files::FOLDER)? + folder_bytes(&blobs, STEMS_FOLDER)?;
             let [audio_bytes, soundfont_bytes] =
                 [folder_bytes(&blobs, audio::FOLDER)?, folder_bytes(&blobs, soundfonts::FILES.folder)?];
-            ApiResult::Ok((renders, [audio_bytes, soundfont_bytes, render_bytes]))
+            ApiResult::Ok((render_bytes_by_user, [audio_bytes, soundfont_bytes, render_bytes]))
         })
         .await??;
     let default_quota_bytes = state.config.limits.audio.quota_bytes;
@@ -85,17 +85,17 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
     let mut users: Vec<UserStorage> = names
         .into_iter()
         .map(|(user_id, username)| {
-            let audio = audio.get(&user_id).copied().unwrap_or_default();
-            let soundfonts = soundfonts.get(&user_id).copied().unwrap_or_default();
-            let projects = projects.get(&user_id).copied().unwrap_or_default();
-            let task_bytes = tasks.get(&user_id).copied().unwrap_or_default();
-            let render_bytes = renders.get(&user_id).copied().unwrap_or_default();
+            let audio = audio_by_user.get(&user_id).copied().unwrap_or_default();
+            let soundfonts = soundfonts_by_user.get(&user_id).copied().unwrap_or_default();
+            let projects = projects_by_user.get(&user_id).copied().unwrap_or_default();
+            let task_bytes = task_bytes_by_user.get(&user_id).copied().unwrap_or_default();
+            let render_bytes = render_bytes_by_user.get(&user_id).copied().unwrap_or_default();
             UserStorage {
                 audio_files: audio.files,
                 audio_bytes: audio.bytes,
                 soundfonts: soundfonts.files,
                 soundfont_bytes: soundfonts.bytes,
-                audio_quota_bytes: quotas.get(&user_id).copied().unwrap_or(default_quota_bytes),
+                audio_quota_bytes: quota_bytes_by_user.get(&user_id).copied().unwrap_or(default_quota_bytes),
                 projects: projects.projects,
                 project_bytes: projects.bytes,
                 task_bytes,

@@ -233,7 +233,7 @@ fn headers_of_the_same_stream_share_its_decoded_samples() {
 }
 
 /// Registers a user and returns the user's `Authorization` header. Registration must be open.
-fn bearer(service: &Service, name: &str) -> String {
+fn register_user(service: &Service, name: &str) -> String {
     let body = json!({"username": name, "password": "a long road through tall grass"});
     let answer = service.expect(201, "POST", "/api/v1/auth/register", &[], &body);
     format!("Bearer {}", answer["access_token"].as_str().expect("a token"))
@@ -266,7 +266,7 @@ fn a_small_render_does_not_wait_for_long_renders_of_other_users() {
                 "POST /api/v1/plugins/render HTTP/1.1\r\nHost: {}\r\nAuthorization: {}\r\n\
                  Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
                 service.address,
-                bearer(&service, name),
+                register_user(&service, name),
                 body.len()
             );
             stream.write_all(head.as_bytes()).expect("sends");
@@ -293,7 +293,7 @@ fn concurrent_renders_prepare_a_bank_once() {
     let bank = sf3(&vec![silent(1 << 24, &[]); 3], 1);
     let banks = [("alone.sf3", bank.clone()), ("together.sf3", bank)];
     let service = service(folder.path(), &banks, &[("SF_REGISTRATION", "open")]);
-    let bearers = ["ada", "bob", "cy", "dee"].map(|name| bearer(&service, name));
+    let bearers = ["ada", "bob", "cy", "dee"].map(|name| register_user(&service, name));
     let cpu_secs_of = |work: &dyn Fn()| {
         let before = cpu_secs(service.id());
         work();

@@ -17,8 +17,7 @@ const BASE_KIB: u64 = 16 * 1024;
 /// Resets the peak memory of the process and returns its current memory, in KiB.
 fn reset_peak_kib(service: &Service) -> u64 {
     const RESET_PEAK: &str = "5";
-    std::fs::write(format!("/proc/{}/clear_refs", service.id()), RESET_PEAK)
-        .expect("a process of this user");
+    std::fs::write(format!("/proc/{}/clear_refs", service.id()), RESET_PEAK).expect("a process of this user");
     status_kib(service, "VmRSS")
 }
 

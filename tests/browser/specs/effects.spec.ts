@@ -11,9 +11,9 @@ test.use({ settings: { SF_LOG: 'warn' } });
 const chain = (page: Page, trackName = 'Flute'): Locator =>
   page.getByRole('region', { name: 'Editor' }).getByRole('list', { name: `Effects of ${trackName}`, exact: true });
 const panels = (page: Page, trackName?: string): Locator => chain(page, trackName).getByRole('listitem', { name: /^Effect \d+:/ });
-const knob = (page: Page, name: string, index = 0): Locator => panels(page).nth(index).getByRole('slider', { name, exact: true });
+const knobInPanel = (page: Page, name: string, index = 0): Locator => panels(page).nth(index).getByRole('slider', { name, exact: true });
 
-const knobOf = (page: Page, name: string): Locator => page.getByRole('slider', { name, exact: true });
+const knobOnPage = (page: Page, name: string): Locator => page.getByRole('slider', { name, exact: true });
 
 async function addUtility(page: Page, trackName = 'Flute'): Promise<void> {
   const editor = page.getByRole('region', { name: 'Editor' });
@@ -27,7 +27,7 @@ test('an effect is added, set by mouse, wheel and keys, bypassed, undone and sav
   await addUtility(page);
   await expect(panels(page)).toHaveCount(1);
 
-  const gain = knob(page, 'Utility gain');
+  const gain = knobInPanel(page, 'Utility gain');
   await expect(gain).toHaveAttribute('aria-valuetext', '0.0 dB');
   await dragFrom(page, gain, [0.5, 0.5], [0, -16]);
   // The drag moves the knob by a tenth of its range from -60 dB to 36 dB.
@@ -131,7 +131,7 @@ test('an equalizer is set on its curve, and a compressor shows its gain reductio
   // Bell 2 is at 600 Hz. The axis has three decades and starts at 20 Hz.
   await dragFrom(page, curve, [Math.log10(30) / 3, 0.5], [width / 3, -30]);
   await add('Compressor');
-  await knobOf(page, 'Compressor threshold').press('Home');
+  await knobOnPage(page, 'Compressor threshold').press('Home');
   const stored = trackOf(await saveAndRead(page, service), 'Strings');
   const [equalizer, compressor] = stored.effects as { params: Record<string, number> }[];
   expect(equalizer?.params.bell_2_frequency_hz).toBeGreaterThan(5_500);
@@ -147,7 +147,7 @@ test('an equalizer is set on its curve, and a compressor shows its gain reductio
     await page.mouse.wheel(0, -100);
   };
   await curve.scrollIntoViewIfNeeded();
-  const qOf = (band: string): Locator => knobOf(page, `Equalizer ${band} Q`);
+  const qOf = (band: string): Locator => knobOnPage(page, `Equalizer ${band} Q`);
   const before = await qOf('bell 1').getAttribute('aria-valuetext');
   for (const [hertz, band] of [[200, 'bell 1'], [1_800, 'bell 3']] as const) {
     await turn(hertz);
@@ -170,7 +170,7 @@ test('controls keep the focus, and one gesture is one undo step', async ({ page,
   await page.keyboard.press('Escape');
   await expect(add, 'the focus returns to the menu button').toBeFocused();
   await addUtility(page, 'Electric piano');
-  const gain = knobOf(page, 'Utility gain');
+  const gain = knobOnPage(page, 'Utility gain');
 
   await gain.press('Enter');
   await page.keyboard.type('-3');

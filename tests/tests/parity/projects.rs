@@ -44,7 +44,15 @@ fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
     })
 }
 
-fn check(index: usize, document: &Document, session: &Session, library: &Library, folder: &Path) -> Value {
+/// Checks that all ways of rendering a project have equal samples. Returns its entry in the
+/// manifest.
+fn check_renders(
+    index: usize,
+    document: &Document,
+    session: &Session,
+    library: &Library,
+    folder: &Path,
+) -> Value {
     let name = &document.name;
     let frames = session.length_frames as usize;
     let start_frames = (START_SECS * document.sample_rate_hz) as usize;
@@ -178,7 +186,9 @@ fn all_renders_of_a_project_have_the_same_hash() {
         documents.iter().map(|document| session(document, library(document))).collect();
     check_kinds(&sessions);
     let cases: Vec<Value> = (documents.iter().zip(&sessions).enumerate())
-        .map(|(index, (document, session))| check(index, document, session, library(document), &folder))
+        .map(|(index, (document, session))| {
+            check_renders(index, document, session, library(document), &folder)
+        })
         .collect();
     let sounds: serde_json::Map<String, Value> = (libraries.iter())
         .map(|(rate_hz, library)| {

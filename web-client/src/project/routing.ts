@@ -124,14 +124,14 @@ function withoutReference(track: Track, id: string): Track {
 type EffectWithSideChain = Effect & { side_chain?: string };
 
 /** Sets the track whose signal feeds the side-chain of an effect; null removes the side-chain. */
-export function withSideChain(effect: Effect, source: string | null): Effect {
+export function withSideChain(effect: Effect, sourceId: string | null): Effect {
   const { side_chain: _previous, ...remaining } = effect as EffectWithSideChain;
-  const changed: EffectWithSideChain = source === null ? remaining : { ...remaining, side_chain: source };
+  const changed: EffectWithSideChain = sourceId === null ? remaining : { ...remaining, side_chain: sourceId };
   return changed;
 }
 
-function withoutSource(effect: Effect, id: string): Effect {
-  return sideChainOf(effect) === id ? withSideChain(effect, null) : effect;
+function withoutSource(effect: Effect, sourceId: string): Effect {
+  return sideChainOf(effect) === sourceId ? withSideChain(effect, null) : effect;
 }
 
 /**

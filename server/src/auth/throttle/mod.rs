@@ -247,7 +247,8 @@ impl Attempt {
     pub(super) async fn failed(self, db: &Db) -> Result<Option<ApiError>, ApiError> {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
-        let counted = failures::count(db, network, account, name, now_secs, now_secs - COUNT_RESET_SECS).await;
+        let counted =
+            failures::count(db, network, account, name, now_secs, now_secs - COUNT_RESET_SECS).await;
         if counted.is_err() {
             // If the failure cannot be counted, for example on a full disk, guessing must not
             // become faster.

@@ -174,7 +174,7 @@ async fn an_unavailable_renderer_answers_501() {
     assert!(detail.contains("SF_SOUNDFONT_RENDER"), "{detail}");
     assert_eq!(off.get("/system/capabilities").await.expect(200)["soundfont_render"], false);
 
-    let none = Studio::empty(&[]).await;
+    let none = Studio::without_soundfonts(&[]).await;
     none.post(PATH, &json!({"notes": [note(0.0, 1.0)]})).await.problem(501, "soundfont_render_unavailable");
     let request = json!({"project": song(0, 0, json!([]))});
     none.post("/plugins/render", &request).await.problem(501, "soundfont_render_unavailable");
@@ -182,7 +182,7 @@ async fn an_unavailable_renderer_answers_501() {
 
 #[tokio::test]
 async fn the_paths_of_earlier_versions_name_their_replacement() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     for path in ["/plugins/vst-render", "/plugins/vst-fx-process"] {
         let detail = studio.post(path, &json!({})).await.problem(404, "legacy_render_path");
         assert!(detail.contains("/api/v1/plugins/"), "{detail}");

@@ -32,9 +32,9 @@ const NRPN: [u8; 2] = [99, 98];
 pub fn export(document: View<'_>, mut project: Project) -> Vec<u8> {
     restore_import_fields(&mut project, document);
     let project = &project;
-    let instruments = project.tracks.iter().filter(|track| track.kind == TrackKind::Instrument);
+    let instrument_tracks = project.tracks.iter().filter(|track| track.kind == TrackKind::Instrument);
     let (tracks, noteless): (Vec<&Track>, Vec<&Track>) =
-        instruments.partition(|track| first_note_tick(track).is_some());
+        instrument_tracks.partition(|track| first_note_tick(track).is_some());
     let exclusives = load(document);
     let port_channels = assign_channels(&tracks, !exclusives.is_empty());
     let mut exclusive_ports: Vec<u8> = exclusives.iter().map(|exclusive| exclusive.port).collect();

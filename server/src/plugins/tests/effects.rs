@@ -10,7 +10,7 @@ async fn effects(studio: &Studio) -> Value {
 
 #[tokio::test]
 async fn every_effect_of_the_engine_is_described() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let answer = effects(&studio).await;
     let listed = answer["effects"].as_array().expect("a list");
     assert_eq!(listed.len(), EFFECTS.len());
@@ -36,7 +36,7 @@ async fn every_effect_of_the_engine_is_described() {
 
 #[tokio::test]
 async fn parameters_have_a_unit_range_scale_and_choices() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let answer = effects(&studio).await;
     let utility =
         answer["effects"].as_array().unwrap().iter().find(|effect| effect["id"] == "utility").unwrap();
@@ -62,7 +62,7 @@ async fn parameters_have_a_unit_range_scale_and_choices() {
 
 #[tokio::test]
 async fn the_list_has_an_etag() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let first = studio.get("/plugins/effects").await;
     assert_eq!(first.header("content-type"), "application/json");
     let again = |tag: &str| {

@@ -69,7 +69,7 @@ async fn the_tag_of_the_catalogue_changes_with_its_contents() {
 
 #[tokio::test]
 async fn only_new_and_changed_files_are_read() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let path = studio.path("bank.sf2");
     fs::write(&path, b"first").unwrap();
     let modified = fs::metadata(&path).unwrap().modified().unwrap();
@@ -200,7 +200,7 @@ async fn the_default_replaces_missing_and_broken_banks() {
 
 #[tokio::test]
 async fn without_any_bank_a_download_is_404() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     studio.get("/plugins/soundfonts/download/timgm6mb").await.problem(404, "no_soundfont");
     let capabilities = studio.get("/system/capabilities").await.expect(200);
     assert_eq!(capabilities["default_soundfont_id"], Value::Null);

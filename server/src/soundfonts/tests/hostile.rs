@@ -35,7 +35,7 @@ async fn check(studio: &Studio, bytes: &[u8], case: &str) -> bool {
 
 #[tokio::test]
 async fn truncated_banks_are_refused() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let bytes = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let cuts = [0, 1, 4, 8, 11, 12, 16, 20, 100, 500, 10_000, 3_000_000, 5_900_000];
     for cut in cuts.into_iter().chain((1..20).map(|step| bytes.len() - step * 997)) {
@@ -47,7 +47,7 @@ async fn truncated_banks_are_refused() {
 
 #[tokio::test]
 async fn wrong_chunk_sizes_do_not_crash() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let whole = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     for id in ["LIST", "sdta", "smpl", "pdta", "phdr", "pbag", "pgen", "inst", "ibag", "igen", "shdr"] {
         let offset = whole.windows(4).position(|window| window == id.as_bytes()).expect("the chunk");
@@ -61,7 +61,7 @@ async fn wrong_chunk_sizes_do_not_crash() {
 
 #[tokio::test]
 async fn corrupted_tables_do_not_crash() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let whole = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let tables = whole.windows(4).rposition(|window| window == b"pdta").expect("the tables");
     // A linear congruential generator changes the same bytes in every run.
@@ -84,7 +84,7 @@ async fn corrupted_tables_do_not_crash() {
 
 #[tokio::test]
 async fn wrong_sample_positions_do_not_crash() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let whole = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let headers = whole.windows(4).rposition(|window| window == b"shdr").expect("the sample headers") + 8;
     // The fields are start, end, loop start and loop end of each sample (SF2.04, section 7.10).

@@ -42,7 +42,7 @@ async fn a_bank_is_sent_with_the_requested_presets() {
 
 #[tokio::test]
 async fn compressed_samples_are_sent_decoded() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     studio.link(SF3.as_ref(), "MuseScore_General_Lite.sf3");
     let catalogue = studio.catalogue().await;
     let bank = &catalogue["soundfonts"][0];

@@ -250,7 +250,7 @@ async fn an_upload_comes_before_the_soundfont_of_the_system_and_lists_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_system_soundfonts_the_first_upload_is_the_default() {
-    let studio = Studio::empty(&[]).await;
+    let studio = Studio::without_soundfonts(&[]).await;
     let (ada, bob) = (TestUser::new(&studio.app, "ada").await, TestUser::new(&studio.app, "bob").await);
     ada.upload("b.sf2", &sf2(1_000)).await.expect(201);
     ada.upload("a.sf2", &sf2(500)).await.expect(201);
