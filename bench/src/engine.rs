@@ -29,6 +29,9 @@ pub(crate) struct EngineSpeed {
     pub(crate) sound_secs: f64,
 }
 
+/// Peak up to which a song counts as silent; 1 is full scale.
+const SILENT_PEAK: f32 = 0.001;
+
 /// Plays a session to its end in calls of `call_frames`.
 pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> anyhow::Result<EngineSpeed> {
     let mut mixer = Mixer::new(session, slots)?;
@@ -37,10 +40,10 @@ pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> a
     let cpu_start = process::process_cpu_secs()?;
     let mut done = 0;
     let mut voice_frames = 0;
-    let mut loudest = 0.0_f32;
+    let mut peak = 0.0_f32;
     while done < session.length_frames {
         mixer.process(&mut left, &mut right);
-        loudest = loudest.max(left[0].abs());
+        peak = peak.max(left[0].abs());
         voice_frames += mixer.active_voices() * call_frames;
         done += call_frames as u64;
     }
@@ -51,7 +54,10 @@ pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> a
         voices: voice_frames as f64 / done as f64,
         sound_secs: done as f64 / f64::from(session.sample_rate_hz),
     };
-    anyhow::ensure!(loudest > 0.001, "the song was silent");
+    anyhow::ensure!(
+        peak > SILENT_PEAK,
+        "the song was silent: the measured peak is {peak}, expected more than {SILENT_PEAK}"
+    );
     Ok(speed)
 }
 

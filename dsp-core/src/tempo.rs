@@ -28,7 +28,7 @@ pub enum TempoError {
         tick: u64,
     },
     /// A tempo change is not after the tempo change before it.
-    #[error("tempo changes must ascend: tick {tick} follows tick {previous}")]
+    #[error("tempo changes must be in ascending order: tick {tick} comes after tick {previous}")]
     NotAscending {
         /// Tick of the previous tempo change.
         previous: u64,
@@ -192,7 +192,8 @@ mod tests {
             assert_eq!(TempoMap::from_bpm(changes).unwrap_err().to_string(), expected);
         };
         check(&[(5, 120.0)], "the first tempo must be at tick 0, not at tick 5");
-        check(&[(0, 120.0), (0, 90.0)], "tempo changes must ascend: tick 0 follows tick 0");
+        let problem = "tempo changes must be in ascending order: tick 0 comes after tick 0";
+        check(&[(0, 120.0), (0, 90.0)], problem);
         check(&[(0, f64::NAN)], "the tempo at tick 0 is NaN bpm; it must be 1 to 100000");
         check(&[(0, 0.5)], "the tempo at tick 0 is 0.5 bpm; it must be 1 to 100000");
     }

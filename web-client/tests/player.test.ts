@@ -56,6 +56,7 @@ function newPlayer(failed: (action: string) => void = (action) => expect.fail(ac
     defaultSoundfontId: () => null,
     instrumentSound: () => 'client',
     kindOf: () => null,
+    audioFileName: () => null,
     failed,
   });
 }

@@ -93,7 +93,7 @@ pub(super) fn print(
 fn print_medians(compared: &[Difference], findings: &[Finding<'_>]) {
     println!(
         "{:<8} {:>7} {:>8} {:>10} {:>8} {:>8} {:>12}",
-        "", "notes", "median", "95th per.", "limit", "beyond", "unexplained"
+        "", "notes", "median", "95th pct.", "limit", "beyond", "unexplained"
     );
     for measure in Measure::ALL {
         let mut values: Vec<f64> =

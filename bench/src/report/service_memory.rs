@@ -397,7 +397,10 @@ impl Measurement {
             format!("{} answered an oversized body with {}", operation.name(), answer.status)
         })?;
         let limit = detail.split(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty());
-        Ok(limit.context("the answer contains no limit")?.parse()?)
+        let limit = limit.with_context(|| {
+            format!("{} refused an oversized body without naming its limit: {detail}", operation.name())
+        })?;
+        Ok(limit.parse()?)
     }
 
     /// Measures an operation with each of its expensive bodies, and then with the worst body eight

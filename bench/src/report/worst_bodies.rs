@@ -134,11 +134,14 @@ fn unknown_names(bytes: usize) -> Vec<u8> {
 
 /// Returns the operations of an OpenAPI document that take a body.
 pub(super) fn operations(document: &Value) -> anyhow::Result<Vec<Operation>> {
-    let paths = document["paths"].as_object().context("the document has no paths")?;
+    let paths = document["paths"].as_object().context("the OpenAPI document has no `paths`")?;
     let project = &paths["/api/v1/projects"]["post"]["requestBody"]["content"]["application/json"];
     let mut operations = Vec::new();
     for (path, item) in paths {
-        for (method, operation) in item.as_object().context("a path has no operations")? {
+        let operations_of_path = item.as_object();
+        for (method, operation) in
+            operations_of_path.with_context(|| format!("the path {path} has no operations"))?
+        {
             let Some(content) = operation["requestBody"]["content"].as_object() else { continue };
             let without_json = Operation {
                 method: method.to_uppercase(),

@@ -48,7 +48,8 @@ fn ascending(document: View<'_>, field: &str, entry_name: &str, violations: &mut
                 Some(format!("the first {entry_name} must be at tick 0, not at tick {tick}"))
             }
             Some(previous) if tick <= previous => Some(format!(
-                "a {entry_name} at tick {tick} follows one at tick {previous}; ticks must ascend"
+                "a {entry_name} at tick {tick} comes after one at tick {previous}; ticks must be in ascending \
+                 order"
             )),
             _ => None,
         };

@@ -103,7 +103,10 @@ fn order_and_references_are_checked() {
         |d| d["tempo_map"] = json!([{"tick": 9, "bpm": 100}, {"tick": 9, "bpm": 90}]),
         &[
             ("/tempo_map/0/tick", "the first tempo must be at tick 0, not at tick 9"),
-            ("/tempo_map/1/tick", "a tempo at tick 9 follows one at tick 9; ticks must ascend"),
+            (
+                "/tempo_map/1/tick",
+                "a tempo at tick 9 comes after one at tick 9; ticks must be in ascending order",
+            ),
         ],
     );
     check(

@@ -101,7 +101,7 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
             return receive_field(state, allowance, destination, &name, field).await;
         }
     }
-    Err(ApiError::bad_request("no_file", "The form has no part with a file name."))
+    Err(ApiError::bad_request("no_file", "The form has no file; send a part with a file name."))
 }
 
 async fn measure_received(state: &AppState, user_id: &str, received: Received) -> ApiResult<ReferenceAnswer> {

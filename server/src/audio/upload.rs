@@ -78,7 +78,8 @@ async fn receive_form(state: &AppState, user: &CurrentUser, request: Request) ->
         received.push(receive_field(state, allowance, destination, &name, field).await?);
     }
     if received.is_empty() {
-        return Err(ApiError::bad_request("no_file", "The form has no part with a file name."));
+        let detail = "The form has no file; send each file as a part with a file name.";
+        return Err(ApiError::bad_request("no_file", detail));
     }
     Ok(received)
 }

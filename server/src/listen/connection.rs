@@ -73,7 +73,10 @@ pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr, act
         Ok(Ok(Handshake::Plain(stream))) => redirect::serve(stream, shared.idle_max).await,
         // Typical causes are scanners, and browsers that do not trust the certificate.
         Ok(Err(error)) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
-        Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
+        Err(_) => {
+            let limit_secs = HANDSHAKE_WITHIN.as_secs();
+            tracing::debug!(%peer, limit_secs, "a TLS handshake took too long");
+        }
     }
 }
 

@@ -123,5 +123,5 @@ async fn read_form_file(state: &AppState, request: Request) -> ApiResult<axum::b
             return body.read(field, refused).await;
         }
     }
-    Err(ApiError::bad_request("no_file", "The form has no part named `file`."))
+    Err(ApiError::bad_request("no_file", "The form has no file; send the file as a part named `file`."))
 }

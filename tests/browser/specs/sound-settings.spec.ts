@@ -25,7 +25,7 @@ test('sound settings are changed, undone, saved and restored', async ({ page, se
   await expect(slider(page, 'Chorus level')).toHaveAttribute('aria-valuetext', 'off');
   await panel(page).getByText('Sinc').click();
   await expect(panel(page).getByRole('radio', { name: 'Sinc' })).toBeChecked();
-  await expect(panel(page).getByRole('radio', { name: 'As stated' })).toBeChecked();
+  await expect(panel(page).getByRole('radio', { name: 'As in the SoundFont' })).toBeChecked();
   await panel(page).getByText('SF 2.04').click();
   await expect(panel(page).getByRole('radio', { name: 'SF 2.04' })).toBeChecked();
 

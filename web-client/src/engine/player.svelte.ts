@@ -49,6 +49,8 @@ export type PlayerHost = {
   defaultSoundfontId: () => string | null;
   instrumentSound: () => InstrumentSound;
   kindOf: KindOf;
+  /** Returns the name of an audio file; null if the page does not know it. */
+  audioFileName: (fileId: string) => string | null;
   /** Shows the notice `action: reason of error`, with {@link Notices.failed}. */
   failed: (action: string, error: unknown) => void;
 };
@@ -107,7 +109,7 @@ export class Player {
     this.clipAudio = new ClipAudio(
       api,
       () => this.#renewSession(),
-      (_id, error) => host.failed('An audio file of the song cannot be played', error),
+      (fileId, error) => host.failed(`The audio file “${host.audioFileName(fileId) ?? fileId}” cannot be played`, error),
     );
   }
 

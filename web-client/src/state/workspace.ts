@@ -43,6 +43,7 @@ export function createWorkspace(): Workspace {
     defaultSoundfontId: () => session.capabilities?.default_soundfont_id ?? soundFonts.defaultId,
     instrumentSound: () => soundSource.current,
     kindOf: (effect) => effectCatalog.kindOf(effect),
+    audioFileName: (fileId) => audioFiles.fileOf(fileId)?.name ?? null,
     failed: (action, error) => notices.failed(action, error),
   });
   const library: Library = {

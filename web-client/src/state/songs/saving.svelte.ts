@@ -108,7 +108,7 @@ export class Saving {
       this.#notices.show('info', `The unsaved changes of “${project.name}” from ${when} were restored.`, [
         hasBase
           ? { label: 'Use the saved version', action: () => void this.#discardRestored() }
-          : { label: 'Discard them', action: () => void this.#discardNew() },
+          : { label: 'Discard the changes', action: () => void this.#discardNew() },
       ]);
     } catch (error) {
       this.#notices.failed('Your unsaved changes cannot be restored', error);
