@@ -120,12 +120,12 @@ describe('points', () => {
 
 describe('lanes', () => {
   it('are added once for each target, changed and removed, on tracks and on the master', () => {
-    for (const owner of ['a', MASTER_ID]) {
-      const added = addLane(song(), owner, 'volume_db', -3);
-      expect(addLane(added, owner, 'volume_db', 0)).toBe(added);
-      expect(lanesOf(added, owner)).toEqual([{ target: 'volume_db', points: [{ tick: 0, value: -3, curve: 'linear' }] }]);
-      expect(lanesOf(setPoints(added, owner, 'volume_db', POINTS), owner)[0]?.points).toEqual(POINTS);
-      expect(lanesOf(removeLane(added, owner, 'volume_db'), owner)).toEqual([]);
+    for (const channelId of ['a', MASTER_ID]) {
+      const added = addLane(song(), channelId, 'volume_db', -3);
+      expect(addLane(added, channelId, 'volume_db', 0)).toBe(added);
+      expect(lanesOf(added, channelId)).toEqual([{ target: 'volume_db', points: [{ tick: 0, value: -3, curve: 'linear' }] }]);
+      expect(lanesOf(setPoints(added, channelId, 'volume_db', POINTS), channelId)[0]?.points).toEqual(POINTS);
+      expect(lanesOf(removeLane(added, channelId, 'volume_db'), channelId)).toEqual([]);
     }
   });
 
@@ -136,7 +136,7 @@ describe('lanes', () => {
 });
 
 describe('automation targets', () => {
-  const descriptionsOf = (owner: string): string[] => targetsOf(song(), owner, () => KIND).map((target) => `${target.group}: ${target.name} = ${target.format(target.current)}`);
+  const descriptionsOf = (channelId: string): string[] => targetsOf(song(), channelId, () => KIND).map((target) => `${target.group}: ${target.name} = ${target.format(target.current)}`);
 
   it('are the channel, its sends and its effects', () => {
     expect(descriptionsOf('a')).toEqual([

@@ -196,7 +196,7 @@ function song(): Project {
   });
 }
 
-const ids = (project: Project, owner = 'a'): string[] => effectsOf(project, owner).map((effect) => effect.id);
+const ids = (project: Project, channelId = 'a'): string[] => effectsOf(project, channelId).map((effect) => effect.id);
 const lanes = (project: Project): string[] => (project.tracks[0]?.automation ?? []).map((lane) => lane.target);
 
 describe('effect chains', () => {

@@ -51,11 +51,11 @@ describe('edits that the engine applies immediately', () => {
     after = changeSend(after, 'a', 'r', { level_db: -9 });
     after = updateTrack(after, 'a', (track) => ({ ...track, bypass: true, volume_db: -3, mute: true }));
     expect(live(after)).toEqual([
-      { kind: 'parameter', owner: MASTER_ID, effectId: 'three', parameter: 'balance', value: -0.5 },
-      { kind: 'effect-bypass', owner: 'a', effectId: 'one', bypass: true },
-      { kind: 'parameter', owner: 'a', effectId: 'two', parameter: 'mono', value: 1 },
+      { kind: 'parameter', channelId: MASTER_ID, effectId: 'three', parameter: 'balance', value: -0.5 },
+      { kind: 'effect-bypass', channelId: 'a', effectId: 'one', bypass: true },
+      { kind: 'parameter', channelId: 'a', effectId: 'two', parameter: 'mono', value: 1 },
       { kind: 'send', trackId: 'a', send: 0, levelDb: -9 },
-      { kind: 'bypass', owner: 'a', bypass: true },
+      { kind: 'bypass', channelId: 'a', bypass: true },
     ]);
   });
 

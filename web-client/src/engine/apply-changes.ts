@@ -25,7 +25,7 @@ export function applyLiveChange(engine: EngineClient, change: LiveChange): void 
     engine.setSendGain(change.trackId, change.send, change.levelDb);
     return;
   }
-  const trackId = change.owner === MASTER_ID ? null : change.owner;
+  const trackId = change.channelId === MASTER_ID ? null : change.channelId;
   if (change.kind === 'parameter') engine.setEffectParameter(trackId, change.effectId, change.parameter, change.value);
   else if (change.kind === 'effect-bypass') engine.setEffectBypass(trackId, change.effectId, change.bypass);
   else engine.setBypass(trackId, change.bypass);

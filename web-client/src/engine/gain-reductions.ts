@@ -3,13 +3,13 @@ import type { EngineClient } from '@songfoundry/web-worklet';
 import { MASTER_ID } from '../project/model';
 
 export class GainReductions {
-  #owner: string | null = null;
+  #channelId: string | null = null;
   #effectIds: readonly string[] = [];
   readonly #db = new Map<string, number>();
 
   /** Starts to receive the gain reduction of effects of a track or the master, and of no others. */
-  watch(engine: EngineClient | null, owner: string | null, effectIds: readonly string[]): void {
-    this.#owner = owner;
+  watch(engine: EngineClient | null, channelId: string | null, effectIds: readonly string[]): void {
+    this.#channelId = channelId;
     this.#effectIds = effectIds;
     this.#db.clear();
     this.subscribe(engine);
@@ -18,7 +18,7 @@ export class GainReductions {
   /** Asks an engine to report the watched effects. Every new engine must be asked again. */
   subscribe(engine: EngineClient | null): void {
     const ids = this.#effectIds;
-    const trackId = this.#owner === MASTER_ID ? null : this.#owner;
+    const trackId = this.#channelId === MASTER_ID ? null : this.#channelId;
     engine?.watchReductions(
       ids.map((effectId) => ({ trackId, effectId })),
       (reported) => ids.forEach((id, index) => this.#db.set(id, reported[index] ?? NaN)),

@@ -227,8 +227,8 @@ export class Player {
   }
 
   /** Starts to measure the gain reduction of effects of a track or the master. */
-  watchReductions(owner: string | null, effectIds: readonly string[]): void {
-    this.gainReductions.watch(this.engine, owner, effectIds);
+  watchReductions(channelId: string | null, effectIds: readonly string[]): void {
+    this.gainReductions.watch(this.engine, channelId, effectIds);
   }
 
   /**

@@ -74,15 +74,15 @@ function scaleOf(parameter: EffectParameter): TargetScale {
 }
 
 /**
- * Returns the automation targets of a track or the master, in the order of menus. `owner` is the id
- * of the track, or `MASTER_ID`.
+ * Returns the automation targets of a track or the master, in the order of menus. `channelId` is
+ * the id of the track, or `MASTER_ID`.
  */
-export function targetsOf(project: Project, owner: string, kindOf: KindOf): AutomationTarget[] {
+export function targetsOf(project: Project, channelId: string, kindOf: KindOf): AutomationTarget[] {
   const targets: AutomationTarget[] = [];
-  if (owner === MASTER_ID) {
+  if (channelId === MASTER_ID) {
     targets.push({ ...LEVEL_SCALE, target: 'volume_db', name: 'Volume', group: 'Master', current: project.master.volume_db });
   }
-  const track = project.tracks.find((candidate) => candidate.id === owner);
+  const track = project.tracks.find((candidate) => candidate.id === channelId);
   if (track) {
     targets.push(
       { ...LEVEL_SCALE, target: 'volume_db', name: 'Volume', group: 'Channel', current: track.volume_db },
@@ -94,7 +94,7 @@ export function targetsOf(project: Project, owner: string, kindOf: KindOf): Auto
     }
   }
   const effectCounts = new Map<string, number>();
-  for (const effect of effectsOf(project, owner)) {
+  for (const effect of effectsOf(project, channelId)) {
     const kind = kindOf(effect);
     if (!kind) continue;
     const count = (effectCounts.get(kind.id) ?? 0) + 1;

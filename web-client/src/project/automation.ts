@@ -1,6 +1,6 @@
 /**
- * Edits automation lanes and computes the values of their curves. `owner` is the id of a track, or
- * `MASTER_ID`.
+ * Edits automation lanes and computes the values of their curves. `channelId` is the id of a track,
+ * or `MASTER_ID`.
  */
 import { MASTER_ID, TICK_MAX, type AutomationLane, type AutomationPoint, type Project, type TempoPoint } from './model';
 import { secsAtTick } from './tempo';
@@ -9,34 +9,34 @@ import { updateTrack } from './update-track';
 export type Curve = NonNullable<AutomationPoint['curve']>;
 
 /** Returns the automation lanes of a track or of the master. */
-export function lanesOf(project: Project, owner: string): readonly AutomationLane[] {
-  const holder = owner === MASTER_ID ? project.master : project.tracks.find((track) => track.id === owner);
+export function lanesOf(project: Project, channelId: string): readonly AutomationLane[] {
+  const holder = channelId === MASTER_ID ? project.master : project.tracks.find((track) => track.id === channelId);
   return holder?.automation ?? [];
 }
 
 /** Replaces the lanes of a track or of the master with the result of `change`. */
 export function updateLanes(
   project: Project,
-  owner: string,
+  channelId: string,
   change: (lanes: readonly AutomationLane[]) => AutomationLane[],
 ): Project {
-  const automation = change(lanesOf(project, owner));
-  if (owner === MASTER_ID) return { ...project, master: { ...project.master, automation } };
-  return updateTrack(project, owner, (track) => ({ ...track, automation }));
+  const automation = change(lanesOf(project, channelId));
+  if (channelId === MASTER_ID) return { ...project, master: { ...project.master, automation } };
+  return updateTrack(project, channelId, (track) => ({ ...track, automation }));
 }
 
 /** Adds a lane with one point at the start of the song; a target that has a lane gets no other. */
-export function addLane(project: Project, owner: string, target: string, value: number): Project {
-  if (lanesOf(project, owner).some((lane) => lane.target === target)) return project;
-  return updateLanes(project, owner, (lanes) => [...lanes, { target, points: [{ tick: 0, value, curve: 'linear' }] }]);
+export function addLane(project: Project, channelId: string, target: string, value: number): Project {
+  if (lanesOf(project, channelId).some((lane) => lane.target === target)) return project;
+  return updateLanes(project, channelId, (lanes) => [...lanes, { target, points: [{ tick: 0, value, curve: 'linear' }] }]);
 }
 
-export function removeLane(project: Project, owner: string, target: string): Project {
-  return updateLanes(project, owner, (lanes) => lanes.filter((lane) => lane.target !== target));
+export function removeLane(project: Project, channelId: string, target: string): Project {
+  return updateLanes(project, channelId, (lanes) => lanes.filter((lane) => lane.target !== target));
 }
 
-export function setPoints(project: Project, owner: string, target: string, points: AutomationPoint[]): Project {
-  return updateLanes(project, owner, (lanes) => lanes.map((lane) => (lane.target === target ? { ...lane, points } : lane)));
+export function setPoints(project: Project, channelId: string, target: string, points: AutomationPoint[]): Project {
+  return updateLanes(project, channelId, (lanes) => lanes.map((lane) => (lane.target === target ? { ...lane, points } : lane)));
 }
 
 /**

@@ -14,12 +14,12 @@ const FIELD_NAMES: Record<string, string> = {
  * no track and not the master. `nameOf` returns the name of an effect.
  */
 export function describePointer(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {
-  const [owner, ...parts] = pointer
+  const [root, ...parts] = pointer
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const track = owner === 'tracks' ? project.tracks[Number(parts.shift())] : undefined;
-  const master = owner === 'master' ? project.master : undefined;
+  const track = root === 'tracks' ? project.tracks[Number(parts.shift())] : undefined;
+  const master = root === 'master' ? project.master : undefined;
   const holder = track ?? master;
   if (!holder) return pointer;
   const descriptionParts = [track ? track.name : 'Master'];

@@ -1,6 +1,6 @@
 /**
- * Edits effect chains. `owner` is the id of a track, or `MASTER_ID`. An edit that changes nothing
- * returns the same project.
+ * Edits effect chains. `channelId` is the id of a track, or `MASTER_ID`. An edit that changes
+ * nothing returns the same project.
  */
 import { lanesOf, updateLanes } from './automation';
 import type { EffectKind } from './effect-kinds';
@@ -10,22 +10,22 @@ import { withSideChain } from './routing';
 import { updateTrack } from './update-track';
 
 /** Returns the effects of a track or the master, in signal order. */
-export function effectsOf(project: Project, owner: string): readonly Effect[] {
-  const holder = owner === MASTER_ID ? project.master : project.tracks.find((track) => track.id === owner);
+export function effectsOf(project: Project, channelId: string): readonly Effect[] {
+  const holder = channelId === MASTER_ID ? project.master : project.tracks.find((track) => track.id === channelId);
   return holder?.effects ?? [];
 }
 
-function withEffects(project: Project, owner: string, effects: Effect[]): Project {
-  if (owner === MASTER_ID) return { ...project, master: { ...project.master, effects } };
-  return updateTrack(project, owner, (track) => ({ ...track, effects }));
+function withEffects(project: Project, channelId: string, effects: Effect[]): Project {
+  if (channelId === MASTER_ID) return { ...project, master: { ...project.master, effects } };
+  return updateTrack(project, channelId, (track) => ({ ...track, effects }));
 }
 
-function updateEffect(project: Project, owner: string, id: string, change: (effect: Effect) => Effect): Project {
-  const effects = effectsOf(project, owner);
+function updateEffect(project: Project, channelId: string, id: string, change: (effect: Effect) => Effect): Project {
+  const effects = effectsOf(project, channelId);
   if (!effects.some((effect) => effect.id === id)) return project;
   return withEffects(
     project,
-    owner,
+    channelId,
     effects.map((effect) => (effect.id === id ? change(effect) : effect)),
   );
 }
@@ -33,23 +33,23 @@ function updateEffect(project: Project, owner: string, id: string, change: (effe
 /** Inserts an effect with default parameters and returns its id; by default at the end. */
 export function addEffect(
   project: Project,
-  owner: string,
+  channelId: string,
   kind: EffectKind,
   index = Infinity,
 ): { project: Project; effectId: string } {
   const effect: Effect = { id: newId('effect'), type: 'builtin', name: kind.id, params: {} };
-  const effects = effectsOf(project, owner).toSpliced(Math.min(index, effectsOf(project, owner).length), 0, effect);
-  return { project: withEffects(project, owner, effects), effectId: effect.id };
+  const effects = effectsOf(project, channelId).toSpliced(Math.min(index, effectsOf(project, channelId).length), 0, effect);
+  return { project: withEffects(project, channelId, effects), effectId: effect.id };
 }
 
 /** Removes an effect and its automation. */
-export function removeEffect(project: Project, owner: string, id: string): Project {
-  const effects = effectsOf(project, owner);
+export function removeEffect(project: Project, channelId: string, id: string): Project {
+  const effects = effectsOf(project, channelId);
   const remaining = effects.filter((effect) => effect.id !== id);
   if (remaining.length === effects.length) return project;
-  const changed = withEffects(project, owner, remaining);
-  if (!lanesOf(project, owner).some((lane) => automates(lane, id))) return changed;
-  return updateLanes(changed, owner, (lanes) => lanes.filter((lane) => !automates(lane, id)));
+  const changed = withEffects(project, channelId, remaining);
+  if (!lanesOf(project, channelId).some((lane) => automates(lane, id))) return changed;
+  return updateLanes(changed, channelId, (lanes) => lanes.filter((lane) => !automates(lane, id)));
 }
 
 function automates(lane: AutomationLane, effectId: string): boolean {
@@ -57,51 +57,51 @@ function automates(lane: AutomationLane, effectId: string): boolean {
 }
 
 /** Moves an effect within its chain; `index` is its index after the move. */
-export function moveEffect(project: Project, owner: string, id: string, index: number): Project {
-  const effects = effectsOf(project, owner);
+export function moveEffect(project: Project, channelId: string, id: string, index: number): Project {
+  const effects = effectsOf(project, channelId);
   const fromIndex = effects.findIndex((effect) => effect.id === id);
   const effect = effects[fromIndex];
   const toIndex = Math.min(effects.length - 1, Math.max(0, index));
   if (!effect || toIndex === fromIndex) return project;
-  return withEffects(project, owner, effects.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, effect));
+  return withEffects(project, channelId, effects.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, effect));
 }
 
 /** Inserts a copy of an effect after it and returns the id of the copy. */
 export function duplicateEffect(
   project: Project,
-  owner: string,
+  channelId: string,
   id: string,
 ): { project: Project; effectId: string } | null {
-  const effects = effectsOf(project, owner);
+  const effects = effectsOf(project, channelId);
   const fromIndex = effects.findIndex((effect) => effect.id === id);
   const effect = effects[fromIndex];
   if (!effect) return null;
   const copy: Effect = { ...effect, id: newId('effect') };
-  return { project: withEffects(project, owner, effects.toSpliced(fromIndex + 1, 0, copy)), effectId: copy.id };
+  return { project: withEffects(project, channelId, effects.toSpliced(fromIndex + 1, 0, copy)), effectId: copy.id };
 }
 
 export function setEffectParameter(
   project: Project,
-  owner: string,
+  channelId: string,
   id: string,
   parameter: string,
   value: number | string | boolean,
 ): Project {
-  return updateEffect(project, owner, id, (effect) => ({ ...effect, params: { ...effect.params, [parameter]: value } }));
+  return updateEffect(project, channelId, id, (effect) => ({ ...effect, params: { ...effect.params, [parameter]: value } }));
 }
 
 /** Resets every parameter to its default. */
-export function resetEffect(project: Project, owner: string, id: string): Project {
-  return updateEffect(project, owner, id, (effect) => ({ ...effect, params: {} }));
+export function resetEffect(project: Project, channelId: string, id: string): Project {
+  return updateEffect(project, channelId, id, (effect) => ({ ...effect, params: {} }));
 }
 
-export function setEffectBypass(project: Project, owner: string, id: string, bypass: boolean): Project {
-  return updateEffect(project, owner, id, (effect) => ({ ...effect, bypass }));
+export function setEffectBypass(project: Project, channelId: string, id: string, bypass: boolean): Project {
+  return updateEffect(project, channelId, id, (effect) => ({ ...effect, bypass }));
 }
 
 /** Sets the track whose signal feeds the side-chain of an effect; null removes the side-chain. */
-export function setSideChain(project: Project, owner: string, id: string, source: string | null): Project {
-  return updateEffect(project, owner, id, (effect) => withSideChain(effect, source));
+export function setSideChain(project: Project, channelId: string, id: string, source: string | null): Project {
+  return updateEffect(project, channelId, id, (effect) => withSideChain(effect, source));
 }
 
 /**
@@ -111,8 +111,8 @@ export function setSideChain(project: Project, owner: string, id: string, source
 const RESPONSE = { parameter: 'response', ownFile: 0 };
 
 /** Makes an audio file the impulse response of a convolution effect; null removes the file. */
-export function setImpulse(project: Project, owner: string, id: string, fileId: string | null): Project {
-  return updateEffect(project, owner, id, (effect) => {
+export function setImpulse(project: Project, channelId: string, id: string, fileId: string | null): Project {
+  return updateEffect(project, channelId, id, (effect) => {
     if (effect.type !== 'builtin') return effect;
     const { impulse: _previous, ...remaining } = effect;
     if (fileId === null) return remaining;

@@ -4,9 +4,9 @@ import type { KindOf } from './automation-targets';
 import { MASTER_ID, type Effect, type Project, type Send } from './model';
 
 export type LiveChange =
-  | { kind: 'parameter'; owner: string; effectId: string; parameter: string; value: number }
-  | { kind: 'effect-bypass'; owner: string; effectId: string; bypass: boolean }
-  | { kind: 'bypass'; owner: string; bypass: boolean }
+  | { kind: 'parameter'; channelId: string; effectId: string; parameter: string; value: number }
+  | { kind: 'effect-bypass'; channelId: string; effectId: string; bypass: boolean }
+  | { kind: 'bypass'; channelId: string; bypass: boolean }
   | { kind: 'send'; trackId: string; send: number; levelDb: number };
 
 /** Fields of a project and of a track whose change needs a new session. */
@@ -33,13 +33,13 @@ export function liveChanges(before: Project, after: Project, kindOf: KindOf): Li
     if (!effects || !sends) return null;
     changes.push(...effects, ...sends);
     if (Boolean(old.bypass) !== Boolean(track.bypass)) {
-      changes.push({ kind: 'bypass', owner: track.id, bypass: Boolean(track.bypass) });
+      changes.push({ kind: 'bypass', channelId: track.id, bypass: Boolean(track.bypass) });
     }
   }
   return changes;
 }
 
-function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [], kindOf: KindOf): LiveChange[] | null {
+function effectChanges(channelId: string, before: Effect[] = [], after: Effect[] = [], kindOf: KindOf): LiveChange[] | null {
   if (before === after) return [];
   if (before.length !== after.length) return null;
   const changes: LiveChange[] = [];
@@ -52,10 +52,10 @@ function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [
     for (const parameter of kind.parameters) {
       const value = storedValue(parameter, effect.params?.[parameter.id]);
       if (value === storedValue(parameter, old.params?.[parameter.id])) continue;
-      changes.push({ kind: 'parameter', owner, effectId: effect.id, parameter: parameter.id, value });
+      changes.push({ kind: 'parameter', channelId, effectId: effect.id, parameter: parameter.id, value });
     }
     if (Boolean(old.bypass) !== Boolean(effect.bypass)) {
-      changes.push({ kind: 'effect-bypass', owner, effectId: effect.id, bypass: Boolean(effect.bypass) });
+      changes.push({ kind: 'effect-bypass', channelId, effectId: effect.id, bypass: Boolean(effect.bypass) });
     }
   }
   return changes;

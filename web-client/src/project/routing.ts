@@ -53,9 +53,12 @@ export function possibleTargets(project: Project, id: string): Track[] {
   return project.tracks.filter((track) => hasInputs(track.kind) && !reachableFrom(routes, track.id).has(id));
 }
 
-/** Returns the tracks that can feed a side-chain of the track `owner` without a feedback loop. */
-export function possibleSideChains(project: Project, owner: string): Track[] {
-  const reachableIds = reachableFrom(allRoutes(project), owner);
+/**
+ * Returns the tracks that can feed a side-chain of a track or the master without a feedback loop.
+ * `channelId` is the id of the track, or `MASTER_ID`.
+ */
+export function possibleSideChains(project: Project, channelId: string): Track[] {
+  const reachableIds = reachableFrom(allRoutes(project), channelId);
   return project.tracks.filter((track) => !reachableIds.has(track.id));
 }
 

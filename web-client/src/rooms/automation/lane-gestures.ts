@@ -32,7 +32,7 @@ export class LaneGestures {
   readonly #commands: AutomationCommands;
   readonly #view: TimeView;
   readonly #stepTicks: () => number;
-  readonly #lane: () => { owner: string; target: AutomationTarget };
+  readonly #lane: () => { channelId: string; target: AutomationTarget };
   #drag: Drag | null = null;
   /** Whether the last press added a point. */
   #justAdded = false;
@@ -42,7 +42,7 @@ export class LaneGestures {
     commands: AutomationCommands,
     view: TimeView,
     stepTicks: () => number,
-    lane: () => { owner: string; target: AutomationTarget },
+    lane: () => { channelId: string; target: AutomationTarget },
   ) {
     this.#song = song;
     this.#commands = commands;
@@ -71,20 +71,20 @@ export class LaneGestures {
   }
 
   press(pointer: LanePointer): void {
-    const { owner, target } = this.#lane();
+    const { channelId, target } = this.#lane();
     gestureCount += 1;
     const gesture = `automation ${gestureCount}`;
     const drag = { base: this.#points(), start: pointer, moved: false, gesture };
     const hit = this.pointAt(pointer);
     this.#justAdded = false;
     if (hit !== null) {
-      this.#commands.select({ owner, target: target.target, index: hit });
+      this.#commands.select({ channelId, target: target.target, index: hit });
       this.#drag = { kind: 'move', index: hit, ...drag };
       return;
     }
     const segment = pointer.altKey ? this.#segmentAt(pointer) : null;
     if (segment !== null) {
-      this.#commands.select({ owner, target: target.target, index: segment });
+      this.#commands.select({ channelId, target: target.target, index: segment });
       this.#drag = { kind: 'bend', index: segment, ...drag };
       return;
     }
@@ -94,8 +94,8 @@ export class LaneGestures {
       curve: target.stepped ? 'step' : 'linear',
     };
     const added = insertPoint(drag.base, point);
-    this.#commands.setPoints('Add point', owner, target.target, added.points, gesture);
-    this.#commands.select({ owner, target: target.target, index: added.index });
+    this.#commands.setPoints('Add point', channelId, target.target, added.points, gesture);
+    this.#commands.select({ channelId, target: target.target, index: added.index });
     this.#drag = { kind: 'move', index: added.index, ...drag, base: added.points };
     this.#justAdded = true;
   }
@@ -105,9 +105,9 @@ export class LaneGestures {
     if (!drag) return;
     if (!drag.moved && Math.hypot(pointer.x - drag.start.x, pointer.y - drag.start.y) < DRAG_START_PX) return;
     drag.moved = true;
-    const { owner, target } = this.#lane();
+    const { channelId, target } = this.#lane();
     if (drag.kind === 'bend') {
-      this.#commands.setPoints('Bend curve', owner, target.target, this.#bent(drag, pointer), drag.gesture);
+      this.#commands.setPoints('Bend curve', channelId, target.target, this.#bent(drag, pointer), drag.gesture);
       return;
     }
     const point = drag.base[drag.index];
@@ -115,7 +115,7 @@ export class LaneGestures {
     const y = yOfValue(target, point.value, pointer.heightPx) + pointer.y - drag.start.y;
     const tick = this.#snap(point.tick + (pointer.x - drag.start.x) * this.#view.ticksPerPx, pointer);
     const points = movePoint(drag.base, drag.index, tick, valueAtY(target, y, pointer.heightPx));
-    this.#commands.setPoints('Move point', owner, target.target, points, drag.gesture);
+    this.#commands.setPoints('Move point', channelId, target.target, points, drag.gesture);
   }
 
   release(): void {
@@ -125,16 +125,16 @@ export class LaneGestures {
 
   /** Deletes the point under a double click, unless the first of the two clicks added it. */
   doubleClick(pointer: LanePointer): void {
-    const { owner, target } = this.#lane();
+    const { channelId, target } = this.#lane();
     const hit = this.pointAt(pointer);
     if (hit === null || this.#justAdded) return;
-    this.#commands.setPoints('Delete point', owner, target.target, this.#points().toSpliced(hit, 1));
+    this.#commands.setPoints('Delete point', channelId, target.target, this.#points().toSpliced(hit, 1));
     this.#commands.select(null);
   }
 
   #points(): readonly AutomationPoint[] {
-    const { owner, target } = this.#lane();
-    return this.#commands.pointsOf(owner, target.target);
+    const { channelId, target } = this.#lane();
+    return this.#commands.pointsOf(channelId, target.target);
   }
 
   /**

@@ -9,8 +9,8 @@ import type { EffectCatalog } from '../library/effect-catalog.svelte';
 import type { Preferences } from '../view/preferences.svelte';
 import type { Song } from './song.svelte';
 
-/** Identifies a point of an automation lane; `owner` is the id of a track or `MASTER_ID`. */
-export type PointRef = { owner: string; target: string; index: number };
+/** Identifies a point of an automation lane; `channelId` is the id of a track or `MASTER_ID`. */
+export type PointRef = { channelId: string; target: string; index: number };
 
 export class AutomationCommands {
   readonly #song: Song;
@@ -22,8 +22,8 @@ export class AutomationCommands {
   /** The automation targets of the selected track or the master. */
   readonly targets: AutomationTarget[] = $derived.by(() => {
     const { project, selection } = this.#song;
-    const { owner } = selection;
-    return owner === null ? [] : targetsOf(project, owner, (effect) => this.#effectCatalog.kindOf(effect));
+    const { channelId } = selection;
+    return channelId === null ? [] : targetsOf(project, channelId, (effect) => this.#effectCatalog.kindOf(effect));
   });
 
   constructor(song: Song, player: Player, preferences: Preferences, effectCatalog: EffectCatalog) {
@@ -34,14 +34,14 @@ export class AutomationCommands {
   }
 
   /** Returns the index of the selected point if it is in the lane; null if it is not. */
-  selectedIn(owner: string, target: string): number | null {
+  selectedIn(channelId: string, target: string): number | null {
     const selected = this.#selected;
-    if (selected?.owner !== owner || selected.target !== target) return null;
-    return selected.index < this.pointsOf(owner, target).length ? selected.index : null;
+    if (selected?.channelId !== channelId || selected.target !== target) return null;
+    return selected.index < this.pointsOf(channelId, target).length ? selected.index : null;
   }
 
-  pointsOf(owner: string, target: string): readonly AutomationPoint[] {
-    return lanesOf(this.#song.project, owner).find((lane) => lane.target === target)?.points ?? [];
+  pointsOf(channelId: string, target: string): readonly AutomationPoint[] {
+    return lanesOf(this.#song.project, channelId).find((lane) => lane.target === target)?.points ?? [];
   }
 
   select(point: PointRef | null): void {
@@ -49,48 +49,48 @@ export class AutomationCommands {
     this.#song.selection.focus = 'automation';
   }
 
-  addLane(owner: string, automationTarget: AutomationTarget): void {
+  addLane(channelId: string, automationTarget: AutomationTarget): void {
     const { target, current } = automationTarget;
-    this.#song.edit(`Automate ${inSentence(automationTarget)}`, (project) => addLane(project, owner, target, current));
-    this.select({ owner, target, index: 0 });
+    this.#song.edit(`Automate ${inSentence(automationTarget)}`, (project) => addLane(project, channelId, target, current));
+    this.select({ channelId, target, index: 0 });
   }
 
-  removeLane(owner: string, target: string): void {
-    this.#song.edit('Remove automation', (project) => removeLane(project, owner, target));
+  removeLane(channelId: string, target: string): void {
+    this.#song.edit('Remove automation', (project) => removeLane(project, channelId, target));
     this.#selected = null;
   }
 
-  setPoints(label: string, owner: string, target: string, points: AutomationPoint[], gesture: string | null = null): void {
-    this.#song.edit(label, (project) => setPoints(project, owner, target, points), gesture);
+  setPoints(label: string, channelId: string, target: string, points: AutomationPoint[], gesture: string | null = null): void {
+    this.#song.edit(label, (project) => setPoints(project, channelId, target, points), gesture);
   }
 
   /** Adds a point at the playhead. Its value is that of the curve at the playhead. */
-  addAtPlayhead(owner: string, { target, stepped, current }: AutomationTarget): void {
-    const points = this.pointsOf(owner, target);
+  addAtPlayhead(channelId: string, { target, stepped, current }: AutomationTarget): void {
+    const points = this.pointsOf(channelId, target);
     const tick = Math.round(this.#player.positionTick());
     const value = valueAtTick(points, this.#song.project.tempo_map, tick) ?? current;
     const added = insertPoint(points, { tick, value, curve: stepped ? 'step' : 'linear' });
-    this.setPoints('Add point', owner, target, added.points);
-    this.select({ owner, target, index: added.index });
+    this.setPoints('Add point', channelId, target, added.points);
+    this.select({ channelId, target, index: added.index });
   }
 
-  setValue({ owner, target, index }: PointRef, value: number, gesture: string | null = null): void {
-    const points = this.pointsOf(owner, target);
+  setValue({ channelId, target, index }: PointRef, value: number, gesture: string | null = null): void {
+    const points = this.pointsOf(channelId, target);
     const point = points[index];
     if (!point) return;
-    this.setPoints('Change point', owner, target, movePoint(points, index, point.tick, value), gesture);
+    this.setPoints('Change point', channelId, target, movePoint(points, index, point.tick, value), gesture);
   }
 
-  setCurve({ owner, target, index }: PointRef, curve: Curve, gesture: string | null = null): void {
-    this.setPoints('Bend curve', owner, target, setCurve(this.pointsOf(owner, target), index, curve), gesture);
+  setCurve({ channelId, target, index }: PointRef, curve: Curve, gesture: string | null = null): void {
+    this.setPoints('Bend curve', channelId, target, setCurve(this.pointsOf(channelId, target), index, curve), gesture);
   }
 
   removeSelected(): void {
     const selected = this.#selected;
     if (!selected) return;
-    const points = this.pointsOf(selected.owner, selected.target);
+    const points = this.pointsOf(selected.channelId, selected.target);
     if (!points[selected.index]) return;
-    this.setPoints('Delete point', selected.owner, selected.target, points.toSpliced(selected.index, 1));
+    this.setPoints('Delete point', selected.channelId, selected.target, points.toSpliced(selected.index, 1));
     this.#selected = points.length > 1 ? { ...selected, index: Math.max(0, selected.index - 1) } : null;
   }
 
@@ -99,7 +99,7 @@ export class AutomationCommands {
     const selected = this.#selected;
     const target = this.targets.find((candidate) => candidate.target === selected?.target);
     if (!selected || !target) return;
-    const points = this.pointsOf(selected.owner, selected.target);
+    const points = this.pointsOf(selected.channelId, selected.target);
     const point = points[selected.index];
     if (!point) return;
     const { stepTicks } = this.#preferences;
@@ -107,13 +107,13 @@ export class AutomationCommands {
     const tick = bySteps === 0 ? point.tick : snapTick(signatures, point.tick + bySteps * stepTicks, stepTicks);
     const value = Math.min(target.max, Math.max(target.min, point.value + byValue * target.stepAt(point.value)));
     const roundedValue = Number(value.toPrecision(9));
-    this.setPoints('Move point', selected.owner, selected.target, movePoint(points, selected.index, tick, roundedValue));
+    this.setPoints('Move point', selected.channelId, selected.target, movePoint(points, selected.index, tick, roundedValue));
   }
 
   /** Selects the point of a lane that is before (`by` -1) or after (`by` 1) the selected point. */
-  selectNext(owner: string, target: string, by: number): void {
-    const lastIndex = this.pointsOf(owner, target).length - 1;
-    const selectedIndex = this.selectedIn(owner, target) ?? -by;
-    this.select({ owner, target, index: Math.min(lastIndex, Math.max(0, selectedIndex + by)) });
+  selectNext(channelId: string, target: string, by: number): void {
+    const lastIndex = this.pointsOf(channelId, target).length - 1;
+    const selectedIndex = this.selectedIn(channelId, target) ?? -by;
+    this.select({ channelId, target, index: Math.min(lastIndex, Math.max(0, selectedIndex + by)) });
   }
 }

@@ -18,15 +18,15 @@ export class EffectCommands {
   }
 
   /** Appends a new effect and shows it in the editor. */
-  add(owner: string, kind: EffectKind): void {
-    const added = addEffect(this.#song.project, owner, kind);
+  add(channelId: string, kind: EffectKind): void {
+    const added = addEffect(this.#song.project, channelId, kind);
     this.#song.edit(`Add ${kind.name}`, () => added.project);
-    this.show(owner, added.effectId);
+    this.show(channelId, added.effectId);
   }
 
   /** Shows an effect in the editor. */
-  show(owner: string, effectId: string): void {
-    this.#song.selection.selectOwner(owner);
+  show(channelId: string, effectId: string): void {
+    this.#song.selection.selectChannel(channelId);
     this.select(effectId);
     this.#view.showEditor('effects');
   }
@@ -38,49 +38,49 @@ export class EffectCommands {
   }
 
   /** Removes an effect and selects the effect after it, or the last effect. */
-  remove(owner: string, effect: Effect): void {
+  remove(channelId: string, effect: Effect): void {
     const song = this.#song;
-    const index = effectsOf(song.project, owner).findIndex((candidate) => candidate.id === effect.id);
-    song.edit(`Remove ${this.#catalog.nameOf(effect)}`, (project) => removeEffect(project, owner, effect.id));
-    const remaining = effectsOf(song.project, owner);
+    const index = effectsOf(song.project, channelId).findIndex((candidate) => candidate.id === effect.id);
+    song.edit(`Remove ${this.#catalog.nameOf(effect)}`, (project) => removeEffect(project, channelId, effect.id));
+    const remaining = effectsOf(song.project, channelId);
     song.selection.effectId = remaining[Math.min(index, remaining.length - 1)]?.id ?? null;
   }
 
-  duplicate(owner: string, effect: Effect): void {
+  duplicate(channelId: string, effect: Effect): void {
     const song = this.#song;
-    const copy = duplicateEffect(song.project, owner, effect.id);
+    const copy = duplicateEffect(song.project, channelId, effect.id);
     if (!copy) return;
     song.edit(`Duplicate ${this.#catalog.nameOf(effect)}`, () => copy.project);
     this.select(copy.effectId);
   }
 
   /** Moves an effect within its chain; `index` is its index after the move. */
-  move(owner: string, effect: Effect, index: number): void {
+  move(channelId: string, effect: Effect, index: number): void {
     const name = this.#catalog.nameOf(effect);
-    this.#song.edit(`Move ${name}`, (project) => moveEffect(project, owner, effect.id, index));
+    this.#song.edit(`Move ${name}`, (project) => moveEffect(project, channelId, effect.id, index));
   }
 
   removeSelected(): void {
-    this.#withSelected((owner, effect) => this.remove(owner, effect));
+    this.#withSelected((channelId, effect) => this.remove(channelId, effect));
   }
 
   duplicateSelected(): void {
-    this.#withSelected((owner, effect) => this.duplicate(owner, effect));
+    this.#withSelected((channelId, effect) => this.duplicate(channelId, effect));
   }
 
   moveSelected(by: number): void {
     if (by === 0) return;
-    this.#withSelected((owner, effect, index) => this.move(owner, effect, index + by));
+    this.#withSelected((channelId, effect, index) => this.move(channelId, effect, index + by));
   }
 
   /** Calls `command` with the selected effect and its index in the chain, if one is selected. */
-  #withSelected(command: (owner: string, effect: Effect, index: number) => void): void {
+  #withSelected(command: (channelId: string, effect: Effect, index: number) => void): void {
     const { selection, project } = this.#song;
-    const { owner } = selection;
-    if (owner === null) return;
-    const effects = effectsOf(project, owner);
+    const { channelId } = selection;
+    if (channelId === null) return;
+    const effects = effectsOf(project, channelId);
     const index = effects.findIndex((effect) => effect.id === selection.effectId);
     const effect = effects[index];
-    if (effect) command(owner, effect, index);
+    if (effect) command(channelId, effect, index);
   }
 }

@@ -21,7 +21,7 @@ export class Selection {
     () => this.#project().tracks.find((track) => track.id === this.trackId) ?? null,
   );
   /** Id of the selected track, or `MASTER_ID` for the master; null if neither is selected. */
-  readonly owner: string | null = $derived(this.isMaster ? MASTER_ID : (this.track?.id ?? null));
+  readonly channelId: string | null = $derived(this.isMaster ? MASTER_ID : (this.track?.id ?? null));
   /** Name and colour of the selected track or the master. */
   readonly channel: { name: string; color: string } | null = $derived(
     this.isMaster ? { name: 'Master', color: palette().accent } : this.track,
@@ -52,9 +52,9 @@ export class Selection {
   }
 
   /** Selects a track, or the master by `MASTER_ID`. */
-  selectOwner(owner: string): void {
-    if (owner === MASTER_ID) this.selectMaster();
-    else this.selectTrack(owner);
+  selectChannel(channelId: string): void {
+    if (channelId === MASTER_ID) this.selectMaster();
+    else this.selectTrack(channelId);
   }
 
   selectItem(trackId: string, id: string | null): void {

@@ -25,9 +25,9 @@ export class AutomatedValues {
   }
 
   /** Returns the value of a target of a track or the master; null if it is not automated. */
-  of(owner: string, target: string): number | null {
+  of(channelId: string, target: string): number | null {
     const { project } = this.#song;
-    const points = lanesOf(project, owner).find((lane) => lane.target === target)?.points ?? [];
+    const points = lanesOf(project, channelId).find((lane) => lane.target === target)?.points ?? [];
     if (points.length === 0) return null;
     this.#followPlayhead();
     return valueAtTick(points, project.tempo_map, this.#player.positionTick());
