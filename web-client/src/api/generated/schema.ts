@@ -79,7 +79,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns the stored bytes of every user, decoded copies included. */
+        /** Returns the storage that every user uses, in bytes, decoded copies included. */
         get: operations["get_admin_storage"];
         put?: never;
         post?: never;
@@ -754,7 +754,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the media folders (`SF_MEDIA_DIRS`). Administrators only. */
+        /** Lists the media folders (`SF_MEDIA_DIRS`). Only administrators may do this. */
         get: operations["get_media_drives"];
         put?: never;
         post?: never;
@@ -772,8 +772,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the audio files of a folder by name, with properties from their headers. Administrators
-         *     only.
+         * Lists the audio files of a folder by name, with properties from their headers. Only
+         *     administrators may do this.
          */
         get: operations["get_media_files"];
         put?: never;
@@ -796,7 +796,7 @@ export interface paths {
         /**
          * Imports audio files from this machine by their paths, without an upload. The limits and the
          *     quota of uploads apply. If all files are refused, the answer is the problem of the first.
-         *     Administrators only.
+         *     Only administrators may do this.
          */
         post: operations["post_media_import"];
         delete?: never;
@@ -814,7 +814,7 @@ export interface paths {
         };
         /**
          * Lists the folders below a folder, down to `depth` levels. Omits hidden folders and links that
-         *     lead out of the media folders. Administrators only.
+         *     lead out of the media folders. Only administrators may do this.
          */
         get: operations["get_media_tree"];
         put?: never;
@@ -982,7 +982,7 @@ export interface paths {
         post: operations["post_plugins_dirs"];
         /**
          * Removes a folder from the caller's plugin folders. The folder itself stays on the disk.
-         *     Administrators and callers on this machine only.
+         *     Only administrators and callers on this machine may do this.
          */
         delete: operations["delete_plugins_dirs"];
         options?: never;
@@ -1023,7 +1023,8 @@ export interface paths {
         /**
          * Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
          *     for the choice. Uses the program of `SF_DIALOG_BRIDGE` or, if it is not set or fails, the
-         *     system's dialog. Does not add the folder to any list. Local callers only; no token is needed.
+         *     system's dialog. Does not add the folder to any list. Only local callers may do this; they need
+         *     no token.
          */
         post: operations["post_plugins_pick_dir"];
         delete?: never;
@@ -1095,8 +1096,9 @@ export interface paths {
         /**
          * Searches the caller's folders for plugins and SoundFonts now. Unchanged modules are only scanned
          *     again if their last scan failed. A module that hangs is stopped after `SF_PLUGIN_SCAN_MAX_SECS`
-         *     and stays unclassified. Discards the cached lists of effects of all users. Administrators and
-         *     callers on this machine only, because the scan runs the code of plugins (in separate processes).
+         *     and is listed in `unclassified`. Discards the cached lists of effects of all users. Only
+         *     administrators and callers on this machine may scan, because a scan runs the code of plugins (in
+         *     separate processes).
          */
         post: operations["post_plugins_scan"];
         delete?: never;
@@ -2024,7 +2026,7 @@ export interface components {
             id: string;
             /** @description When the action happened, RFC 3339. */
             at: string;
-            /** @description The action. */
+            /** @description Name of the action, such as `log_in_failed`. */
             action: string;
             /** @description Id of the account that acted; null without a log-in. */
             actor_id: string | null;
@@ -2071,7 +2073,7 @@ export interface components {
             /** @description Reason why the value is not valid. */
             detail: string;
         };
-        /** @description A folder. */
+        /** @description A folder below a media folder, with its subfolders. */
         Folder: {
             /** @description Absolute path of the folder. */
             path: string;
@@ -2121,7 +2123,7 @@ export interface components {
         };
         /** @description A project made from a MIDI file. The service does not store it. */
         ImportAnswer: {
-            /** @description The project. */
+            /** @description The project made from the file. */
             project: components["schemas"]["Project"];
             /** @description Warnings, as sentences, about data of the file that could not be read or represented. */
             warnings: string[];
@@ -2600,7 +2602,7 @@ export interface components {
                 id: string;
                 /** @description When the action happened, RFC 3339. */
                 at: string;
-                /** @description The action. */
+                /** @description Name of the action, such as `log_in_failed`. */
                 action: string;
                 /** @description Id of the account that acted; null without a log-in. */
                 actor_id: string | null;
@@ -2982,7 +2984,7 @@ export interface components {
         PluginProblem: {
             /** @description Path of the module or folder. */
             path: string;
-            /** @description The problem. */
+            /** @description Why the plugins of the module, or the folder, cannot be used. */
             problem: string;
         };
         /** @description Result of a scan for a user's plugins. */
@@ -3132,12 +3134,15 @@ export interface components {
         };
         /** @description An account with the password to hand to its owner. */
         ProvidedUser: {
-            /** @description The account. */
+            /** @description The new or changed account. */
             user: components["schemas"]["Account"];
             /** @description The generated password; null if one was sent. It is never shown again. */
             password: string | null;
         };
-        /** @description Receipt of a render. */
+        /**
+         * @description Report of a render: measurements and hash of the file, settings, and parts that are missing from
+         *     it.
+         */
         Receipt: {
             /**
              * Format: double
@@ -3314,7 +3319,7 @@ export interface components {
              *     silent.
              */
             warnings: string[];
-            /** @description Receipt of the render. */
+            /** @description Measurements, settings and hash of the render. */
             receipt: components["schemas"]["Receipt"];
         };
         /** @description Metadata of the song. */
@@ -3350,7 +3355,7 @@ export interface components {
         };
         /** @description A template, filled in. */
         RenderedTemplate: {
-            /** @description The text. */
+            /** @description Text of the template, with all variables replaced by their values. */
             text: string;
         };
         /** @description A revision in a list. */
@@ -3481,7 +3486,7 @@ export interface components {
             path: string;
             /** @description Whether the SoundFont can be played, without its faulty parts. */
             usable: boolean;
-            /** @description The problem. */
+            /** @description Why the SoundFont, or parts of it, cannot be played. */
             problem: string;
         };
         /** @description A file or folder with a remark. */
@@ -3715,7 +3720,7 @@ export interface components {
              */
             free_bytes: number | null;
         };
-        /** @description A preset. */
+        /** @description A preset with its content. */
         StoredPreset: components["schemas"]["PresetSummary"] & {
             /**
              * @description `effects` as on a track of a project, but without ids. An instrument also has a
@@ -3777,7 +3782,7 @@ export interface components {
          * @enum {string}
          */
         TaskState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-        /** @description An autosave. */
+        /** @description The autosave of a user with its project. */
         TempDocument: {
             /** @description Time of writing, RFC 3339. */
             updated_at: string;
@@ -3884,7 +3889,7 @@ export interface components {
              * @description Seconds until the token expires.
              */
             expires_in: number;
-            /** @description The account. */
+            /** @description The account that has logged in. */
             user: components["schemas"]["UserView"];
         };
         /** @description A part of the folder tree. */
@@ -3949,7 +3954,10 @@ export interface components {
         };
         /** @description A stored file. */
         UploadedFile: components["schemas"]["AudioFile"] & {
-            /** @description Whether the user already had a file with this content. If so, `file` is that file. */
+            /**
+             * @description Whether the user already had a file with the same bytes. If so, the fields describe that
+             *     file.
+             */
             already_there: boolean;
         };
         /** @description The file that was sent. */
@@ -4354,7 +4362,7 @@ export interface operations {
     delete_admin_throttled: {
         parameters: {
             query?: {
-                /** @description Name of an account, in any case. */
+                /** @description Name of an account; upper and lower case count as equal. */
                 username?: string;
                 /** @description IP address, or IPv6 network that ends in `/64`. */
                 address?: string;
@@ -4383,7 +4391,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
-                /** @description Part of the user name, in any case. */
+                /** @description Part of the user name; upper and lower case count as equal. */
                 search?: string;
             };
             header?: never;
@@ -4507,9 +4515,9 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
-                /** @description A keyword, in any case. */
+                /** @description A keyword; upper and lower case count as equal. */
                 keyword?: string;
-                /** @description Part of the title, the text or a keyword, in any case. */
+                /** @description Part of the title, the text or a keyword; upper and lower case count as equal. */
                 search?: string;
                 /** @description `true`: favourites only; `false`: only templates that are not favourites. */
                 favourite?: boolean;
@@ -4733,9 +4741,9 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
-                /** @description Part of the name, in any case. */
+                /** @description Part of the name; upper and lower case count as equal. */
                 search?: string;
-                /** @description A tag that the files have, in any case. */
+                /** @description A tag that the files have; upper and lower case count as equal. */
                 tag?: string;
             };
             header?: never;
