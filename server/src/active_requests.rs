@@ -122,7 +122,7 @@ impl ActiveRequests {
         let max = self.0.max_while_database_busy;
         if is_database_busy && count >= max {
             let detail = format!(
-                "The database is too busy for more than {max} requests of your account at once; try again in a moment."
+                "The database is too busy for more than {max} requests of your account at the same time; try again in a moment."
             );
             return Err(ApiError::Unavailable { code: DATABASE_BUSY, detail });
         }

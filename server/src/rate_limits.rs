@@ -21,8 +21,8 @@ use crate::error::{ApiError, ApiResult};
 /// Maximum number of buckets.
 const BUCKETS_MAX: usize = 50_000;
 
-/// Number of buckets that are evicted when the maximum is reached. Evicting many at once makes the
-/// search for them rare.
+/// Number of buckets that are evicted when the maximum is reached. Evicting many buckets together
+/// makes the search for them rare.
 const BUCKETS_EVICTED: usize = BUCKETS_MAX / 8;
 
 const SECS_PER_MINUTE: f64 = 60.0;

@@ -1,6 +1,6 @@
 //! Measures the service's peak memory for the most expensive requests: one request alone, eight at
-//! once, and different requests of several users at once. Also checks that the service still
-//! answers.
+//! the same time, and different requests of several users at the same time. Also checks that the
+//! service still answers.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -374,7 +374,7 @@ impl Measurement {
         Ok(())
     }
 
-    /// Measures a request alone and eight times at once.
+    /// Measures a request alone, and eight of it at the same time.
     fn measure_both<'r>(
         &mut self,
         name: &str,
@@ -403,8 +403,9 @@ impl Measurement {
         Ok(limit.parse()?)
     }
 
-    /// Measures an operation with each of its expensive bodies, and then with the worst body eight
-    /// times at once. If the operation takes a project, the worst valid project is also measured.
+    /// Measures an operation with each of its expensive bodies, and then eight requests with the
+    /// worst body at the same time. If the operation takes a project, the worst valid project is
+    /// also measured.
     fn measure_json_bodies(&mut self, operation: &Operation, project: &str) -> anyhow::Result<()> {
         let limit = self.body_limit(operation)?;
         let mut worst: Option<(f64, String, Vec<u8>)> = None;
@@ -448,8 +449,8 @@ impl Measurement {
         Ok(stream)
     }
 
-    /// Measures eight different requests of three users at once. Each uses as much memory of one
-    /// kind as it may. The other requests are repeated until both renders end.
+    /// Measures eight different requests of three users at the same time. Each uses as much memory
+    /// of one kind as it may. The other requests are repeated until both renders end.
     fn measure_mixed(
         &mut self,
         operations: &[Operation],

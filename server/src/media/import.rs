@@ -42,7 +42,8 @@ pub(super) struct ImportedMedia {
 pub(super) struct ImportedFile {
     /// Path of the original file.
     path: String,
-    /// Whether the caller already had a file with this content. If so, `file` is that earlier file.
+    /// Whether the caller already had a file with the same bytes. If so, `file` is that earlier
+    /// file.
     known: bool,
     /// The imported audio file.
     file: AudioFile,

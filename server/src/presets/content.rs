@@ -1,7 +1,7 @@
-//! Checks the contents of presets.
+//! Checks the `content` of presets.
 //!
-//! A content is checked as if it were a track of a project: first by the schema, then strictly by
-//! the engine's parameter tables. Projects may contain effects, parameters and values that this
+//! The content is checked as if it were a track of a project: first by the schema, then strictly
+//! by the engine's parameter tables. Projects may contain effects, parameters and values that this
 //! version does not know. A preset with such values is refused, because it could not be played.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
@@ -73,7 +73,7 @@ fn faults(kind: PresetKind, fields: &Map<String, Value>) -> Vec<FieldError> {
     effects.iter().enumerate().flat_map(checked).collect()
 }
 
-/// Returns the smallest project that has this content as a track.
+/// Returns the smallest project that has a track with these fields.
 fn project(fields: &Map<String, Value>) -> Value {
     let mut track = fields.clone();
     track.insert("id".to_owned(), "preset".into());
@@ -153,7 +153,7 @@ mod tests {
               "params": { "detector": "RMS", "auto_makeup": true, "ratio": 4 } },
             { "id": "e8", "type": "vst3", "plugin_id": "x", "state": "AAAA" },
         ] });
-        let stored = checked(PresetKind::EffectChain, &chain).expect("a content");
+        let stored = checked(PresetKind::EffectChain, &chain).expect("a valid preset");
         assert_eq!(stored["effects"][0]["params"], chain["effects"][0]["params"]);
         assert_eq!(stored["effects"][1], json!({ "type": "vst3", "plugin_id": "x", "state": "AAAA" }));
         assert!(!stored.to_string().contains("side_chain") && !stored.to_string().contains("e7"), "{stored}");

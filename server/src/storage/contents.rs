@@ -1,5 +1,5 @@
-//! Locks the stored contents. No content is then deleted while an upload stores the same content
-//! again.
+//! Locks the contents of the storage: stored audio and SoundFonts. While they are locked by an
+//! upload, no other request can delete the files that the upload uses again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::db;
 use crate::error::ApiResult;
 use crate::state::AppState;
 
-/// Lock within this process. It is locked while contents are stored or deleted.
+/// Lock within this process. It is locked while audio or SoundFonts are stored or deleted.
 #[derive(Debug, Default)]
 pub(super) struct ContentsLock(Mutex<()>);
 
@@ -28,7 +28,8 @@ pub(crate) fn lock_contents<'a>(state: &'a AppState, runtime: &Handle) -> ApiRes
     })
 }
 
-/// Keeps the contents locked until it is dropped. Must be dropped on a thread that may block.
+/// Keeps audio and SoundFonts locked until it is dropped. Must be dropped on a thread that may
+/// block.
 pub(crate) struct ContentsGuard<'a> {
     database_lock: Option<db::Lock>,
     runtime: Handle,

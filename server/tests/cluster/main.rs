@@ -264,7 +264,7 @@ fn soundfonts_are_shared(first: &Service, second: &Service) {
     let own_receipt = receipt(second);
     assert_eq!(own_receipt["settings"]["soundfonts"], json!(["own"]));
     second.expect(204, "DELETE", "/api/v1/plugins/soundfonts/own", &[], &Value::Null);
-    // The default bank plays instead. It is a file with the same content.
+    // The default bank plays instead. It is a file with the same bytes.
     let fallback_receipt = receipt(first);
     assert_eq!(fallback_receipt["settings"]["soundfonts"], json!(["timgm6mb"]));
     assert_eq!(fallback_receipt["pcm_sha256"], own_receipt["pcm_sha256"]);

@@ -314,7 +314,7 @@ fn concurrent_renders_prepare_a_bank_once() {
     });
     assert!(
         together_secs < 1.6 * alone_secs,
-        "{alone_secs} s for one user, {together_secs} s for four users at once"
+        "{alone_secs} s for one user, {together_secs} s for four users at the same time"
     );
 }
 

@@ -101,8 +101,8 @@ impl ChannelStrip {
         }
     }
 
-    /// Like [`Self::process`], but without a copy of the signal. Returns `false` and does nothing if
-    /// the signal must be copied, for example because the fader ramps.
+    /// Like [`Self::process`], but without a copy of the signal. Returns `false` and does nothing
+    /// if the signal must be copied, for example because the fader ramps.
     fn process_in_place(
         &mut self,
         context: ProcessContext,

@@ -2150,7 +2150,10 @@ export interface components {
         ImportedFile: {
             /** @description Path of the original file. */
             path: string;
-            /** @description Whether the caller already had a file with this content. If so, `file` is that earlier file. */
+            /**
+             * @description Whether the caller already had a file with the same bytes. If so, `file` is that earlier
+             *     file.
+             */
             known: boolean;
             /** @description The imported audio file. */
             file: components["schemas"]["AudioFile"];
