@@ -13,7 +13,7 @@ use crate::simd::on_best_instructions;
 
 /// Number of bits of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BitDepth {
+pub enum QuantizerDepth {
     /// 8 bits: -128 to 127.
     Eight,
     /// 16 bits: -32 768 to 32 767.
@@ -22,7 +22,7 @@ pub enum BitDepth {
     TwentyFour,
 }
 
-impl BitDepth {
+impl QuantizerDepth {
     /// Returns the number of bits.
     pub fn bits(self) -> u32 {
         match self {
@@ -123,7 +123,7 @@ fn triangular(bits: u64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantizerConfig {
     /// Bit depth of the result.
-    pub depth: BitDepth,
+    pub depth: QuantizerDepth,
     /// Filter of the error, which applies at the sample rates of [`NoiseShaping::at_rate`].
     pub shaping: NoiseShaping,
     /// Sample rate in hertz.
@@ -258,7 +258,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    fn quantizer(depth: BitDepth, shaping: NoiseShaping, sample_rate_hz: u32) -> QuantizerProcessor {
+    fn quantizer(depth: QuantizerDepth, shaping: NoiseShaping, sample_rate_hz: u32) -> QuantizerProcessor {
         QuantizerProcessor::new(QuantizerConfig { depth, shaping, sample_rate_hz, seed: 0, channel: 0 })
     }
 
@@ -271,9 +271,9 @@ mod tests {
     #[test]
     fn full_scale_is_clipped_and_counted() {
         for (depth, lowest, highest) in [
-            (BitDepth::Eight, -128, 127),
-            (BitDepth::Sixteen, -32_768, 32_767),
-            (BitDepth::TwentyFour, -8_388_608, 8_388_607),
+            (QuantizerDepth::Eight, -128, 127),
+            (QuantizerDepth::Sixteen, -32_768, 32_767),
+            (QuantizerDepth::TwentyFour, -8_388_608, 8_388_607),
         ] {
             for shaping in [NoiseShaping::Off, NoiseShaping::Wannamaker] {
                 let mut quantizer = quantizer(depth, shaping, 48_000);
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn nan_is_treated_as_silence() {
         for shaping in [NoiseShaping::Off, NoiseShaping::Lipshitz] {
-            let mut quantizer = quantizer(BitDepth::Sixteen, shaping, 44_100);
+            let mut quantizer = quantizer(QuantizerDepth::Sixteen, shaping, 44_100);
             let steps = quantized(&mut quantizer, &[f32::NAN; 100]);
             assert!(
                 steps.iter().all(|step| step.abs() < 20),
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn the_output_does_not_depend_on_the_call_size_and_a_reset_equals_a_new_quantizer() {
         let samples: Vec<f32> = (0..1_000).map(|n| n as f32 / 1_000.0 - 0.5).collect();
-        let mut quantizer = quantizer(BitDepth::Sixteen, NoiseShaping::Wannamaker, 48_000);
+        let mut quantizer = quantizer(QuantizerDepth::Sixteen, NoiseShaping::Wannamaker, 48_000);
         let whole = quantized(&mut quantizer, &samples);
         for size in [1, 7, 256] {
             quantizer.reset();
@@ -316,7 +316,7 @@ mod tests {
         for (sample_rate_hz, expected) in
             [(44_100, NoiseShaping::Lipshitz), (48_000, NoiseShaping::Lipshitz), (96_000, NoiseShaping::Off)]
         {
-            let quantizer = quantizer(BitDepth::Sixteen, NoiseShaping::Lipshitz, sample_rate_hz);
+            let quantizer = quantizer(QuantizerDepth::Sixteen, NoiseShaping::Lipshitz, sample_rate_hz);
             assert_eq!(quantizer.shaping(), expected, "noise shaping at {sample_rate_hz} Hz");
         }
     }

@@ -3,7 +3,7 @@
 
 use std::io::{Seek, Write};
 
-use crate::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor};
+use crate::dither::{NoiseShaping, QuantizerConfig, QuantizerDepth, QuantizerProcessor};
 
 /// The sample format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +30,11 @@ impl SampleFormat {
     }
 
     /// Returns the bit depth of integer samples, or `None` for floats.
-    pub fn bit_depth(self) -> Option<BitDepth> {
+    pub fn bit_depth(self) -> Option<QuantizerDepth> {
         match self {
-            Self::Pcm8 => Some(BitDepth::Eight),
-            Self::Pcm16 => Some(BitDepth::Sixteen),
-            Self::Pcm24 => Some(BitDepth::TwentyFour),
+            Self::Pcm8 => Some(QuantizerDepth::Eight),
+            Self::Pcm16 => Some(QuantizerDepth::Sixteen),
+            Self::Pcm24 => Some(QuantizerDepth::TwentyFour),
             Self::Float32 => None,
         }
     }
@@ -86,19 +86,19 @@ pub const MAX_AUDIO_BYTES: u64 = u32::MAX as u64 - 1_024;
 pub struct WavWriter<W: Write + Seek> {
     writer: hound::WavWriter<W>,
     format: SampleFormat,
-    encoder: Encoder,
+    encoder: SampleEncoder,
     audio_bytes: u64,
     /// Encoded bytes of the last call of [`Self::write`].
     encoded: Vec<u8>,
 }
 
 /// Converts the samples of the engine to those of a file.
-enum Encoder {
+enum SampleEncoder {
     Pcm { quantizers: Box<[QuantizerProcessor; 2]>, steps: [Vec<i32>; 2] },
     Float { clipped_samples: u64 },
 }
 
-impl Encoder {
+impl SampleEncoder {
     fn new(format: SampleFormat, sample_rate_hz: u32, shaping: NoiseShaping, seed: u64) -> Self {
         let Some(depth) = format.bit_depth() else { return Self::Float { clipped_samples: 0 } };
         let quantizers = [0, 1].map(|channel| {
@@ -134,7 +134,7 @@ impl<W: Write + Seek> WavWriter<W> {
         Ok(Self {
             writer: hound::WavWriter::new(destination, spec).map_err(from_hound)?,
             format,
-            encoder: Encoder::new(format, sample_rate_hz, shaping, seed),
+            encoder: SampleEncoder::new(format, sample_rate_hz, shaping, seed),
             audio_bytes: 0,
             encoded: Vec::new(),
         })
@@ -155,14 +155,14 @@ impl<W: Write + Seek> WavWriter<W> {
         }
         let channels = [&left[..frames], &right[..frames]];
         match &mut self.encoder {
-            Encoder::Pcm { quantizers, steps } => {
+            SampleEncoder::Pcm { quantizers, steps } => {
                 for ((quantizer, steps), samples) in quantizers.iter_mut().zip(&mut *steps).zip(channels) {
                     steps.resize(frames, 0);
                     quantizer.process(samples, steps);
                 }
                 write_steps(&mut self.writer, self.format, steps, &mut self.encoded).map_err(from_hound)?;
             }
-            Encoder::Float { clipped_samples } => {
+            SampleEncoder::Float { clipped_samples } => {
                 for sample in left.iter().zip(right).flat_map(|(left, right)| [*left, *right]) {
                     *clipped_samples += u64::from(sample.abs() > 1.0);
                     self.writer.write_sample(sample).map_err(from_hound)?;
@@ -177,18 +177,18 @@ impl<W: Write + Seek> WavWriter<W> {
     /// rates without a filter.
     pub fn shaping(&self) -> NoiseShaping {
         match &self.encoder {
-            Encoder::Pcm { quantizers, .. } => quantizers[0].shaping(),
-            Encoder::Float { .. } => NoiseShaping::Off,
+            SampleEncoder::Pcm { quantizers, .. } => quantizers[0].shaping(),
+            SampleEncoder::Float { .. } => NoiseShaping::Off,
         }
     }
 
     /// Returns the number of samples above full scale.
     pub fn clipped_samples(&self) -> u64 {
         match &self.encoder {
-            Encoder::Pcm { quantizers, .. } => {
+            SampleEncoder::Pcm { quantizers, .. } => {
                 quantizers.iter().map(QuantizerProcessor::clipped_samples).sum()
             }
-            Encoder::Float { clipped_samples } => *clipped_samples,
+            SampleEncoder::Float { clipped_samples } => *clipped_samples,
         }
     }
 

@@ -21,7 +21,7 @@ pub const MAX_TICK: u32 = 1_000_000_000;
 
 /// Maximum number of effects in a project, on all tracks and the master together. It allows twenty
 /// effects on each of fifty tracks. The schema allows at most 64 effects on one track.
-pub const MAX_EFFECTS: usize = 1_000;
+pub const MAX_PROJECT_EFFECTS: usize = 1_000;
 
 /// Maximum number of effect parameter values in a project. One plugin can have a few thousand
 /// parameters.

@@ -4,11 +4,12 @@
 use core::f64::consts::TAU;
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor};
+use dsp_core::dither::{NoiseShaping, QuantizerConfig, QuantizerDepth, QuantizerProcessor};
 
 use crate::spectrum::{amplitudes, db, power_density, rms, tone};
 
-const DEPTHS: [BitDepth; 3] = [BitDepth::Eight, BitDepth::Sixteen, BitDepth::TwentyFour];
+const DEPTHS: [QuantizerDepth; 3] =
+    [QuantizerDepth::Eight, QuantizerDepth::Sixteen, QuantizerDepth::TwentyFour];
 pub(crate) const SHAPINGS: [NoiseShaping; 3] =
     [NoiseShaping::Off, NoiseShaping::Lipshitz, NoiseShaping::Wannamaker];
 const SHAPED: [NoiseShaping; 2] = [NoiseShaping::Lipshitz, NoiseShaping::Wannamaker];
@@ -37,7 +38,7 @@ pub(crate) fn largest_error(shaping: NoiseShaping) -> f64 {
     1.5 * (1.0 + published_taps(shaping).iter().map(|tap| tap.abs()).sum::<f64>())
 }
 
-fn quantizer(depth: BitDepth, shaping: NoiseShaping, seed: u64, channel: u32) -> QuantizerProcessor {
+fn quantizer(depth: QuantizerDepth, shaping: NoiseShaping, seed: u64, channel: u32) -> QuantizerProcessor {
     QuantizerProcessor::new(QuantizerConfig { depth, shaping, sample_rate_hz: RATE_HZ, seed, channel })
 }
 
@@ -49,7 +50,7 @@ fn quantized(quantizer: &mut QuantizerProcessor, samples: &[f32]) -> Vec<f64> {
 
 /// Returns the output for silence in steps, which is the error.
 fn errors(shaping: NoiseShaping, frames: usize, seed: u64, channel: u32) -> Vec<f64> {
-    quantized(&mut quantizer(BitDepth::Sixteen, shaping, seed, channel), &vec![0.0; frames])
+    quantized(&mut quantizer(QuantizerDepth::Sixteen, shaping, seed, channel), &vec![0.0; frames])
 }
 
 fn highest(values: impl IntoIterator<Item = f64>) -> f64 {
@@ -101,7 +102,7 @@ fn errors_have_a_mean_of_0_and_a_power_of_a_quarter_of_a_step_squared_at_every_l
 fn shaped_errors_have_the_same_mean_and_power_at_every_level() {
     const SAMPLES: usize = 200_000;
     for shaping in SHAPED {
-        let mut quantizer = quantizer(BitDepth::Sixteen, shaping, 8, 0);
+        let mut quantizer = quantizer(QuantizerDepth::Sixteen, shaping, 8, 0);
         let (mut worst_mean, mut worst_rms) = (0.0_f64, 0.0_f64);
         for sixteenths in -16..=16 {
             let level = f64::from(sixteenths) / 16.0;
@@ -185,7 +186,7 @@ fn a_tone_below_a_step_has_no_harmonics_in_16_bits() {
             .map(|value| (amplitude * value) as f32)
             .collect();
         for shaping in SHAPINGS {
-            let depth = BitDepth::Sixteen;
+            let depth = QuantizerDepth::Sixteen;
             let config = QuantizerConfig { depth, shaping, sample_rate_hz: rate_hz, seed: 1, channel: 0 };
             let mut quantizer = QuantizerProcessor::new(config);
             assert_eq!(quantizer.shaping(), shaping);
@@ -258,7 +259,7 @@ fn the_spectrum_of_the_error_has_the_response_of_the_filter() {
     let sine: Vec<f32> = tone(0.011, 0.0, FRAMES).iter().map(|value| (0.25 * value) as f32).collect();
     for (signal, samples) in [("silence", vec![0.0; FRAMES]), ("a sine of -12 dBFS", sine)] {
         for shaping in SHAPINGS {
-            let steps = quantized(&mut quantizer(BitDepth::Sixteen, shaping, 3, 0), &samples);
+            let steps = quantized(&mut quantizer(QuantizerDepth::Sixteen, shaping, 3, 0), &samples);
             let exact = samples.iter().map(|sample| f64::from(*sample) * 32_768.0);
             let error: Vec<f64> = steps.iter().zip(exact).map(|(step, exact)| step - exact).collect();
             let density = power_density(&error, SEGMENT);
@@ -334,7 +335,7 @@ fn after_an_overload_the_error_has_its_usual_bounds_from_the_first_frame_on() {
 fn rates_without_a_filter_have_white_noise_and_report_it() {
     for sample_rate_hz in [32_000, 44_100, 48_000, 88_200, 96_000, 192_000] {
         for requested in SHAPED {
-            let depth = BitDepth::Sixteen;
+            let depth = QuantizerDepth::Sixteen;
             let config = QuantizerConfig { depth, shaping: requested, sample_rate_hz, seed: 2, channel: 0 };
             let mut quantizer = QuantizerProcessor::new(config);
             let actual = quantizer.shaping();

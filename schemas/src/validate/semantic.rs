@@ -3,7 +3,9 @@
 use super::outline::{Outline, Totals, TrackOutline, side_chains};
 use super::{Violations, effects};
 use crate::json::View;
-use crate::limits::{CONTROL_BYTES, MAX_EFFECTS, MAX_EVENT_BYTES, MAX_PARAMS, NOTE_BYTES, event_bytes};
+use crate::limits::{
+    CONTROL_BYTES, MAX_EVENT_BYTES, MAX_PARAMS, MAX_PROJECT_EFFECTS, NOTE_BYTES, event_bytes,
+};
 
 /// Finds violations in a document that follows the schema.
 pub(super) fn find(document: View<'_>, violations: &mut Violations) {
@@ -178,9 +180,10 @@ fn totals(totals: &Totals, violations: &mut Violations) {
             ),
         );
     }
-    for (name, total, limit) in
-        [("effects", totals.effects, MAX_EFFECTS), ("effect parameter values", totals.params, MAX_PARAMS)]
-    {
+    for (name, total, limit) in [
+        ("effects", totals.effects, MAX_PROJECT_EFFECTS),
+        ("effect parameter values", totals.params, MAX_PARAMS),
+    ] {
         if total > limit {
             violations
                 .push("/tracks", format!("the project has {total} {name} in all, and the limit is {limit}"));
