@@ -81,11 +81,14 @@ fn a_clip_plays_exactly_at_its_position() {
 
 #[test]
 fn a_looped_clip_restarts_at_its_offset() {
-    let looped = Clip { offset_frames: 3_700, looped: true, ..clip(200, 2_500) };
-    for start in [0, 199, 1_234] {
-        check(&[looped], 4_000, start, |frame| {
-            if (200..2_700).contains(&frame) { value(3_700 + (frame - 200) % 300) } else { 0.0 }
-        });
+    for loop_frames in [300, 64, 63, 7, 2, 1] {
+        let looped = Clip { offset_frames: 4_000 - loop_frames, looped: true, ..clip(200, 2_500) };
+        for start in [0, 199, 1_234] {
+            check(&[looped], 4_000, start, |frame| match (200..2_700).contains(&frame) {
+                true => value(4_000 - loop_frames + (frame - 200) % loop_frames),
+                false => 0.0,
+            });
+        }
     }
 }
 

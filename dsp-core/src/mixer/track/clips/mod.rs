@@ -311,28 +311,34 @@ impl ClipPlayer {
         let voice = &self.voices[index];
         let block = self.position..self.position + segment.len() as u64;
         let (start, end) = (voice.clip.frame.max(block.start), voice.end().min(block.end));
+        if let Some(audio) = &voice.audio {
+            if start < end {
+                let range = segment.start + (start - block.start) as usize
+                    ..segment.start + (end - block.start) as usize;
+                let [left, right] = self.scratch.each_mut().map(|values| &mut values[..range.len()]);
+                voice.read(audio, start - voice.clip.frame, [&mut *left, &mut *right]);
+                let sums = self.sum.each_mut().map(|sum| &mut sum[range.clone()]);
+                voice.add(start - voice.clip.frame, [left, right], sums);
+            }
+            return 0;
+        }
         let mut missing_frames = 0;
         let mut frame = start;
         while frame < end {
             let clip_frame = frame - voice.clip.frame;
-            let (source_frame, to_end) = voice.source(clip_frame);
+            let (_, to_end) = voice.source(clip_frame);
             let chunk_frames = (end - frame).min(to_end);
             let sum_start = segment.start + (frame - block.start) as usize;
             let [left, right] = self.scratch.each_mut().map(|values| &mut values[..chunk_frames as usize]);
-            match &voice.audio {
-                Some(audio) => audio.read(source_frame, [&mut *left, &mut *right]),
-                None => {
-                    let ring = self.rings.iter_mut().find(|ring| ring.voice_index() == Some(index));
-                    missing_frames += match ring {
-                        Some(ring) => {
-                            let missing_frames = ring.read(clip_frame, [&mut *left, &mut *right]);
-                            voice.repeat(ring, clip_frame + chunk_frames);
-                            missing_frames
-                        }
-                        None => chunk_frames,
-                    };
+            let ring = self.rings.iter_mut().find(|ring| ring.voice_index() == Some(index));
+            missing_frames += match ring {
+                Some(ring) => {
+                    let missing_frames = ring.read(clip_frame, [&mut *left, &mut *right]);
+                    voice.repeat(ring, clip_frame + chunk_frames);
+                    missing_frames
                 }
-            }
+                None => chunk_frames,
+            };
             let [sum_left, sum_right] =
                 self.sum.each_mut().map(|sum| &mut sum[sum_start..sum_start + chunk_frames as usize]);
             voice.add(clip_frame, [left, right], [sum_left, sum_right]);

@@ -97,6 +97,30 @@ impl Voice {
         }
     }
 
+    /// Reads frames of `audio`, the source of this voice, from a frame of the clip on. The voice must
+    /// have all of these frames.
+    pub(super) fn read(&self, audio: &Audio, clip_frame: u64, [left, right]: [&mut [f32]; 2]) {
+        let frames = left.len();
+        let round_frames = usize::try_from(self.region_frames).map_or(frames, |region| region.min(frames));
+        let mut filled = 0;
+        while filled < round_frames {
+            let (source_frame, to_end) = self.source(clip_frame + filled as u64);
+            let end =
+                usize::try_from(to_end).map_or(round_frames, |to_end| round_frames.min(filled + to_end));
+            audio.read(source_frame, [&mut left[filled..end], &mut right[filled..end]]);
+            filled = end;
+        }
+        // The rest repeats whole rounds of a short loop. Reading each round from the source would
+        // take as long as its frames, however few they are.
+        while filled < frames {
+            let copied = filled.min(frames - filled);
+            for side in [&mut *left, &mut *right] {
+                side.copy_within(..copied, filled);
+            }
+            filled += copied;
+        }
+    }
+
     fn gain(&self, clip_frame: u64) -> f32 {
         let mut gain = self.clip.gain;
         if clip_frame < self.clip.fade_in_frames {
