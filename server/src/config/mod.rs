@@ -219,7 +219,8 @@ pub struct OrphansConfig {
 /// How background tasks run.
 #[derive(Debug, Clone, Copy)]
 pub struct TasksConfig {
-    /// Number of threads of one process that run tasks.
+    /// Maximum number of tasks that one process runs at a time. Users without a running task may
+    /// start one even then.
     pub workers: usize,
     /// Whether `songfoundry serve` runs tasks even if there may be worker processes.
     pub serve: bool,
@@ -436,6 +437,18 @@ const DEFAULT_WORKERS_MIN: usize = 8;
 
 /// Divisor of the number of task threads. By default, one user's tasks may use this part of them.
 const WORKERS_PER_USER_DIVISOR: usize = 4;
+
+/// Number of threads for each of `SF_TASK_WORKERS`. All but one are for users without a running
+/// task, so that a few users with long tasks do not make all others wait.
+const THREADS_PER_WORKER: usize = 8;
+
+impl TasksConfig {
+    /// Returns the number of threads that run tasks.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.workers.saturating_mul(THREADS_PER_WORKER)
+    }
+}
 
 fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
     let workers = match source.integer("SF_TASK_WORKERS")? {

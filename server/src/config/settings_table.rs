@@ -419,7 +419,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "threads",
         range: Range::Integer(0, 64),
-        description: "Threads of one process that run background tasks; 0 means one per processor, but at least 8.",
+        description: "Maximum number of background tasks that one process runs at a time; 0 means one per processor, but at least 8. Users without a running task may start one even then, up to eight times as many in total.",
         ..BLANK
     },
     Setting {

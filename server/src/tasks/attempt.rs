@@ -89,7 +89,10 @@ impl Deliver for Tasks {
             let later = Delivery { full_disks: delivery.full_disks + 1, ..delivery.clone() };
             return self.0.runtime.block_on(self.reoffer(&later, POSTPONE_MIN));
         }
-        let Some(_running) = self.0.running.begin(&delivery.owner_id, self.0.config.running_per_user) else {
+        let config = &self.0.config;
+        let Some(_running) =
+            self.0.running.begin(&delivery.owner_id, config.running_per_user, config.workers)
+        else {
             return self.postpone(delivery);
         };
         let claiming = store::claim(&self.0.db, delivery, self.lease_ms());
@@ -108,8 +111,8 @@ impl Deliver for Tasks {
 }
 
 impl Tasks {
-    /// Offers a waiting task again later, because it is not due yet or its owner already has the
-    /// maximum number of tasks running in this process.
+    /// Offers a waiting task again later, because it is not due yet or because this process already
+    /// runs the maximum number of tasks, of its owner or in total.
     fn postpone(&self, delivery: &Delivery) {
         let delay = match self.0.runtime.block_on(store::remaining_wait(&self.0.db, delivery)) {
             Ok(Some(wait)) => {

@@ -1,5 +1,6 @@
-//! Limits the running tasks of each owner in this process. Threads therefore stay free for other
-//! owners.
+//! Limits the running tasks in this process, of each owner and in total. Because tasks may take an
+//! hour, an owner without a running task may exceed the total limit: further threads are kept for
+//! such owners.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,11 +17,12 @@ pub(super) struct Running {
 }
 
 impl RunningByOwner {
-    /// Counts another running task of an owner. Returns `None` if `running_max` of the owner's
-    /// tasks are already running.
-    pub(super) fn begin(&self, owner_id: &str, running_max: usize) -> Option<Running> {
+    /// Counts another running task of an owner. Returns `None` if `max_per_owner` of the owner's
+    /// tasks are already running, or if one of them and `max` tasks in total are.
+    pub(super) fn begin(&self, owner_id: &str, max_per_owner: usize, max: usize) -> Option<Running> {
         let mut counts = self.lock();
-        if counts.get(owner_id).is_some_and(|count| *count >= running_max) {
+        let total: usize = counts.values().sum();
+        if counts.get(owner_id).is_some_and(|count| *count >= max_per_owner || total >= max) {
             return None;
         }
         *counts.entry(owner_id.to_owned()).or_default() += 1;
@@ -46,5 +48,30 @@ impl Drop for Running {
                 counts.remove(&self.owner_id);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_without_a_running_task_may_exceed_the_total_limit() {
+        let running = RunningByOwner::default();
+        let begin = |owner_id: &str| running.begin(owner_id, 2, 4);
+        let mut tasks = Vec::new();
+        for owner_id in ["ada", "bob"] {
+            tasks.extend([
+                begin(owner_id).expect("below the limits"),
+                begin(owner_id).expect("below the limits"),
+            ]);
+            assert!(begin(owner_id).is_none(), "the owner has two running tasks");
+        }
+        let first_of_eve = begin("eve").expect("the owner has no running task");
+        assert!(begin("eve").is_none(), "four tasks are running");
+        drop(tasks);
+        assert!(begin("eve").is_some());
+        drop(first_of_eve);
+        assert!(running.is_empty());
     }
 }

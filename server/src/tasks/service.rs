@@ -92,7 +92,7 @@ impl Tasks {
                 if count > 0 {
                     tracing::warn!(count, "marked the unfinished tasks of an earlier process as failed");
                 }
-                Runner::Threads(Threads::start(config.workers)?)
+                Runner::Threads(Threads::start(config.threads())?)
             }
             Kind::Postgres => {
                 let lost_after = Duration::from_secs(config.lost_after_secs);

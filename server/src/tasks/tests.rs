@@ -368,9 +368,9 @@ fn blocking_work(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tasks_of_a_user_are_limited_and_leave_a_thread_to_other_users() {
+async fn the_tasks_of_a_user_are_limited_and_do_not_make_other_users_wait() {
     let limits =
-        [("SF_TASKS_UNFINISHED_PER_USER", "4"), ("SF_TASK_WORKERS", "3"), ("SF_TASKS_RUNNING_PER_USER", "2")];
+        [("SF_TASKS_UNFINISHED_PER_USER", "4"), ("SF_TASK_WORKERS", "2"), ("SF_TASKS_RUNNING_PER_USER", "2")];
     let app = TestApp::with(&limits).await;
     let ada = owner(&app).await;
     let (sender, started) = mpsc::channel();
@@ -386,7 +386,7 @@ async fn the_tasks_of_a_user_are_limited_and_leave_a_thread_to_other_users() {
     wait_for_start();
     wait_for_start();
 
-    // Ada's tasks use two of the three threads, so Bob's task can run.
+    // Ada's tasks are as many as run at a time. Bob has no running task, so his task can run.
     let token = app.token_of_new_user("bob").await;
     let bob = app.remote(Method::GET, "/api/v1/auth/me").token(&token).send().await.expect(200)["id"].clone();
     let bob = bob.as_str().expect("an id");

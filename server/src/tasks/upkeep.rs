@@ -32,7 +32,7 @@ impl Tasks {
         let upkeep = self.clone().run_upkeep(stop.clone());
         match &self.0.runner {
             Runner::Queue(queue) if is_worker => {
-                tokio::join!(queue.work(&self, self.0.config.workers, &stop), upkeep);
+                tokio::join!(queue.work(&self, self.0.config.threads(), &stop), upkeep);
             }
             Runner::Queue(_) | Runner::Threads(_) => upkeep.await,
         }
