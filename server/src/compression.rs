@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use http_body_util::BodyExt as _;
@@ -48,15 +48,15 @@ impl Drop for CountedRequest {
 }
 
 /// Middleware around [`layer`]. If there are more than [`ENCODERS_MAX`] requests, the answers of
-/// further ones are not compressed.
+/// further ones are not compressed. Neither are those to clients that accept no gzip, even if such
+/// a client refuses uncompressed answers too (RFC 9110, section 12.5.3, allows this): the layer
+/// would answer 406 after the request was carried out.
 pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request, next: Next) -> Response {
-    if !request.headers().contains_key(header::ACCEPT_ENCODING) {
-        return next.run(request).await;
-    }
-    let counted = encoders.count();
-    if counted.is_none() {
-        request.headers_mut().remove(header::ACCEPT_ENCODING);
-    }
+    let counted = if accepts_gzip(request.headers()) { encoders.count() } else { None };
+    match counted {
+        Some(_) => request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
+        None => request.headers_mut().remove(header::ACCEPT_ENCODING),
+    };
     let answer = next.run(request).await;
     if !answer.headers().contains_key(header::CONTENT_ENCODING) {
         return answer;
@@ -68,6 +68,24 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
             frame
         }))
     })
+}
+
+/// Whether the client accepts gzip, by name or by `*`.
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
+    let weights: Vec<(&str, f32)> = values
+        .flat_map(|value| value.split(','))
+        .map(|item| {
+            let (name, parameter) = item.split_once(';').unwrap_or((item, ""));
+            let weight = parameter.trim().to_ascii_lowercase();
+            let weight = weight.strip_prefix("q=").map_or(Some(1.0), |weight| weight.parse().ok());
+            (name.trim(), weight.unwrap_or(0.0))
+        })
+        .collect();
+    let weight_of = |encoding: &str| {
+        weights.iter().find(|(name, _)| name.eq_ignore_ascii_case(encoding)).map(|(_, weight)| *weight)
+    };
+    weight_of("gzip").or_else(|| weight_of("*")).is_some_and(|weight| weight > 0.0)
 }
 
 fn is_compressible(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
@@ -116,6 +134,30 @@ mod tests {
         assert!(is_compressed(&send().await), "an answer below the limit is not compressed");
         drop(unread);
         assert_eq!(encoders.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_refuses_all_encodings_gets_an_uncompressed_answer() {
+        let text = || async { ([(header::CONTENT_TYPE, "text/plain")], "x".repeat(100_000)) };
+        let routes = Router::new()
+            .route("/", get(text))
+            .layer(layer())
+            .layer(from_fn_with_state(Encoders::default(), limit));
+        for (accepted, is_compressed) in [
+            ("gzip, deflate, br", true),
+            ("GZIP;q=0.5", true),
+            ("*", true),
+            ("br", false),
+            ("gzip;q=0, *", false),
+            ("identity;q=0", false),
+            ("gzip;q=0,*;q=0", false),
+            ("gzip;q=none", false),
+        ] {
+            let request = Request::get("/").header(header::ACCEPT_ENCODING, accepted).body(Body::empty());
+            let answer = routes.clone().oneshot(request.expect("a request")).await.expect("an answer");
+            let has_encoding = answer.headers().contains_key(header::CONTENT_ENCODING);
+            assert_eq!((answer.status(), has_encoding), (StatusCode::OK, is_compressed), "{accepted}");
+        }
     }
 
     #[track_caller]
