@@ -169,7 +169,8 @@ fn too_large(max_bytes: u64) -> ApiError {
     ApiError::BadGateway {
         code: "ai_answer_too_large",
         detail: format!(
-            "The answer of the service with the language models is longer than {max_bytes} bytes; SF_AI_ANSWER_MAX_BYTES limits answers, and lists of models have at most 1 MiB."
+            "The answer of the service with the language models is longer than {max_bytes} bytes; \
+             SF_AI_ANSWER_MAX_BYTES limits answers, and lists of models have at most 1 MiB."
         ),
     }
 }
