@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use http_body_util::BodyExt as _;
@@ -48,15 +48,20 @@ impl Drop for CountedRequest {
 }
 
 /// Middleware around [`layer`]. If there are more than [`ENCODERS_MAX`] requests, the answers of
-/// further ones are not compressed. Neither are those to clients that accept no gzip, even if such
-/// a client refuses uncompressed answers too (RFC 9110, section 12.5.3, allows this): the layer
-/// would answer 406 after the request was carried out.
+/// further ones are not compressed. A client that accepts neither gzip nor uncompressed answers gets
+/// the latter, as RFC 9110, section 12.5.3, allows: the layer would answer 406 after the request was
+/// carried out.
 pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request, next: Next) -> Response {
-    let counted = if accepts_gzip(request.headers()) { encoders.count() } else { None };
-    match counted {
-        Some(_) => request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
-        None => request.headers_mut().remove(header::ACCEPT_ENCODING),
-    };
+    if refuses_all(request.headers()) {
+        request.headers_mut().remove(header::ACCEPT_ENCODING);
+    }
+    if !request.headers().contains_key(header::ACCEPT_ENCODING) {
+        return next.run(request).await;
+    }
+    let counted = encoders.count();
+    if counted.is_none() {
+        request.headers_mut().remove(header::ACCEPT_ENCODING);
+    }
     let answer = next.run(request).await;
     if !answer.headers().contains_key(header::CONTENT_ENCODING) {
         return answer;
@@ -70,8 +75,8 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
     })
 }
 
-/// Whether the client accepts gzip, by name or by `*`.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+/// Whether the client accepts neither gzip nor uncompressed answers.
+fn refuses_all(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
     let weights: Vec<(&str, f32)> = values
         .flat_map(|value| value.split(','))
@@ -85,7 +90,10 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
     let weight_of = |encoding: &str| {
         weights.iter().find(|(name, _)| name.eq_ignore_ascii_case(encoding)).map(|(_, weight)| *weight)
     };
-    weight_of("gzip").or_else(|| weight_of("*")).is_some_and(|weight| weight > 0.0)
+    let weight_of_others = weight_of("*");
+    let accepts_gzip = weight_of("gzip").or(weight_of_others).is_some_and(|weight| weight > 0.0);
+    let refuses_identity = weight_of("identity").or(weight_of_others).is_some_and(|weight| weight <= 0.0);
+    refuses_identity && !accepts_gzip
 }
 
 fn is_compressible(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
@@ -146,12 +154,12 @@ mod tests {
         for (accepted, is_compressed) in [
             ("gzip, deflate, br", true),
             ("GZIP;q=0.5", true),
-            ("*", true),
+            ("identity;q=0, gzip", true),
             ("br", false),
-            ("gzip;q=0, *", false),
             ("identity;q=0", false),
+            ("identity;q=0, br", false),
             ("gzip;q=0,*;q=0", false),
-            ("gzip;q=none", false),
+            ("*;q=0.0", false),
         ] {
             let request = Request::get("/").header(header::ACCEPT_ENCODING, accepted).body(Body::empty());
             let answer = routes.clone().oneshot(request.expect("a request")).await.expect("an answer");
