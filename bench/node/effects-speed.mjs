@@ -3,7 +3,9 @@
 
 export const RATE_HZ = 48_000;
 const CALL_FRAMES = 128;
-/** Seconds that are played before the measurement, so that the module is compiled with optimization. */
+/**
+ * Seconds that are played before the measurement, so that the module is compiled with optimization.
+ */
 const WARM_UP_SECS = 4;
 
 /** Loads the files that sessions play. `read` returns the bytes of the file with a name. */

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Seconds that are played before the measurement, so that the module is compiled with optimization. */
+/**
+ * Seconds that are played before the measurement, so that the module is compiled with optimization.
+ */
 const WARM_UP_SECS = 10;
 const RATE_HZ = 48_000;
 

@@ -48,9 +48,9 @@ impl Drop for CountedRequest {
 }
 
 /// Middleware around [`layer`]. If there are more than [`ENCODERS_MAX`] requests, the answers of
-/// further ones are not compressed. A client that accepts neither gzip nor uncompressed answers gets
-/// the latter, as RFC 9110, section 12.5.3, allows: the layer would answer 406 after the request was
-/// carried out.
+/// further ones are not compressed. A client that accepts neither gzip nor uncompressed answers
+/// gets the latter, as RFC 9110, section 12.5.3, allows: the layer would answer 406 after the
+/// request was carried out.
 pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request, next: Next) -> Response {
     if refuses_all(request.headers()) {
         request.headers_mut().remove(header::ACCEPT_ENCODING);

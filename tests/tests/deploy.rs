@@ -213,7 +213,8 @@ fn the_manual_names_only_existing_settings() {
         let named_settings: Vec<&str> = words.filter(|word| word.starts_with("SF_")).collect();
         assert!(!named_settings.is_empty(), "{file} names no setting");
         for word in named_settings {
-            // `SF_NAME` is a placeholder in the unit. Names such as `SF_S3_` refer to groups of settings.
+            // `SF_NAME` is a placeholder in the unit. Names such as `SF_S3_` refer to groups of
+            // settings.
             let is_known = SETTINGS
                 .iter()
                 .any(|row| row.key == word || (word.ends_with('_') && row.key.starts_with(word)));

@@ -40,7 +40,8 @@ impl Coefficients {
         }
         let numerator = bilinear(self.b);
         let denominator = bilinear([1.0, self.a[0], self.a[1]]);
-        // `pole_tangent` is `tan(PI * frequency_hz / TABLE_RATE_HZ)` for the frequency of the poles.
+        // `pole_tangent` is `tan(PI * frequency_hz / TABLE_RATE_HZ)` for the frequency of the
+        // poles.
         let pole_tangent = libm::sqrt(denominator[0] / denominator[2]);
         let frequency_hz = libm::atan(pole_tangent) * TABLE_RATE_HZ / PI;
         let scale = pole_tangent / libm::tan(PI * frequency_hz / sample_rate_hz);

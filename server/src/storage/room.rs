@@ -59,7 +59,8 @@ pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<Quarantined>
 }
 
 /// Runs `operation`, which needs free disk space. If the disk is full, frees disk space
-/// ([`MakeRoom`]) and runs it once more. Blocks. The caller must not have locked the contents (`lock_contents`).
+/// ([`MakeRoom`]) and runs it once more. Blocks. The caller must not have locked the contents
+/// (`lock_contents`).
 ///
 /// # Errors
 /// Those of `operation`; an error if a query or the storage fails.

@@ -61,7 +61,8 @@ pub struct Runtime {
     /// How tasks run: by `threads` of this process, or through a `queue` that several processes
     /// share.
     pub tasks: &'static str,
-    /// Number of threads of this process that run tasks; 0 if only workers run them.
+    /// Number of tasks that this process runs at a time (`SF_TASK_WORKERS`); 0 if only workers run
+    /// them.
     pub task_workers: usize,
 }
 

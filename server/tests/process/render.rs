@@ -1,4 +1,5 @@
-//! `songfoundry render` and the service render the same song with the same bank to the same samples.
+//! `songfoundry render` and the service render the same song with the same bank to the same
+//! samples.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

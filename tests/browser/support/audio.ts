@@ -36,8 +36,8 @@ export function firstSound({ left, right }: Recording, level = 0): number {
 }
 
 /**
- * Returns the largest difference of two recordings and the number of compared frames. The recordings
- * are aligned at their first frames above a level.
+ * Returns the largest difference of two recordings and the number of compared frames. The
+ * recordings are aligned at their first frames above a level.
  */
 export function largestDifference(a: Recording, b: Recording, level = 0): { difference: number; frames: number } {
   const [startA, startB] = [firstSound(a, level), firstSound(b, level)];

@@ -1,6 +1,6 @@
 /**
- * Runs the engine of the audio thread in a separate page, and reads the results of the native parity
- * test.
+ * Runs the engine of the audio thread in a separate page, and reads the results of the native
+ * parity test.
  */
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';

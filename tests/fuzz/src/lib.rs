@@ -1,8 +1,8 @@
 //! Fuzz targets, one for each kind of file that clients send. Each target is a module with
 //!
 //! - `check`, which panics if an input reveals a defect, or needs more memory than its limit;
-//! - `mutate`, which mutates an input but keeps checksums and sizes correct, so that the data after them
-//!   is read;
+//! - `mutate`, which mutates an input but keeps checksums and sizes correct, so that the data after
+//!   them is read;
 //! - `seeds`, which generates the inputs in the folder `seeds`;
 //! - `installed_seeds`, which reads inputs from files of the system that must not be committed.
 //!

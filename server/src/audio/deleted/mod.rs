@@ -211,9 +211,9 @@ fn purge(
     }
 }
 
-/// Purges all deleted files to free disk space, and returns whether there were any. If the files are
-/// in object storage, empties its cache instead, because deleting them there frees nothing on this
-/// disk. Blocks.
+/// Purges all deleted files to free disk space, and returns whether there were any. If the files
+/// are in object storage, empties its cache instead, because deleting them there frees nothing on
+/// this disk. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails.

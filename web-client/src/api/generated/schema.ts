@@ -3412,7 +3412,10 @@ export interface components {
              *     share.
              */
             tasks: string;
-            /** @description Number of threads of this process that run tasks; 0 if only workers run them. */
+            /**
+             * @description Number of tasks that this process runs at a time (`SF_TASK_WORKERS`); 0 if only workers run
+             *     them.
+             */
             task_workers: number;
         };
         /** @description Answer to a save. */

@@ -97,8 +97,8 @@ impl Voice {
         }
     }
 
-    /// Reads frames of `audio`, the source of this voice, from a frame of the clip on. The voice must
-    /// have all of these frames.
+    /// Reads frames of `audio`, the source of this voice, from a frame of the clip on. The voice
+    /// must have all of these frames.
     pub(super) fn read(&self, audio: &Audio, clip_frame: u64, [left, right]: [&mut [f32]; 2]) {
         let frames = left.len();
         let round_frames = usize::try_from(self.region_frames).map_or(frames, |region| region.min(frames));
