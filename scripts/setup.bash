@@ -186,7 +186,7 @@ build_engine() {
   [ "$mark" = "$(cat $stamp 2>/dev/null)" ] && return
   say "Building the engine for the browser"
   rm -rf web-worklet/pkg
-  quietly bindings.log wasm-bindgen --target web --out-dir web-worklet/pkg --out-name dsp_wasm "$module"
+  quietly bindings.log cargo run --package dsp-wasm-bindings -- "$module" web-worklet/pkg
   echo "$mark" >"$stamp"
 }
 

@@ -53,7 +53,7 @@ pub const VALUES_MAX: usize = 20_000;
 pub(crate) const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
 
 /// Limits on waiting documents: their total size in KiB, and their number.
-const DOCUMENTS_WAITING_KIB: u64 = 256 * 1024;
+const DOCUMENTS_WAITING_KIB: u64 = 128 * 1024;
 const DOCUMENTS_WAITING: u64 = 1_024;
 
 static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {

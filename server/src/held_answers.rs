@@ -25,7 +25,7 @@ use crate::peer::peer_of;
 use crate::state::AppState;
 
 /// Maximum total size of all waiting answers, in bytes.
-const MAX_BYTES: u64 = 128 * 1024 * 1024;
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Lengths in bytes of the answers that count. Longer answers are on the disk.
 const COUNTED_BYTES: RangeInclusive<u64> = 1_024..=IN_MEMORY_MAX_BYTES as u64;

@@ -1,7 +1,7 @@
 //! Reads request bodies into memory, with a time limit and a shared budget of bytes.
 //!
-//! A body counts toward the budget until it has arrived completely. Afterwards it counts in the
-//! permit of the work that reads it ([`crate::permits`]).
+//! A body counts toward the budget as long as its bytes exist, even while they wait for a permit
+//! ([`crate::permits`]).
 
 use std::pin::pin;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const UNCOUNTED_BYTES: usize = 16 * 1024;
 /// connection instead of the answer.
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Memory for bodies that arrive. It is an extension of every request.
+/// Memory for bodies of requests. It is an extension of every request.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyMemory(FairBytes);
 
@@ -50,6 +50,18 @@ pub(crate) async fn in_time<T>(
 ) -> ApiResult<T> {
     let whole_max = BodyPace::whole_max(extensions);
     tokio::time::timeout(whole_max, reading).await.map_err(|_| ApiError::BodyIncomplete)?
+}
+
+/// A whole body, which counts until it is dropped.
+struct CountedBody {
+    bytes: Vec<u8>,
+    _reserved: Option<ReservedBytes>,
+}
+
+impl AsRef<[u8]> for CountedBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// A body, or a part of one, that is being read into memory.
@@ -100,7 +112,7 @@ impl HeldBody {
             }
             self.bytes.extend_from_slice(&chunk);
         }
-        Ok(Bytes::from(self.bytes))
+        Ok(Bytes::from_owner(CountedBody { bytes: self.bytes, _reserved: self.reserved }))
     }
 
     /// Allocates memory for `more` bytes, and at least for a quarter of the capacity, so that a
@@ -164,5 +176,15 @@ mod tests {
         let bytes =
             read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await.expect("the budget is free again");
         assert_eq!(bytes.len(), 3 * UNCOUNTED_BYTES);
+    }
+
+    #[tokio::test]
+    async fn a_body_counts_until_it_is_dropped() {
+        let memory = BodyMemory::new(4 * UNCOUNTED_BYTES as u64);
+        let read_three = async || read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await;
+        let waiting = read_three().await.expect("half of the memory counts");
+        assert!(read_three().await.is_err(), "the first body still exists");
+        drop(waiting);
+        read_three().await.expect("the memory is free again");
     }
 }

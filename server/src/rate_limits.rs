@@ -125,7 +125,8 @@ impl Buckets {
         Ok(())
     }
 
-    /// Removes the buckets that are or will be full first. These had the fewest recent requests.
+    /// Removes the buckets that are full or will be full soonest: those with the fewest recent
+    /// requests.
     fn evict(&self, buckets: &mut HashMap<String, Bucket>) {
         let mut full_at: Vec<Instant> = buckets.values().map(|bucket| self.full_at(*bucket)).collect();
         let (_, last_evicted, _) = full_at.select_nth_unstable(BUCKETS_EVICTED - 1);

@@ -141,8 +141,9 @@ impl Answer {
 }
 
 impl Measurement {
-    /// Starts the service with limited memory and default settings, except for open registration, a
-    /// language model's address and the folder of hostile banks.
+    /// Starts the service with a limited address space. Registration is open, a language model's
+    /// address is set, the default SoundFont is `long`, and the folders of SoundFonts and documents
+    /// are in `folder`. All other settings have their defaults.
     fn start(program: &Path, folder: &Path) -> anyhow::Result<Self> {
         let soundfont_folder = folder.join("worst-soundfonts");
         std::fs::create_dir_all(&soundfont_folder)?;

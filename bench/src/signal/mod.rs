@@ -14,7 +14,7 @@ use crate::process::process_cpu_secs;
 use crate::report::{Goal, figure};
 use crate::stats::median;
 
-/// Compares resampling and loudness to libsoxr and libebur128.
+/// Compares the speed of resampling and of loudness measurement with libsoxr and libebur128.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Number of runs of each measurement. The medians are printed.

@@ -80,7 +80,8 @@ const ROUNDING: f64 = 6_755_399_441_055_744.0;
 struct BitCrusher {
     sample_rate_hz: f64,
     seed: u64,
-    clock: u64,
+    /// Session time of the next frame, in frames.
+    next_frame: u64,
     bits: SmoothedValue,
     rate_hz: SmoothedValue,
     filter_fraction: SmoothedValue,
@@ -105,7 +106,7 @@ impl BitCrusher {
         let mut crusher = Self {
             sample_rate_hz: f64::from(config.sample_rate_hz),
             seed: config.seed,
-            clock: 0,
+            next_frame: 0,
             bits: SmoothedValue::new(BitCrusherParam::Bits.default_value()),
             rate_hz: SmoothedValue::new(BitCrusherParam::RateHz.default_value()),
             filter_fraction: SmoothedValue::new(BitCrusherParam::AntiAlias.default_value()),
@@ -213,7 +214,7 @@ impl BitCrusher {
 
 impl Effect for BitCrusher {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         [&mut self.bits, &mut self.rate_hz, &mut self.filter_fraction, &mut self.mix]
             .into_iter()
             .for_each(SmoothedValue::finish);
@@ -244,9 +245,9 @@ impl Effect for BitCrusher {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        let frame = self.clock;
+        let frame = self.next_frame;
         let offset = (frame % CONTROL_FRAMES as u64) as usize;
-        self.clock += left.len() as u64;
+        self.next_frame += left.len() as u64;
         if offset == 0 {
             self.control(frame);
         }

@@ -136,12 +136,12 @@ impl Chorus {
             ramps: [ControlRamp::default(); RAMPS],
             active_voices: VOICES,
         };
-        chorus.set_voice_count(0);
+        chorus.ramp_to_voice_count(0);
         chorus
     }
 
     /// Fades to the number of voices that the parameter selects.
-    fn set_voice_count(&mut self, ramp_frames: u32) {
+    fn ramp_to_voice_count(&mut self, ramp_frames: u32) {
         let voices = self.settings.choice::<VoiceCount>(ChorusParam::Voices).voices();
         for (voice, (voice_level, phase_offset)) in
             self.voice_levels.iter_mut().zip(&mut self.phase_offsets).enumerate()
@@ -237,7 +237,7 @@ impl Effect for Chorus {
         self.settings.set(parameter, value, ramp_frames);
         match parameter {
             ChorusParam::Voices => {
-                self.set_voice_count(ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
+                self.ramp_to_voice_count(ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
             }
             ChorusParam::Mix => {
                 if ramp_frames == 0 {

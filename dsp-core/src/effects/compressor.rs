@@ -78,7 +78,8 @@ const SWITCH_SECS: f64 = 0.02;
 const AUTO_MAKEUP_PROPORTION: f32 = 0.5;
 
 struct Compressor {
-    clock: u64,
+    /// Session time of the next frame, in frames.
+    next_frame: u64,
     switch_frames: u32,
     input: DetectorInput,
     detector: LevelDetector,
@@ -94,7 +95,7 @@ impl Compressor {
     fn new(config: &EffectConfig<'_>) -> Self {
         let rate_hz = config.sample_rate_hz;
         Self {
-            clock: 0,
+            next_frame: 0,
             switch_frames: (SWITCH_SECS * f64::from(rate_hz)) as u32,
             input: DetectorInput::new(HIGH_PASS_OFF_HZ, rate_hz),
             detector: LevelDetector::new(rate_hz),
@@ -116,19 +117,19 @@ impl Compressor {
 
     /// Advances by `frames` frames.
     fn advance(&mut self, frames: usize) {
-        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+        if self.next_frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.input.refresh();
             self.detector.refresh();
             self.ballistics.refresh();
         }
         // A call may cross control points, but never a multiple of `LONGEST_FRAMES`. The result
         // thus does not depend on the call size.
-        if self.clock.is_multiple_of(LONGEST_FRAMES as u64) {
+        if self.next_frame.is_multiple_of(LONGEST_FRAMES as u64) {
             self.input.flush_denormals();
             self.detector.flush_denormals();
             self.ballistics.flush_denormals();
         }
-        self.clock += frames as u64;
+        self.next_frame += frames as u64;
     }
 
     /// Whether make-up gain and mix are steady.
@@ -187,7 +188,7 @@ impl Compressor {
 
 impl Effect for Compressor {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         self.input.reset();
         self.detector.reset();
         self.curve.finish();

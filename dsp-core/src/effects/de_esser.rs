@@ -68,7 +68,8 @@ const RELEASE_MS: f64 = 40.0;
 const SWITCH_SECS: f64 = 0.02;
 
 struct DeEsser {
-    clock: u64,
+    /// Session time of the next frame, in frames.
+    next_frame: u64,
     switch_frames: u32,
     filter: BandSplit,
     curve: SmoothedGainComputer,
@@ -84,7 +85,7 @@ impl DeEsser {
     fn new(config: &EffectConfig<'_>) -> Self {
         let rate_hz = config.sample_rate_hz;
         Self {
-            clock: 0,
+            next_frame: 0,
             switch_frames: (SWITCH_SECS * f64::from(rate_hz)) as u32,
             filter: BandSplit::new(DeEsserParam::FrequencyHz.default_value(), rate_hz),
             curve: SmoothedGainComputer {
@@ -101,13 +102,13 @@ impl DeEsser {
 
     /// Advances by `frames` frames, which do not cross a control point.
     fn advance(&mut self, frames: usize) {
-        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+        if self.next_frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.filter.refresh();
             self.filter.flush_denormals();
             self.ballistics.refresh();
             self.ballistics.flush_denormals();
         }
-        self.clock += frames as u64;
+        self.next_frame += frames as u64;
     }
 
     /// Replaces levels in decibels by the square roots of the linear gains.
@@ -123,7 +124,7 @@ impl DeEsser {
 
 impl Effect for DeEsser {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         self.filter.reset();
         self.curve.finish();
         self.range_db.finish();

@@ -47,14 +47,14 @@ pub(super) struct SampleReader {
     region: SampleRegion,
     is_looping: bool,
     /// Number of frames by which the position has jumped back in the loop so far, at most
-    /// [`LOOPED_FRAMES_MAX`]. For so many frames before the loop start, a kernel must read the end
-    /// of the loop instead.
+    /// [`LOOPED_FRAMES_MAX`]. Within this distance before the loop start, a kernel must read the
+    /// end of the loop instead.
     looped_frames: i64,
     /// Position in the wave, in whole frames.
     frame: i64,
-    /// Fraction of the position, in 2^-32 of a frame.
+    /// Fractional part of the position, in units of 2^-32 frames.
     fraction: u32,
-    /// Distance in the wave from one output frame to the next, in 2^-32 of a frame.
+    /// Distance in the wave from one output frame to the next, in units of 2^-32 frames.
     step: u64,
 }
 

@@ -8,7 +8,8 @@ use crate::measure::{
 };
 use crate::measure::{noise, peak, process, sine, sine_at, steps};
 
-/// Returns a gate without hysteresis and hold and with these settings.
+/// Returns a gate with these settings. By default, it has no hysteresis, no hold, and short attack
+/// and release times.
 fn gate(settings: &[(&str, f64)]) -> EffectChain {
     gate_at(RATE_HZ, settings)
 }

@@ -11,7 +11,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::fair_bytes::FairBytes;
 
 /// Maximum memory for answers that are being read, in bytes.
-const READING_MAX_BYTES: u64 = 256 * 1024 * 1024;
+const READING_MAX_BYTES: u64 = 96 * 1024 * 1024;
 
 /// Time limit for connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);

@@ -161,7 +161,7 @@ pub struct LimitsConfig {
     pub bundle_max_bytes: u64,
     /// Maximum size of a MIDI file, in bytes.
     pub midi_max_bytes: u64,
-    /// Memory for request bodies while they arrive, in bytes.
+    /// Memory for request bodies until they are read, in bytes.
     pub bodies_memory_bytes: u64,
     /// Longest tail of a render, in seconds.
     pub tail_max_secs: u64,

@@ -522,7 +522,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "134217728",
         unit: "bytes",
         range: Range::Integer(1 << 20, 1 << 40),
-        description: "Memory for request bodies, such as projects, while they arrive. One user gets at most as much as remains free for others; further bodies get 503.",
+        description: "Memory for request bodies, such as projects, until they are read. One user gets at most as much as remains free for others; further bodies get 503.",
         ..BLANK
     },
     Setting {

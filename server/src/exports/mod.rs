@@ -86,7 +86,7 @@ const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
 const RENDERS_AT_ONCE: u32 = 16;
 
 /// Total request size of the renders that may wait, in KiB.
-const RENDERS_WAITING_KIB: u64 = 256 * 1024;
+const RENDERS_WAITING_KIB: u64 = 128 * 1024;
 
 #[cfg(test)]
 mod tests;

@@ -83,6 +83,10 @@ async fn the_folder_tree_has_the_requested_depth() {
     assert_eq!(tree["folders"][2]["folders"][0]["folders"], Value::Null);
     let tree = media.get("tree", &media.music.join("Drums"), "&depth=5").await.expect(200);
     assert_eq!(names(&tree["folders"][0]["folders"]), ["Deep"]);
+    symlink(&media.music, media.music.join("bass/up")).expect("makes a symbolic link");
+    let tree = media.get("tree", &media.music, "&depth=5").await.expect(200);
+    let link = &tree["folders"][1]["folders"][0];
+    assert_eq!((&link["path"], &link["folders"]), (&json!(media.music), &Value::Null));
     for depth in ["0", "6", "x"] {
         media.get("tree", &media.music, &format!("&depth={depth}")).await.problem(400, "bad_query");
     }

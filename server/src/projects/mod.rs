@@ -43,7 +43,7 @@ use crate::storage::DocumentQuota;
 pub const REVISIONS_KEPT: u32 = 50;
 
 /// Maximum total size of the documents that the database is storing at one time, in bytes.
-const STORING_MAX_BYTES: u64 = 128 * 1024 * 1024;
+const STORING_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Name of a project whose document has no name.
 pub(crate) const UNTITLED: &str = "Untitled";

@@ -22,7 +22,7 @@ pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// Maximum size of the resident pages of mapped files, in bytes. Pages beyond it are released. They
 /// stay in the system's page cache without counting as memory of this process.
-const RESIDENT_MAX_BYTES: u64 = 256 << 20;
+const RESIDENT_MAX_BYTES: u64 = 128 << 20;
 
 /// Minimum time between two checks of the resident pages.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);

@@ -3,11 +3,12 @@
 use futures_util::future::BoxFuture;
 use sqlx::AnyConnection;
 
-/// Function that returns how many bytes of documents a slice stores for the user with this id.
+/// Function of a feature (projects, tasks). It returns the total size in bytes of the documents of
+/// the user with this id.
 pub(crate) type DocumentBytes =
     for<'a> fn(&'a mut AnyConnection, &'a str) -> BoxFuture<'a, Result<u64, sqlx::Error>>;
 
-/// Quota of each user, and functions that count the documents of slices towards it.
+/// Quota of each user, and functions that count the documents towards it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DocumentQuota {
     quota_bytes: u64,

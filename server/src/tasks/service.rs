@@ -28,7 +28,7 @@ use crate::state::{AppState, Services};
 use crate::storage::{Blobs, DocumentQuota};
 
 /// Maximum total size of the long inputs that are being stored at the same time, in bytes.
-const INPUTS_MAX_BYTES: u64 = 128 * 1024 * 1024;
+const INPUTS_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// An attempt that runs in this process.
 #[derive(Debug)]

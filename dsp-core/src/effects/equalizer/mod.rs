@@ -170,7 +170,8 @@ const SWITCH_SECS: f64 = 0.01;
 struct Equalizer {
     sample_rate_hz: f64,
     switch_frames: u32,
-    clock: u64,
+    /// Session time of the next frame, in frames.
+    next_frame: u64,
     bands: [Band; BANDS.len()],
     /// The sections of all bands, in the order of the bands.
     sections: [Section; TOTAL_SECTIONS],
@@ -188,7 +189,7 @@ impl Equalizer {
         let mut equalizer = Self {
             sample_rate_hz,
             switch_frames: (SWITCH_SECS * sample_rate_hz) as u32,
-            clock: 0,
+            next_frame: 0,
             bands: bands(EqualizerParam::default_value),
             sections: core::array::from_fn(|_| section.clone()),
             output: SmoothedValue::new(1.0),
@@ -222,7 +223,7 @@ impl Equalizer {
 
 impl Effect for Equalizer {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         self.output.finish();
         self.bands.iter_mut().for_each(Band::finish);
         let shapes = self.bands.iter().flat_map(|band| band.shapes(self.sample_rate_hz));
@@ -250,16 +251,16 @@ impl Effect for Equalizer {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        let offset = (self.clock % CONTROL_FRAMES as u64) as usize;
+        let offset = (self.next_frame % CONTROL_FRAMES as u64) as usize;
         if !self.is_steady && offset == 0 {
             self.control();
         }
         // A call may cross control points, but never a multiple of `LONGEST_FRAMES`. The result
         // thus does not depend on the call size.
-        if !self.is_passthrough && self.clock.is_multiple_of(LONGEST_FRAMES as u64) {
+        if !self.is_passthrough && self.next_frame.is_multiple_of(LONGEST_FRAMES as u64) {
             self.sections.iter_mut().for_each(Section::flush_denormals);
         }
-        self.clock += left.len() as u64;
+        self.next_frame += left.len() as u64;
         if !self.is_passthrough {
             let mut frames = Frames::new(left, right);
             process_in_series(&mut self.sections, offset, frames.as_mut());
@@ -277,7 +278,7 @@ impl Effect for Equalizer {
         let is_idle =
             self.is_steady && self.output.is_steady() && self.sections.iter().all(Section::is_silent);
         if is_idle {
-            self.clock += frames as u64;
+            self.next_frame += frames as u64;
         }
         is_idle
     }

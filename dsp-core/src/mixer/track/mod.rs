@@ -68,7 +68,7 @@ impl TrackSource {
     pub(crate) fn seek(&mut self, frame: u64, max_steps: u64) -> u64 {
         let steps = self.seek_notes(frame, max_steps);
         self.clips.seek(frame);
-        self.cut_fading_players();
+        self.cut_input_and_fading_players();
         steps
     }
 
@@ -86,10 +86,10 @@ impl TrackSource {
     pub(crate) fn cut(&mut self) {
         self.player.cut_notes();
         self.clips.cut();
-        self.cut_fading_players();
+        self.cut_input_and_fading_players();
     }
 
-    fn cut_fading_players(&mut self) {
+    fn cut_input_and_fading_players(&mut self) {
         self.input.cut();
         self.fading_players.iter_mut().for_each(TrackPlayer::cut_notes);
     }

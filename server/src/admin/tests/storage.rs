@@ -24,7 +24,7 @@ fn disk_bytes(app: &TestApp, folder: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn storage_counts_files_on_the_disk_with_decoded_copies() {
+async fn the_storage_report_includes_decoded_copies_and_matches_the_disk() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "100000000")]).await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
     let empty = get(&app, STORAGE).await;

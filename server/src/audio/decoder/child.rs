@@ -13,7 +13,7 @@ use super::{Message, Request};
 use crate::audio::decode::{self, Job, Limits, Refusal};
 
 /// Maximum address space of the process, in bytes.
-const MEMORY_MAX_BYTES: u64 = 3 << 29;
+const MEMORY_MAX_BYTES: u64 = 1 << 30;
 
 /// Exit code of a process that exceeded its time limit.
 pub(super) const EXIT_TIMED_OUT: i32 = 75;

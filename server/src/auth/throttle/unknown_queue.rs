@@ -24,7 +24,7 @@ struct Queue {
     /// Numbers of the attempts on each account.
     by_account: HashMap<String, BTreeSet<u64>>,
     /// Accounts of which an attempt is being checked.
-    checked_accounts: HashSet<String>,
+    accounts_in_check: HashSet<String>,
     /// Number of used check slots of each address.
     used_slots: HashMap<String, usize>,
 }
@@ -61,7 +61,7 @@ impl UnknownQueue {
             attempts: BTreeMap::new(),
             next_number: 0,
             by_account: HashMap::new(),
-            checked_accounts: HashSet::new(),
+            accounts_in_check: HashSet::new(),
             used_slots: HashMap::new(),
         })))
     }
@@ -118,7 +118,7 @@ impl Queue {
             return;
         }
         if attempt.stage == Stage::Checking {
-            self.checked_accounts.remove(&attempt.account);
+            self.accounts_in_check.remove(&attempt.account);
         }
         if let Some(used) = self.used_slots.get_mut(&attempt.address) {
             *used -= 1;
@@ -133,7 +133,7 @@ impl Queue {
     /// Advances an attempt through its stages as far as the limits allow.
     fn advance(&mut self, number: u64) {
         let Some(attempt) = self.attempts.get(&number) else { return };
-        let (stage, is_account_free) = (attempt.stage, !self.checked_accounts.contains(&attempt.account));
+        let (stage, is_account_free) = (attempt.stage, !self.accounts_in_check.contains(&attempt.account));
         let advances = match stage {
             Stage::Waiting => self.may_take_slot(number, attempt, is_account_free),
             Stage::Next => is_account_free,
@@ -148,7 +148,7 @@ impl Queue {
             return;
         }
         attempt.stage = Stage::Checking;
-        self.checked_accounts.insert(attempt.account.clone());
+        self.accounts_in_check.insert(attempt.account.clone());
         if let Some(start) = attempt.start.take() {
             // Sending fails if the client has disconnected. Then the request drops the permit.
             start.send(()).ok();
@@ -253,7 +253,7 @@ mod tests {
         drop(last);
         let queue = queue.lock();
         assert!(queue.attempts.is_empty() && queue.by_account.is_empty());
-        assert!(queue.checked_accounts.is_empty() && queue.used_slots.is_empty());
+        assert!(queue.accounts_in_check.is_empty() && queue.used_slots.is_empty());
     }
 
     #[tokio::test]
