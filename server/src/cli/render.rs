@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
-use clap::ValueEnum;
 use dsp_core::render::MAX_TAIL_SECS;
 use dsp_core::soundfont::Bank;
 use schemas::Project;
@@ -57,7 +56,7 @@ pub(super) struct Args {
     sample_rate: Option<u32>,
     /// Sample format of the file.
     #[arg(long, value_enum, ignore_case = true, default_value = "pcm16")]
-    bit_depth: BitDepthArg,
+    bit_depth: BitDepth,
     /// Longest tail after the last item of the song, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
@@ -74,23 +73,6 @@ pub(super) struct Args {
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum BitDepthArg {
-    /// 16-bit integers with TPDF dither.
-    Pcm16,
-    /// 32-bit floats, as the engine computed them.
-    Float32,
-}
-
-impl From<BitDepthArg> for BitDepth {
-    fn from(arg: BitDepthArg) -> Self {
-        match arg {
-            BitDepthArg::Pcm16 => Self::Pcm16,
-            BitDepthArg::Float32 => Self::Float32,
-        }
-    }
 }
 
 /// Returns the format for the extension of a file name.

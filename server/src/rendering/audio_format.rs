@@ -1,6 +1,5 @@
 //! File formats of rendered audio, with their names, extensions, media types, sample formats and
-//! sample rates. `encoder.rs` writes the files. The command line and the user settings repeat the
-//! same names: `BitDepthArg` (`cli/render.rs`) and `user_config/settings_table.rs`.
+//! sample rates. `encoder.rs` writes the files.
 
 use dsp_core::wav::SampleFormat;
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,7 @@ pub enum AudioFormat {
 }
 
 /// Sample format of an exported file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum BitDepth {
     /// 16-bit integers with TPDF dither.
@@ -102,6 +101,17 @@ impl AudioFormat {
 
 impl BitDepth {
     const ALL: &'static [Self] = &[Self::Pcm16, Self::Float32];
+
+    /// Names of all bit depths.
+    pub(crate) const NAMES: [&str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = Self::ALL[index].name();
+            index += 1;
+        }
+        names
+    };
 
     /// Returns the name of the bit depth in requests.
     #[must_use]

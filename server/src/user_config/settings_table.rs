@@ -3,6 +3,7 @@
 use dsp_core::render::MAX_TAIL_SECS;
 
 use super::value::{DefaultValue, Kind};
+use crate::rendering::audio_format::BitDepth;
 
 /// A setting of a user.
 #[derive(Debug)]
@@ -80,7 +81,7 @@ pub(super) const USER_SETTINGS: &[UserSetting] = &[
         128,
         "SoundFont of a new instrument track; null means the default SoundFont.",
     ),
-    choice("export_bit_depth", &["pcm16", "float32"], "pcm16", "Sample format of an exported file."),
+    choice("export_bit_depth", &BitDepth::NAMES, BitDepth::Pcm16.name(), "Sample format of an exported file."),
     choice(
         "export_sample_rate_hz",
         &["project", "44100", "48000", "96000"],
