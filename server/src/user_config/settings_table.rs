@@ -81,7 +81,12 @@ pub(super) const USER_SETTINGS: &[UserSetting] = &[
         128,
         "SoundFont of a new instrument track; null means the default SoundFont.",
     ),
-    choice("export_bit_depth", &BitDepth::NAMES, BitDepth::Pcm16.name(), "Sample format of an exported file."),
+    choice(
+        "export_bit_depth",
+        &BitDepth::NAMES,
+        BitDepth::Pcm16.name(),
+        "Sample format of an exported file.",
+    ),
     choice(
         "export_sample_rate_hz",
         &["project", "44100", "48000", "96000"],
