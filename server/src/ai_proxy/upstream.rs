@@ -68,7 +68,7 @@ impl Upstream {
             .user_agent(concat!("songfoundry/", env!("CARGO_PKG_VERSION")))
             .build()?;
         let AiUpstream { base, key, models, answer_max_bytes, .. } = settings.clone();
-        let reading = FairBytes::new("answers of language models", READING_MAX_BYTES);
+        let reading = FairBytes::new("memory for language-model responses", READING_MAX_BYTES);
         Ok(Self { client, base, key, models, answer_max_bytes, reading })
     }
 
