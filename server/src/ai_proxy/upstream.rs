@@ -1,4 +1,4 @@
-//! The client of the service with the language models.
+//! The client of the language-model service.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct AiProxy(Option<Upstream>);
 
-/// The service with the language models.
+/// The language-model service.
 #[derive(Debug)]
 pub(super) struct Upstream {
     client: Client,
