@@ -360,7 +360,7 @@ fn check_slot(slot: usize) -> Result<(), JsError> {
         return Ok(());
     }
     Err(JsError::new(&format!(
-        "slot {slot} does not exist: the engine holds at most {MAX_BANKS} sound banks"
+        "slot {slot} does not exist: the engine holds at most {MAX_BANKS} SoundFonts"
     )))
 }
 
