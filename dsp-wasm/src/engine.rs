@@ -60,7 +60,7 @@ impl WasmEngine {
             underruns: Underruns::default(),
             meter: None,
             watched: Vec::new(),
-            incoming_banks: IncomingFiles::new("the sound bank"),
+            incoming_banks: IncomingFiles::new("the SoundFont"),
             incoming_audio: IncomingFiles::new("the audio"),
         })
     }
