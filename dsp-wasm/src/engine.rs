@@ -359,9 +359,7 @@ fn check_slot(slot: usize) -> Result<(), JsError> {
     if slot < MAX_BANKS {
         return Ok(());
     }
-    Err(JsError::new(&format!(
-        "slot {slot} does not exist: the engine holds at most {MAX_BANKS} SoundFonts"
-    )))
+    Err(JsError::new(&format!("slot {slot} does not exist: the engine holds at most {MAX_BANKS} SoundFonts")))
 }
 
 fn check_audio_slot(slot: usize) -> Result<(), JsError> {

@@ -39,8 +39,8 @@ pub(crate) struct ReservedBytes {
 }
 
 impl FairBytes {
-    /// Creates a budget of `max_bytes`. `name` names it in errors, such as "memory for large request
-    /// bodies".
+    /// Creates a budget of `max_bytes`. `name` names it in errors, such as "memory for large
+    /// request bodies".
     pub(crate) fn new(name: &'static str, max_bytes: u64) -> Self {
         Self(Arc::new(Inner { name, max_bytes, totals: Mutex::default() }))
     }

@@ -48,8 +48,8 @@ pub(super) struct Check {
     /// replaced when its user uploads the file again. The service must not be running.
     #[arg(long)]
     repair: bool,
-    /// How long a file must have been unneeded by the database before it is quarantined, in seconds;
-    /// default: SF_ORPHAN_AGE_SECS. 0 quarantines all such files now.
+    /// How long a file must have been unneeded by the database before it is quarantined, in
+    /// seconds; default: SF_ORPHAN_AGE_SECS. 0 quarantines all such files now.
     #[arg(long, requires = "repair", value_name = "SECONDS")]
     age_secs: Option<u64>,
     /// Print one JSON object.
