@@ -60,7 +60,7 @@ impl WasmEngine {
             underruns: Underruns::default(),
             meter: None,
             watched: Vec::new(),
-            incoming_banks: IncomingFiles::new("the sound bank"),
+            incoming_banks: IncomingFiles::new("the SoundFont"),
             incoming_audio: IncomingFiles::new("the audio"),
         })
     }
@@ -359,9 +359,7 @@ fn check_slot(slot: usize) -> Result<(), JsError> {
     if slot < MAX_BANKS {
         return Ok(());
     }
-    Err(JsError::new(&format!(
-        "slot {slot} does not exist: the engine holds at most {MAX_BANKS} sound banks"
-    )))
+    Err(JsError::new(&format!("slot {slot} does not exist: the engine holds at most {MAX_BANKS} SoundFonts")))
 }
 
 fn check_audio_slot(slot: usize) -> Result<(), JsError> {

@@ -4,7 +4,7 @@ use wasm_bindgen::JsError;
 
 /// Unfinished files of one kind, at most one for each slot.
 pub(crate) struct IncomingFiles {
-    /// Name of the kind in error messages, such as `the sound bank`.
+    /// Name of the kind in error messages, such as `the SoundFont`.
     kind: &'static str,
     files: Vec<IncomingFile>,
 }

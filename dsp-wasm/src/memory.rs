@@ -16,15 +16,15 @@ pub(crate) enum MemoryError {
     Mixer(#[from] MixerError),
     /// The session needs more memory than [`SESSION_MAX_BYTES`].
     #[error(
-        "the song needs about {needed_mib} MiB of memory, but a song may take {limit_mib} MiB in a page; {largest} \
-         need {largest_mib} MiB of that"
+        "the song needs about {needed_mib} MiB of memory, but a song may use {limit_mib} MiB in a page; \
+         largest part: {largest_mib} MiB for {largest}"
     )]
     TooMuch {
         /// Memory that the session needs, in MiB.
         needed_mib: u64,
         /// Memory that a session may need, in MiB.
         limit_mib: u64,
-        /// Number and kind of the components that need most memory, such as `1000 delay effects`.
+        /// Kind and number of the components that need most memory, such as `delay effects (1000)`.
         largest: String,
         /// Memory that these components need, in MiB.
         largest_mib: u64,
@@ -48,7 +48,7 @@ pub(crate) fn check(session: &Session, audio: impl Iterator<Item = (u32, u64)>) 
         Some(component) if need.bytes() > SESSION_MAX_BYTES => Err(MemoryError::TooMuch {
             needed_mib: mib(need.bytes()),
             limit_mib: mib(SESSION_MAX_BYTES),
-            largest: format!("{} {}", component.count, component.kind),
+            largest: format!("{} ({})", component.kind, component.count),
             largest_mib: mib(component.bytes),
         }),
         _ => Ok(()),
@@ -83,7 +83,8 @@ mod tests {
         assert_eq!(check(&session_with_delays(150), core::iter::empty()), Ok(()));
         let error =
             check(&session_with_delays(1_000), [(3, 48_000)].into_iter()).expect_err("too much").to_string();
-        assert!(error.contains("1000 delay effects need 2"), "{error}");
-        assert!(error.contains("a song may take 360 MiB"), "{error}");
+        assert!(error.contains("largest part: 2"), "{error}");
+        assert!(error.ends_with(" MiB for delay effects (1000)"), "{error}");
+        assert!(error.contains("a song may use 360 MiB"), "{error}");
     }
 }

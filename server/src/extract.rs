@@ -60,7 +60,10 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     // At most four documents per processor run at the same time.
     let (running, min_weight) = (DOCUMENTS_AT_ONCE_KIB, DOCUMENTS_AT_ONCE_KIB / (4 * processors()));
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
-    Permits::weighted("documents", Bounds { running, min_weight, per_user: running, waiting, requests })
+    Permits::weighted(
+        "document processing",
+        Bounds { running, min_weight, per_user: running, waiting, requests },
+    )
 });
 
 /// Documents below this size in bytes have separate permits, so that they do not wait for large
@@ -73,7 +76,10 @@ pub(crate) const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
 static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (running, min_weight) = (SMALL_AT_ONCE_KIB, SMALL_AT_ONCE_KIB / (4 * processors()));
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
-    Permits::weighted("documents", Bounds { running, min_weight, per_user: running, waiting, requests })
+    Permits::weighted(
+        "document processing",
+        Bounds { running, min_weight, per_user: running, waiting, requests },
+    )
 });
 
 /// Runs `work` on a JSON document of `size_bytes` on a blocking thread, when a permit is free.

@@ -18,8 +18,8 @@ pub(crate) struct FairBytes(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Name of the content in the plural, for error texts.
-    kind: &'static str,
+    /// Name of the budget in error texts, such as "memory for large request bodies".
+    name: &'static str,
     max_bytes: u64,
     totals: Mutex<Totals>,
 }
@@ -39,10 +39,10 @@ pub(crate) struct ReservedBytes {
 }
 
 impl FairBytes {
-    /// Creates a budget of `max_bytes`. `kind` names the content in errors, such as "bodies of
-    /// requests".
-    pub(crate) fn new(kind: &'static str, max_bytes: u64) -> Self {
-        Self(Arc::new(Inner { kind, max_bytes, totals: Mutex::default() }))
+    /// Creates a budget of `max_bytes`. `name` names it in errors, such as "memory for large
+    /// request bodies".
+    pub(crate) fn new(name: &'static str, max_bytes: u64) -> Self {
+        Self(Arc::new(Inner { name, max_bytes, totals: Mutex::default() }))
     }
 
     /// Returns an empty reservation for `owner`.
@@ -57,7 +57,7 @@ impl ReservedBytes {
     /// # Errors
     /// 503 `busy` with `Retry-After` if the budget has too few free bytes.
     pub(crate) fn grow(&mut self, more: u64) -> ApiResult<()> {
-        let Inner { kind, max_bytes, totals } = &*self.budget.0;
+        let Inner { name, max_bytes, totals } = &*self.budget.0;
         let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alone = totals.bytes == self.bytes;
         let total = totals.bytes + more;
@@ -65,7 +65,7 @@ impl ReservedBytes {
         if !is_alone && owner_bytes + total > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "There is no space for more {kind} at the moment: those of all users use {} of {max_bytes} bytes, and yours use {}; \
+                    "Too little {name} is free at the moment: all users use {} of {max_bytes} bytes, and you use {}; \
                      try again in {RETRY_AFTER_SECS} seconds.",
                     totals.bytes,
                     owner_bytes - more

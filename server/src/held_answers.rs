@@ -32,7 +32,7 @@ const COUNTED_BYTES: RangeInclusive<u64> = 1_024..=IN_MEMORY_MAX_BYTES as u64;
 
 /// Returns the budget of all waiting answers.
 pub(crate) fn budget() -> FairBytes {
-    FairBytes::new("answers that wait for their clients", MAX_BYTES)
+    FairBytes::new("memory for unsent responses", MAX_BYTES)
 }
 
 /// Middleware that refuses GET and HEAD requests of a caller whose waiting answers use up the
@@ -133,7 +133,7 @@ mod tests {
         };
         let mut waiting = app.state.held_answers.reservation(me["id"].as_str().expect("an id"));
         waiting.grow(MAX_BYTES / 2).expect("half of the budget");
-        assert!(read(&ada).await.problem(503, "busy").contains("answers"));
+        assert!(read(&ada).await.problem(503, "busy").contains("memory for unsent responses"));
         read(&bob).await.expect(200);
         drop(waiting);
         read(&ada).await.expect(200);

@@ -32,7 +32,7 @@ pub(crate) struct BodyMemory(FairBytes);
 impl BodyMemory {
     /// Creates a budget of `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
-        Self(FairBytes::new("large bodies of requests (SF_BODIES_MEMORY_BYTES)", max_bytes))
+        Self(FairBytes::new("memory for large request bodies (SF_BODIES_MEMORY_BYTES)", max_bytes))
     }
 }
 

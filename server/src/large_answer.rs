@@ -54,11 +54,13 @@ impl LargeAnswers {
 
 impl Default for LargeAnswers {
     fn default() -> Self {
-        let kind = "large answers";
         Self {
-            on_disk: FairBytes::new(kind, ON_DISK_MAX_BYTES),
-            in_memory: FairBytes::new(kind, ON_FULL_DISK_MAX_BYTES),
-            temporary_files: FairBytes::new("audio and bundle downloads", TEMPORARY_FILES_MAX_BYTES),
+            on_disk: FairBytes::new("disk space for large responses", ON_DISK_MAX_BYTES),
+            in_memory: FairBytes::new("memory for large responses", ON_FULL_DISK_MAX_BYTES),
+            temporary_files: FairBytes::new(
+                "disk space for audio and bundle downloads",
+                TEMPORARY_FILES_MAX_BYTES,
+            ),
         }
     }
 }

@@ -55,6 +55,7 @@ pub mod panics;
 mod peer;
 pub(crate) mod permits;
 pub mod plugins;
+mod plural;
 pub mod presets;
 pub mod projects;
 mod query_names;

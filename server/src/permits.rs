@@ -53,7 +53,7 @@ pub(crate) struct Bounds {
 /// Limits on one kind of work, and the permits for it.
 #[derive(Debug)]
 pub(crate) struct Permits {
-    /// Name of the work in messages, in the plural.
+    /// Name of the work in messages, after "requests for".
     work_name: &'static str,
     bounds: Bounds,
     free: Arc<Semaphore>,
@@ -244,7 +244,7 @@ impl Permits {
         {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "Too many {} are already waiting ({} requests); try again in {RETRY_AFTER_SECS} seconds.",
+                    "Too many requests for {} are already waiting ({}); try again in {RETRY_AFTER_SECS} seconds.",
                     self.work_name,
                     requests - 1
                 ),

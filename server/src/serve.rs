@@ -119,12 +119,12 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
             format!("; {} serves health and metrics", listen::url("http", bound_address))
         }
     };
-    println!("Songfoundry's worker {} takes tasks{status}", std::process::id());
+    println!("Songfoundry's worker {} runs tasks{status}", std::process::id());
     if state.config.network.worker_port.is_some() {
         // Access to `/metrics` follows the same rule as in the service.
         println!("{}", state.local_rule.describe());
     }
-    tracing::info!(threads = state.config.tasks.workers, "the worker takes tasks");
+    tracing::info!(threads = state.config.tasks.workers, "the worker runs tasks");
     stop_signal.await;
     tracing::info!("the worker is stopping");
     state.stop.cancel();

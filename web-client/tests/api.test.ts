@@ -66,7 +66,7 @@ describe('an answer', () => {
 
   it('of a proxy is thrown as an error with the HTTP status', async () => {
     answer = () => new Response('<h1>Bad gateway</h1>', { status: 502, statusText: 'Bad Gateway' });
-    await expect(me(api())).rejects.toMatchObject({ status: 502, code: 'http_502', message: 'the service answered with the error 502 Bad Gateway; try again later' });
+    await expect(me(api())).rejects.toMatchObject({ status: 502, code: 'http_502', message: 'The service answered with the error 502 Bad Gateway; try again later.' });
   });
 
   it('with status 401 ends the session only if the request carried a token', async () => {
@@ -85,7 +85,7 @@ describe('an answer', () => {
     answer = () => Promise.reject(new TypeError('fetch failed'));
     const error: unknown = await me(api()).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ status: 0, code: 'unreachable' });
-    expect(reasonOf(error)).toBe('the service does not answer; check that it still runs and try again.');
+    expect(reasonOf(error)).toBe('The service does not answer; check that it still runs and try again.');
   });
 
   it('to a cancelled request is reported as an AbortError, not as an unreachable service', async () => {

@@ -51,7 +51,7 @@ function fakeEngine(resume: Promise<void> = Promise.resolve()): FakeEngine {
   return engine as unknown as FakeEngine;
 }
 
-function newPlayer(failed: (action: string) => void = (action) => expect.fail(action)): Player {
+function newPlayer(failed: (action: string, error: unknown) => void = (action) => expect.fail(action)): Player {
   return new Player({} as Api, {
     defaultSoundfontId: () => null,
     instrumentSound: () => 'client',
@@ -111,12 +111,12 @@ describe('the player', () => {
     const [first, second] = [fakeEngine(), fakeEngine()];
     create.mockResolvedValueOnce(first).mockResolvedValueOnce(second);
     const failures: string[] = [];
-    const player = newPlayer((action) => failures.push(action));
+    const player = newPlayer((action, error) => failures.push(`${action}: ${(error as Error).message}`));
     await player.sync(PROJECT);
     await player.play();
     first.fail('out of memory');
     expect([player.state.kind, player.transport]).toEqual(['off', 'stopped']);
-    expect(failures).toEqual(['The sound engine stopped; press Play to start it again']);
+    expect(failures).toEqual(['The sound engine failed: out of memory. Press Play to start it again.']);
     await player.play();
     expect([player.engine, player.transport]).toEqual([second, 'playing']);
   });

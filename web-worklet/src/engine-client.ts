@@ -88,7 +88,7 @@ export class EngineClient {
     this.#port = node.port;
     this.#session = compileSession(EMPTY_PROJECT, {}, undefined, context.sampleRate, undefined);
     this.#port.onmessage = (event: MessageEvent<EngineReport>) => this.#receive(event.data);
-    node.onprocessorerror = () => this.#fail('the audio thread stopped the engine');
+    node.onprocessorerror = () => this.#fail('an error occurred on the audio thread');
     node.connect(context.destination);
   }
 
@@ -151,7 +151,7 @@ export class EngineClient {
     if (this.#slots.has(bankId)) return;
     const usedSlots = new Set(this.#slots.values());
     const slot = Array.from({ length: MAX_BANKS }, (_, index) => index).find((index) => !usedSlots.has(index));
-    if (slot === undefined) throw new Error(`no slot is free for ${bankId}: the engine holds at most ${MAX_BANKS} sound banks`);
+    if (slot === undefined) throw new Error(`the engine holds at most ${MAX_BANKS} SoundFonts at a time`);
     this.#slots.set(bankId, slot);
   }
 
@@ -161,7 +161,7 @@ export class EngineClient {
    */
   async loadBank(bankId: string, sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const slot = this.#slots.get(bankId);
-    if (slot === undefined) throw new Error(`the sound bank ${bankId} has no slot in the engine; call addBank first`);
+    if (slot === undefined) throw new Error('the SoundFont has no slot in the engine');
     await this.#request((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
     for await (const chunk of pieces) {
       if (this.ended) break;

@@ -66,7 +66,7 @@ export class EngineHost {
   /** Carries out a command. May allocate; the audio thread never calls it while `render` runs. */
   receive(command: EngineCommand): void {
     if (this.#hasFailed) {
-      if ('request' in command) this.#reply(command.request, 'the engine has failed; reload the page');
+      if ('request' in command) this.#reply(command.request, 'the engine has failed');
       return;
     }
     try {

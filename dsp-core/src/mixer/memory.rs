@@ -105,7 +105,7 @@ impl Session {
             tally.add("notes and controls", track.events.len(), COPIES * size_of::<TrackEvent>());
             tally.add("audio clips", track.clips.len(), COPIES * CLIP_BYTES);
             let (rings, ring_bytes) = rings_of(&track.clips, slots.audio);
-            tally.add("streams of clips that sound at a time", rings, ring_bytes);
+            tally.add("simultaneous clip streams", rings, ring_bytes);
             tally.lanes(&track.automation);
             tally.delays(TRACK_OUTPUTS, latencies.inputs[index]);
             tally.add("outputs and sends", routing.routes[index].len(), 2 * size_of::<Route>());
@@ -177,7 +177,7 @@ impl Tally {
 
     fn lanes(&mut self, lanes: &[AutomationLane]) {
         for lane in lanes {
-            self.add("points of automation", lane.points.len() + 8, COPIES * size_of::<AutomationPoint>());
+            self.add("automation points", lane.points.len() + 8, COPIES * size_of::<AutomationPoint>());
         }
     }
 

@@ -33,9 +33,7 @@ pub enum Reason {
     },
     /// A list that would exceed the limit for the total length of all lists. Lists of a valid bank
     /// do not overlap and stay below the limit.
-    #[error(
-        "its {count} {kind} are too many: the overlapping lists of the bank may have {limit} {kind} in total"
-    )]
+    #[error("its {count} {kind} are skipped: overlapping lists would exceed {limit} {kind} in total")]
     SharedList {
         /// The kind of entry.
         kind: &'static str,

@@ -38,7 +38,7 @@ impl Streams {
     pub(super) fn of(&self, start: u32, end: u32) -> Result<(usize, u32), Reason> {
         let bytes = (start as usize, end as usize);
         let index = self.0.binary_search_by_key(&bytes, |stream| (stream.bytes.start, stream.bytes.end));
-        let number = index.map_err(|_| Reason::Vorbis("it is not in the file"))?;
+        let number = index.map_err(|_| Reason::Vorbis("it lies outside the file"))?;
         Ok((number, self.0[number].frames?))
     }
 

@@ -119,7 +119,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         outcome: Audible(&[
             "its zones from 30000 to 0 are not a valid range: the file has 30002",
-            "zones are too many: the overlapping lists of the bank may have 60004",
+            "zones are skipped: overlapping lists would exceed 60004",
         ]),
     },
     Case {
@@ -139,7 +139,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         outcome: Audible(&[
             "its zones from 30000 to 0 are not a valid range: the file has 130002",
-            "zones are too many: the overlapping lists of the bank may have 131072",
+            "zones are skipped: overlapping lists would exceed 131072",
         ]),
     },
     Case {
@@ -158,7 +158,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         outcome: Audible(&[
             "its zones from 30000 to 2 are not a valid range: the file has 30002",
-            "its 29998 zones are too many: the overlapping lists of the bank may have 60004",
+            "its 29998 zones are skipped: overlapping lists would exceed 60004",
         ]),
     },
     Case {
@@ -174,7 +174,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         outcome: Audible(&[
             "its generators from 30000 to 4 are not a valid range: the file has 30004",
-            "its 29996 generators are too many: the overlapping lists of the bank may have 60008",
+            "its 29996 generators are skipped: overlapping lists would exceed 60008",
             "it plays no sample",
         ]),
     },
@@ -191,7 +191,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         outcome: Audible(&[
             "its modulators from 30000 to 0 are not a valid range: the file has 30000",
-            "its 30000 modulators are too many: the overlapping lists of the bank may have 60000",
+            "its 30000 modulators are skipped: overlapping lists would exceed 60000",
         ]),
     },
 ];

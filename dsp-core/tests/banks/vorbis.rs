@@ -112,7 +112,7 @@ pub(crate) const CASES: &[Case] = &[
                 (sample.start, sample.end, sample.kind) = (1_000, 900_000, VORBIS_MONO);
             })
         },
-        outcome: unplayable!("cannot be decoded: it is not in the file"),
+        outcome: unplayable!("cannot be decoded: it lies outside the file"),
     },
     Case {
         name: "a stream that ends before it begins",
@@ -122,7 +122,7 @@ pub(crate) const CASES: &[Case] = &[
                 (sample.start, sample.end, sample.kind) = (u32::MAX, 0, VORBIS_MONO);
             })
         },
-        outcome: unplayable!("cannot be decoded: it is not in the file"),
+        outcome: unplayable!("cannot be decoded: it lies outside the file"),
     },
     Case {
         name: "a stream of headers without audio",

@@ -65,7 +65,8 @@ impl TemplateBody {
             }
         }
         let Some(first) = errors.first() else { return Ok(self) };
-        let detail = format!("The template is not valid. First, at {}: {}", first.pointer, first.detail);
+        let detail =
+            format!("The template is not valid. The first error is at {}: {}", first.pointer, first.detail);
         Err(ApiError::Invalid { code: "invalid_template", detail, errors })
     }
 }

@@ -35,7 +35,7 @@ impl Kind {
         if response.headers().contains_key(header::CONTENT_ENCODING) {
             return Err(ApiError::BadGateway {
                 code: "ai_failed",
-                detail: "The service with the language models sent a compressed answer.".to_owned(),
+                detail: "The language-model service sent a compressed response.".to_owned(),
             });
         }
         let kind = response.headers().get(header::CONTENT_TYPE);
@@ -45,7 +45,7 @@ impl Kind {
             "text/event-stream" => Ok(Self::Events),
             _ => Err(ApiError::BadGateway {
                 code: "ai_failed",
-                detail: "The service with the language models sent neither JSON nor events.".to_owned(),
+                detail: "The language-model service sent neither JSON nor events.".to_owned(),
             }),
         }
     }
@@ -62,7 +62,8 @@ pub(super) async fn pass_on(
     let mut reserved = upstream.reading.reservation(user_id);
     match Kind::of(&response)? {
         Kind::Json => {
-            let bytes = read_all(response, upstream.answer_max_bytes, &mut reserved).await?;
+            let max_length = MaxLength { bytes: upstream.answer_max_bytes, is_setting: true };
+            let bytes = read_all(response, max_length, &mut reserved).await?;
             let (state, user_id) = (state.clone(), user_id.to_owned());
             let writing = move || {
                 let answer = large_answer::answer(&state, &user_id, "application/json", bytes);
@@ -91,13 +92,35 @@ fn no_store() -> (header::HeaderName, HeaderValue) {
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
+/// Maximum length of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MaxLength {
+    pub(super) bytes: u64,
+    /// Whether this is the value of `SF_AI_ANSWER_MAX_BYTES`.
+    pub(super) is_setting: bool,
+}
+
+impl MaxLength {
+    /// Returns the error for a longer answer.
+    fn exceeded(self) -> ApiError {
+        let setting = if self.is_setting { " (SF_AI_ANSWER_MAX_BYTES)" } else { "" };
+        ApiError::BadGateway {
+            code: "ai_answer_too_large",
+            detail: format!(
+                "The response of the language-model service exceeds {} bytes{setting}.",
+                self.bytes
+            ),
+        }
+    }
+}
+
 /// Reads all bytes of an answer, and adds their memory to `reserved`.
 ///
 /// # Errors
 /// 502 `ai_answer_too_large`; 503 `busy` if other answers use all memory for answers.
 pub(super) async fn read_all(
     response: reqwest::Response,
-    max_bytes: u64,
+    max_length: MaxLength,
     reserved: &mut ReservedBytes,
 ) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -105,8 +128,8 @@ pub(super) async fn read_all(
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| unanswered(&error))?;
         let length = bytes.len() + chunk.len();
-        if length as u64 > max_bytes {
-            return Err(too_large(max_bytes));
+        if length as u64 > max_length.bytes {
+            return Err(max_length.exceeded());
         }
         if length > bytes.capacity() {
             let capacity = length.max(2 * bytes.capacity());
@@ -145,7 +168,9 @@ fn events(
             let problem = match chunk {
                 None => break,
                 Some(Err(error)) => unanswered(&error),
-                Some(Ok(chunk)) if chunk.len() as u64 > remaining_bytes => too_large(max_bytes),
+                Some(Ok(chunk)) if chunk.len() as u64 > remaining_bytes => {
+                    MaxLength { bytes: max_bytes, is_setting: true }.exceeded()
+                }
                 Some(Ok(chunk)) => {
                     remaining_bytes -= chunk.len() as u64;
                     // An empty line ends an event. A heartbeat inside an event would corrupt it.
@@ -165,19 +190,19 @@ fn events(
     Body::from_stream(stream)
 }
 
-fn too_large(max_bytes: u64) -> ApiError {
-    ApiError::BadGateway {
-        code: "ai_answer_too_large",
-        detail: format!(
-            "The answer of the service with the language models is longer than {max_bytes} bytes; \
-             SF_AI_ANSWER_MAX_BYTES limits answers, and lists of models have at most 1 MiB."
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_names_the_setting_only_if_that_is_the_limit() {
+        let detail = |is_setting| MaxLength { bytes: 2_000, is_setting }.exceeded().problem().detail;
+        assert_eq!(
+            detail(true),
+            "The response of the language-model service exceeds 2000 bytes (SF_AI_ANSWER_MAX_BYTES)."
+        );
+        assert_eq!(detail(false), "The response of the language-model service exceeds 2000 bytes.");
+    }
 
     #[tokio::test]
     async fn heartbeats_are_sent_between_events_only() {

@@ -1,4 +1,4 @@
-//! Errors for users when the service with the language models fails or refuses a request.
+//! Errors for users when the language-model service fails or refuses a request.
 
 use futures_util::StreamExt as _;
 use reqwest::{Response, StatusCode};
@@ -19,21 +19,16 @@ const RETRY_AFTER_MAX_SECS: u64 = 3_600;
 
 /// Returns the error for a missing or incomplete answer. Only the log names the address.
 pub(super) fn unanswered(error: &reqwest::Error) -> ApiError {
-    tracing::warn!(
-        error = describe_with_causes(error),
-        "the service with the language models does not answer"
-    );
+    tracing::warn!(error = describe_with_causes(error), "the language-model service does not respond");
     if error.is_timeout() {
         return ApiError::GatewayTimeout {
             code: "ai_timeout",
-            detail: "The service with the language models did not answer in time (SF_AI_TIMEOUT_SECS)."
-                .to_owned(),
+            detail: "The language-model service did not respond in time (SF_AI_TIMEOUT_SECS).".to_owned(),
         };
     }
     ApiError::BadGateway {
         code: "ai_unreachable",
-        detail: "The service with the language models cannot be reached, or closed the connection."
-            .to_owned(),
+        detail: "The language-model service cannot be reached, or closed the connection.".to_owned(),
     }
 }
 
@@ -55,31 +50,37 @@ pub(super) async fn refused(response: Response, key: Option<&Secret>) -> ApiErro
     let retry_after_secs: Option<u64> =
         retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let message = message(response, key).await;
-    tracing::warn!(%status, message_of_service = message, "the service with the language models refused the request");
+    tracing::warn!(%status, message_of_service = message, "the language-model service refused the request");
     let quote = if message.is_empty() { String::new() } else { format!(" Its message: {message}") };
     match status {
         StatusCode::TOO_MANY_REQUESTS => ApiError::TooManyRequests {
-            detail: format!("The service with the language models gets too many requests.{quote}"),
+            detail: format!("The language-model service reports too many requests.{quote}"),
             retry_after_secs: retry_after_secs.unwrap_or(RETRY_AFTER_SECS).min(RETRY_AFTER_MAX_SECS),
         },
         // The service's message may contain the key.
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ApiError::BadGateway {
             code: "ai_key_refused",
-            detail:
-                "The service with the language models does not accept its key; the administrator can change SF_AI_UPSTREAM_KEY."
-                    .to_owned(),
+            detail: match key {
+                Some(_) => {
+                    "The language-model service rejected this server's key; the administrator can change SF_AI_UPSTREAM_KEY."
+                }
+                None => {
+                    "The language-model service refused access without a key; the administrator can set SF_AI_UPSTREAM_KEY."
+                }
+            }
+            .to_owned(),
         },
         StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => ApiError::GatewayTimeout {
             code: "ai_timeout",
-            detail: format!("The service with the language models reached its time limit.{quote}"),
+            detail: format!("The language-model service timed out.{quote}"),
         },
         status if status.is_client_error() => ApiError::bad_request(
             "ai_refused",
-            format!("The service with the language models refused the request ({status}).{quote}"),
+            format!("The language-model service refused the request ({status}).{quote}"),
         ),
         status => ApiError::BadGateway {
             code: "ai_failed",
-            detail: format!("The service with the language models failed ({status}).{quote}"),
+            detail: format!("The language-model service failed ({status}).{quote}"),
         },
     }
 }

@@ -243,7 +243,7 @@ async fn memory_for_answers_that_are_being_read_is_limited() {
     let mut unread = reading.reservation("bob");
     unread.grow(256 * 1024 * 1024 - 100_000).expect("the memory is free");
     let detail = chat_with(&app, "huge").await.problem(503, "busy");
-    assert!(detail.contains("answers of language models"), "{detail}");
+    assert!(detail.contains("memory for language-model responses"), "{detail}");
     chat_with(&app, "events").await.problem(503, "busy");
     drop(unread);
     let answer = chat_with(&app, "huge").await;

@@ -1,4 +1,4 @@
-//! The client of the service with the language models.
+//! The client of the language-model service.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct AiProxy(Option<Upstream>);
 
-/// The service with the language models.
+/// The language-model service.
 #[derive(Debug)]
 pub(super) struct Upstream {
     client: Client,
@@ -68,7 +68,7 @@ impl Upstream {
             .user_agent(concat!("songfoundry/", env!("CARGO_PKG_VERSION")))
             .build()?;
         let AiUpstream { base, key, models, answer_max_bytes, .. } = settings.clone();
-        let reading = FairBytes::new("answers of language models", READING_MAX_BYTES);
+        let reading = FairBytes::new("memory for language-model responses", READING_MAX_BYTES);
         Ok(Self { client, base, key, models, answer_max_bytes, reading })
     }
 

@@ -123,7 +123,7 @@ impl Audio {
         Ok(Self {
             decoder: decoder::Decoder::of_this_program(helpers.clone())?,
             decoding: Arc::new(Permits::weighted(
-                "audio files",
+                "audio decoding",
                 Bounds {
                     running: DECODERS_PER_PROCESSOR * processors(),
                     min_weight: 1,
@@ -132,8 +132,8 @@ impl Audio {
                     requests: waiting_max,
                 },
             )),
-            peaks: Permits::counted("waveforms", 4 * processors(), waiting_max),
-            conversions: Permits::counted("conversions to another rate", 1, waiting_max),
+            peaks: Permits::counted("waveform peaks", 4 * processors(), waiting_max),
+            conversions: Permits::counted("sample-rate conversion", 1, waiting_max),
             upload_leases: resumable::UploadLeases::default(),
         })
     }

@@ -106,8 +106,8 @@ impl LocalRule {
         };
         format!(
             "Requests from {from} act as the administrator without a log-in (SF_TRUST_LOCAL=on). \
-             So do all visitors of a proxy on this machine that speaks HTTP/1.1 and adds no header: \
-             behind any proxy set SF_TRUST_LOCAL=off."
+             This can include requests that a proxy on this machine forwards over HTTP/1.1 without a \
+             forwarding header. Behind a proxy, set SF_TRUST_LOCAL=off."
         )
     }
 

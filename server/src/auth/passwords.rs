@@ -65,7 +65,7 @@ impl Passwords {
         Ok(Self {
             known_accounts: permits("password checks", PARALLEL_HASHES, waiting_max),
             unknown_accounts: permits("password checks", PARALLEL_HASHES, waiting_max),
-            registrations: permits("registrations", PARALLEL_REGISTRATIONS, waiting_max),
+            registrations: permits("registration", PARALLEL_REGISTRATIONS, waiting_max),
             strength_checks: permits(
                 "password strength checks",
                 PARALLEL_STRENGTH_CHECKS,

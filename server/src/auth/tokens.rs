@@ -140,7 +140,7 @@ fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
             let key = BASE64_URL_SAFE_NO_PAD.decode(text.trim());
             key.ok().filter(|key| key.len() >= 32).with_context(|| {
                 format!(
-                    "{} is not a signing key; delete it to get a new one (this ends all log-ins)",
+                    "{} is not a signing key; delete it to get a new one (this ends all sessions)",
                     path.display()
                 )
             })
@@ -167,7 +167,7 @@ fn keep_private(path: &Path) -> anyhow::Result<()> {
         if permissions.mode() & 0o077 != 0 {
             permissions.set_mode(0o600);
             std::fs::set_permissions(path, permissions)
-                .with_context(|| format!("cannot make {} private", path.display()))?;
+                .with_context(|| format!("cannot restrict {} to its owner", path.display()))?;
         }
     }
     #[cfg(not(unix))]

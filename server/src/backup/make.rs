@@ -45,7 +45,8 @@ pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) ->
     );
     // A machine that only makes backups may not have this folder yet.
     make_private_dir(&config.storage.dir)?;
-    make_private_dir(folder).context("the folder for the backup")?;
+    make_private_dir(folder)
+        .with_context(|| format!("cannot create the backup folder {}", folder.display()))?;
     let is_empty =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?.next().is_none();
     anyhow::ensure!(is_empty, "{} is not empty; choose an empty or a new folder", folder.display());

@@ -31,8 +31,8 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     let kind = manifest.database();
     anyhow::ensure!(
         kind.is_none_or(|kind| kind == address.kind()),
-        "the backup has a database of another kind than SF_DATABASE_URL ({address}); a song can be moved from one kind \
-         to the other, a database cannot"
+        "the backup has a database of another kind than SF_DATABASE_URL ({address}); to move songs between SQLite and \
+         PostgreSQL, export and import them as bundles"
     );
     anyhow::ensure!(
         manifest.database_schema_version <= db::newest_schema_version(),
@@ -56,7 +56,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
         for kind in KINDS.iter().filter(|_| !replace) {
             anyhow::ensure!(
                 blobs.durable_entries(kind.folder)?.is_empty(),
-                not_empty_error("the store of files (SF_BLOB_STORE)")
+                not_empty_error("the file storage (SF_BLOB_STORE)")
             );
         }
         installation::unmark(&blobs)?;

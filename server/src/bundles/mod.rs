@@ -34,7 +34,7 @@ pub(crate) fn routes(config: &Config) -> OpenApiRouter<AppState> {
 /// Returns the permits that limit how many bundles are written or read at a time. At most
 /// `waiting_max` requests wait.
 pub(crate) fn limit_at_a_time(waiting_max: u64) -> Arc<Permits> {
-    Arc::new(Permits::counted("bundles of projects", processors(), waiting_max))
+    Arc::new(Permits::counted("project bundles", processors(), waiting_max))
 }
 
 /// Folder of the store for temporary bundles.

@@ -358,7 +358,10 @@ fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     let limiter = receipt.limiter;
     if limiter.largest_reduction_db > 0.0 {
         let (reduction_db, secs) = (limiter.largest_reduction_db, limiter.reduced_secs);
-        writeln!(out, "  limiter      {reduction_db:.1} dB at most, by more than 0.1 dB for {secs:.1} s")?;
+        writeln!(
+            out,
+            "  limiter      up to {reduction_db:.1} dB of gain reduction; more than 0.1 dB for {secs:.1} s"
+        )?;
     }
     if !receipt.silent_tracks.is_empty() {
         writeln!(out, "  silent       {}", receipt.silent_tracks.join(", "))?;

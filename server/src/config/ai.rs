@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use super::source::{Source, invalid};
+use super::source::{Source, invalid_address};
 use super::{ConfigError, Secret};
 
 /// A service with the API of OpenAI.
@@ -60,8 +60,7 @@ pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
 /// Parses the address. Refuses parts that could contain a secret, so that it may be shown.
 fn parse_base(text: &str) -> Result<Url, ConfigError> {
     let expected = "an address such as https://api.openai.com/v1, without name, password, query or fragment";
-    // The address may contain a password, so the error does not repeat it.
-    let refused = || invalid("SF_AI_UPSTREAM_URL", "(another kind of address)", expected.to_owned());
+    let refused = || invalid_address("SF_AI_UPSTREAM_URL", expected);
     let mut url = Url::parse(text).map_err(|_| refused())?;
     let plain = url.username().is_empty()
         && url.password().is_none()

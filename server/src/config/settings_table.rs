@@ -132,7 +132,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "1024",
         unit: "bytes per second",
         range: Range::Integer(0, 1 << 30),
-        description: "Minimum average rate at which the body of a request must arrive, apart from one longest pause; 0 means no minimum.",
+        description: "Minimum average rate at which the body of a request must arrive. A body may lag behind it by up to SF_BODY_PAUSE_SECS. 0 means no minimum.",
         ..BLANK
     },
     Setting {
@@ -223,7 +223,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "10737418240",
         unit: "bytes",
         range: Range::Integer(0, 1 << 50),
-        description: "Disk space for local copies of files in S3; the least recently used are removed first, and so many that twice `SF_DISK_RESERVE_BYTES` stay free.",
+        description: "Disk space for local copies of files in S3. The least recently used copies are removed first. Copies are also removed until twice SF_DISK_RESERVE_BYTES is free.",
         ..BLANK
     },
     Setting {
@@ -403,7 +403,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "3600",
         unit: "seconds",
         range: Range::Integer(1, 7 * 24 * 3_600),
-        description: "How long a render may take; a render that after 10 seconds is expected to take more than four times as long is ended.",
+        description: "How long a render may take. From 10 seconds on, a render is also stopped if it is predicted to take more than four times this limit.",
         ..BLANK
     },
     Setting {
@@ -419,7 +419,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "threads",
         range: Range::Integer(0, 64),
-        description: "Maximum number of background tasks that one process runs at a time; 0 means one per processor, but at least 8. Users without a running task may start one even then, up to eight times as many in total.",
+        description: "Maximum number of background tasks that one process runs at a time; 0 means one per processor, but at least 8. A user without a running task may start one above this limit; the total is at most eight times the limit.",
         ..BLANK
     },
     Setting {
@@ -610,7 +610,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "86400",
         unit: "seconds",
         range: Range::Integer(60, 31_536_000),
-        description: "How long the database must not have needed a file before the file is quarantined.",
+        description: "How long a file must have been unneeded by the database before it is quarantined.",
         ..BLANK
     },
     Setting {
@@ -640,7 +640,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_API_DOCS",
         default: "open",
         range: Range::Choice(&["open", "users"]),
-        description: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): everybody, or only requests with a token or an API key. A browser sends neither with an address, so `users` leaves the description to programs.",
+        description: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): everybody, or only requests with a token or an API key. With `users`, the pages cannot be opened by typing their address into a browser, because the browser sends no token; only programs can read them.",
         ..BLANK
     },
     Setting {

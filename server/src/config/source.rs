@@ -165,6 +165,12 @@ pub(super) fn invalid(key: &'static str, value: &str, expected: String) -> Confi
     ConfigError::Invalid { key, value, expected }
 }
 
+/// Returns the error for an address. It does not repeat the address, which may contain a password.
+pub(super) fn invalid_address(key: &'static str, expected: &str) -> ConfigError {
+    let value = "(hidden: an unsupported address)".to_owned();
+    ConfigError::Invalid { key, value, expected: expected.to_owned() }
+}
+
 fn read_file(path: &Path) -> Result<BTreeMap<String, String>, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::FileUnreadable { path: path.to_owned(), source })?;

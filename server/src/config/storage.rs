@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::source::invalid;
+use super::source::{invalid, invalid_address};
 use super::{ConfigError, Secret, Source};
 use crate::db::{DatabaseAddress, PoolLimits};
 
@@ -64,10 +64,9 @@ pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
     let dir = std::path::absolute(&dir)
         .map_err(|error| invalid("SF_STORAGE_DIR", &dir.to_string_lossy(), format!("a folder ({error})")))?;
     let database = match source.text("SF_DATABASE_URL").0 {
-        // The address may contain a password, so the error does not repeat it.
         Some(url) => DatabaseAddress::parse(url).ok_or_else(|| {
             let expected = "sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database>";
-            invalid("SF_DATABASE_URL", "(another kind of address)", expected.to_owned())
+            invalid_address("SF_DATABASE_URL", expected)
         })?,
         None => DatabaseAddress::of_file(&dir.join("songfoundry.db")),
     };

@@ -102,6 +102,7 @@ fn a_secret_never_appears_in_a_message() {
     assert!(!format!("{config:?}").contains(long));
     let error =
         load(&[("SF_DATABASE_URL", "mysql://root:hunter2@db/x")]).expect_err("not SQLite").to_string();
+    assert!(error.starts_with("SF_DATABASE_URL is (hidden: an unsupported address); expected "), "{error}");
     assert!(!error.contains("hunter2"), "{error}");
     let config = load(&[("SF_DATABASE_URL", "postgres://ada:hunter2@db/x")]).expect("PostgreSQL");
     assert!(!format!("{config:?}").contains("hunter2"));

@@ -17,6 +17,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{JsonBytes, LongFields, parse_long, read_text};
 use crate::large_answer;
 use crate::permits::Caller;
+use crate::plural::counted;
 use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo, RequestedProject};
 use crate::rendering::RenderError;
 use crate::rendering::audio_format::AudioFormat;
@@ -276,12 +277,13 @@ fn with_request_pointers(error: ApiError) -> ApiError {
             }
         }
     }
-    let first = errors
-        .first()
-        .map_or(String::new(), |error| format!(" First, at {}: {}", error.pointer, error.detail));
+    let first = errors.first().map_or(String::new(), |error| {
+        let location = if error.pointer.is_empty() { "the request" } else { &error.pointer };
+        format!(" The first error is at {location}: {}", error.detail)
+    });
     ApiError::Invalid {
         code: "invalid_notes",
-        detail: format!("The notes are invalid ({} errors).{first}", errors.len()),
+        detail: format!("The notes are invalid ({}).{first}", counted(errors.len(), "error")),
         errors,
     }
 }

@@ -58,7 +58,7 @@ impl OpenConnections {
         let max = limits.max_by_open_files();
         if max < limits.max {
             tracing::info!(
-                "at most {max} connections at a time, by the limit on open files (LimitNOFILE, ulimit -n)"
+                "connections are limited to {max} by the limit on open files (LimitNOFILE, ulimit -n)"
             );
         }
         Self { max, max_per_address: limits.max_per_address, proxies: proxies.into(), counts: Arc::default() }

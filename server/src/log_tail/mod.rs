@@ -41,7 +41,8 @@ impl LogTail {
     fn push(&self, line: &str) {
         let line = match line.len() {
             0..=LINE_MAX_BYTES => redacted(line.trim_end()).into_owned(),
-            length => serde_json::json!({ "message": format!("(a line of {length} bytes)") }).to_string(),
+            length => serde_json::json!({ "message": format!("(omitted: a log line of {length} bytes)") })
+                .to_string(),
         };
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == LINES_MAX {
@@ -93,7 +94,7 @@ mod tests {
         tail.write_all("x".repeat(LINE_MAX_BYTES + 1).as_bytes()).expect("adds the line");
         let last = tail.newest(2, |_| true);
         assert_eq!(last[0]["message"], "came with Bearer (hidden)");
-        assert_eq!(last[1]["message"], "(a line of 8193 bytes)");
+        assert_eq!(last[1]["message"], "(omitted: a log line of 8193 bytes)");
     }
 
     #[test]

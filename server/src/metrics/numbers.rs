@@ -117,7 +117,11 @@ impl Metrics {
         registry.register("http_request_seconds", about, self.request_secs.clone());
         registry.register("tasks", "Waiting and running tasks of all users", self.tasks.clone());
         registry.register("tasks_ended", "Tasks that ended in this process", self.tasks_ended.clone());
-        registry.register("task_seconds", "Time that tasks took here, in seconds", self.task_secs.clone());
+        registry.register(
+            "task_seconds",
+            "Time that tasks took in this process, in seconds",
+            self.task_secs.clone(),
+        );
         let about = "Time spent on renders, in seconds";
         registry.register("render_seconds", about, self.render_secs.clone());
         let about = "Duration of the rendered audio, in seconds";

@@ -12,6 +12,7 @@ use super::UNTITLED;
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::extract::{read_text, with_document};
 use crate::large_answer;
+use crate::plural::counted;
 use crate::state::AppState;
 
 /// Maximum number of violations in one answer.
@@ -230,10 +231,9 @@ fn invalid(count: usize, errors: Vec<FieldError>) -> ApiError {
         let location = if error.pointer.is_empty() { "the document" } else { &error.pointer };
         format!(" The first error is at {location}: {}", error.detail)
     });
-    let error_count = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
     ApiError::Invalid {
         code: "invalid_project",
-        detail: format!("The project is not valid; it has {error_count}.{first}"),
+        detail: format!("The project is not valid; it has {}.{first}", counted(count, "error")),
         errors,
     }
 }

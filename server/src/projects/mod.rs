@@ -204,7 +204,7 @@ pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> 
 
 /// Makes the memory budget for documents that the database is storing.
 pub(crate) fn storing_budget() -> FairBytes {
-    FairBytes::new("projects that are being stored", STORING_MAX_BYTES)
+    FairBytes::new("memory for storing projects", STORING_MAX_BYTES)
 }
 
 /// Reserves `bytes` of [`storing_budget`] while a document is being stored.

@@ -46,7 +46,7 @@ impl UnreadDocument {
         revision: i64,
     ) -> ApiResult<Self> {
         let size = store::revision_size(&state.db, owner_id, id, revision).await?;
-        let size_bytes = size.ok_or_else(|| ApiError::not_found("kept revision", &revision.to_string()))?;
+        let size_bytes = size.ok_or_else(|| ApiError::not_found("stored revision", &revision.to_string()))?;
         let source = StoredText::Revision(id.to_owned(), revision);
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }

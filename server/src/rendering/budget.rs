@@ -217,7 +217,7 @@ fn too_much(need: &MemoryNeed, limit_bytes: u64) -> RenderError {
         needed_mib: mib(need.bytes()),
         limit_mib: mib(limit_bytes),
         largest: largest
-            .map_or_else(String::new, |component| format!("{} {}", component.count, component.kind)),
+            .map_or_else(String::new, |component| format!("{} ({})", component.kind, component.count)),
         largest_mib: largest.map_or(0, |component| mib(component.bytes)),
     }
 }

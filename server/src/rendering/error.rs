@@ -62,14 +62,14 @@ pub enum RenderError {
     /// The render needs more memory than a song may use.
     #[error(
         "this render needs about {needed_mib} MiB of memory; a song may use at most {limit_mib} MiB \
-         (SF_RENDER_MEMORY_BYTES); of that, {largest} need {largest_mib} MiB"
+         (SF_RENDER_MEMORY_BYTES); largest part: {largest_mib} MiB for {largest}"
     )]
     TooMuchMemory {
         /// Needed memory in MiB.
         needed_mib: u64,
         /// The limit for a song, in MiB.
         limit_mib: u64,
-        /// The part that needs the most memory, with its number, such as `12 delays`.
+        /// The part that needs the most memory, with its number, such as `delay effects (12)`.
         largest: String,
         /// Memory that this part needs, in MiB.
         largest_mib: u64,
@@ -113,8 +113,8 @@ pub enum BankProblem {
     },
     /// Other banks in use leave too little memory for this bank.
     #[error(
-        "it needs {needed_mib} MiB of memory, and SoundFonts that are being played fill the {limit_mib} MiB that all \
-         may take (SF_BANK_CACHE_BYTES); try again in a moment"
+        "it needs {needed_mib} MiB of memory, and the SoundFonts in use leave too little of the {limit_mib} MiB for all \
+         SoundFonts (SF_BANK_CACHE_BYTES); try again in a moment"
     )]
     MemoryInUse {
         /// Needed memory in MiB.

@@ -161,11 +161,12 @@ pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &st
     let _contents = lock_contents(state, runtime)?;
     let deleted = runtime.block_on(store::delete(&state.db, owner_id, id))?;
     for (sha256, format) in &deleted {
-        // Only the file is left: the row is deleted, and upkeep later finds files without a row.
+        // Only the file is left: the row is deleted, and the periodic cleanup later finds files
+        // without a row.
         if let Err(error) = remove_if_unused(state, runtime, sha256, *format) {
             tracing::warn!(
                 id,
-                "cannot delete the file of a deleted SoundFont; upkeep will try again: {error:#}"
+                "cannot delete the file of a deleted SoundFont; the periodic cleanup will try again: {error:#}"
             );
         }
     }

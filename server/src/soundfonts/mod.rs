@@ -85,7 +85,7 @@ impl SoundFonts {
                 decoded_bytes: config.sound.bank_decoded_max_bytes,
             }),
             reduced: ReducedBanks::new(config.sound.reduced_banks_bytes, waiting_max),
-            uploads: Permits::counted("SoundFonts", 1, waiting_max),
+            uploads: Permits::counted("SoundFont uploads", 1, waiting_max),
         }
     }
 }

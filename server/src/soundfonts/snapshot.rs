@@ -140,10 +140,10 @@ impl Snapshot {
 }
 
 /// Reasons why another SoundFont with the same id is played.
-pub(super) const SF2_FIRST: &str = "an SF2 file of the same id comes before an SF3";
+pub(super) const SF2_FIRST: &str = "an SF2 file of the same id takes precedence over an SF3 file";
 pub(super) const PLAYABLE_FIRST: &str = "a file of the same id can be played, but this file cannot";
 pub(super) const FOUND_FIRST: &str = "a file of the same id was found earlier";
-const OWN_FIRST: &str = "your own SoundFont of the same id comes before the system's";
+const OWN_FIRST: &str = "your own SoundFont of the same id takes precedence over the system's";
 
 /// Makes the catalogue entry of a SoundFont that is not played.
 pub(super) fn other_soundfont(

@@ -295,7 +295,7 @@ impl Attempt {
                 } else {
                     tracing::warn!(
                         task = task.id,
-                        "an attempt has lost its task to another attempt; its result is not used"
+                        "another attempt has taken over this task; the result of this attempt is discarded"
                     );
                 }
             }

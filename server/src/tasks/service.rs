@@ -107,7 +107,7 @@ impl Tasks {
             runtime: Handle::current(),
             config,
             quota,
-            inputs: FairBytes::new("inputs of tasks", INPUTS_MAX_BYTES),
+            inputs: FairBytes::new("memory for task inputs", INPUTS_MAX_BYTES),
             live: Mutex::default(),
             followed: FollowedTasks::default(),
             running: RunningByOwner::default(),

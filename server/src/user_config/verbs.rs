@@ -11,6 +11,7 @@ use super::value::Kind;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, pointer_part};
 use crate::extract::Json;
+use crate::plural::counted;
 use crate::state::AppState;
 
 /// Maximum number of errors in one answer.
@@ -144,10 +145,12 @@ fn checked(body: &Map<String, Value>, null_effect: NullEffect) -> ApiResult<Vec<
         }
     }
     let Some(first) = errors.first() else { return Ok(changes) };
-    let error_count =
-        if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
-    let detail =
-        format!("The settings have {error_count}. The first error is at {}: {}", first.pointer, first.detail);
+    let detail = format!(
+        "The settings have {}. The first error is at {}: {}",
+        counted(errors.len(), "error"),
+        first.pointer,
+        first.detail
+    );
     errors.truncate(ERRORS_MAX);
     Err(ApiError::Invalid { code: "invalid_settings", detail, errors })
 }

@@ -24,7 +24,7 @@ impl Worker {
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("reads");
-        assert!(line.contains("takes tasks"), "{line:?} {:?}", child.try_wait());
+        assert!(line.contains("runs tasks"), "{line:?} {:?}", child.try_wait());
         Self { child, greeting: line, stdout }
     }
 

@@ -290,7 +290,7 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
     fs::remove_file(file("peaks")).expect("removes");
     let printed = assert_refused(&storage, &["check"], "the storage has 2 problems");
     assert!(printed.contains(".peaks is missing") && printed.contains(".original is damaged"), "{printed}");
-    let printed = assert_refused(&storage, &["check", "--quick", "--json"], "the storage has 1 problems");
+    let printed = assert_refused(&storage, &["check", "--quick", "--json"], "the storage has 1 problem\n");
     let report: Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(report["files"], 3);
 
@@ -298,14 +298,17 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
     for args in [&["check", "--repair"][..], &["check", "--repair", "--age-secs", "3600"]] {
         let printed = assert_refused(&storage, args, "the storage has 2 problems");
         assert!(
-            printed.contains("stored files (9 bytes)") && printed.contains("SF_ORPHAN_AGE_SECS"),
+            printed.contains(" 1 stored file (9 bytes)") && printed.contains("SF_ORPHAN_AGE_SECS"),
             "{printed}"
         );
         assert!(left_over.exists());
     }
     let printed =
         assert_refused(&storage, &["check", "--repair", "--age-secs", "0"], "the storage has 2 problems");
-    assert!(printed.contains("stored files (9 bytes)") && printed.contains("1 of them are in"), "{printed}");
+    assert!(
+        printed.contains(" 1 stored file (9 bytes)") && printed.contains("Moved 1 file to the quarantine"),
+        "{printed}"
+    );
     assert!(!left_over.exists());
     let quarantined =
         fs::read_dir(storage.join("quarantine")).expect("reads").next().expect("one").expect("reads");
@@ -453,7 +456,7 @@ fn files_of_an_older_version_get_their_hashes() {
     assert_eq!([samples_of(&restarted, &whole), samples_of(&restarted, &damaged)], before);
     assert!(restarted.stop().0.success());
     flip(&samples);
-    assert_refused(&storage, &["check"], "the storage has 1 problems");
+    assert_refused(&storage, &["check"], "the storage has 1 problem\n");
 }
 
 #[test]
@@ -484,7 +487,7 @@ fn the_quarantine_is_listed_and_restored() {
     let original = stored(&storage, "audio", ".original");
     let moved_aside = batch.join(original.file_name().expect("a name"));
     fs::rename(&original, &moved_aside).expect("moves");
-    let printed = assert_refused(&storage, &["check"], "the storage has 1 problems");
+    let printed = assert_refused(&storage, &["check"], "the storage has 1 problem\n");
     assert!(printed.contains("is in the quarantine"), "{printed}");
     let restarted = Service::start(&storage, &[]);
     assert_eq!(download(&restarted, &id, ""), before);

@@ -328,7 +328,7 @@ fn the_command_refuses_a_song_that_needs_more_memory_than_the_limit() {
     let refused = render(folder.path(), &args);
     let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success(), "{printed}");
-    assert!(printed.contains("50 delay effects need 101 MiB"), "{printed}");
+    assert!(printed.contains("largest part: 101 MiB for delay effects (50)"), "{printed}");
     assert!(!folder.path().join("song.wav").exists());
     rendered(folder.path(), &["song.json", "--soundfont", BANK, "-o", "song.wav", "--json"]);
 }

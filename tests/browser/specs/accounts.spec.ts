@@ -82,7 +82,7 @@ test('a first log-in demands a new password, and API keys can be created and del
   await expect(page.getByRole('list', { name: 'Tracks' })).toBeVisible();
 });
 
-test('a password is changed from the menu, and other log-ins end', async ({ page, browser, service }) => {
+test('a password is changed from the menu, and other sessions end', async ({ page, browser, service }) => {
   const firstPassword = await addUser(page.request, service, 'eve');
   await page.goto(remoteAddress(service));
   await logIn(page, 'eve', firstPassword);

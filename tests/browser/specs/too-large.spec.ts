@@ -15,7 +15,7 @@ test('a song that needs too much memory is refused with a reason', async ({ page
   try {
     await openDemo(page, service);
     await page.getByRole('button', { name: 'Play', exact: true }).click();
-    await expect(page.getByRole('alert')).toContainText('900 delay effects need');
+    await expect(page.getByRole('alert')).toContainText(' MiB for delay effects (900)');
     await page.screenshot({ path: 'output/too-large.png' });
   } finally {
     // Other specs also open the demo song, so the test restores it.

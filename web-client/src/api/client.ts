@@ -38,7 +38,7 @@ export function reasonOf(error: unknown): string {
 export const UNREACHABLE: Failure = {
   status: 0,
   code: 'unreachable',
-  detail: 'the service does not answer; check that it still runs and try again.',
+  detail: 'The service does not answer; check that it still runs and try again.',
 };
 
 /**
@@ -49,7 +49,7 @@ export function failureOf(status: number, statusText: string, body: string): Fai
   const fallback: Failure = {
     status,
     code: `http_${status}`,
-    detail: `the service answered with the error ${`${status} ${statusText}`.trim()}; try again later`,
+    detail: `The service answered with the error ${`${status} ${statusText}`.trim()}; try again later.`,
   };
   try {
     const { code, detail, title, errors } = JSON.parse(body) as Partial<Problem>;

@@ -348,7 +348,7 @@ export class Player {
   #engineStopped(engine: EngineClient, detail: string): void {
     if (engine !== this.engine) return;
     this.#leaveEngine({ kind: 'off' });
-    this.#host.failed('The sound engine stopped; press Play to start it again', new Error(detail));
+    this.#host.failed('The sound engine failed', new Error(`${reasonOf(detail)} Press Play to start it again.`));
   }
 
   /** Changes to a state without an engine, and stops playback. */

@@ -61,11 +61,12 @@ pub(super) fn delete(
         Ok(sha256)
     };
     let sha256 = runtime.block_on(deleting)?;
-    // The row is deleted already, so a failure here only leaves files, which upkeep finds later.
+    // The row is deleted already, so a failure here only leaves files, which the periodic
+    // cleanup finds later.
     if let Err(error) = release(state, runtime, &sha256) {
         tracing::warn!(
             id,
-            "cannot delete the stored files of a deleted audio file; upkeep will try again: {error:#}"
+            "cannot delete the stored files of a deleted audio file; the periodic cleanup will try again: {error:#}"
         );
     }
     Ok(())

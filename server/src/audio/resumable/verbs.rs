@@ -361,9 +361,13 @@ pub(super) async fn terminate(
     reserve::making_room(&state, deleting).await?;
     let (blobs, local, key) = (state.blobs.clone(), state.blobs.local(), key(&id)?);
     let removing = tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key)));
-    // The row is deleted already, so a failure here only leaves a file, which upkeep finds later.
+    // The row is deleted already, so a failure here only leaves a file, which the periodic
+    // cleanup finds later.
     if let Err(error) = removing.await? {
-        tracing::warn!(id, "cannot delete the bytes of a deleted upload; upkeep will try again: {error}");
+        tracing::warn!(
+            id,
+            "cannot delete the bytes of a deleted upload; the periodic cleanup will try again: {error}"
+        );
     }
     Ok(StatusCode::NO_CONTENT)
 }

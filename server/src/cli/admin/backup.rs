@@ -7,6 +7,7 @@ use super::print_line;
 use crate::backup::check::{CheckOptions, check as check_storage};
 use crate::backup::{make, restore as restore_backup};
 use crate::config::Config;
+use crate::plural::counted;
 
 /// Save all stored data into a folder. The service may be running.
 #[derive(Debug, clap::Args)]
@@ -17,7 +18,7 @@ With PostgreSQL, pg_dump must be installed, in the server's version or later.")]
 pub(super) struct Backup {
     /// Folder to create. If it exists, it must be empty.
     folder: PathBuf,
-    /// Save only the files. The last backup of the database must be older than this backup.
+    /// Save only the files. Back up the database first, then the files.
     #[arg(long)]
     without_database: bool,
 }
@@ -47,7 +48,7 @@ pub(super) struct Check {
     /// replaced when its user uploads the file again. The service must not be running.
     #[arg(long)]
     repair: bool,
-    /// How long the database must not have needed a file before the file is quarantined, in
+    /// How long a file must have been unneeded by the database before it is quarantined, in
     /// seconds; default: SF_ORPHAN_AGE_SECS. 0 quarantines all such files now.
     #[arg(long, requires = "repair", value_name = "SECONDS")]
     age_secs: Option<u64>,
@@ -58,7 +59,8 @@ pub(super) struct Check {
 
 pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()> {
     let saved = make(config, &args.folder, !args.without_database).await?;
-    print_line(&format!("Saved {} files, {} bytes, in {}.", saved.files, saved.bytes, args.folder.display()));
+    let files = counted(saved.files, "file");
+    print_line(&format!("Saved {files}, {} bytes, in {}.", saved.bytes, args.folder.display()));
     if !saved.has_database {
         print_line("The database was not saved.");
     }
@@ -67,7 +69,7 @@ pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()>
 
 pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<()> {
     let restored = restore_backup(config, &args.folder, args.replace).await?;
-    print_line(&format!("Restored {} files from {}.", restored.files, args.folder.display()));
+    print_line(&format!("Restored {} from {}.", counted(restored.files, "file"), args.folder.display()));
     if let Some(replaced_dir) = restored.replaced_dir {
         print_line(&format!("The replaced files are in {}.", replaced_dir.display()));
     }
@@ -78,26 +80,30 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
     let unneeded_for = args.age_secs.map(Duration::from_secs);
     let options = CheckOptions { compare_hashes: !args.quick, repair: args.repair, unneeded_for };
     let report = check_storage(config, options).await?;
+    let problems = counted(report.problems.len(), "problem");
     if args.json {
         print_line(&serde_json::to_string(&report)?);
     } else {
         report.problems.iter().for_each(|problem| print_line(problem));
         let (count, bytes) = (report.orphans.len(), report.orphan_bytes);
-        print_line(&format!("Checked {} files; found {} problems.", report.files, report.problems.len()));
+        print_line(&format!("Checked {}; found {problems}.", counted(report.files, "file")));
         if report.without_hash > 0 {
             print_line(&format!(
-                "{} files have no hash to compare with, because an older version stored them; --repair computes the hashes.",
-                report.without_hash
+                "{} {} no hash to compare with, because older versions stored none; --repair computes missing hashes.",
+                counted(report.without_hash, "file"),
+                if report.without_hash == 1 { "has" } else { "have" }
             ));
         }
         if count > 0 {
-            print_line(&format!("Nothing in the database refers to {count} stored files ({bytes} bytes):"));
+            let files = counted(count, "stored file");
+            print_line(&format!("Nothing in the database refers to {files} ({bytes} bytes):"));
             report.orphans.iter().for_each(|name| print_line(&format!("  {name}")));
         }
         let moved = report.set_aside.len();
         if moved > 0 {
             print_line(&format!(
-                "{moved} of them are in the quarantine now; `songfoundry admin quarantine` lists and restores them."
+                "Moved {} to the quarantine; `songfoundry admin quarantine` lists and restores quarantined files.",
+                counted(moved, "file")
             ));
         }
         if moved < count {
@@ -108,12 +114,13 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
         }
         if !report.mended.is_empty() {
             print_line(&format!(
-                "{} files were recreated, or restored from the quarantine:",
-                report.mended.len()
+                "{} {} recreated, or restored from the quarantine:",
+                counted(report.mended.len(), "file"),
+                if report.mended.len() == 1 { "was" } else { "were" }
             ));
             report.mended.iter().for_each(|name| print_line(&format!("  {name}")));
         }
     }
-    anyhow::ensure!(report.problems.is_empty(), "the storage has {} problems", report.problems.len());
+    anyhow::ensure!(report.problems.is_empty(), "the storage has {problems}");
     Ok(())
 }

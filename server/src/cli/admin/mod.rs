@@ -42,7 +42,7 @@ pub(super) struct Args {
 enum Command {
     /// Create an account.
     CreateUser(users::CreateUser),
-    /// Set a new password for an account. Its log-ins and API keys end.
+    /// Set a new password for an account. Ends its sessions and deletes its API keys.
     ResetPassword(users::ResetPassword),
     /// List all accounts.
     ListUsers(users::ListUsers),

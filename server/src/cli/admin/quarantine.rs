@@ -7,6 +7,7 @@ use clap::Subcommand;
 use super::print_line;
 use crate::config::Config;
 use crate::inventory::key_of;
+use crate::plural::counted;
 use crate::state::open_blobs;
 use crate::storage::{Blobs, Quarantined, Reason, Sharing};
 
@@ -83,7 +84,7 @@ fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
     }
     if !json {
         let bytes: u64 = found.iter().map(|file| file.size_bytes).sum();
-        print_line(&format!("{} files, {bytes} bytes.", found.len()));
+        print_line(&format!("{}, {bytes} bytes.", counted(found.len(), "file")));
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ impl LiftThrottling {
 pub(super) async fn list(args: &ListThrottled, limits: LoginLimits, db: &Db) -> anyhow::Result<()> {
     let throttled = Throttle::new(limits).overview(db).await?;
     if !args.json {
-        print_line(&format_columns("ACCOUNT", "ADDRESS", "FAILURES", "WAITS (S)", "LAST FAILED"));
+        print_line(&format_columns("ACCOUNT", "ADDRESS", "FAILURES", "WAIT", "LAST FAILED"));
     }
     for entry in &throttled {
         print_line(&if args.json { serde_json::to_string(entry)? } else { table_row(entry) });
@@ -57,14 +57,15 @@ fn table_row(entry: &Throttled) -> String {
     };
     let address = entry.address.as_deref().unwrap_or("(all)");
     let wait = match entry.kind {
-        ThrottledKind::Registrations => entry.retry_after_secs.to_string(),
-        _ => "in turn".to_owned(),
+        ThrottledKind::Registrations => format!("{} s", entry.retry_after_secs),
+        ThrottledKind::Address => "twelve at a time".to_owned(),
+        ThrottledKind::Account | ThrottledKind::AccountAtAddress => "one at a time".to_owned(),
     };
     format_columns(account, address, &entry.failures.to_string(), &wait, &entry.last_failed_at)
 }
 
 fn format_columns(account: &str, address: &str, failures: &str, wait: &str, last: &str) -> String {
-    format!("{account:<32} {address:<25} {failures:<8} {wait:<9} {last}")
+    format!("{account:<32} {address:<25} {failures:<8} {wait:<16} {last}")
 }
 
 pub(super) async fn lift(lift: &Lift, db: &Db) -> anyhow::Result<()> {

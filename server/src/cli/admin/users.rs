@@ -47,7 +47,7 @@ pub(super) struct CreateUser {
     password_stdin: bool,
 }
 
-/// Set a new password for an account. Its log-ins and API keys end.
+/// Set a new password for an account. Ends its sessions and deletes its API keys.
 #[derive(Debug, clap::Args)]
 pub(super) struct ResetPassword {
     /// Name of the account.
@@ -86,7 +86,7 @@ pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Res
     let account = management::reset_password(db, &Passwords::new(1)?, &row.id, password).await?;
     audit::record(db, &Who::command_line(), Action::PasswordReset, &account.row.username, "").await;
     print_line(&format!(
-        "The account `{}` has a new password; its log-ins and API keys have ended.",
+        "The account `{}` has a new password; its sessions have ended and its API keys are deleted.",
         account.row.username
     ));
     print_password(&account);

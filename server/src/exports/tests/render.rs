@@ -343,7 +343,8 @@ async fn a_song_that_needs_more_memory_than_the_limit_is_refused_with_the_reason
         .send()
         .await
         .problem(422, "too_much_memory");
-    assert!(detail.contains("1000 delay effects need 2"), "{detail}");
+    assert!(detail.contains("largest part: 2"), "{detail}");
+    assert!(detail.ends_with(" MiB for delay effects (1000)."), "{detail}");
     assert!(detail.contains("360 MiB (SF_RENDER_MEMORY_BYTES)"), "{detail}");
 }
 

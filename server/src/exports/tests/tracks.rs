@@ -371,6 +371,9 @@ async fn a_song_that_needs_more_memory_than_the_limit_is_refused_with_the_reason
         let refusal = failure(&studio, path, &request).await;
         assert_eq!((&refusal["code"], &refusal["status"]), (&json!("too_much_memory"), &json!(422)));
         let detail = refusal["detail"].as_str().expect("a detail");
-        assert!(detail.contains("50 delay effects need") && detail.contains("52 MiB"), "{path}: {detail}");
+        assert!(
+            detail.contains(" MiB for delay effects (50)") && detail.contains("52 MiB"),
+            "{path}: {detail}"
+        );
     }
 }

@@ -102,14 +102,12 @@ impl MidiFile {
                 let number = file.tracks.len() + 1;
                 if cut_short {
                     file.warn(format!(
-                        "track {number} is cut short: its header says {size_bytes} bytes, but the file has only {available_bytes} of them"
+                        "Track {number} is cut short: its header says {size_bytes} bytes, but the file has only {available_bytes} of them."
                     ));
                 }
                 let (track, damage) = FileTrack::read(body, MAX_EVENTS - events);
                 if let (Some(damage), false) = (damage, cut_short) {
-                    file.warn(format!(
-                        "track {number} is damaged: {damage}; the rest of the track is skipped"
-                    ));
+                    file.warn(format!("Track {number} {damage}"));
                 }
                 events += track.events.len();
                 if events > MAX_EVENTS {
@@ -121,7 +119,7 @@ impl MidiFile {
         if file.tracks.len() < tracks_in_header {
             let track_count = file.tracks.len();
             file.warn(format!(
-                "the header announces {tracks_in_header} tracks, and the file has {track_count}"
+                "The header announces {tracks_in_header} tracks, but the file has {track_count}."
             ));
         }
         if file.tracks.is_empty() {
@@ -182,7 +180,8 @@ fn timing(division: u16) -> Result<Timing, MidiError> {
 
 impl FileTrack {
     /// Reads the events of a track up to its end or to the first damage. Stops early once it has
-    /// more than `max_events` events. Returns the track and a description of the damage.
+    /// more than `max_events` events. Returns the track and the damage, as the predicate of a
+    /// sentence.
     fn read(body: &[u8], max_events: usize) -> (Self, Option<String>) {
         let mut reader = Reader { bytes: body, position: 0 };
         let mut track = Self::default();
@@ -193,10 +192,15 @@ impl FileTrack {
                 Ok(ReadEvent::Event) if track.events.len() > max_events => return (track, None),
                 Ok(ReadEvent::Event) => {}
                 Ok(ReadEvent::EndOfTrack) => return (track, None),
-                Err(problem) => return (track, Some(format!("{problem} at byte {start}"))),
+                Err(problem) => {
+                    let damage = format!(
+                        "is damaged at byte {start}: {problem}. The remainder of the track is skipped."
+                    );
+                    return (track, Some(damage));
+                }
             }
         }
-        (track, Some("it has no end-of-track event".into()))
+        (track, Some("has no end-of-track event; all its events were read.".into()))
     }
 
     fn read_event(
@@ -204,7 +208,7 @@ impl FileTrack {
         reader: &mut Reader<'_>,
         running_status: &mut Option<u8>,
     ) -> Result<ReadEvent, &'static str> {
-        const CUT_SHORT: &str = "an event that is cut short";
+        const CUT_SHORT: &str = "an event is cut short";
         let delta = reader.variable_length()?;
         let first = reader.u8().ok_or(CUT_SHORT)?;
         self.end_tick += u64::from(delta);
@@ -212,7 +216,7 @@ impl FileTrack {
             first
         } else {
             reader.position -= 1;
-            running_status.ok_or("data without a status")?
+            running_status.ok_or("a data byte has no status byte")?
         };
         match status {
             0x80..=0xef => {
@@ -222,7 +226,7 @@ impl FileTrack {
                 for byte in &mut data[..count] {
                     *byte = reader.u8().ok_or(CUT_SHORT)?;
                     if *byte >= 0x80 {
-                        return Err("a data byte above 127");
+                        return Err("a data byte is above 127");
                     }
                 }
                 self.push(EventKind::Channel { status: status & 0xf0, channel: status & 0x0f, data });
@@ -315,13 +319,13 @@ impl<'a> Reader<'a> {
     fn variable_length(&mut self) -> Result<u32, &'static str> {
         let mut value = 0;
         for _ in 0..4 {
-            let byte = self.u8().ok_or("a number that is cut short")?;
+            let byte = self.u8().ok_or("a number is cut short")?;
             value = value << 7 | u32::from(byte & 0x7f);
             if byte < 0x80 {
                 return Ok(value);
             }
         }
-        Err("a number of more than four bytes")
+        Err("a number has more than four bytes")
     }
 }
 
@@ -408,36 +412,32 @@ mod tests {
 
     #[test]
     fn events_before_the_damage_are_read_and_a_warning_describes_the_damage() {
-        let skipped = "the rest of the track is skipped";
-        check_damage(
-            &[0, 0x90, 60, 100],
-            1,
-            &format!("track 1 is damaged: it has no end-of-track event; {skipped}"),
-        );
+        check_damage(&[0, 0x90, 60, 100], 1, "Track 1 has no end-of-track event; all its events were read.");
+        let skipped = "The remainder of the track is skipped.";
         check_damage(
             &[0, 0x90, 60, 100, 0, 60],
             1,
-            &format!("track 1 is damaged: an event that is cut short at byte 4; {skipped}"),
+            &format!("Track 1 is damaged at byte 4: an event is cut short. {skipped}"),
         );
         check_damage(
             &[0, 60, 100],
             0,
-            &format!("track 1 is damaged: data without a status at byte 0; {skipped}"),
+            &format!("Track 1 is damaged at byte 0: a data byte has no status byte. {skipped}"),
         );
         check_damage(
             &[0, 0x90, 60, 100, 0, 0x90, 60, 0x90, 0],
             1,
-            &format!("track 1 is damaged: a data byte above 127 at byte 4; {skipped}"),
+            &format!("Track 1 is damaged at byte 4: a data byte is above 127. {skipped}"),
         );
         check_damage(
             &[0xff, 0xff, 0xff, 0xff, 0xff],
             0,
-            &format!("track 1 is damaged: a number of more than four bytes at byte 0; {skipped}"),
+            &format!("Track 1 is damaged at byte 0: a number has more than four bytes. {skipped}"),
         );
         check_damage(
             &[0, 0xff, 1, 0xff, 0xff, 0xff, 0x7f],
             0,
-            &format!("track 1 is damaged: an event that is cut short at byte 0; {skipped}"),
+            &format!("Track 1 is damaged at byte 0: an event is cut short. {skipped}"),
         );
     }
 
@@ -454,7 +454,7 @@ mod tests {
         let file = MidiFile::read(&complete[..complete.len() - 4]).unwrap();
         assert_eq!(
             file.warnings,
-            ["track 2 is cut short: its header says 12 bytes, but the file has only 8 of them"]
+            ["Track 2 is cut short: its header says 12 bytes, but the file has only 8 of them."]
         );
         assert_eq!(messages(&file).len(), 2);
     }
@@ -511,7 +511,7 @@ mod tests {
         bytes.truncate(bytes.len() - 12);
         assert_eq!(
             MidiFile::read(&bytes).unwrap().warnings,
-            ["the header announces 2 tracks, and the file has 1"]
+            ["The header announces 2 tracks, but the file has 1."]
         );
     }
 }

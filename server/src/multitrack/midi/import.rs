@@ -69,7 +69,7 @@ pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiErro
     let mut warnings = core::mem::take(&mut file.warnings);
     if file.format == 2 && file.tracks.len() > 1 {
         warnings.push(format!(
-            "the file has {} independent patterns (format 2); they become parallel tracks",
+            "The file has {} independent patterns (format 2); they become parallel tracks.",
             file.tracks.len()
         ));
     }
@@ -79,11 +79,15 @@ pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiErro
     super::exclusives::store(&mut project, &exclusives);
     let channels = collect_channels(&file, &scale, &ends)?;
     let unended: usize = channels.iter().map(|channel| channel.content.unended_notes()).sum();
-    if unended > 0 {
-        warnings.push(format!("{unended} notes have no note-off; they end with their items"));
+    match unended {
+        0 => {}
+        1 => warnings.push("1 note has no note-off; it lasts to the end of its clip.".into()),
+        _ => {
+            warnings.push(format!("{unended} notes have no note-off; they last to the ends of their clips."));
+        }
     }
     if channels.iter().all(|channel| channel.content.notes.is_empty()) {
-        warnings.push("the file has no notes".into());
+        warnings.push("The file has no notes.".into());
     }
     if channels.len() > MAX_TRACKS {
         return Err(MidiError::TooMany { kind: "channels", limit: MAX_TRACKS });
@@ -153,18 +157,27 @@ fn read_song_events(
         match &event.kind {
             EventKind::Tempo(_) if is_timed_in_seconds => ignored_tempos = true,
             EventKind::Tempo(micros) => {
-                let bpm = 60e6 / f64::from(*micros);
-                if !BPM.contains(&bpm) {
-                    out_of_range.push(format!("a tempo of {micros} microseconds for a quarter note"));
-                }
+                let exact_bpm = 60e6 / f64::from(*micros);
+                let bpm = exact_bpm.clamp(*BPM.start(), *BPM.end());
                 // Zero microseconds cannot be a tempo.
-                if *micros > 0 {
-                    tempos.insert(scale.tick(event.tick)?, bpm.clamp(*BPM.start(), *BPM.end()));
+                let is_ignored = *micros == 0;
+                if !BPM.contains(&exact_bpm) {
+                    let outcome =
+                        if is_ignored { "ignored".to_owned() } else { format!("changed to {bpm} BPM") };
+                    out_of_range.push(format!(
+                        "A tempo of {micros} {} per quarter note is out of range and was {outcome}.",
+                        if *micros == 1 { "microsecond" } else { "microseconds" }
+                    ));
+                }
+                if !is_ignored {
+                    tempos.insert(scale.tick(event.tick)?, bpm);
                 }
             }
             &EventKind::TimeSignature { numerator, denominator_power } => {
                 if numerator == 0 || denominator_power > MAX_DENOMINATOR_POWER {
-                    out_of_range.push(format!("a time signature of {numerator}/2^{denominator_power}"));
+                    out_of_range.push(format!(
+                        "A time signature of {numerator}/2^{denominator_power} is out of range and was ignored."
+                    ));
                 } else {
                     signatures.insert(scale.tick(event.tick)?, (numerator, 1 << denominator_power));
                 }
@@ -195,14 +208,14 @@ fn read_song_events(
     };
     project.time_signatures = signatures.into_iter().map(signature).collect();
     if ignored_tempos {
-        warnings.push("the file is timed in seconds instead of beats; its tempos are ignored".into());
+        warnings.push("The file is timed in seconds instead of beats; its tempos are ignored.".into());
     }
     match out_of_range.as_slice() {
         [] => {}
-        [value] => warnings.push(format!("{value} is out of range")),
-        [first, _] => warnings.push(format!("{first} is out of range, and so is 1 other value")),
+        [warning] => warnings.push(warning.clone()),
+        [first, _] => warnings.push(format!("{first} 1 other value is out of range too.")),
         [first, others @ ..] => {
-            warnings.push(format!("{first} is out of range, and so are {} other values", others.len()));
+            warnings.push(format!("{first} {} other values are out of range too.", others.len()));
         }
     }
     Ok(())
@@ -236,7 +249,8 @@ fn collect_exclusives(
         }
     }
     if left_out > 0 {
-        warnings.push(format!("{left_out} system exclusive messages are left out: a project can have at most {MAX_MESSAGES} messages and {MAX_BYTES} bytes"));
+        let messages = if left_out == 1 { "message is" } else { "messages are" };
+        warnings.push(format!("{left_out} system exclusive {messages} left out: a project can have at most {MAX_MESSAGES} messages and {MAX_BYTES} bytes."));
     }
     // The sort is stable, so events at one tick stay in the order of the file.
     exclusives.sort_by_key(|exclusive| exclusive.tick);

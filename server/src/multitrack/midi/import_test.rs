@@ -142,7 +142,7 @@ fn notes_without_a_note_off_end_with_their_item() {
             &[(4800, cc(1, 1, 1))],
         ],
     ));
-    assert_eq!(imported.warnings, ["1 notes have no note-off; they end with their items"]);
+    assert_eq!(imported.warnings, ["1 note has no note-off; it lasts to the end of its clip."]);
     let item = item(&imported.project.tracks[0]);
     assert_eq!(item.notes, [note(0, 960, 60, 64), note(0, 9600, 60, 65)]);
 
@@ -210,7 +210,9 @@ fn tempos_time_signatures_and_markers_are_imported() {
     assert_eq!(project.markers, [Marker { tick: 960, name: "Chorus".into(), extra: Extra::default() }]);
     assert_eq!(
         imported.warnings,
-        ["a tempo of 0 microseconds for a quarter note is out of range, and so is 1 other value"]
+        [
+            "A tempo of 0 microseconds per quarter note is out of range and was ignored. 1 other value is out of range too."
+        ]
     );
 }
 
@@ -250,7 +252,7 @@ fn a_file_timed_in_seconds_is_imported_at_120_bpm() {
     bytes[12..14].copy_from_slice(&[0xe7, 0x28]);
     let imported = read(&bytes);
     assert_eq!(item(&imported.project.tracks[0]).notes, [note(1_920, 960, 60, 1)]);
-    assert_eq!(imported.warnings, ["the file is timed in seconds instead of beats; its tempos are ignored"]);
+    assert_eq!(imported.warnings, ["The file is timed in seconds instead of beats; its tempos are ignored."]);
 }
 
 #[test]
@@ -262,7 +264,7 @@ fn patterns_of_format_2_become_parallel_tracks() {
     assert_eq!(imported.project.tracks.len(), 2);
     assert_eq!(
         imported.warnings,
-        ["the file has 2 independent patterns (format 2); they become parallel tracks"]
+        ["The file has 2 independent patterns (format 2); they become parallel tracks."]
     );
 }
 
@@ -278,13 +280,13 @@ fn files_that_exceed_a_limit_of_a_project_are_refused() {
 
     assert_eq!(
         refused(&one_track(&[0x90, 1, 0], &[0, 60, 1, 0, 60, 0].repeat(362_501))),
-        "the first 362501 notes and 0 controllers of the file need 29000080 bytes of memory; a project may \
-         use 29000000 for them"
+        "the first 362501 notes and 0 other channel messages of the file need 29000080 bytes of memory; a \
+         project may use 29000000 for them"
     );
     assert_eq!(
         refused(&one_track(&[0xb0, 11, 0], &[0, 11, 1].repeat(483_333))),
-        "the first 0 notes and 483334 controllers of the file need 29000040 bytes of memory; a project may \
-         use 29000000 for them"
+        "the first 0 notes and 483334 other channel messages of the file need 29000040 bytes of memory; a \
+         project may use 29000000 for them"
     );
 }
 
@@ -311,7 +313,7 @@ fn hundreds_of_thousands_of_controllers_are_imported() {
 fn a_song_without_notes_gives_a_warning() {
     let imported = read(&file(Format::SingleTrack, &[&[(0, name("Silence"))]]));
     assert!(imported.project.tracks.is_empty());
-    assert_eq!(imported.warnings, ["the file has no notes"]);
+    assert_eq!(imported.warnings, ["The file has no notes."]);
 }
 
 fn exclusive(data: &'static [u8]) -> Kind {
@@ -434,6 +436,6 @@ fn exclusive_messages_beyond_the_limit_are_counted_in_a_warning() {
     let dump: &'static [u8] = &[0x43; 1_000];
     let many: Vec<(u32, Kind)> = (0..300).map(|_| (0, exclusive(dump))).collect();
     let imported = read(&file(Format::SingleTrack, &[&many]));
-    let warning = "38 system exclusive messages are left out: a project can have at most 10000 messages and 262144 bytes";
+    let warning = "38 system exclusive messages are left out: a project can have at most 10000 messages and 262144 bytes.";
     assert!(imported.warnings.contains(&warning.into()));
 }

@@ -61,10 +61,10 @@ pub enum MidiError {
         /// Maximum number of them in a project.
         limit: usize,
     },
-    /// The notes and controllers need more memory than a project may use.
+    /// The notes and other channel messages need more memory than a project may use.
     #[error(
-        "the first {notes} notes and {controls} controllers of the file need {} bytes of memory; a project may use {} \
-         for them",
+        "the first {notes} notes and {controls} other channel messages of the file need {} bytes of memory; a project \
+         may use {} for them",
         event_bytes(*.notes, *.controls), MAX_EVENT_BYTES
     )]
     TooLarge {

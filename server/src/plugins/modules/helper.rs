@@ -75,7 +75,7 @@ impl Helper {
                     return Outcome::Scanned(result);
                 }
                 Ok(ScanRecord::End { .. }) => {
-                    return failed("records of the plugin helper are missing; scan again".to_owned());
+                    return failed("the plugin helper sent an incomplete result; scan again".to_owned());
                 }
                 Err(RecvTimeoutError::Disconnected) => return failed(process.end_early()),
                 // The helper has ended, so all of its records have arrived by now. A process that

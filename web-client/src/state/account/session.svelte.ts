@@ -79,7 +79,7 @@ export class Session {
   }
 
   /**
-   * Sets a new password, which ends all other log-ins of the account. `current` is null for an
+   * Sets a new password, which ends all other sessions of the account. `current` is null for an
    * account without a password.
    */
   async changePassword(current: string | null, next: string): Promise<void> {

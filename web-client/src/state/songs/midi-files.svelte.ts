@@ -1,6 +1,7 @@
 /** Imports MIDI files into the open song, and saves the song as a MIDI file. */
 import type { Api } from '../../api/client';
 import { exportMidi, importMidi } from '../../api/endpoints';
+import { formatBytes } from '../../project/format';
 import { addImported, isEmptySong, sameTempo } from '../../project/merge';
 import type { Project } from '../../project/model';
 import { emptyProject, normaliseProject } from '../../project/normalise';
@@ -34,7 +35,7 @@ export class MidiFiles {
   async open(file: File, asNewSong = false): Promise<void> {
     const maxBytes = this.#session.capabilities?.limits.midi_max_bytes ?? Infinity;
     if (file.size > maxBytes) {
-      const problem = `${file.name} is too large: it has ${file.size} bytes, and the service accepts at most ${maxBytes} bytes.`;
+      const problem = `${file.name} is too large: it has ${formatBytes(file.size)}, and the service accepts at most ${formatBytes(maxBytes)}.`;
       this.#notices.show('error', problem);
       return;
     }

@@ -105,7 +105,7 @@ export class Saving {
       else this.#song.open(project, null, false);
       this.#autosave = { project, generation: this.#song.generation, atMs: null };
       const when = formatAgo(Date.parse(stored.updated_at), Date.now());
-      this.#notices.show('info', `The unsaved changes of “${project.name}” from ${when} were restored.`, [
+      this.#notices.show('info', `The unsaved changes to “${project.name}” from ${when} were restored.`, [
         hasBase
           ? { label: 'Use the saved version', action: () => void this.#discardRestored() }
           : { label: 'Discard the changes', action: () => void this.#discardNew() },
@@ -162,7 +162,7 @@ export class Saving {
       { label: 'Open the other window’s version', action: () => void this.#openOtherWindow() },
       { label: 'Keep this version', action: () => undefined },
     ];
-    this.#notices.show('info', 'You have unsaved changes of a song in another window.', actions, true);
+    this.#notices.show('info', 'You have unsaved changes to a song in another window.', actions, true);
   }
 
   /** Resolves a conflict by saving this window's version as a new song. */
