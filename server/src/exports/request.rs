@@ -22,8 +22,8 @@ pub(super) struct ExportRequest {
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
     pub(super) project: Option<JsonText>,
-    /// Sample format of the file: `pcm16`, the default of `/plugins/render`, or `float32`, the
-    /// default of the other exports.
+    /// Sample format of the file. The default of `/plugins/render` is `pcm16`, that of the other
+    /// exports is `float32`.
     #[schema(value_type = Option<BitDepth>)]
     pub(super) bit_depth: Option<String>,
     /// 44100, 48000 or 96000 Hz; by default the project's own rate.

@@ -19,9 +19,13 @@ pub enum AudioFormat {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum BitDepth {
+    /// 8-bit integers with TPDF dither.
+    Pcm8,
     /// 16-bit integers with TPDF dither.
     #[default]
     Pcm16,
+    /// 24-bit integers with TPDF dither.
+    Pcm24,
     /// 32-bit floats, exactly as computed by the engine.
     Float32,
 }
@@ -100,7 +104,7 @@ impl AudioFormat {
 }
 
 impl BitDepth {
-    const ALL: &'static [Self] = &[Self::Pcm16, Self::Float32];
+    const ALL: &'static [Self] = &[Self::Pcm8, Self::Pcm16, Self::Pcm24, Self::Float32];
 
     /// Names of all bit depths.
     pub(crate) const NAMES: [&str; Self::ALL.len()] = {
@@ -117,7 +121,9 @@ impl BitDepth {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Pcm8 => "pcm8",
             Self::Pcm16 => "pcm16",
+            Self::Pcm24 => "pcm24",
             Self::Float32 => "float32",
         }
     }
@@ -132,7 +138,9 @@ impl BitDepth {
 impl From<BitDepth> for SampleFormat {
     fn from(depth: BitDepth) -> Self {
         match depth {
+            BitDepth::Pcm8 => Self::Pcm8,
             BitDepth::Pcm16 => Self::Pcm16,
+            BitDepth::Pcm24 => Self::Pcm24,
             BitDepth::Float32 => Self::Float32,
         }
     }
@@ -162,7 +170,7 @@ mod tests {
                 assert_eq!(BitDepth::of_name(&depth.name().to_uppercase()), Some(*depth));
             }
         }
-        assert_eq!((AudioFormat::of_extension("mp3"), BitDepth::of_name("pcm24")), (None, None));
+        assert_eq!((AudioFormat::of_extension("mp3"), BitDepth::of_name("pcm12")), (None, None));
     }
 
     #[test]

@@ -8,6 +8,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("dsp-core", &[]),
     ("schemas", &["dsp-core"]),
     ("dsp-wasm", &["dsp-core", "schemas"]),
+    ("dsp-wasm-bindings", &[]),
     ("songfoundry-bridge-protocol", &[]),
     ("songfoundry-bridge", &["songfoundry-bridge-protocol"]),
     ("songfoundry-server", &["dsp-core", "schemas", "songfoundry-bridge-protocol"]),

@@ -1,3 +1,4 @@
+use std::io::Cursor;
 use std::time::Duration;
 
 use axum::http::Method;
@@ -97,6 +98,27 @@ async fn velocity_to_cutoff_as_specified_makes_soft_notes_duller() {
     project["settings"]["velocity_to_cutoff"] = "other".into();
     let refused = studio.post(PATH, &json!({"project": project})).await.expect(400);
     assert!(refused.to_string().contains("/settings/velocity_to_cutoff"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_file_has_the_requested_bit_depth() {
+    let studio = Studio::start().await;
+    let project = song(0, 4, json!([]));
+    let mut peaks = Vec::new();
+    for (depth, bits) in [("pcm8", 8), ("pcm16", 16), ("PCM24", 24), ("float32", 32)] {
+        let answer = studio.post(PATH, &json!({"project": project, "bit_depth": depth})).await.expect(200);
+        assert_eq!(answer["bit_depth"], depth.to_lowercase());
+        let file = file(&studio, &answer).await;
+        let reader = hound::WavReader::new(Cursor::new(&file.bytes[..])).expect("a WAV file");
+        assert_eq!((reader.spec().bits_per_sample, reader.spec().channels), (bits, 2));
+        peaks.push((bits, answer["receipt"]["peak"].as_f64().expect("a number")));
+    }
+    let (_, exact) = peaks.pop().expect("the floats");
+    for (bits, peak) in peaks {
+        // Rounding and dither change a sample by up to one and a half steps.
+        let step = 2_f64.powi(1 - bits);
+        assert!((peak - exact).abs() <= 1.5 * step, "{bits} bits: {peak} instead of {exact}");
+    }
 }
 
 #[tokio::test]
@@ -266,7 +288,7 @@ async fn invalid_options_are_refused_by_name() {
     check(json!({"project_id": "song"}), 400, "one_project").await;
     check(json!({"project": null}), 400, "one_project").await;
     check(json!({"format": "mp3"}), 400, "unsupported_format").await;
-    check(json!({"bit_depth": "pcm24"}), 400, "unsupported_format").await;
+    check(json!({"bit_depth": "pcm12"}), 400, "unsupported_format").await;
     check(json!({"sample_rate_hz": 22050}), 400, "unsupported_sample_rate").await;
     check(json!({"tail_secs": 60.5}), 400, "bad_tail").await;
     let detail = check(json!({"tail_secs": 1e308}), 400, "bad_tail").await;

@@ -1878,7 +1878,7 @@ export interface components {
          * @description Sample format of an exported file.
          * @enum {string}
          */
-        BitDepth: "pcm16" | "float32";
+        BitDepth: "pcm8" | "pcm16" | "pcm24" | "float32";
         /** @description An effect of the engine. */
         BuiltinEffect: {
             /** @description `name` of the effect in projects. */
