@@ -57,6 +57,10 @@ pub(super) struct Args {
     /// Sample format of the file.
     #[arg(long, value_enum, ignore_case = true, default_value = "pcm16")]
     bit_depth: BitDepth,
+    /// Move the noise of integer samples to frequencies at which the ear is least sensitive (at
+    /// 44100 and 48000 Hz).
+    #[arg(long)]
+    noise_shaping: bool,
     /// Longest tail after the last item of the song, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
@@ -127,11 +131,11 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     warnings.iter().for_each(warn);
     let bank_name = id_of_name(&args.soundfont.file_stem().unwrap_or_default().to_string_lossy());
     let bank = banks::open(&args.soundfont).with_context(|| format!("{}", args.soundfont.display()))?;
-    let bit_depth = BitDepth::from(args.bit_depth);
     let options = MixOptions {
         sample_rate_hz: args.sample_rate.unwrap_or(project.sample_rate_hz),
         format,
-        bit_depth,
+        bit_depth: args.bit_depth,
+        noise_shaping: args.noise_shaping,
         tail_secs: args.tail_secs,
     };
     let interrupted = interruption()?;
@@ -166,7 +170,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         output: args.output.clone(),
         duration_secs: report.measured.frames as f64 / f64::from(options.sample_rate_hz),
         sample_rate_hz: options.sample_rate_hz,
-        bit_depth,
+        bit_depth: options.bit_depth,
         lufs: report.measured.integrated_lufs,
         true_peak_db: report.measured.true_peak_dbtp,
         receipt: receipt(&document, &project, &options, vec![bank_name], &report),

@@ -55,6 +55,8 @@ pub(super) struct ExportJob<E> {
     project: RequestedProject,
     format: AudioFormat,
     bit_depth: BitDepth,
+    #[serde(default)]
+    noise_shaping: bool,
     sample_rate_hz: Option<u32>,
     tail_secs: f64,
     operation: E,
@@ -72,7 +74,8 @@ impl<E: Export> ExportJob<E> {
         format: AudioFormat,
         operation: E,
     ) -> ApiResult<Self> {
-        let ExportRequest { project_id, project, bit_depth, sample_rate_hz, tail_secs, other } = request;
+        let ExportRequest { project_id, project, bit_depth, noise_shaping, sample_rate_hz, tail_secs, other } =
+            request;
         refuse_unknown(other.iter())?;
         // Frees these fields before the project is loaded.
         drop(other);
@@ -83,6 +86,7 @@ impl<E: Export> ExportJob<E> {
                 None => E::BIT_DEPTH_DEFAULT,
                 Some(name) => checked_depth(format, &name, E::UNKNOWN_BIT_DEPTH)?,
             },
+            noise_shaping: noise_shaping.unwrap_or(false),
             sample_rate_hz: sample_rate_hz.map(|rate_hz| checked_rate(format, rate_hz)).transpose()?,
             tail_secs: checked_tail(tail_secs, TAIL_DEFAULT_SECS, tail_limit_secs)?,
             project: RequestedProject::load(state, owner_id, project_id, project).await?,
@@ -117,6 +121,7 @@ impl<E: Export> ExportJob<E> {
             sample_rate_hz: self.sample_rate_hz.unwrap_or(project.sample_rate_hz),
             format: self.format,
             bit_depth: self.bit_depth,
+            noise_shaping: self.noise_shaping,
             tail_secs: self.tail_secs,
         };
         self.operation.run(Opened {

@@ -26,6 +26,9 @@ pub(super) struct ExportRequest {
     /// exports is `float32`.
     #[schema(value_type = Option<BitDepth>)]
     pub(super) bit_depth: Option<String>,
+    /// Whether the noise of integer samples is moved to frequencies at which the ear is least
+    /// sensitive. This has an effect at 44100 and 48000 Hz; false by default.
+    pub(super) noise_shaping: Option<bool>,
     /// 44100, 48000 or 96000 Hz; by default the project's own rate.
     #[schema(schema_with = rate_choices)]
     pub(super) sample_rate_hz: Option<u32>,

@@ -174,6 +174,7 @@ mod tests {
             sample_rate_hz,
             format: AudioFormat::Wav,
             bit_depth: BitDepth::Pcm16,
+            noise_shaping: false,
             tail_secs: 0.0,
         };
         let mut file = Cursor::new(Vec::new());

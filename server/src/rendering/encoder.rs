@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
-use dsp_core::dither::NoiseShaping;
 use dsp_core::wav::{MAX_AUDIO_BYTES, SampleFormat, WavWriter};
 use sha2::{Digest as _, Sha256};
 
@@ -34,7 +33,7 @@ impl<W: Write + Seek> Encoder<W> {
         match options.format {
             AudioFormat::Wav => {
                 check_length(frames, rate_hz, samples)?;
-                let writer = WavWriter::new(destination, rate_hz, samples, NoiseShaping::Off, seed)?;
+                let writer = WavWriter::new(destination, rate_hz, samples, options.shaping(), seed)?;
                 Ok(Self::Wav(writer))
             }
         }

@@ -1,5 +1,6 @@
 //! Options of a render.
 
+use dsp_core::dither::NoiseShaping;
 use dsp_core::wav::SampleFormat;
 
 use super::audio_format::{AudioFormat, BitDepth};
@@ -13,6 +14,8 @@ pub struct MixOptions {
     pub format: AudioFormat,
     /// Sample format of the file.
     pub bit_depth: BitDepth,
+    /// Whether the quantization noise is shaped, if the sample format and the sample rate allow it.
+    pub noise_shaping: bool,
     /// Maximum length of the tail after the last item, in seconds.
     pub tail_secs: f64,
 }
@@ -21,5 +24,14 @@ impl MixOptions {
     /// Returns the sample format of the file as the engine's type.
     pub(super) fn sample_format(&self) -> SampleFormat {
         self.bit_depth.into()
+    }
+
+    /// Returns the noise shaping of the file: off for floats, and at sample rates without a filter.
+    pub(super) fn shaping(&self) -> NoiseShaping {
+        let is_integer = self.sample_format().bit_depth().is_some();
+        match self.noise_shaping && is_integer {
+            true => NoiseShaping::Wannamaker.at_rate(self.sample_rate_hz),
+            false => NoiseShaping::Off,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The receipt of a render reports the measurements and hash of the file, the settings, and the
 //! parts of the project that are missing from the file.
 
+use dsp_core::dither::NoiseShaping;
 use schemas::json::JsonText;
 use schemas::project::{ChorusSettings, Interpolation, ReverbSettings, VelocityToCutoff};
 use serde::Serialize;
@@ -51,6 +52,8 @@ pub struct ReceiptSettings {
     pub sample_rate_hz: u32,
     /// Sample format of the file.
     pub bit_depth: BitDepth,
+    /// Whether the quantization noise was shaped.
+    pub noise_shaping: bool,
     /// Maximum length of the tail, in seconds.
     pub tail_secs: f64,
     /// Maximum number of voices of one track.
@@ -98,6 +101,7 @@ pub fn receipt(
         settings: ReceiptSettings {
             sample_rate_hz: options.sample_rate_hz,
             bit_depth: options.bit_depth,
+            noise_shaping: options.shaping() != NoiseShaping::Off,
             tail_secs: options.tail_secs,
             polyphony: settings.polyphony,
             interpolation: settings.interpolation,

@@ -19,6 +19,7 @@ const OPTIONS: MixOptions = MixOptions {
     sample_rate_hz: 48_000,
     format: AudioFormat::Wav,
     bit_depth: BitDepth::Pcm16,
+    noise_shaping: false,
     tail_secs: 1.0,
 };
 

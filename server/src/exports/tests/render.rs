@@ -46,7 +46,7 @@ async fn a_project_becomes_a_file_with_a_receipt() {
     assert_eq!(receipt["limiter"], json!({"largest_reduction_db": 0.0, "reduced_secs": 0.0}));
     assert_eq!(
         receipt["settings"],
-        json!({"sample_rate_hz": 48000, "bit_depth": "pcm16", "tail_secs": 5.0, "polyphony": 256,
+        json!({"sample_rate_hz": 48000, "bit_depth": "pcm16", "noise_shaping": false, "tail_secs": 5.0, "polyphony": 256,
                "interpolation": "four_point", "velocity_to_cutoff": "as_stated",
                "reverb": {"room": 0.5, "damping": 0.5, "width": 1.0, "level_db": 0.0},
                "chorus": {"delay_ms": 8.0, "depth_ms": 2.5, "rate_hz": 0.4, "level_db": 0.0}, "seed": 0,
@@ -119,6 +119,24 @@ async fn a_file_has_the_requested_bit_depth() {
         let step = 2_f64.powi(1 - bits);
         assert!((peak - exact).abs() <= 1.5 * step, "{bits} bits: {peak} instead of {exact}");
     }
+}
+
+#[tokio::test]
+async fn noise_shaping_is_applied_to_integers_and_reported() {
+    let studio = Studio::start().await;
+    let project = song(0, 4, json!([]));
+    let hash = async |depth: &str, rate_hz: u32, noise_shaping: bool, expected: bool| {
+        let request = json!({"project": project, "bit_depth": depth, "sample_rate_hz": rate_hz, "noise_shaping": noise_shaping});
+        let receipt = studio.post(PATH, &request).await.expect(200)["receipt"].clone();
+        assert_eq!(receipt["settings"]["noise_shaping"], expected, "{depth} at {rate_hz} Hz");
+        receipt["pcm_sha256"].clone()
+    };
+    assert_ne!(hash("pcm16", 48_000, true, true).await, hash("pcm16", 48_000, false, false).await);
+    // Floats have no quantization noise, and there is no filter for 96 kHz.
+    assert_eq!(hash("float32", 48_000, true, false).await, hash("float32", 48_000, false, false).await);
+    assert_eq!(hash("pcm16", 96_000, true, false).await, hash("pcm16", 96_000, false, false).await);
+    let refused = studio.post(PATH, &json!({"project": project, "noise_shaping": "on"})).await;
+    refused.problem(400, "unexpected_json");
 }
 
 #[tokio::test]
@@ -305,7 +323,7 @@ async fn invalid_options_are_refused_by_name() {
     check(json!({"project": long}), 422, "too_long").await;
     // Unknown options are accepted if they are switched off.
     let request =
-        json!({"project": project, "noise_shaping": false, "normalize": null, "metadata": {"artist": ""}});
+        json!({"project": project, "channel_check": false, "normalize": null, "metadata": {"artist": ""}});
     studio.post(PATH, &request).await.expect(200);
 }
 
