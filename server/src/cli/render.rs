@@ -192,6 +192,7 @@ impl Sources for SingleBank {
             bank: self.bank.clone(),
             soundfont_id: self.soundfont_id.clone(),
             is_substitute: soundfont_id.is_some_and(|named| id_of_name(named) != self.soundfont_id),
+            is_upload: false,
         }))
     }
 

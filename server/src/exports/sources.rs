@@ -13,7 +13,7 @@ use crate::rendering::RenderError;
 use crate::rendering::budget::BudgetShare;
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::sources::{Recording, Sources};
-use crate::soundfonts::Snapshot;
+use crate::soundfonts::{Snapshot, SoundFontSource};
 use crate::state::AppState;
 
 /// The SoundFonts and recordings that a user has for a project.
@@ -45,11 +45,12 @@ impl<'a> ProjectSources<'a> {
 impl Sources for ProjectSources<'_> {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
         let (bank, chosen) = self.snapshot.open(self.state, soundfont_id)?.ok_or(RenderError::NoSoundFont)?;
-        let id = chosen.soundfont.summary.soundfont_id;
+        let id = chosen.soundfont.summary.soundfont_id.clone();
         if !self.soundfonts.contains(&id) {
             self.soundfonts.push(id.clone());
         }
-        Ok(Some(OpenedBank { bank, soundfont_id: id, is_substitute: chosen.fallback }))
+        let is_upload = chosen.soundfont.summary.source == SoundFontSource::Upload;
+        Ok(Some(OpenedBank { bank, soundfont_id: id, is_substitute: chosen.fallback, is_upload }))
     }
 
     fn prepare(
@@ -62,8 +63,9 @@ impl Sources for ProjectSources<'_> {
         self.state.soundfonts.banks.prepare(bank, name, presets, should_continue)
     }
 
-    fn bank_memory_bytes(&self) -> u64 {
-        self.state.soundfonts.banks.total_bytes()
+    fn bank_memory_bytes(&self) -> (u64, u64) {
+        let banks = &self.state.soundfonts.banks;
+        (banks.total_bytes(), banks.uploads_max_bytes())
     }
 
     fn recording(&mut self, server_file_id: &str) -> Option<Recording> {

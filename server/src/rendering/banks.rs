@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use dsp_core::soundfont::{Bank, BankError};
@@ -42,6 +42,11 @@ pub struct BankLimits {
 ///
 /// Banks in use are never evicted. Above a limit, idle banks are evicted, the least recently used
 /// first. If that does not free enough memory, no further samples are decoded.
+///
+/// A song may play for an hour. So a quarter of the memory is only for the banks of the
+/// installation, and a user's uploads may use at most twice the memory that then remains free for
+/// other uploads (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet
+/// switches", 1998). A single user may use half of all memory.
 #[derive(Debug)]
 pub struct BankCache {
     limits: BankLimits,
@@ -86,6 +91,8 @@ enum Identity {
 
 #[derive(Debug)]
 struct CachedBank {
+    /// Id of the user who uploaded the bank; `None` for a bank of the installation.
+    owner_id: Option<Arc<str>>,
     /// `None` if the file has changed, or if the decoded samples fill the bank's limit. Such a bank
     /// is not returned to further callers and is dropped when its users are done.
     identity: Option<Identity>,
@@ -110,6 +117,31 @@ impl CachedBank {
 impl State {
     fn bytes(&self) -> u64 {
         self.reserved_bytes + self.entries.iter().map(CachedBank::bytes).sum::<u64>()
+    }
+
+    /// Evicts idle banks until a bank of `owner_id` that is already in the cache is within the
+    /// limits. Returns false if that is not possible.
+    fn make_room(&mut self, total_bytes: u64, owner_id: Option<&str>) -> bool {
+        while owner_id.is_some_and(|owner_id| !self.is_within_share(total_bytes, owner_id)) {
+            let is_idle_upload = |entry: &CachedBank| entry.owner_id.is_some() && entry.is_idle();
+            let Some(index) = self.entries.iter().position(is_idle_upload) else { return false };
+            self.entries.remove(index);
+        }
+        self.evict_to(total_bytes)
+    }
+
+    /// Whether the uploads of a user leave enough memory for those of others.
+    fn is_within_share(&self, total_bytes: u64, owner_id: &str) -> bool {
+        let (mut own_bytes, mut all_bytes) = (0, 0);
+        for entry in &self.entries {
+            let Some(entry_owner_id) = &entry.owner_id else { continue };
+            all_bytes += entry.bytes();
+            if **entry_owner_id == *owner_id {
+                own_bytes += entry.bytes();
+            }
+        }
+        let free_bytes = (total_bytes - total_bytes / 4).saturating_sub(all_bytes);
+        own_bytes <= free_bytes.saturating_mul(2)
     }
 
     /// Evicts idle banks until all banks together need at most `total_bytes`. Returns false if that
@@ -159,14 +191,19 @@ impl BankCache {
         }
         state.entries.retain(|entry| entry.identity.is_some() || !entry.is_idle());
         let bank = open(path)?;
-        self.insert(&mut state, identity, bank)
+        self.insert(&mut state, identity, bank, None)
     }
 
-    /// Opens the bank in a stored file, or returns the cached bank.
+    /// Opens the bank in a stored file, or returns the cached bank. It was uploaded by `owner_id`.
     ///
     /// # Errors
     /// The file does not exist, cannot be read or is not a bank.
-    pub fn open_stored(&self, blobs: &Blobs, key: &BlobKey) -> Result<Bank, BankProblem> {
+    pub fn open_stored(
+        &self,
+        blobs: &Blobs,
+        key: &BlobKey,
+        owner_id: &Arc<str>,
+    ) -> Result<Bank, BankProblem> {
         let identity = Identity::Stored(key.clone());
         if let Some(bank) = self.state().find(&identity) {
             return Ok(bank);
@@ -178,19 +215,26 @@ impl BankCache {
             return Ok(bank);
         }
         let bank = Bank::from_shared(memory::map_file(&file)?)?;
-        self.insert(&mut state, identity, bank)
+        self.insert(&mut state, identity, bank, Some(Arc::clone(owner_id)))
     }
 
     /// Adds a bank to the cache if there is enough memory for its tables.
-    fn insert(&self, state: &mut State, identity: Identity, bank: Bank) -> Result<Bank, BankProblem> {
+    fn insert(
+        &self,
+        state: &mut State,
+        identity: Identity,
+        bank: Bank,
+        owner_id: Option<Arc<str>>,
+    ) -> Result<Bank, BankProblem> {
         let entry = CachedBank {
+            owner_id: owner_id.clone(),
             identity: Some(identity),
             bank: bank.clone(),
             planned_bytes: 0,
             in_preparation: false,
         };
         state.entries.push(entry);
-        if state.evict_to(self.limits.total_bytes) {
+        if state.make_room(self.limits.total_bytes, owner_id.as_deref()) {
             return Ok(bank);
         }
         state.entries.pop();
@@ -225,9 +269,14 @@ impl BankCache {
             return Ok(());
         }
         let needed_bytes = bank.decoded_bytes() + missing_bytes;
+        let owner_id = state.entry_of(bank).and_then(|entry| entry.owner_id.clone());
+        let upload_max_bytes = self.uploads_max_bytes().saturating_sub(bank.table_bytes());
         let limits = [
             (self.limits.decoded_bytes, "SF_BANK_DECODED_MAX_BYTES"),
-            (self.limits.total_bytes, "SF_BANK_CACHE_BYTES"),
+            match owner_id {
+                Some(_) => (upload_max_bytes, "half of SF_BANK_CACHE_BYTES for uploaded SoundFonts"),
+                None => (self.limits.total_bytes, "SF_BANK_CACHE_BYTES"),
+            },
         ];
         for (limit_bytes, setting) in limits {
             let presets_bytes = bank.prepared_bytes(presets);
@@ -244,7 +293,7 @@ impl BankCache {
         if let Some(entry) = state.entry_of(bank) {
             (entry.planned_bytes, entry.in_preparation) = (needed_bytes, true);
         }
-        let fits = state.evict_to(self.limits.total_bytes);
+        let fits = state.make_room(self.limits.total_bytes, owner_id.as_deref());
         drop(state);
         let _preparation = Preparation { cache: self, bank };
         if !fits {
@@ -260,7 +309,8 @@ impl BankCache {
     /// [`RenderError::Bank`], as from [`Self::prepare`].
     pub fn reserve(&self, name: &str, bytes: u64) -> Result<Reserved<'_>, RenderError> {
         let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
-        let limit_bytes = self.limits.total_bytes;
+        // The remainder is for opening other banks meanwhile.
+        let limit_bytes = self.limits.total_bytes - self.limits.total_bytes / 16;
         if bytes > limit_bytes {
             return Err(refused(too_large(bytes, limit_bytes, "SF_BANK_CACHE_BYTES")));
         }
@@ -276,6 +326,12 @@ impl BankCache {
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.limits.total_bytes
+    }
+
+    /// Returns the limit on the memory of one user's uploaded banks, in bytes.
+    #[must_use]
+    pub fn uploads_max_bytes(&self) -> u64 {
+        self.limits.total_bytes / 2
     }
 
     /// Returns the memory that all banks use, in bytes.

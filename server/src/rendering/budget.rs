@@ -2,9 +2,11 @@
 //! limit.
 //!
 //! A render that needs more memory than one song may use is refused. All others wait in a queue,
-//! first come, first served, and the running renders together stay within the budget. No single
-//! user can use the last fifth of the budget. It is for users without a running render, who may
-//! render small songs while larger ones wait.
+//! first come, first served, and the running renders together stay within the budget. A user may
+//! use at most four times the memory that then stays free, so several users with long renders leave
+//! some for others (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet
+//! switches", 1998). No single user can use the last fifth of the budget. It is for users without
+//! a running render, who may render small songs while larger ones wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -85,8 +87,13 @@ impl Queue {
         };
         // A user at the limit does not block other users.
         let is_at_limit = |claim: &Claim| of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
-        let fits = self.running_bytes(|_| true).saturating_add(claim.bytes) <= limit_bytes;
-        if !fits || is_at_limit(claim) {
+        let all_bytes = self.running_bytes(|_| true).saturating_add(claim.bytes);
+        let free_bytes = limit_bytes.checked_sub(all_bytes)?;
+        // At the limit of a single user, both products are equal.
+        let own_bytes = of_owner(&claim.owner_id).saturating_add(claim.bytes);
+        let [own, free] = [(own_bytes, limit_bytes - user_bytes), (free_bytes, user_bytes)]
+            .map(|(bytes, weight)| u128::from(bytes) * u128::from(weight));
+        if own > free || is_at_limit(claim) {
             return None;
         }
         let mut earlier = self.waiting.iter().take_while(|waiting| waiting.ticket != claim.ticket);
@@ -304,7 +311,7 @@ mod tests {
         let first = reserve(&budget, "ada", 80);
         // Bob's large render waits for Ada's first render. Eve's small render runs beside Ada's.
         // Ada's second render waits for her first.
-        let granted = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 20)]);
+        let granted = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 15)]);
         assert_eq!(granted[0], "eve");
         assert!(budget.lock().running.is_empty());
     }
@@ -320,7 +327,7 @@ mod tests {
             overtook,
         };
         let mut queue = budget.lock();
-        let (large, small) = (claim(10, "bob", 80, false), claim(11, "eve", 15, false));
+        let (large, small) = (claim(10, "bob", 60, false), claim(11, "eve", 15, false));
         queue.waiting = [large.clone(), small.clone()].into();
         assert_eq!(queue.grant(&large, 100, 80), None, "Ada's render leaves too little memory");
         assert_eq!(queue.grant(&small, 100, 80), Some(true));
@@ -334,6 +341,18 @@ mod tests {
         );
         queue.running.remove(0);
         assert_eq!(queue.grant(&large, 100, 80), Some(false));
+    }
+
+    #[test]
+    fn users_with_large_renders_leave_memory_for_others() {
+        let budget = RenderBudget::shared(1_000, Duration::MAX);
+        let mut queue = budget.lock();
+        for (owner_id, most_bytes) in [("ada", 800), ("bob", 160), ("eve", 32)] {
+            let claim = |bytes| Claim { ticket: 0, owner_id: owner_id.into(), bytes, overtook: false };
+            assert_eq!(queue.grant(&claim(most_bytes + 1), 1_000, 800), None, "{owner_id} leaves too little");
+            assert_eq!(queue.grant(&claim(most_bytes), 1_000, 800), Some(false), "{owner_id}");
+            queue.running.push(claim(most_bytes));
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct OpenedBank {
     pub soundfont_id: String,
     /// Whether this bank replaces a missing SoundFont.
     pub is_substitute: bool,
+    /// Whether a user uploaded this bank.
+    pub is_upload: bool,
 }
 
 /// A missing SoundFont or preset of a project.

@@ -50,9 +50,10 @@ pub trait Sources {
         banks::decode(bank, name, presets, should_continue)
     }
 
-    /// Returns the limit on the memory of all banks together, in bytes. The default is no limit.
-    fn bank_memory_bytes(&self) -> u64 {
-        u64::MAX
+    /// Returns the limits on the memory of all banks together, and of the uploaded ones, in bytes.
+    /// The default is no limit.
+    fn bank_memory_bytes(&self) -> (u64, u64) {
+        (u64::MAX, u64::MAX)
     }
 
     /// Returns the samples of an audio file at the project's sample rate; `None` if there is no
@@ -74,6 +75,7 @@ impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F 
             bank,
             soundfont_id: soundfont_id.unwrap_or(DEFAULT_NAME).to_owned(),
             is_substitute: false,
+            is_upload: false,
         };
         Ok(self(soundfont_id)?.map(opened))
     }
@@ -120,13 +122,19 @@ impl Prepared {
         let audio_slots = Slots { banks: &[], audio: &audio };
         let reservation = sources.budget().reserve(&compiled.session, audio_slots, observer)?;
         let named = |(soundfont_id, opened): NamedBank| {
-            Some((soundfont_id.unwrap_or_else(|| DEFAULT_NAME.to_owned()), opened?.bank))
+            Some((soundfont_id.unwrap_or_else(|| DEFAULT_NAME.to_owned()), opened?))
         };
-        let in_slot =
-            |(slot, (name, bank))| UsedBank { name, presets: presets_used(&compiled.session, slot), bank };
+        let in_slot = |(slot, (name, opened)): (_, (_, OpenedBank))| UsedBank {
+            name,
+            presets: presets_used(&compiled.session, slot),
+            bank: opened.bank,
+            is_upload: opened.is_upload,
+        };
         let used_banks: Vec<UsedBank> = (0..).zip(banks.into_iter().filter_map(named)).map(in_slot).collect();
-        check_total_memory(&used_banks, sources.bank_memory_bytes())?;
-        for UsedBank { name, bank, presets } in &used_banks {
+        let (all_max_bytes, uploads_max_bytes) = sources.bank_memory_bytes();
+        check_total_memory(used_banks.iter(), all_max_bytes)?;
+        check_total_memory(used_banks.iter().filter(|used| used.is_upload), uploads_max_bytes)?;
+        for UsedBank { name, bank, presets, .. } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
         let slots = used_banks.into_iter().map(|used| Some(used.bank)).collect();
@@ -179,11 +187,16 @@ struct UsedBank {
     name: String,
     bank: Bank,
     presets: Vec<(u16, u8)>,
+    is_upload: bool,
 }
 
 /// Refuses a song whose banks together need more memory than `limit_bytes`. A single bank is
 /// checked against its own limits instead.
-fn check_total_memory(used_banks: &[UsedBank], limit_bytes: u64) -> Result<(), RenderError> {
+fn check_total_memory<'u>(
+    used_banks: impl Iterator<Item = &'u UsedBank>,
+    limit_bytes: u64,
+) -> Result<(), RenderError> {
+    let used_banks: Vec<&UsedBank> = used_banks.collect();
     let mut needed_bytes = 0_u64;
     for (index, used) in used_banks.iter().enumerate() {
         // One bank may replace several missing ones. Its presets are counted only once.

@@ -13,6 +13,7 @@ use super::mix::{MixOptions, render, render_prepared};
 use super::sources::Prepared;
 use super::threads::Threads;
 use super::{BankProblem, RenderError};
+use crate::storage::{BlobKey, Blobs, Sharing};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 const OPTIONS: MixOptions = MixOptions {
@@ -168,6 +169,32 @@ fn idle_banks_are_evicted_above_the_limit() {
     bytes.push(0);
     fs::write(path("c"), bytes).unwrap();
     assert!(!cache.open(&path("c")).unwrap().is_same(&c), "the changed file is opened again");
+}
+
+#[test]
+fn uploaded_banks_in_use_leave_memory_for_other_users_and_for_the_installation() {
+    let dir = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).unwrap();
+    let bank_bytes = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed").table_bytes();
+    let cache = cache(8 * bank_bytes);
+    let upload = |owner_id: &str, number: usize| {
+        let key = BlobKey::new("soundfonts", &format!("{owner_id}{number}"), "sf2").unwrap();
+        blobs.put(&key, &fs::read(BANK).unwrap()).unwrap();
+        cache.open_stored(&blobs, &key, &owner_id.into())
+    };
+    // One user may use half of the memory.
+    let mut in_use: Vec<_> = (0..4).map(|number| upload("ada", number).expect("opens")).collect();
+    let problem = upload("ada", 4).expect_err("Ada's banks in use take half of the memory");
+    assert!(matches!(problem, BankProblem::MemoryInUse { .. }), "{problem}");
+    in_use.push(upload("bob", 0).expect("there is memory for another user"));
+    upload("bob", 1).expect_err("Bob must leave memory for others");
+    for name in ["a", "b"] {
+        let path = dir.path().join(name);
+        fs::copy(BANK, &path).unwrap();
+        in_use.push(cache.open(&path).expect("a quarter of the memory is for the installation"));
+    }
+    in_use.clear();
+    upload("bob", 1).expect("idle banks are evicted");
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Catalogue {
     pub async fn of(&self, owner_id: &str) -> Result<Arc<Snapshot>, ApiError> {
         let system = self.current().await?;
         let uploads = store::of_owner(&self.db, owner_id).await?;
-        if uploads.is_empty() { Ok(system) } else { Ok(Arc::new(system.with_uploads(&uploads)?)) }
+        if uploads.is_empty() { Ok(system) } else { Ok(Arc::new(system.with_uploads(&uploads, owner_id)?)) }
     }
 
     /// Returns the system's SoundFonts from the last scan. Waits for the first scan if none has

@@ -73,7 +73,7 @@ async fn send_file(state: &AppState, chosen: &Chosen, headers: &HeaderMap) -> Ap
     let (blobs, bank_file) = (state.blobs.clone(), chosen.soundfont.file.clone());
     let opening = tokio::task::spawn_blocking(move || match bank_file {
         BankFile::InFolder { path, .. } => File::open(path),
-        BankFile::Stored(key) => blobs.read(&key)?.ok_or_else(|| ErrorKind::NotFound.into()),
+        BankFile::Stored { key, .. } => blobs.read(&key)?.ok_or_else(|| ErrorKind::NotFound.into()),
     });
     let file = opening.await?.map_err(|error| {
         if error.kind() == ErrorKind::NotFound {

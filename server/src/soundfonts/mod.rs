@@ -22,6 +22,7 @@ mod store;
 mod upload;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dsp_core::soundfont::Bank;
 use serde::{Deserialize, Serialize};
@@ -210,7 +211,12 @@ pub enum BankFile {
         version: Version,
     },
     /// The file was uploaded. The storage names it by its hash.
-    Stored(BlobKey),
+    Stored {
+        /// Key of the file.
+        key: BlobKey,
+        /// Id of the user who uploaded it.
+        owner_id: Arc<str>,
+    },
 }
 
 impl SoundFont {
@@ -219,7 +225,7 @@ impl SoundFont {
     pub fn path(&self) -> Option<&Path> {
         match &self.file {
             BankFile::InFolder { path, .. } => Some(path),
-            BankFile::Stored(_) => None,
+            BankFile::Stored { .. } => None,
         }
     }
 
@@ -231,7 +237,7 @@ impl SoundFont {
         let banks = &state.soundfonts.banks;
         let opened = match &self.file {
             BankFile::InFolder { path, .. } => banks.open(path),
-            BankFile::Stored(key) => banks.open_stored(&state.blobs, key),
+            BankFile::Stored { key, owner_id } => banks.open_stored(&state.blobs, key, owner_id),
         };
         opened.map_err(|reason| RenderError::Bank { name: self.summary.soundfont_id.clone(), reason })
     }

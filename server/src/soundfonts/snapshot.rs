@@ -60,7 +60,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// A row of the database has an invalid file name.
-    pub(super) fn with_uploads(&self, uploads: &[Uploaded]) -> ApiResult<Self> {
+    pub(super) fn with_uploads(&self, uploads: &[Uploaded], owner_id: &str) -> ApiResult<Self> {
         let mut combined = self.clone();
         for upload in uploads {
             let index = combined
@@ -77,13 +77,14 @@ impl Snapshot {
                 }
                 Ok(index) => {
                     let system =
-                        std::mem::replace(&mut combined.soundfonts[index], upload.soundfont()?).summary;
+                        std::mem::replace(&mut combined.soundfonts[index], upload.soundfont(owner_id)?)
+                            .summary;
                     let summary = &mut combined.soundfonts[index].summary;
                     summary.default = system.default;
                     summary.others = vec![other_soundfont(SoundFontSource::System, system.format, OWN_FIRST)];
                     summary.others.extend(system.others);
                 }
-                Err(index) => combined.soundfonts.insert(index, upload.soundfont()?),
+                Err(index) => combined.soundfonts.insert(index, upload.soundfont(owner_id)?),
             }
         }
         if combined.default_soundfont().is_none()

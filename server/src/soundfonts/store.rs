@@ -55,8 +55,8 @@ impl Uploaded {
         key(&self.content.sha256, self.format)
     }
 
-    /// Returns the upload's entry in the catalogue.
-    pub(super) fn soundfont(&self) -> ApiResult<SoundFont> {
+    /// Returns the upload's entry in the catalogue of its owner.
+    pub(super) fn soundfont(&self, owner_id: &str) -> ApiResult<SoundFont> {
         Ok(SoundFont {
             summary: SoundFontSummary {
                 soundfont_id: self.soundfont_id.clone(),
@@ -72,7 +72,7 @@ impl Uploaded {
                 others: Vec::new(),
             },
             presets: self.presets.clone(),
-            file: BankFile::Stored(self.key()?),
+            file: BankFile::Stored { key: self.key()?, owner_id: owner_id.into() },
         })
     }
 

@@ -89,7 +89,7 @@ pub(crate) async fn upload(
     let listed = soundfonts.find(&uploaded.soundfont_id).cloned();
     let answer = SoundFontUpload {
         // If the upload was deleted in the meantime, the answer has the upload itself.
-        soundfont: listed.map_or_else(|| uploaded.soundfont(), Ok)?,
+        soundfont: listed.map_or_else(|| uploaded.soundfont(&user.id), Ok)?,
         uploaded: UploadedSoundFont {
             format: uploaded.format,
             size_bytes: uploaded.content.size_bytes,
