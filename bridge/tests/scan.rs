@@ -140,6 +140,8 @@ fn a_module_that_ends_the_helper_leaves_no_end_record() {
     assert_eq!((records(&exited), exited.status.code()), (Vec::new(), Some(0)));
     let crashed = scan(&install(&folder, "crash", "Crash.vst3"));
     assert_eq!((records(&crashed), crashed.status.code()), (Vec::new(), None));
+    let hungry = scan(&install(&folder, "hungry", "Hungry.vst3"));
+    assert_eq!((records(&hungry), hungry.status.code()), (Vec::new(), None));
 }
 
 #[test]

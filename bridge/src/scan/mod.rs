@@ -20,6 +20,10 @@ use songfoundry_bridge_protocol::{ScanRecord, ScannedPlugin};
 /// hundred plugins.
 const PLUGINS_MAX: u32 = 2_000;
 
+/// Maximum memory of this process, in bytes. Loading a module takes far less.
+#[cfg(unix)]
+const MEMORY_MAX_BYTES: u64 = 1 << 30;
+
 /// Reason why a module cannot be used, as a sentence without a capital and a full stop.
 type FailureReason = String;
 
@@ -30,7 +34,7 @@ type FailureReason = String;
 /// is reported as [`ScanRecord::Failed`].
 pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
     parent::end_with_parent()?;
-    disable_core_dumps()?;
+    limit_resources()?;
     let mut output = Output::take_over()?;
     let mut plugins = 0;
     let mut list = |plugin: ScannedPlugin| {
@@ -49,9 +53,14 @@ pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
     library::end_at_once()
 }
 
-/// Disables core dumps of this process, which a module may crash.
-fn disable_core_dumps() -> anyhow::Result<()> {
+/// Disables core dumps of this process, which a module may crash, and limits the memory of the
+/// module.
+fn limit_resources() -> anyhow::Result<()> {
     #[cfg(unix)]
-    nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)?;
+    {
+        use nix::sys::resource::{Resource, setrlimit};
+        setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+        setrlimit(Resource::RLIMIT_DATA, MEMORY_MAX_BYTES, MEMORY_MAX_BYTES)?;
+    }
     Ok(())
 }
