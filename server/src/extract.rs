@@ -62,7 +62,7 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
     Permits::weighted(
         "document processing",
-        Bounds { running, min_weight, per_user: running, waiting, requests },
+        Bounds { running, min_weight, per_user: running, waiting, requests, reserve_for_idle_users: 0 },
     )
 });
 
@@ -78,7 +78,7 @@ static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
     Permits::weighted(
         "document processing",
-        Bounds { running, min_weight, per_user: running, waiting, requests },
+        Bounds { running, min_weight, per_user: running, waiting, requests, reserve_for_idle_users: 0 },
     )
 });
 

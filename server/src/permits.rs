@@ -48,6 +48,9 @@ pub(crate) struct Bounds {
     pub(crate) waiting: u64,
     /// Maximum number of waiting requests.
     pub(crate) requests: u64,
+    /// Weight beyond `running` for the work of users who have no running work. So a few users with
+    /// long work do not make others wait.
+    pub(crate) reserve_for_idle_users: u32,
 }
 
 /// Limits on one kind of work, and the permits for it.
@@ -57,6 +60,7 @@ pub(crate) struct Permits {
     work_name: &'static str,
     bounds: Bounds,
     free: Arc<Semaphore>,
+    reserve_for_idle_users: Arc<Semaphore>,
     waiting: WaitingWork,
     /// Users with running or waiting work.
     users: Mutex<HashMap<String, Weak<UserPermits>>>,
@@ -99,6 +103,7 @@ impl Permits {
             work_name,
             bounds,
             free: Arc::new(Semaphore::new(bounds.running as usize)),
+            reserve_for_idle_users: Arc::new(Semaphore::new(bounds.reserve_for_idle_users as usize)),
             waiting: WaitingWork::default(),
             users: Mutex::default(),
         }
@@ -108,7 +113,15 @@ impl Permits {
     /// but one of the jobs.
     pub(crate) fn counted(work_name: &'static str, running: u32, requests: u64) -> Self {
         let per_user = running.saturating_sub(1).max(1);
-        Self::weighted(work_name, Bounds { running, min_weight: 1, per_user, waiting: u64::MAX, requests })
+        let bounds = Bounds {
+            running,
+            min_weight: 1,
+            per_user,
+            waiting: u64::MAX,
+            requests,
+            reserve_for_idle_users: 0,
+        };
+        Self::weighted(work_name, bounds)
     }
 
     /// Runs work of weight 1 on a blocking thread, once a permit is free.
@@ -197,7 +210,13 @@ impl Permits {
         let immediate = match user_permit {
             None => free.try_acquire_many_owned(shared_weight).ok().map(|shared| (None, shared)),
             Some(Ok(user_permit)) => {
-                let shared = free.try_acquire_many_owned(shared_weight).ok();
+                let is_idle = user.as_ref().is_some_and(|user| {
+                    user.free.available_permits() == (self.bounds.per_user - user_weight) as usize
+                });
+                let shared = free.try_acquire_many_owned(shared_weight).ok().or_else(|| {
+                    let reserve = Arc::clone(&self.reserve_for_idle_users);
+                    is_idle.then(|| reserve.try_acquire_many_owned(shared_weight).ok())?
+                });
                 shared.map(|shared| (user.clone().map(|user| (user_permit, user)), shared))
             }
             Some(Err(_)) => None,
@@ -387,6 +406,36 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn long_work_of_some_users_does_not_make_an_idle_user_wait() {
+        let bounds = Bounds {
+            running: 1,
+            min_weight: 1,
+            per_user: 1,
+            waiting: u64::MAX,
+            requests: 9,
+            reserve_for_idle_users: 1,
+        };
+        let permits = Arc::new(Permits::weighted("tests", bounds));
+        let ((started_sender, started), (finish, may_finish)) = (oneshot::channel(), mpsc::channel());
+        let first = Arc::clone(&permits);
+        let ada_work =
+            tokio::spawn(async move { first.run_for("ada", 1, work(started_sender, may_finish)).await });
+        started.await.expect("runs");
+        let second = Arc::clone(&permits);
+        let waiting_work = tokio::spawn(async move { second.run_for("ada", 1, |_| Ok(true)).await });
+        while permits.waiting.requests.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        for user in ["bob", "eve"] {
+            assert!(permits.run_for(user, 1, |_| Ok(true)).await.expect("runs beside Ada's work"));
+        }
+        assert!(!waiting_work.is_finished(), "Ada already has running work");
+        drop(finish);
+        assert!(ada_work.await.expect("no panic").expect("the work runs"));
+        assert!(waiting_work.await.expect("no panic").expect("the work runs"));
+    }
+
+    #[tokio::test]
     async fn work_notices_that_its_caller_has_disconnected() {
         let permits = Arc::new(Permits::counted("tests", 1, 9));
         let (started_sender, started) = oneshot::channel();
@@ -410,7 +459,14 @@ mod tests {
 
     #[tokio::test]
     async fn excess_waiting_requests_are_refused() {
-        let bounds = Bounds { running: 10, min_weight: 1, per_user: 10, waiting: 20, requests: 3 };
+        let bounds = Bounds {
+            running: 10,
+            min_weight: 1,
+            per_user: 10,
+            waiting: 20,
+            requests: 3,
+            reserve_for_idle_users: 0,
+        };
         let permits = Arc::new(Permits::weighted("tests", bounds));
         let ((started_sender, started), (finish, may_finish)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
@@ -446,7 +502,14 @@ mod tests {
 
     #[tokio::test]
     async fn waiting_work_of_one_user_does_not_block_other_users() {
-        let bounds = Bounds { running: 1, min_weight: 1, per_user: 1, waiting: 40, requests: 100 };
+        let bounds = Bounds {
+            running: 1,
+            min_weight: 1,
+            per_user: 1,
+            waiting: 40,
+            requests: 100,
+            reserve_for_idle_users: 0,
+        };
         let permits = Arc::new(Permits::weighted("tests", bounds));
         let ((started_sender, started), (finish, may_finish)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);

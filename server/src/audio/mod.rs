@@ -130,6 +130,8 @@ impl Audio {
                     per_user: processors().saturating_sub(1).max(1),
                     waiting: u64::MAX,
                     requests: waiting_max,
+                    // The processes of long files have a lower priority than those of new files.
+                    reserve_for_idle_users: 2 * DECODERS_PER_PROCESSOR * processors(),
                 },
             )),
             peaks: Permits::counted("waveform peaks", 4 * processors(), waiting_max),

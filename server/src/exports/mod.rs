@@ -72,7 +72,14 @@ impl Exports {
             budget: RenderBudget::shared(config.sound.render_memory_bytes, max_duration),
             renders: Arc::new(Permits::weighted(
                 "renders",
-                Bounds { running, min_weight, per_user, waiting: RENDERS_WAITING_KIB, requests },
+                Bounds {
+                    running,
+                    min_weight,
+                    per_user,
+                    waiting: RENDERS_WAITING_KIB,
+                    requests,
+                    reserve_for_idle_users: running,
+                },
             )),
         }
     }

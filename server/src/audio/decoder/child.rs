@@ -13,7 +13,7 @@ use super::{Message, Request};
 use crate::audio::decode::{self, Job, Limits, Refusal};
 
 /// Maximum address space of the process, in bytes.
-const MEMORY_MAX_BYTES: u64 = 1 << 30;
+const MEMORY_MAX_BYTES: u64 = 3 << 28;
 
 /// Exit code of a process that exceeded its time limit.
 pub(super) const EXIT_TIMED_OUT: i32 = 75;
@@ -44,6 +44,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 fn decode(job: Job) -> anyhow::Result<()> {
     set_resource_limits(&job.limits)?;
     exit_with_parent(job.limits.wall_secs)?;
+    drop_priority_later()?;
     let mut last_report = Instant::now();
     let outcome = catch_unwind(move || {
         decode::decode(&job, &mut |fraction| {
@@ -78,6 +79,30 @@ fn print(message: &Message) {
         // Printing fails because the parent has exited.
         exit(1);
     }
+}
+
+/// Time after which a decoding process gets the lowest priority, so that short files of others do
+/// not wait for it.
+const PRIORITY_DROPS_AFTER: Duration = Duration::from_secs(2);
+
+/// Starts a thread that gives the calling thread the lowest priority after
+/// [`PRIORITY_DROPS_AFTER`].
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "the priority is set through a foreign function")]
+fn drop_priority_later() -> std::io::Result<()> {
+    let decoding_thread = nix::unistd::gettid().as_raw().unsigned_abs();
+    std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(PRIORITY_DROPS_AFTER);
+        // SAFETY: `setpriority` takes three numbers. On Linux, it changes a single thread.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, decoding_thread, 19) };
+    })?;
+    Ok(())
+}
+
+/// Does nothing: only Linux has priorities of threads.
+#[cfg(not(target_os = "linux"))]
+fn drop_priority_later() -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Starts threads that exit the process when its input ends, and after the time limit.
