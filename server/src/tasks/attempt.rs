@@ -60,6 +60,9 @@ const WAITING_MESSAGE: &str = "Waiting for the database";
 /// Maximum backoff before another attempt.
 pub(super) const RETRY_BACKOFF_MAX: Duration = Duration::from_secs(3_600);
 
+/// Maximum backoff before another attempt at a task that needs what others are using.
+const BUSY_BACKOFF_MAX: Duration = Duration::from_secs(60);
+
 /// Outcome of an attempt for its task.
 #[derive(Debug)]
 enum End {
@@ -240,7 +243,7 @@ impl Attempt {
             Err(error) if !cancelled && self.context.will_retry_after(&error) => {
                 let (task, failures) = (&self.context.id, self.context.failures + 1);
                 tracing::warn!(task, failures, "an attempt at a task failed: {error:#}");
-                End::Requeued { delay: self.retry_backoff(), failed: true }
+                End::Requeued { delay: self.retry_backoff(&error), failed: true }
             }
             outcome => End::Finished(Box::new(self.finished(outcome, cancelled))),
         }
@@ -321,10 +324,11 @@ impl Attempt {
     }
 
     /// Returns the backoff before the next attempt. It doubles with each failure.
-    fn retry_backoff(&self) -> Duration {
+    fn retry_backoff(&self, error: &ApiError) -> Duration {
         let doublings = u32::try_from(self.context.failures).unwrap_or(u32::MAX).min(12);
         let first = Duration::from_secs(self.tasks.0.config.retry_secs);
-        first.saturating_mul(1 << doublings).min(RETRY_BACKOFF_MAX)
+        let max = if matches!(error, ApiError::Busy { .. }) { BUSY_BACKOFF_MAX } else { RETRY_BACKOFF_MAX };
+        first.saturating_mul(1 << doublings).min(max)
     }
 
     /// Returns the task as it is after its last attempt.

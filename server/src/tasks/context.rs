@@ -15,6 +15,10 @@ use crate::error::{ApiError, ApiResult};
 /// Minimum interval between progress reports to listeners in this process.
 const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
+/// Maximum number of attempts at a task that needs what others are using, such as the memory for
+/// SoundFonts. They take about 15 minutes with the default `SF_TASK_RETRY_SECS`.
+const BUSY_ATTEMPTS_MAX: i64 = 20;
+
 /// What the work of a task can access: the identity of the task, its cancellation and its progress.
 #[derive(Debug)]
 pub struct TaskContext {
@@ -73,12 +77,13 @@ impl TaskContext {
     /// is full, another process may succeed.
     #[must_use]
     pub fn will_retry_after(&self, error: &ApiError) -> bool {
-        let may_succeed = match error {
-            ApiError::Internal(_) | ApiError::Unavailable { .. } | ApiError::Busy { .. } => true,
-            ApiError::StorageFull => self.has_other_processes,
-            _ => false,
+        let (may_succeed, attempts_max) = match error {
+            ApiError::Internal(_) | ApiError::Unavailable { .. } => (true, self.attempts_max),
+            ApiError::Busy { .. } => (true, self.attempts_max.max(BUSY_ATTEMPTS_MAX)),
+            ApiError::StorageFull => (self.has_other_processes, self.attempts_max),
+            _ => (false, 0),
         };
-        may_succeed && self.failures + 1 < self.attempts_max
+        may_succeed && self.failures + 1 < attempts_max
     }
 
     /// Reports the completed fraction (0 to 1) and a message about the current step. Calls are

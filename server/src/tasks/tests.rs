@@ -353,6 +353,21 @@ async fn an_internal_error_is_retried_with_growing_backoff() {
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_needs_what_others_are_using_is_retried_more_often() {
+    let app = TestApp::with(&[("SF_TASK_RETRY_SECS", "1"), ("SF_TASK_ATTEMPTS", "1")]).await;
+    let owner = owner(&app).await;
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    let id = start(&app, &owner, move |_| match counted.fetch_add(1, Ordering::Relaxed) {
+        0 => Err(ApiError::Busy { detail: "The memory is in use.".to_owned(), retry_after_secs: 5 }),
+        _ => Ok(json!("at last")),
+    })
+    .await;
+    assert_eq!(ended(&app, &id).await["result"], "at last");
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+}
+
 /// Returns work that reports its start and lasts until the returned sender is dropped.
 fn blocking_work(
     started: &mpsc::Sender<()>,
