@@ -1,8 +1,8 @@
 //! The command `songfoundry render`, which renders a song to a WAV file without a service. Like the
 //! page, it imports a MIDI file as a project and then renders the project.
 
-use std::fs;
-use std::io::{BufWriter, IsTerminal as _, Write as _};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,7 @@ use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
 use crate::rendering::budget::{BudgetShare, RenderBudget};
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{MixOptions, MixReport, render};
+use crate::rendering::normalization::{NormalizationReport, Target};
 use crate::rendering::receipt::{Receipt, receipt};
 use crate::rendering::sources::{Recording, Sources};
 use crate::rendering::{RenderError, banks};
@@ -61,6 +62,13 @@ pub(super) struct Args {
     /// 44100 and 48000 Hz).
     #[arg(long)]
     noise_shaping: bool,
+    /// Normalize the loudness of the song to this many LUFS, for example -14 for streaming.
+    #[arg(long, value_name = "LUFS", allow_negative_numbers = true, value_parser = lufs)]
+    lufs: Option<f64>,
+    /// Highest true peak of a normalized song, in dBTP.
+    #[arg(long, value_name = "DB", allow_negative_numbers = true, default_value = "-1", requires = "lufs",
+          value_parser = true_peak_db)]
+    true_peak_db: f64,
     /// Longest tail after the last item of the song, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
@@ -107,6 +115,20 @@ fn tail_secs(text: &str) -> Result<f64, String> {
     }
 }
 
+fn lufs(text: &str) -> Result<f64, String> {
+    number(text, -60.0, "LUFS")
+}
+
+fn true_peak_db(text: &str) -> Result<f64, String> {
+    number(text, -20.0, "dBTP")
+}
+
+/// Parses a number from `min` to 0.
+fn number(text: &str, min: f64, unit: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|value| (min..=0.0).contains(value));
+    value.ok_or_else(|| format!("`{text}` is not a number from {min} to 0 {unit}"))
+}
+
 /// The summary that is printed at the end.
 #[derive(Debug, Serialize)]
 struct Summary {
@@ -136,6 +158,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         format,
         bit_depth: args.bit_depth,
         noise_shaping: args.noise_shaping,
+        normalization: args.lufs.map(|lufs| Target { lufs, true_peak_db: args.true_peak_db }),
         tail_secs: args.tail_secs,
     };
     let interrupted = interruption()?;
@@ -144,6 +167,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         bank,
         soundfont_id: bank_name.clone(),
         budget: RenderBudget::unshared(memory_bytes).share_of(""),
+        folder: output.temporary.path().parent().unwrap_or(Path::new(".")).to_owned(),
     };
     let mut progress = Progress::new();
     let mut observer = |fraction: f64| {
@@ -184,6 +208,8 @@ struct SingleBank {
     bank: Bank,
     soundfont_id: String,
     budget: BudgetShare,
+    /// Folder for temporary files.
+    folder: PathBuf,
 }
 
 impl Sources for SingleBank {
@@ -198,6 +224,10 @@ impl Sources for SingleBank {
 
     fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
         None
+    }
+
+    fn temporary_file(&mut self) -> io::Result<File> {
+        tempfile::tempfile_in(&self.folder)
     }
 
     fn budget(&self) -> BudgetShare {
@@ -366,6 +396,12 @@ fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         writeln!(
             out,
             "  limiter      up to {reduction_db:.1} dB of gain reduction; more than 0.1 dB for {secs:.1} s"
+        )?;
+    }
+    if let Some(NormalizationReport { gain_db, peak_reduction_db, target_lufs, .. }) = receipt.normalization {
+        writeln!(
+            out,
+            "  normalized   to {target_lufs:.1} LUFS: gain {gain_db:+.1} dB, peaks limited by up to {peak_reduction_db:.1} dB"
         )?;
     }
     if !receipt.silent_tracks.is_empty() {

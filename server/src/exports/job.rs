@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::request::{ExportRequest, TAIL_DEFAULT_SECS, checked_rate, checked_tail, refuse_unknown};
+use super::request::{
+    ExportRequest, Normalize, TAIL_DEFAULT_SECS, checked_rate, checked_tail, refuse_unknown,
+};
 use super::sources::ProjectSources;
 use crate::audio::{self, AudioFile};
 use crate::error::{ApiError, ApiResult};
@@ -21,6 +23,7 @@ use crate::permits::Caller;
 use crate::projects::RequestedProject;
 use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
 use crate::rendering::mix::MixOptions;
+use crate::rendering::normalization::Target;
 use crate::rendering::parts::Parts;
 use crate::rendering::{Observer, RenderError};
 use crate::soundfonts::Snapshot;
@@ -40,6 +43,8 @@ pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     const KIND: &'static str;
     /// Default bit depth.
     const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Float32;
+    /// Whether the export writes a whole mix, which can be normalized.
+    const CAN_NORMALIZE: bool;
     /// Error code for an unknown bit depth.
     const UNKNOWN_BIT_DEPTH: &'static str = "unexpected_json";
     /// The answer to the request. It is also the result of the task.
@@ -57,6 +62,8 @@ pub(super) struct ExportJob<E> {
     bit_depth: BitDepth,
     #[serde(default)]
     noise_shaping: bool,
+    #[serde(default)]
+    normalization: Option<Target>,
     sample_rate_hz: Option<u32>,
     tail_secs: f64,
     operation: E,
@@ -74,9 +81,24 @@ impl<E: Export> ExportJob<E> {
         format: AudioFormat,
         operation: E,
     ) -> ApiResult<Self> {
-        let ExportRequest { project_id, project, bit_depth, noise_shaping, sample_rate_hz, tail_secs, other } =
-            request;
+        let ExportRequest {
+            project_id,
+            project,
+            bit_depth,
+            noise_shaping,
+            normalize,
+            sample_rate_hz,
+            tail_secs,
+            other,
+        } = request;
         refuse_unknown(other.iter())?;
+        if normalize.is_some() && !E::CAN_NORMALIZE {
+            return Err(ApiError::bad_request(
+                "unsupported_option",
+                "Only a whole mix can be normalized: stems would no longer add up to the mix, and a frozen track would \
+                 change its level; leave out `normalize`.",
+            ));
+        }
         // Frees these fields before the project is loaded.
         drop(other);
         let tail_limit_secs = state.config.limits.tail_max_secs;
@@ -87,6 +109,7 @@ impl<E: Export> ExportJob<E> {
                 Some(name) => checked_depth(format, &name, E::UNKNOWN_BIT_DEPTH)?,
             },
             noise_shaping: noise_shaping.unwrap_or(false),
+            normalization: normalize.map(Normalize::target).transpose()?,
             sample_rate_hz: sample_rate_hz.map(|rate_hz| checked_rate(format, rate_hz)).transpose()?,
             tail_secs: checked_tail(tail_secs, TAIL_DEFAULT_SECS, tail_limit_secs)?,
             project: RequestedProject::load(state, owner_id, project_id, project).await?,
@@ -122,6 +145,7 @@ impl<E: Export> ExportJob<E> {
             format: self.format,
             bit_depth: self.bit_depth,
             noise_shaping: self.noise_shaping,
+            normalization: self.normalization,
             tail_secs: self.tail_secs,
         };
         self.operation.run(Opened {

@@ -16,6 +16,7 @@ use crate::extract::{Json, LongFields, LongJson};
 use crate::rendering::audio_format::AudioFormat;
 use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::{self, LeftOutOfRender};
+use crate::rendering::normalization::NormalizationReport;
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
@@ -46,6 +47,8 @@ pub(super) struct MixdownAnswer {
     lufs: Option<f64>,
     /// True peak in dBTP; null for silence.
     true_peak_db: Option<f64>,
+    /// How the mix was normalized to a target loudness; null if it was not.
+    normalization: Option<NormalizationReport>,
     /// Parts of the project that could not be rendered.
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and what played instead.
@@ -77,6 +80,7 @@ struct Mixdown {
 
 impl Export for Mixdown {
     const KIND: &'static str = "mixdown";
+    const CAN_NORMALIZE: bool = true;
     type Answer = MixdownAnswer;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<MixdownAnswer> {
@@ -94,6 +98,7 @@ impl Export for Mixdown {
             file,
             lufs: report.measured.integrated_lufs,
             true_peak_db: report.measured.true_peak_dbtp,
+            normalization: report.normalization,
             warnings: report.warnings(),
             left_out: report.left_out,
             missing_sounds: report.missing_sounds,

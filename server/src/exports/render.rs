@@ -153,6 +153,7 @@ struct Render {
 
 impl Export for Render {
     const KIND: &'static str = "render";
+    const CAN_NORMALIZE: bool = true;
     const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Pcm16;
     const UNKNOWN_BIT_DEPTH: &'static str = "unsupported_format";
     type Answer = RenderAnswer;

@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 use crate::error::{ApiError, ApiResult};
 use crate::projects::ProjectDocument;
 use crate::rendering::audio_format::{AudioFormat, BitDepth};
+use crate::rendering::normalization::{LUFS_DEFAULT, TRUE_PEAK_DEFAULT_DB, Target};
 
 /// Default of the longest tail, in seconds.
 pub(super) const TAIL_DEFAULT_SECS: f64 = 5.0;
@@ -29,6 +30,9 @@ pub(super) struct ExportRequest {
     /// Whether the noise of integer samples is moved to frequencies at which the ear is least
     /// sensitive. This has an effect at 44100 and 48000 Hz; false by default.
     pub(super) noise_shaping: Option<bool>,
+    /// Target of a loudness normalization; without it, the mix is not normalized. Stems and frozen
+    /// tracks cannot be normalized.
+    pub(super) normalize: Option<Normalize>,
     /// 44100, 48000 or 96000 Hz; by default the project's own rate.
     #[schema(schema_with = rate_choices)]
     pub(super) sample_rate_hz: Option<u32>,
@@ -39,6 +43,38 @@ pub(super) struct ExportRequest {
     #[serde(flatten)]
     #[schema(ignore)]
     pub(super) other: Map<String, Value>,
+}
+
+/// Target of a loudness normalization.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Normalize {
+    /// Gated loudness in LUFS; -14 by default.
+    #[schema(minimum = -60, maximum = 0)]
+    lufs: Option<f64>,
+    /// Highest true peak in dBTP; -1 by default.
+    #[schema(minimum = -20, maximum = 0)]
+    true_peak_db: Option<f64>,
+}
+
+impl Normalize {
+    /// Returns the target, with defaults for missing values.
+    ///
+    /// # Errors
+    /// 400 `bad_normalization` if a value is out of range.
+    pub(super) fn target(self) -> ApiResult<Target> {
+        let checked = |name: &str, value: f64, min: f64| match (min..=0.0).contains(&value) {
+            true => Ok(value),
+            false => Err(ApiError::bad_request(
+                "bad_normalization",
+                format!("`normalize.{name}` is {value:?}; expected {min} to 0."),
+            )),
+        };
+        Ok(Target {
+            lufs: checked("lufs", self.lufs.unwrap_or(LUFS_DEFAULT), -60.0)?,
+            true_peak_db: checked("true_peak_db", self.true_peak_db.unwrap_or(TRUE_PEAK_DEFAULT_DB), -20.0)?,
+        })
+    }
 }
 
 /// Returns the schema of the rates of [`AudioFormat`], or null.

@@ -1,6 +1,8 @@
 //! Opens the SoundFonts and recordings that an export needs.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io;
 
 use dsp_core::soundfont::Bank;
 use schemas::Project;
@@ -70,6 +72,10 @@ impl Sources for ProjectSources<'_> {
 
     fn recording(&mut self, server_file_id: &str) -> Option<Recording> {
         self.recordings.get(server_file_id).cloned()
+    }
+
+    fn temporary_file(&mut self) -> io::Result<File> {
+        tempfile::tempfile_in(&self.state.config.storage.dir)
     }
 
     fn budget(&self) -> BudgetShare {

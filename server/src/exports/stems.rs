@@ -110,6 +110,7 @@ struct Stems {
 
 impl Export for Stems {
     const KIND: &'static str = "stems";
+    const CAN_NORMALIZE: bool = false;
     type Answer = StemsAnswer;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<StemsAnswer> {

@@ -1,15 +1,19 @@
-//! The last steps of a render: converts the sample rate, writes the file and measures it.
+//! The last steps of a render: converts the sample rate, normalizes the loudness, writes the file
+//! and measures it.
 
-use std::io::{Seek, Write};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 
 use dsp_core::limiter::{LimiterConfig, LimiterProcessor};
 use dsp_core::resample::ResamplerProcessor;
+use dsp_core::wav::WavError;
 
-use super::CHANNELS;
-use super::encoder::Encoder;
+use super::encoder::{Encoder, check_length};
 use super::error::RenderError;
 use super::measure::{Measure, Measured};
+use super::normalization::{ATTEMPTS_MAX, NormalizationReport, Staged, Target, lowered_limit_db};
 use super::options::MixOptions;
+use super::{CHANNELS, Observer};
 
 /// Maximum number of frames of output per conversion.
 const CONVERSION_FRAMES: usize = 4_096;
@@ -20,7 +24,31 @@ pub(super) struct Delivery<W: Write + Seek> {
     /// `None` if the file has the engine's sample rate. The file then contains the engine's
     /// samples.
     converter: Option<Converter>,
-    file: MeasuredFile<W>,
+    output: Output<W>,
+}
+
+/// Receives the samples of a file.
+enum Output<W: Write + Seek> {
+    /// The samples are written immediately.
+    File(MeasuredFile<W>),
+    /// The samples wait until their loudness is known.
+    Normalized { target: Target, staged: Staged, file: NewFile<W> },
+}
+
+/// A file that has not been started.
+struct NewFile<W: Write + Seek> {
+    destination: W,
+    options: MixOptions,
+    seed: u64,
+}
+
+/// A complete file.
+#[derive(Debug)]
+pub(super) struct Delivered {
+    pub(super) measured: Measured,
+    pub(super) clipped_samples: u64,
+    /// How the samples were normalized; `None` if they were not.
+    pub(super) normalization: Option<NormalizationReport>,
 }
 
 /// Kind of audio in a file.
@@ -84,14 +112,89 @@ struct MeasuredFile<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> MeasuredFile<W> {
+    /// Starts a file of a song with `song_frames` frames without the tail.
+    fn new(destination: W, song_frames: u64, options: &MixOptions, seed: u64) -> Result<Self, RenderError> {
+        let encoder = Encoder::new(destination, song_frames, options, seed)?;
+        Ok(Self { encoder, measure: Measure::new(options.sample_rate_hz, options.sample_format())? })
+    }
+
     fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         self.measure.add(self.encoder.write(left, right)?);
         Ok(())
     }
+
+    /// Completes the file. Returns its measurements and the number of clipped samples.
+    fn finish(self) -> Result<(Measured, u64), RenderError> {
+        let clipped_samples = self.encoder.finish()?;
+        Ok((self.measure.finish(), clipped_samples))
+    }
+}
+
+impl<W: Write + Seek> Output<W> {
+    fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
+        match self {
+            Self::File(file) => file.write(left, right),
+            Self::Normalized { staged, .. } => staged.write(left, right),
+        }
+    }
+
+    fn finish(self, observer: Observer<'_>) -> Result<Delivered, RenderError> {
+        match self {
+            Self::File(file) => {
+                let (measured, clipped_samples) = file.finish()?;
+                Ok(Delivered { measured, clipped_samples, normalization: None })
+            }
+            Self::Normalized { target, staged, file } => file.write_normalized(target, staged, observer),
+        }
+    }
+}
+
+impl<W: Write + Seek> NewFile<W> {
+    /// Writes the file, again with a lower limit if its true peak exceeds the target.
+    fn write_normalized(
+        mut self,
+        target: Target,
+        staged: Staged,
+        observer: Observer<'_>,
+    ) -> Result<Delivered, RenderError> {
+        let mut mix = staged.finish()?;
+        let (gain_db, peak_reduction_db) = mix.gain_and_excess_db(target);
+        let mut limit_db = target.true_peak_db;
+        let mut attempts = 1;
+        loop {
+            self.destination.seek(SeekFrom::Start(0)).map_err(WavError::Io)?;
+            let mut file = MeasuredFile::new(&mut self.destination, mix.frames, &self.options, self.seed)?;
+            mix.normalized(gain_db, limit_db, |left, right| match observer(1.0) {
+                true => file.write(left, right),
+                false => Err(RenderError::Cancelled),
+            })?;
+            let (measured, clipped_samples) = file.finish()?;
+            let excess_of = |true_peak_db: &f64| *true_peak_db > target.true_peak_db;
+            match measured.true_peak_dbtp.filter(excess_of) {
+                Some(true_peak_db) if attempts < ATTEMPTS_MAX => {
+                    limit_db = lowered_limit_db(limit_db, true_peak_db, target.true_peak_db);
+                    attempts += 1;
+                }
+                _ => {
+                    let normalization = NormalizationReport {
+                        target_lufs: target.lufs,
+                        true_peak_max_db: target.true_peak_db,
+                        original_lufs: Some(mix.loudness.integrated_lufs).filter(|lufs| lufs.is_finite()),
+                        gain_db,
+                        peak_reduction_db,
+                        attempts,
+                    };
+                    return Ok(Delivered { measured, clipped_samples, normalization: Some(normalization) });
+                }
+            }
+        }
+    }
 }
 
 impl<W: Write + Seek> Delivery<W> {
-    /// Starts a file. The song has `song_frames` frames at the engine's rate, without the tail.
+    /// Starts a file. The song has `song_frames` frames at the engine's rate, without the tail. The
+    /// samples wait in `temporary` until they can be normalized; without it, they are not
+    /// normalized.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,
@@ -99,6 +202,7 @@ impl<W: Write + Seek> Delivery<W> {
         options: &MixOptions,
         seed: u64,
         content: Content,
+        temporary: Option<File>,
     ) -> Result<Self, RenderError> {
         let rate_hz = options.sample_rate_hz;
         let converter = match rate_hz == engine_rate_hz {
@@ -112,15 +216,24 @@ impl<W: Write + Seek> Delivery<W> {
         let frames = converter
             .as_ref()
             .map_or(song_frames, |converter| converter.resampler.filter().output_frames(song_frames));
-        let encoder = Encoder::new(destination, frames, options, seed)?;
-        let measure = Measure::new(rate_hz, options.sample_format())?;
-        Ok(Self { converter, file: MeasuredFile { encoder, measure } })
+        let output = match options.normalization.zip(temporary) {
+            None => Output::File(MeasuredFile::new(destination, frames, options, seed)?),
+            Some((target, temporary)) => {
+                check_length(frames, rate_hz, options.sample_format())?;
+                Output::Normalized {
+                    target,
+                    staged: Staged::new(temporary, rate_hz)?,
+                    file: NewFile { destination, options: *options, seed },
+                }
+            }
+        };
+        Ok(Self { converter, output })
     }
 
     /// Writes the next frames of the engine.
     pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         let Some(converter) = &mut self.converter else {
-            return self.file.write(left, right);
+            return self.output.write(left, right);
         };
         let mut consumed = 0;
         while consumed < left.len() {
@@ -129,13 +242,13 @@ impl<W: Write + Seek> Delivery<W> {
             let progress = converter.resampler.process(&input, &mut [&mut out_left[..], &mut out_right[..]]);
             consumed += progress.read;
             let [left, right] = converter.limited(progress.written);
-            self.file.write(left, right)?;
+            self.output.write(left, right)?;
         }
         Ok(())
     }
 
-    /// Completes the file. Returns its measurements and the number of clipped samples.
-    pub(super) fn finish(mut self) -> Result<(Measured, u64), RenderError> {
+    /// Completes the file. `observer` can cancel the normalization.
+    pub(super) fn finish(mut self, observer: Observer<'_>) -> Result<Delivered, RenderError> {
         if let Some(converter) = &mut self.converter {
             loop {
                 let [left, right] = &mut converter.output;
@@ -144,14 +257,12 @@ impl<W: Write + Seek> Delivery<W> {
                     break;
                 }
                 let [left, right] = converter.limited(frames);
-                self.file.write(left, right)?;
+                self.output.write(left, right)?;
             }
             let [left, right] = converter.flush();
-            self.file.write(left, right)?;
+            self.output.write(left, right)?;
         }
-        let MeasuredFile { encoder, measure } = self.file;
-        let clipped_samples = encoder.finish()?;
-        Ok((measure.finish(), clipped_samples))
+        self.output.finish(observer)
     }
 }
 
@@ -175,15 +286,16 @@ mod tests {
             format: AudioFormat::Wav,
             bit_depth: BitDepth::Pcm16,
             noise_shaping: false,
+            normalization: None,
             tail_secs: 0.0,
         };
         let mut file = Cursor::new(Vec::new());
         let mut delivery =
-            Delivery::new(&mut file, ENGINE_RATE_HZ, frames as u64, &options, 1, content).unwrap();
+            Delivery::new(&mut file, ENGINE_RATE_HZ, frames as u64, &options, 1, content, None).unwrap();
         let square = |frame: usize| if (frame / 5).is_multiple_of(2) { peak } else { -peak };
         let values: Vec<f32> = (0..frames).map(square).collect();
         values.chunks(1_000).for_each(|values| delivery.write(values, values).unwrap());
-        let (measured, clipped_samples) = delivery.finish().unwrap();
+        let Delivered { measured, clipped_samples, .. } = delivery.finish(&mut |_| true).unwrap();
         (file.into_inner(), measured, clipped_samples)
     }
 

@@ -1,11 +1,13 @@
 //! Renders the mix of a project to an audio file.
 
+use std::fs::File;
 use std::io::{Seek, Write};
 
 use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
+use dsp_core::wav::WavError;
 use schemas::project::{Item, Project, Track, TrackKind};
 
-use super::delivery::{Content, Delivery};
+use super::delivery::{Content, Delivered, Delivery};
 use super::error::RenderError;
 pub use super::options::MixOptions;
 use super::pass::Pass;
@@ -20,7 +22,8 @@ pub(super) const SILENT_PEAK: f32 = 1e-5;
 /// Renders a project as a complete file into `destination`.
 ///
 /// The engine runs at the project's sample rate, as in playback. If the file has another rate, its
-/// samples are converted.
+/// samples are converted. With [`MixOptions::normalization`], the mix waits in a temporary file
+/// until it is complete.
 ///
 /// # Errors
 /// [`RenderError`]; the content of the destination is then undefined.
@@ -33,7 +36,9 @@ pub fn render(
 ) -> Result<MixReport, RenderError> {
     let prepared = Prepared::open(project, sources, observer)?;
     let playing = tracks_that_play(project);
-    render_prepared(&prepared, options, &playing, threads::shared(), destination, observer)
+    let temporary =
+        options.normalization.map(|_| sources.temporary_file()).transpose().map_err(WavError::Io)?;
+    render_prepared(&prepared, options, &playing, threads::shared(), destination, temporary, observer)
 }
 
 /// Returns the indices of the tracks that have notes or audio items.
@@ -55,14 +60,15 @@ pub(super) fn render_prepared(
     playing: &[usize],
     threads: &dyn RenderThreads,
     destination: impl Write + Seek,
+    temporary: Option<File>,
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
     let session = &prepared.session;
     let tail = TailConfig { max_secs: options.tail_secs };
     let mut render = OfflineRender::new(session, prepared.slots(), tail)?;
     let rate_hz = session.sample_rate_hz;
-    let mut delivery =
-        Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Mix)?;
+    let (frames, seed) = (session.length_frames, session.seed);
+    let mut delivery = Delivery::new(destination, rate_hz, frames, options, seed, Content::Mix, temporary)?;
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
     // Peak of each track, followed by the peak of the master.
     let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];
@@ -75,7 +81,7 @@ pub(super) fn render_prepared(
         }
     }
     update_peaks(&mut render, &mut peaks, &mut track_peaks);
-    let (measured, clipped_samples) = delivery.finish()?;
+    let Delivered { measured, clipped_samples, normalization } = delivery.finish(observer)?;
     // Tracks that the user muted are not reported as silent.
     let is_closed = |index: usize| !render.lets_through(index) || session.tracks[index].gain == 0.0;
     let silent = |index: &&usize| track_peaks[**index] < SILENT_PEAK && !is_closed(**index);
@@ -90,6 +96,7 @@ pub(super) fn render_prepared(
         is_silent: track_peaks.last().is_none_or(|peak| *peak < SILENT_PEAK),
         song_secs: session.length_frames as f64 / f64::from(rate_hz),
         limiter: LimiterReport::new(render.limiter_reduction(), rate_hz),
+        normalization,
     })
 }
 

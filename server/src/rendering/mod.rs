@@ -14,6 +14,7 @@ mod measure;
 pub(crate) mod memory;
 pub mod missing;
 pub mod mix;
+pub mod normalization;
 mod options;
 pub mod parts;
 mod pass;

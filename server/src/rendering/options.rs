@@ -4,6 +4,7 @@ use dsp_core::dither::NoiseShaping;
 use dsp_core::wav::SampleFormat;
 
 use super::audio_format::{AudioFormat, BitDepth};
+use super::normalization::Target;
 
 /// Options of a render.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +17,8 @@ pub struct MixOptions {
     pub bit_depth: BitDepth,
     /// Whether the quantization noise is shaped, if the sample format and the sample rate allow it.
     pub noise_shaping: bool,
+    /// Loudness and true peak to which a mix is normalized. Parts of a mix are not normalized.
+    pub normalization: Option<Target>,
     /// Maximum length of the tail after the last item, in seconds.
     pub tail_secs: f64,
 }

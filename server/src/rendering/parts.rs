@@ -128,8 +128,8 @@ impl Parts {
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
         let rate_hz = session.sample_rate_hz;
-        let mut delivery =
-            Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Part)?;
+        let (frames, seed) = (session.length_frames, session.seed);
+        let mut delivery = Delivery::new(destination, rate_hz, frames, options, seed, Content::Part, None)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared.reservation);
         while let Some((input_left, input_right)) = render.next_block_by(threads::shared()) {
@@ -143,7 +143,7 @@ impl Parts {
                 pass.report(render.done_frames(), render.max_frames(), observer)?;
             }
         }
-        let (measured, _) = delivery.finish()?;
+        let measured = delivery.finish(observer)?.measured;
         Ok(PartReport { measured, is_silent: peak < SILENT_PEAK })
     }
 }

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use super::ENGINE_VERSION;
 use super::audio_format::BitDepth;
 use super::missing::MissingSound;
+use super::normalization::NormalizationReport;
 use super::options::MixOptions;
 use super::report::{LeftOutOfRender, LimiterReport, MixReport};
 
@@ -41,6 +42,8 @@ pub struct Receipt {
     pub song_secs: f64,
     /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
+    /// How the mix was normalized to a target loudness; null if it was not.
+    pub normalization: Option<NormalizationReport>,
     /// Settings of the render.
     pub settings: ReceiptSettings,
 }
@@ -98,6 +101,7 @@ pub fn receipt(
         frames: report.measured.frames,
         song_secs: report.song_secs,
         limiter: report.limiter,
+        normalization: report.normalization,
         settings: ReceiptSettings {
             sample_rate_hz: options.sample_rate_hz,
             bit_depth: options.bit_depth,

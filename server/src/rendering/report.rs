@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use super::measure::Measured;
 use super::missing::MissingSound;
+use super::normalization::NormalizationReport;
 
 /// Result of a finished render.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,8 @@ pub struct MixReport {
     pub song_secs: f64,
     /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
+    /// How the mix was normalized; `None` if it was not.
+    pub normalization: Option<NormalizationReport>,
 }
 
 /// Gain reduction of the mix limiter, measured at the project's sample rate.
@@ -47,6 +50,9 @@ impl LimiterReport {
     }
 }
 
+/// Difference from the target loudness from which a warning is given, in LU.
+const SOFTER_LU: f64 = 0.5;
+
 /// Text of the warning about a silent render.
 const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
 
@@ -54,7 +60,17 @@ impl MixReport {
     /// Returns the warnings about the file, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        warnings(&self.missing_sounds, self.is_silent)
+        let mut warnings = warnings(&self.missing_sounds, self.is_silent);
+        if let (Some(normalization), Some(lufs)) = (&self.normalization, self.measured.integrated_lufs)
+            && normalization.target_lufs - lufs > SOFTER_LU
+        {
+            let NormalizationReport { target_lufs, true_peak_max_db, .. } = normalization;
+            warnings.push(format!(
+                "The loudness is {lufs:.1} LUFS instead of {target_lufs:.1} LUFS, because the limiter keeps the true peak \
+                 at or below {true_peak_max_db:.1} dBTP."
+            ));
+        }
+        warnings
     }
 }
 

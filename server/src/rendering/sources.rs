@@ -1,5 +1,8 @@
 //! Opens the banks and recordings of a project, and puts each into its slot of the engine.
 
+use std::fs::File;
+use std::io;
+
 use dsp_core::mixer::Slots;
 use dsp_core::session::{Audio, AudioSlot, Session};
 use dsp_core::soundfont::Bank;
@@ -59,6 +62,15 @@ pub trait Sources {
     /// Returns the samples of an audio file at the project's sample rate; `None` if there is no
     /// such file.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
+
+    /// Makes a file without a name, for samples that wait until their loudness is known. The
+    /// default is a file in the system's folder for temporary files.
+    ///
+    /// # Errors
+    /// The file cannot be created.
+    fn temporary_file(&mut self) -> io::Result<File> {
+        tempfile::tempfile()
+    }
 
     /// Returns the budget for memory and time. The default is [`budget::DEFAULT_BYTES`] for this
     /// render alone.

@@ -21,6 +21,7 @@ const OPTIONS: MixOptions = MixOptions {
     format: AudioFormat::Wav,
     bit_depth: BitDepth::Pcm16,
     noise_shaping: false,
+    normalization: None,
     tail_secs: 1.0,
 };
 
@@ -83,7 +84,8 @@ fn every_number_of_threads_gives_the_same_file() {
         Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone())), &mut |_| true).unwrap();
     let play = |threads: &dyn RenderThreads| {
         let mut file = Cursor::new(Vec::new());
-        let report = render_prepared(&prepared, &OPTIONS, &[], threads, &mut file, &mut |_| true).unwrap();
+        let report =
+            render_prepared(&prepared, &OPTIONS, &[], threads, &mut file, None, &mut |_| true).unwrap();
         (report.measured.pcm_sha256, file.into_inner())
     };
     let single_threaded = play(&SingleThread);

@@ -84,7 +84,7 @@ export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, ra
 export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
   answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...UNREAD_BODY }));
 
-export type ExportOptions = { bitDepth: BitDepth; noiseShaping: boolean; sampleRateHz: SampleRateHz; title: string };
+export type ExportOptions = { bitDepth: BitDepth; noiseShaping: boolean; sampleRateHz: SampleRateHz; targetLufs: number | null; title: string };
 /** Starts an export and returns the id of its task. */
 export async function startExport({ call }: Api, project: Project, options: ExportOptions): Promise<string> {
   const answer = await bodyOf(
@@ -95,6 +95,7 @@ export async function startExport({ call }: Api, project: Project, options: Expo
         format: 'wav',
         bit_depth: options.bitDepth,
         noise_shaping: options.noiseShaping,
+        normalize: options.targetLufs === null ? null : { lufs: options.targetLufs },
         sample_rate_hz: options.sampleRateHz,
         metadata: { title: options.title },
       },

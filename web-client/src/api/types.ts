@@ -31,6 +31,7 @@ export type AuditEntry = Schemas['Page_Entry']['items'][number];
 export type Capabilities = Schemas['Capabilities'];
 export type InstrumentSound = Schemas['InstrumentSound'];
 export type BitDepth = Schemas['BitDepth'];
+export type NormalizationReport = Schemas['NormalizationReport'];
 
 export type ProjectEntry = Schemas['ProjectSummary'];
 

@@ -140,6 +140,39 @@ async fn noise_shaping_is_applied_to_integers_and_reported() {
 }
 
 #[tokio::test]
+async fn a_normalized_mix_has_the_target_loudness_and_true_peak() {
+    let studio = Studio::start().await;
+    let project = song(0, 4, json!([]));
+    let original = studio.post(PATH, &json!({"project": project})).await.expect(200);
+    assert_eq!(original["receipt"]["normalization"], Value::Null);
+    for (depth, target_lufs) in [("float32", -23.0), ("pcm16", -30.0)] {
+        let request = json!({"project": project, "bit_depth": depth, "normalize": {"lufs": target_lufs, "true_peak_db": -1}});
+        let answer = studio.post(PATH, &request).await.expect(200);
+        let lufs = answer["lufs"].as_f64().expect("a loudness");
+        assert!((lufs - target_lufs).abs() < 0.1, "{depth}: {lufs} LUFS instead of {target_lufs}");
+        assert!(answer["true_peak_db"].as_f64().expect("a peak") <= -1.0, "{answer}");
+        let report = &answer["receipt"]["normalization"];
+        let gain_db = target_lufs - original["lufs"].as_f64().expect("a loudness");
+        assert!((report["gain_db"].as_f64().expect("a gain") - gain_db).abs() < 0.05, "{report}");
+        assert_eq!(answer["receipt"]["frames"], original["receipt"]["frames"]);
+    }
+    // At the highest targets, the limiter must keep the true peak, whatever the dither adds.
+    for (depth, noise_shaping) in [("pcm8", true), ("pcm16", true), ("pcm24", false), ("float32", false)] {
+        let request = json!({"project": project, "bit_depth": depth, "noise_shaping": noise_shaping,
+                             "normalize": {"lufs": -6, "true_peak_db": -1}});
+        let answer = studio.post(PATH, &request).await.expect(200);
+        assert!(answer["true_peak_db"].as_f64().expect("a peak") <= -1.0, "{depth}: {answer}");
+        assert!(answer["receipt"]["normalization"]["peak_reduction_db"].as_f64().expect("decibels") > 0.0);
+    }
+    let empty = json!({"schema_version": 1, "project_id": "p", "tracks": []});
+    let answer = studio.post(PATH, &json!({"project": empty, "normalize": {}})).await.expect(200);
+    let report = &answer["receipt"]["normalization"];
+    assert_eq!((&report["original_lufs"], &report["gain_db"]), (&Value::Null, &json!(0.0)));
+    let stems = json!({"project": project, "normalize": {"lufs": -14}});
+    studio.post("/multitrack/stems", &stems).await.problem(400, "unsupported_option");
+}
+
+#[tokio::test]
 async fn a_receipt_reports_the_limiter_reduction() {
     let studio = Studio::start().await;
     let mut project = song(0, 4, json!([]));
@@ -312,8 +345,12 @@ async fn invalid_options_are_refused_by_name() {
     let detail = check(json!({"tail_secs": 1e308}), 400, "bad_tail").await;
     assert!(detail.contains("1e308") && detail.contains("0 to 60 seconds"), "{detail}");
     check(json!({"tail_secs": "long"}), 400, "unexpected_json").await;
-    let detail = check(json!({"normalize": {"lufs": -14}}), 400, "unsupported_option").await;
-    assert!(detail.contains("`normalize`"), "{detail}");
+    check(json!({"normalize": {"lufs": 3}}), 400, "bad_normalization").await;
+    let detail = check(json!({"normalize": {"true_peak_db": -20.5}}), 400, "bad_normalization").await;
+    assert!(detail.contains("`normalize.true_peak_db`") && detail.contains("-20 to 0"), "{detail}");
+    check(json!({"normalize": {"loudness": -14}}), 400, "unexpected_json").await;
+    let detail = check(json!({"channel_check": true}), 400, "unsupported_option").await;
+    assert!(detail.contains("`channel_check`"), "{detail}");
     check(json!({"metadata": {"isrc": "QM0001"}}), 400, "unsupported_option").await;
     check(json!({"project": {"schema_version": 99}}), 400, "invalid_project").await;
     check(json!({"project": {"schema_version": 1, "project_id": "p", "tracks": 5}}), 400, "invalid_project")

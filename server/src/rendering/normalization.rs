@@ -1,0 +1,196 @@
+//! Normalizes a mix to a target loudness and true peak.
+//!
+//! The gain depends on the loudness of the whole mix. So the mix waits in a temporary file until it
+//! is complete. Then it gets the gain, and the limiter of the effect catalogue limits its true
+//! peak. The file that results is measured. If its true peak exceeds the ceiling, for example
+//! because of dither, the file is written again with a lower limit.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+
+use dsp_core::effects::{EffectConfig, effect_kind};
+use dsp_core::gain;
+use dsp_core::loudness::{ChannelLayout, Loudness, LoudnessMeter, Normalization};
+use dsp_core::mixer::{EffectChain, EffectSlot};
+use dsp_core::wav::WavError;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{CHANNELS, RenderError};
+
+/// Default target loudness in LUFS.
+pub const LUFS_DEFAULT: f64 = -14.0;
+
+/// Default limit on the true peak in dBTP.
+pub const TRUE_PEAK_DEFAULT_DB: f64 = dsp_core::loudness::MAX_TRUE_PEAK_DBTP;
+
+/// Number of frames that are read from the temporary file at a time.
+const READ_FRAMES: usize = 4_096;
+
+/// Size of a stereo frame in the temporary file, in bytes.
+const FRAME_BYTES: usize = CHANNELS as usize * size_of::<f32>();
+
+/// Maximum number of times that a file is written.
+pub(super) const ATTEMPTS_MAX: u32 = 4;
+
+/// Decibels by which the limit is lowered in addition to the excess of the true peak.
+const SAFETY_DB: f64 = 0.02;
+
+/// Target of a normalization.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// Gated loudness in LUFS.
+    pub lufs: f64,
+    /// Highest true peak in dBTP.
+    pub true_peak_db: f64,
+}
+
+/// How a mix was normalized.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
+#[schema(as = NormalizationReport)]
+pub struct NormalizationReport {
+    /// Target loudness in LUFS.
+    pub target_lufs: f64,
+    /// Highest permitted true peak in dBTP.
+    pub true_peak_max_db: f64,
+    /// Gated loudness before the normalization, in LUFS; null for silence.
+    pub original_lufs: Option<f64>,
+    /// Gain in decibels; 0 for silence.
+    pub gain_db: f64,
+    /// Decibels by which the highest true peak exceeded the limit after the gain. The limiter
+    /// reduced it by this much, so the file can be softer than the target.
+    pub peak_reduction_db: f64,
+    /// Number of times that the file was written, with a lower limit each time, until its true peak
+    /// was below the limit.
+    pub attempts: u32,
+}
+
+/// Samples of a mix, which wait in a temporary file until their loudness is known.
+pub(super) struct Staged {
+    file: BufWriter<File>,
+    meter: LoudnessMeter,
+    sample_rate_hz: u32,
+    frames: u64,
+}
+
+impl Staged {
+    /// Starts with an empty `file`, which must be readable.
+    ///
+    /// # Errors
+    /// The loudness meter does not support the sample rate.
+    pub(super) fn new(file: File, sample_rate_hz: u32) -> Result<Self, RenderError> {
+        let meter = LoudnessMeter::new(sample_rate_hz, ChannelLayout::Stereo)?;
+        Ok(Self { file: BufWriter::new(file), meter, sample_rate_hz, frames: 0 })
+    }
+
+    /// Appends frames.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
+        self.meter.add(&[left, right]);
+        self.frames += left.len() as u64;
+        for sample in left.iter().zip(right).flat_map(|(left, right)| [left, right]) {
+            self.file.write_all(&sample.to_le_bytes()).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Ends writing.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn finish(self) -> Result<CompleteMix, RenderError> {
+        let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
+        Ok(CompleteMix {
+            file,
+            loudness: self.meter.loudness(),
+            sample_rate_hz: self.sample_rate_hz,
+            frames: self.frames,
+        })
+    }
+}
+
+/// A complete mix in a temporary file.
+pub(super) struct CompleteMix {
+    file: File,
+    pub(super) loudness: Loudness,
+    sample_rate_hz: u32,
+    pub(super) frames: u64,
+}
+
+impl CompleteMix {
+    /// Returns the gain and the excess of the true peak for a target, both in decibels and 0 for
+    /// silence.
+    pub(super) fn gain_and_excess_db(&self, target: Target) -> (f64, f64) {
+        let Some(normalization) = Normalization::new(&self.loudness, target.lufs) else { return (0.0, 0.0) };
+        (normalization.gain_db, (normalization.true_peak_dbtp - target.true_peak_db).max(0.0))
+    }
+
+    /// Passes the mix to `write` after a gain and a limiter of the true peak, in blocks.
+    ///
+    /// # Errors
+    /// Those of `write`, or the file cannot be read.
+    pub(super) fn normalized(
+        &mut self,
+        gain_db: f64,
+        true_peak_db: f64,
+        mut write: impl FnMut(&[f32], &[f32]) -> Result<(), RenderError>,
+    ) -> Result<(), RenderError> {
+        self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut reader = BufReader::new(&self.file);
+        let mut limiter = limiter(self.sample_rate_hz, true_peak_db);
+        let mut frames_to_drop = limiter.latency_frames();
+        let factor = gain::from_db(gain_db);
+        let mut bytes = vec![0; READ_FRAMES * FRAME_BYTES];
+        let (mut left, mut right) = (Vec::with_capacity(READ_FRAMES), Vec::with_capacity(READ_FRAMES));
+        // The last frames are still in the limiter's delay when the file ends.
+        let mut unread_frames = self.frames;
+        let mut unwritten_frames = self.frames;
+        while unwritten_frames > 0 {
+            let frames = unread_frames.min(READ_FRAMES as u64) as usize;
+            unread_frames -= frames as u64;
+            reader.read_exact(&mut bytes[..frames * FRAME_BYTES]).map_err(failed)?;
+            left.clear();
+            right.clear();
+            for frame in bytes[..frames * FRAME_BYTES].chunks_exact(FRAME_BYTES) {
+                let [l0, l1, l2, l3, r0, r1, r2, r3] = *frame else { continue };
+                left.push(f32::from_le_bytes([l0, l1, l2, l3]) * factor);
+                right.push(f32::from_le_bytes([r0, r1, r2, r3]) * factor);
+            }
+            if frames < READ_FRAMES {
+                left.resize(READ_FRAMES, 0.0);
+                right.resize(READ_FRAMES, 0.0);
+            }
+            limiter.process(&mut left, &mut right, &[]);
+            let first = frames_to_drop.min(READ_FRAMES);
+            frames_to_drop -= first;
+            let last = READ_FRAMES.min(first + usize::try_from(unwritten_frames).unwrap_or(usize::MAX));
+            unwritten_frames -= (last - first) as u64;
+            write(&left[first..last], &right[first..last])?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the limit on the true peak for the next attempt, after a file whose true peak exceeds
+/// `target_db`.
+pub(super) fn lowered_limit_db(limit_db: f64, true_peak_db: f64, target_db: f64) -> f64 {
+    limit_db - (true_peak_db - target_db) - SAFETY_DB
+}
+
+/// Makes a chain that contains only the limiter of the effect catalogue.
+fn limiter(sample_rate_hz: u32, ceiling_dbtp: f64) -> EffectChain {
+    let kind = effect_kind("limiter").expect("the catalogue has a limiter");
+    let config = EffectConfig { sample_rate_hz, seed: 0, impulse: None };
+    let mut slot = EffectSlot::new("limiter", kind, &config);
+    let ceiling = kind.parameter_index("ceiling_dbtp").expect("the limiter has a ceiling");
+    slot.set(ceiling, ceiling_dbtp, 0);
+    let mut chain = EffectChain::new(sample_rate_hz);
+    chain.push(slot);
+    chain
+}
+
+fn failed(error: io::Error) -> RenderError {
+    RenderError::Wav(WavError::Io(error))
+}
