@@ -355,7 +355,7 @@ struct Progress {
 
 impl Progress {
     fn new() -> Self {
-        Self { is_terminal: std::io::stderr().is_terminal(), shown_percent: 0 }
+        Self { is_terminal: io::stderr().is_terminal(), shown_percent: 0 }
     }
 
     fn show(&mut self, fraction: f64) {
@@ -376,7 +376,7 @@ impl Progress {
 }
 
 fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     if json {
         writeln!(out, "{}", serde_json::to_string_pretty(summary)?)?;
         return Ok(());

@@ -116,7 +116,7 @@ async fn a_file_has_the_requested_bit_depth() {
     let (_, exact) = peaks.pop().expect("the floats");
     for (bits, peak) in peaks {
         // Rounding and dither change a sample by up to one and a half steps.
-        let step = 2_f64.powi(1 - bits);
+        let step = 2_f64.powi(1 - i32::from(bits));
         assert!((peak - exact).abs() <= 1.5 * step, "{bits} bits: {peak} instead of {exact}");
     }
 }
