@@ -2080,8 +2080,8 @@ export interface components {
             /** @description Name of the folder. */
             name: string;
             /**
-             * @description Folders in this folder, sorted by name. Null if they were not read: request this folder's
-             *     path to list them.
+             * @description Folders in this folder, sorted by name. Null if they were not read, also for a link to a
+             *     folder above: request this folder's path to list them.
              */
             folders: components["schemas"]["Folder"][] | null;
         };
@@ -2485,6 +2485,54 @@ export interface components {
             role?: components["schemas"]["Role"];
             /** @description First password, which must be changed at the first log-in; generated if left out. */
             password?: string | null;
+        };
+        /** @description How a mix was normalized. */
+        NormalizationReport: {
+            /**
+             * Format: double
+             * @description Target loudness in LUFS.
+             */
+            target_lufs: number;
+            /**
+             * Format: double
+             * @description Highest permitted true peak in dBTP.
+             */
+            true_peak_max_db: number;
+            /**
+             * Format: double
+             * @description Gated loudness before the normalization, in LUFS; null for silence.
+             */
+            original_lufs: number | null;
+            /**
+             * Format: double
+             * @description Gain in decibels; 0 for silence.
+             */
+            gain_db: number;
+            /**
+             * Format: double
+             * @description Decibels by which the highest true peak exceeded the limit after the gain. The limiter
+             *     reduced it by this much, so the file can be softer than the target.
+             */
+            peak_reduction_db: number;
+            /**
+             * Format: int32
+             * @description Number of times that the file was written, with a lower limit each time, until its true peak
+             *     was below the limit.
+             */
+            attempts: number;
+        };
+        /** @description Target of a loudness normalization. */
+        Normalize: {
+            /**
+             * Format: double
+             * @description Gated loudness in LUFS; -14 by default.
+             */
+            lufs?: number | null;
+            /**
+             * Format: double
+             * @description Highest true peak in dBTP; -1 by default.
+             */
+            true_peak_db?: number | null;
         };
         /** @description A SoundFont that is not played because another one with the same id is played. */
         OtherSoundFont: {
@@ -3184,6 +3232,7 @@ export interface components {
             song_secs: number;
             /** @description Gain reduction of the mix limiter. */
             limiter: components["schemas"]["LimiterReport"];
+            normalization: components["schemas"]["NormalizationReport"] | null;
             /** @description Settings of the render. */
             settings: components["schemas"]["ReceiptSettings"];
         };
@@ -3196,6 +3245,8 @@ export interface components {
             sample_rate_hz: number;
             /** @description Sample format of the file. */
             bit_depth: components["schemas"]["BitDepth"];
+            /** @description Whether the quantization noise was shaped. */
+            noise_shaping: boolean;
             /**
              * Format: double
              * @description Maximum length of the tail, in seconds.
@@ -3336,6 +3387,12 @@ export interface components {
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
             bit_depth?: components["schemas"]["BitDepth"] | null;
+            /**
+             * @description Whether the noise of integer samples is moved to frequencies at which the ear is least
+             *     sensitive. This has an effect at 44100 and 48000 Hz; false by default.
+             */
+            noise_shaping?: boolean | null;
+            normalize?: components["schemas"]["Normalize"] | null;
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
