@@ -238,6 +238,15 @@ impl Permits {
         Ok((user_permit, shared.map_err(ApiError::internal)?))
     }
 
+    /// Takes all free permits, so that further work waits until the result is dropped.
+    #[cfg(test)]
+    pub(crate) fn take_all(&self) -> [OwnedSemaphorePermit; 2] {
+        [&self.free, &self.reserve_for_idle_users].map(|permits| {
+            let free = u32::try_from(permits.available_permits()).expect("a small number");
+            Arc::clone(permits).try_acquire_many_owned(free).expect("they are free")
+        })
+    }
+
     fn user(&self, user_id: &str) -> Arc<UserPermits> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(existing) = users.get(user_id).and_then(Weak::upgrade) {

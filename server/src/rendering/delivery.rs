@@ -11,7 +11,9 @@ use dsp_core::wav::WavError;
 use super::encoder::{Encoder, check_length};
 use super::error::RenderError;
 use super::measure::{Measure, Measured};
-use super::normalization::{ATTEMPTS_MAX, NormalizationReport, Staged, Target, lowered_limit_db};
+use super::normalization::{
+    ATTEMPTS_MAX, NormalizationReport, Staged, Target, limit_with_headroom_db, lowered_limit_db,
+};
 use super::options::MixOptions;
 use super::{CHANNELS, Observer};
 
@@ -159,7 +161,7 @@ impl<W: Write + Seek> NewFile<W> {
     ) -> Result<Delivered, RenderError> {
         let mut mix = staged.finish()?;
         let (gain_db, peak_reduction_db) = mix.gain_and_excess_db(target);
-        let mut limit_db = target.true_peak_db;
+        let mut limit_db = limit_with_headroom_db(target.true_peak_db, self.options.quantization_peak());
         let mut attempts = 1;
         loop {
             self.destination.seek(SeekFrom::Start(0)).map_err(WavError::Io)?;

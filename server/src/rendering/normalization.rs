@@ -173,6 +173,13 @@ impl CompleteMix {
     }
 }
 
+/// Returns the limit on the true peak that leaves room for a quantization that can raise a peak by
+/// `quantization_peak`, where full scale is 1.
+pub(super) fn limit_with_headroom_db(target_db: f64, quantization_peak: f64) -> f64 {
+    let target = f64::from(gain::from_db(target_db));
+    gain::to_db((target - quantization_peak).max(target / 2.0))
+}
+
 /// Returns the limit on the true peak for the next attempt, after a file whose true peak exceeds
 /// `target_db`.
 pub(super) fn lowered_limit_db(limit_db: f64, true_peak_db: f64, target_db: f64) -> f64 {

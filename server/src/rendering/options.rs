@@ -29,6 +29,15 @@ impl MixOptions {
         self.bit_depth.into()
     }
 
+    /// Returns how far dither and rounding can move a sample, where full scale is 1, with a margin
+    /// for peaks between the samples.
+    pub(super) fn quantization_peak(&self) -> f64 {
+        let Some(depth) = self.sample_format().bit_depth() else { return 0.0 };
+        // The noise of the filter has a standard deviation of 4.2 steps.
+        let steps = if self.shaping() == NoiseShaping::Off { 3.0 } else { 20.0 };
+        steps / f64::from(depth.full_scale())
+    }
+
     /// Returns the noise shaping of the file: off for floats, and at sample rates without a filter.
     pub(super) fn shaping(&self) -> NoiseShaping {
         let is_integer = self.sample_format().bit_depth().is_some();

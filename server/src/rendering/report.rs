@@ -70,6 +70,14 @@ impl MixReport {
                  at or below {true_peak_max_db:.1} dBTP."
             ));
         }
+        if let (Some(normalization), Some(peak_db)) = (&self.normalization, self.measured.true_peak_dbtp)
+            && peak_db > normalization.true_peak_max_db
+        {
+            let NormalizationReport { true_peak_max_db, attempts, .. } = normalization;
+            warnings.push(format!(
+                "The true peak is {peak_db:.2} dBTP instead of at most {true_peak_max_db:.2} dBTP, after {attempts} attempts."
+            ));
+        }
         warnings
     }
 }

@@ -99,13 +99,13 @@ async fn formats_are_read_in_any_case() {
     assert_eq!(get("peaks?format=Dat").await.status, 200);
     get("file?format=mp3").await.problem(400, "bad_query");
     let post = async |path: &str, body| app.local(Method::POST, path).json(&body).send().await;
-    for bit_depth in ["PCM16", "Float32"] {
+    for bit_depth in ["PCM16", "Pcm24", "Float32"] {
         let render = json!({ "project_id": "song", "format": "WAV", "bit_depth": bit_depth, "tail_secs": 0 });
         let status = post("/api/v1/plugins/render", render).await.status.as_u16();
         assert!(matches!(status, 200 | 422), "{bit_depth}: {status}");
         let mix = json!({ "project_id": "song", "bit_depth": bit_depth });
         post("/api/v1/multitrack/mixdown", mix).await.expect(202);
     }
-    let mix = json!({ "project_id": "song", "bit_depth": "PCM24" });
+    let mix = json!({ "project_id": "song", "bit_depth": "PCM12" });
     post("/api/v1/multitrack/mixdown", mix).await.problem(400, "unexpected_json");
 }

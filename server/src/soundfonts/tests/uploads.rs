@@ -429,7 +429,7 @@ async fn a_scan_names_the_files_that_are_not_played() {
     assert_eq!(ignored, [path("b/twin.sf2"), path("twin.sf3")]);
     let reasons = list(&scan["ignored"], "reason");
     assert!(reasons[0].contains("found earlier") && reasons[0].contains(&path("a/Twin.sf2")), "{reasons:?}");
-    assert!(reasons[1].contains("before an SF3"), "{reasons:?}");
+    assert!(reasons[1].contains("precedence over an SF3"), "{reasons:?}");
     let scans = app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
     assert_eq!(list(&scans["soundfonts"]["problems"], "path"), ignored);
     let catalog = app.local(Method::GET, CATALOG).send().await.expect(200);
