@@ -59,6 +59,13 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   const wav = readFileSync(await download.path());
   const data = wav.indexOf('data') + 8;
   expect(createHash('sha256').update(wav.subarray(data)).digest('hex')).toBe(hash);
+
+  await page.getByRole('button', { name: 'Export again' }).click();
+  await page.getByLabel('Loudness', { exact: true }).selectOption({ label: 'Podcast, \u221216 LUFS' });
+  await page.getByLabel('Bit depth').selectOption({ label: '24 bit, dithered' });
+  await page.getByRole('button', { name: 'Start export' }).click();
+  await expect(receipt).toContainText('\u221216.0 LUFS', { timeout: 120_000 });
+  await expect(receipt).toContainText('24 bit, dithered');
 });
 
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {
