@@ -310,7 +310,7 @@ impl BankCache {
     pub fn reserve(&self, name: &str, bytes: u64) -> Result<Reserved<'_>, RenderError> {
         let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
         // The remainder is for opening other banks meanwhile.
-        let limit_bytes = self.limits.total_bytes - self.limits.total_bytes / 16;
+        let limit_bytes = self.limits.total_bytes - self.limits.total_bytes / 64;
         if bytes > limit_bytes {
             return Err(refused(too_large(bytes, limit_bytes, "SF_BANK_CACHE_BYTES")));
         }
