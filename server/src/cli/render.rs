@@ -24,7 +24,7 @@ use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
 use crate::rendering::budget::{BudgetShare, RenderBudget};
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{MixOptions, MixReport, render};
-use crate::rendering::normalization::{NormalizationReport, Target};
+use crate::rendering::normalization::{LUFS_MIN, NormalizationReport, TRUE_PEAK_MIN_DB, Target};
 use crate::rendering::receipt::{Receipt, receipt};
 use crate::rendering::sources::{Recording, Sources};
 use crate::rendering::{RenderError, banks};
@@ -116,11 +116,11 @@ fn tail_secs(text: &str) -> Result<f64, String> {
 }
 
 fn lufs(text: &str) -> Result<f64, String> {
-    number(text, -60.0, "LUFS")
+    number(text, LUFS_MIN, "LUFS")
 }
 
 fn true_peak_db(text: &str) -> Result<f64, String> {
-    number(text, -20.0, "dBTP")
+    number(text, TRUE_PEAK_MIN_DB, "dBTP")
 }
 
 /// Parses a number from `min` to 0.

@@ -9,7 +9,9 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 use crate::error::{ApiError, ApiResult};
 use crate::projects::ProjectDocument;
 use crate::rendering::audio_format::{AudioFormat, BitDepth};
-use crate::rendering::normalization::{LUFS_DEFAULT, TRUE_PEAK_DEFAULT_DB, Target};
+use crate::rendering::normalization::{
+    LUFS_DEFAULT, LUFS_MIN, TRUE_PEAK_DEFAULT_DB, TRUE_PEAK_MIN_DB, Target,
+};
 
 /// Default of the longest tail, in seconds.
 pub(super) const TAIL_DEFAULT_SECS: f64 = 5.0;
@@ -71,8 +73,12 @@ impl Normalize {
             )),
         };
         Ok(Target {
-            lufs: checked("lufs", self.lufs.unwrap_or(LUFS_DEFAULT), -60.0)?,
-            true_peak_db: checked("true_peak_db", self.true_peak_db.unwrap_or(TRUE_PEAK_DEFAULT_DB), -20.0)?,
+            lufs: checked("lufs", self.lufs.unwrap_or(LUFS_DEFAULT), LUFS_MIN)?,
+            true_peak_db: checked(
+                "true_peak_db",
+                self.true_peak_db.unwrap_or(TRUE_PEAK_DEFAULT_DB),
+                TRUE_PEAK_MIN_DB,
+            )?,
         })
     }
 }

@@ -171,24 +171,23 @@ impl<W: Write + Seek> NewFile<W> {
                 false => Err(RenderError::Cancelled),
             })?;
             let (measured, clipped_samples) = file.finish()?;
-            let excess_of = |true_peak_db: &f64| *true_peak_db > target.true_peak_db;
-            match measured.true_peak_dbtp.filter(excess_of) {
-                Some(true_peak_db) if attempts < ATTEMPTS_MAX => {
-                    limit_db = lowered_limit_db(limit_db, true_peak_db, target.true_peak_db);
-                    attempts += 1;
-                }
-                _ => {
-                    let normalization = NormalizationReport {
-                        target_lufs: target.lufs,
-                        true_peak_max_db: target.true_peak_db,
-                        original_lufs: Some(mix.loudness.integrated_lufs).filter(|lufs| lufs.is_finite()),
-                        gain_db,
-                        peak_reduction_db,
-                        attempts,
-                    };
-                    return Ok(Delivered { measured, clipped_samples, normalization: Some(normalization) });
-                }
+            if let Some(true_peak_db) = measured.true_peak_dbtp
+                && true_peak_db > target.true_peak_db
+                && attempts < ATTEMPTS_MAX
+            {
+                limit_db = lowered_limit_db(limit_db, true_peak_db, target.true_peak_db);
+                attempts += 1;
+                continue;
             }
+            let normalization = NormalizationReport {
+                target_lufs: target.lufs,
+                true_peak_max_db: target.true_peak_db,
+                original_lufs: Some(mix.loudness.integrated_lufs).filter(|lufs| lufs.is_finite()),
+                gain_db,
+                peak_reduction_db,
+                attempts,
+            };
+            return Ok(Delivered { measured, clipped_samples, normalization: Some(normalization) });
         }
     }
 }

@@ -24,6 +24,12 @@ pub const LUFS_DEFAULT: f64 = -14.0;
 /// Default limit on the true peak in dBTP.
 pub const TRUE_PEAK_DEFAULT_DB: f64 = dsp_core::loudness::MAX_TRUE_PEAK_DBTP;
 
+/// Lowest target loudness in LUFS. The highest is 0.
+pub const LUFS_MIN: f64 = -60.0;
+
+/// Lowest limit on the true peak in dBTP. The highest is 0.
+pub const TRUE_PEAK_MIN_DB: f64 = -20.0;
+
 /// Number of frames that are read from the temporary file at a time.
 const READ_FRAMES: usize = 4_096;
 

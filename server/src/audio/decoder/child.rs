@@ -93,7 +93,8 @@ fn drop_priority_later() -> std::io::Result<()> {
     let decoding_thread = nix::unistd::gettid().as_raw().unsigned_abs();
     std::thread::Builder::new().spawn(move || {
         std::thread::sleep(PRIORITY_DROPS_AFTER);
-        // SAFETY: `setpriority` takes three numbers. On Linux, it changes a single thread.
+        // SAFETY: `setpriority` takes three numbers. On Linux, it changes a single thread. A thread
+        // may always lower its priority, so the call cannot fail.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, decoding_thread, 19) };
     })?;
     Ok(())
