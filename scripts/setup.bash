@@ -62,8 +62,9 @@ need_cargo_tool() {
   say "Installing $crate $version (once, a minute or two)"
   # These settings shorten the build; the tool itself becomes slower. A crate's lock file may name versions that the
   # registry does not have. The install then fails with --locked, and the second command ignores the lock file.
-  local install=(env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=false
-    CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install --quiet --root "$TOOLS" --target-dir "$TARGET/tools-build" "$crate@$version")
+  local install=(env CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=false
+    CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install --quiet --bin "$program" --root "$TOOLS"
+    --target-dir "$TARGET/tools-build" "$crate@$version")
   "${install[@]}" --locked >/dev/null 2>&1 || quietly "$crate.log" "${install[@]}"
 }
 
@@ -78,7 +79,9 @@ need_cargo_deny() {
   fi
 }
 
-need_wasm_bindgen() { need_cargo_tool wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }
+need_wasm_test_runner() {
+  need_cargo_tool wasm-bindgen-test-runner wasm-bindgen-cli "$(locked_version wasm-bindgen)"
+}
 
 # Removes the build folder that all programs of need_cargo_tool share.
 remove_tool_parts() { rm -rf "$TARGET/tools-build"; }

@@ -512,6 +512,16 @@ impl From<std::io::Error> for ApiError {
     }
 }
 
+/// Converts an error for a writer or reader. The conversion back returns the same error.
+impl From<ApiError> for std::io::Error {
+    fn from(error: ApiError) -> Self {
+        match error {
+            ApiError::StorageFull => std::io::ErrorKind::StorageFull.into(),
+            error => Self::other(error),
+        }
+    }
+}
+
 /// Converts an error of writing an archive.
 impl From<zip::result::ZipError> for ApiError {
     fn from(error: zip::result::ZipError) -> Self {

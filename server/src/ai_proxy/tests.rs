@@ -35,6 +35,7 @@ impl Upstream {
         let router = Router::new()
             .route("/v1/chat/completions", post(chat))
             .route("/v1/models", get(models))
+            .route("/slow/models", get(slow_models))
             .with_state(Arc::clone(&received));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
@@ -102,6 +103,15 @@ async fn models(State(received): State<Received>, headers: HeaderMap) -> axum::J
     axum::Json(json!({ "object": "list", "data": [{ "id": "echo" }, { "id": "events" }, { "id": "dear" }] }))
 }
 
+/// Sends a space every tenth of a second, without end.
+async fn slow_models() -> Response {
+    let spaces = stream::unfold((), |()| async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        Some((Ok::<_, std::io::Error>(" "), ()))
+    });
+    ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(spaces)).into_response()
+}
+
 async fn chat_with(app: &TestApp, model: &str) -> Answer {
     let body = json!({ "model": model, "messages": [{ "role": "user", "content": "hi" }], "stream": true });
     let call = app.local(Method::POST, CHAT).header("cookie", "session=1").header("x-pass-me-on", "no");
@@ -164,6 +174,15 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
     let text = String::from_utf8_lossy(&last).into_owned();
     assert!(text.starts_with("\n\nevent: error\ndata: {") && text.contains("ai_timeout"), "{text}");
     assert_eq!(pieces.recv().await, None);
+}
+
+#[tokio::test]
+async fn a_list_of_models_that_never_ends_is_an_error() {
+    let upstream = Upstream::start().await;
+    let url = upstream.url.replace("/v1", "/slow");
+    let app = upstream.app(&[("SF_AI_UPSTREAM_URL", &url), ("SF_AI_TIMEOUT_SECS", "1")]).await;
+    let detail = app.local(Method::GET, MODELS).send().await.problem(504, "ai_timeout");
+    assert!(detail.contains("SF_AI_TIMEOUT_SECS"), "{detail}");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{Client, Method, Response, Url, redirect};
+use reqwest::{Client, Response, Url, redirect};
 
 use super::refusal;
 use crate::config::{AiUpstream, Secret};
@@ -27,6 +27,8 @@ pub(super) struct Upstream {
     base: Url,
     key: Option<Secret>,
     models: Vec<String>,
+    /// Longest time without data from the service, and for a whole list.
+    silence_max: Duration,
     pub(super) answer_max_bytes: u64,
     /// Memory for answers that are being read. It is shared fairly between users.
     pub(super) reading: FairBytes,
@@ -59,17 +61,18 @@ impl Upstream {
     fn new(settings: &AiUpstream) -> reqwest::Result<Self> {
         // This fails if another part has already installed a provider, which does no harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let silence_max = Duration::from_secs(settings.silence_max_secs);
         let client = Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
             .referer(false)
             .connect_timeout(CONNECT_WITHIN)
-            .read_timeout(Duration::from_secs(settings.silence_max_secs))
+            .read_timeout(silence_max)
             .user_agent(concat!("songfoundry/", env!("CARGO_PKG_VERSION")))
             .build()?;
         let AiUpstream { base, key, models, answer_max_bytes, .. } = settings.clone();
         let reading = FairBytes::new("memory for language-model responses", READING_MAX_BYTES);
-        Ok(Self { client, base, key, models, answer_max_bytes, reading })
+        Ok(Self { client, base, key, models, silence_max, answer_max_bytes, reading })
     }
 
     /// Whether users may use this model.
@@ -90,18 +93,19 @@ impl Upstream {
         Err(ApiError::bad_request("model_not_allowed", detail))
     }
 
-    /// Calls an operation. Returns a successful response whose body has not been read.
+    /// Calls an operation: POST with a body, or GET of a list. Returns a successful response whose
+    /// body has not been read.
     ///
     /// # Errors
     /// Those of the module [`refusal`].
     pub(super) async fn call(&self, operation: &str, body: Option<String>) -> ApiResult<Response> {
         let url = self.base.join(operation).map_err(ApiError::internal)?;
-        let method = if body.is_some() { Method::POST } else { Method::GET };
-        let mut request =
-            self.client.request(method, url).header(ACCEPT, "application/json, text/event-stream");
-        if let Some(body) = body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body);
-        }
+        let mut request = match body {
+            Some(body) => self.client.post(url).header(CONTENT_TYPE, "application/json").body(body),
+            // Without this limit, the service could send a list so slowly that it never ends.
+            None => self.client.get(url).timeout(self.silence_max),
+        };
+        request = request.header(ACCEPT, "application/json, text/event-stream");
         if let Some(key) = &self.key {
             request = request.bearer_auth(key.reveal());
         }

@@ -226,7 +226,7 @@ impl Sources for SingleBank {
         None
     }
 
-    fn temporary_file(&mut self) -> io::Result<File> {
+    fn temporary_file(&mut self, _size_bytes: u64) -> io::Result<File> {
         tempfile::tempfile_in(&self.folder)
     }
 

@@ -685,7 +685,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "120",
         unit: "seconds",
         range: Range::Integer(1, 3_600),
-        description: "Longest time without data from the language models, before and within an answer.",
+        description: "Longest time without data from the language models, before and within an answer, and for their whole list.",
         ..BLANK
     },
     Setting {

@@ -17,6 +17,7 @@ use crate::rendering::missing::OpenedBank;
 use crate::rendering::sources::{Recording, Sources};
 use crate::soundfonts::{Snapshot, SoundFontSource};
 use crate::state::AppState;
+use crate::storage::ensure_room;
 
 /// The SoundFonts and recordings that a user has for a project.
 pub(super) struct ProjectSources<'a> {
@@ -74,8 +75,10 @@ impl Sources for ProjectSources<'_> {
         self.recordings.get(server_file_id).cloned()
     }
 
-    fn temporary_file(&mut self) -> io::Result<File> {
-        tempfile::tempfile_in(&self.state.config.storage.dir)
+    fn temporary_file(&mut self, size_bytes: u64) -> io::Result<File> {
+        let folder = &self.state.config.storage.dir;
+        ensure_room(self.state, &Handle::current(), folder, size_bytes)?;
+        tempfile::tempfile_in(folder)
     }
 
     fn budget(&self) -> BudgetShare {

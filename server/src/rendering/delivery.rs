@@ -8,7 +8,7 @@ use dsp_core::limiter::{LimiterConfig, LimiterProcessor};
 use dsp_core::resample::ResamplerProcessor;
 use dsp_core::wav::WavError;
 
-use super::encoder::{Encoder, check_length};
+use super::encoder::Encoder;
 use super::error::RenderError;
 use super::measure::{Measure, Measured};
 use super::normalization::{
@@ -219,14 +219,11 @@ impl<W: Write + Seek> Delivery<W> {
             .map_or(song_frames, |converter| converter.resampler.filter().output_frames(song_frames));
         let output = match options.normalization.zip(temporary) {
             None => Output::File(MeasuredFile::new(destination, frames, options, seed)?),
-            Some((target, temporary)) => {
-                check_length(frames, rate_hz, options.sample_format())?;
-                Output::Normalized {
-                    target,
-                    staged: Staged::new(temporary, rate_hz)?,
-                    file: NewFile { destination, options: *options, seed },
-                }
-            }
+            Some((target, temporary)) => Output::Normalized {
+                target,
+                staged: Staged::new(temporary, rate_hz)?,
+                file: NewFile { destination, options: *options, seed },
+            },
         };
         Ok(Self { converter, output })
     }

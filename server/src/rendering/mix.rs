@@ -8,7 +8,9 @@ use dsp_core::wav::WavError;
 use schemas::project::{Item, Project, Track, TrackKind};
 
 use super::delivery::{Content, Delivered, Delivery};
+use super::encoder::check_length;
 use super::error::RenderError;
+use super::normalization::FRAME_BYTES;
 pub use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::LimiterReport;
@@ -36,8 +38,18 @@ pub fn render(
 ) -> Result<MixReport, RenderError> {
     let prepared = Prepared::open(project, sources, observer)?;
     let playing = tracks_that_play(project);
-    let temporary =
-        options.normalization.map(|_| sources.temporary_file()).transpose().map_err(WavError::Io)?;
+    let temporary = match options.normalization {
+        None => None,
+        Some(_) => {
+            let rate_hz = options.sample_rate_hz;
+            let song_secs =
+                prepared.session.length_frames as f64 / f64::from(prepared.session.sample_rate_hz);
+            let frames = |secs: f64| (secs * f64::from(rate_hz)).ceil() as u64;
+            check_length(frames(song_secs), rate_hz, options.sample_format())?;
+            let size_bytes = frames(song_secs + options.tail_secs) * FRAME_BYTES as u64;
+            Some(sources.temporary_file(size_bytes).map_err(WavError::Io)?)
+        }
+    };
     render_prepared(&prepared, options, &playing, threads::shared(), destination, temporary, observer)
 }
 

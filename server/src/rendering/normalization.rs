@@ -34,7 +34,7 @@ pub const TRUE_PEAK_MIN_DB: f64 = -20.0;
 const READ_FRAMES: usize = 4_096;
 
 /// Size of a stereo frame in the temporary file, in bytes.
-const FRAME_BYTES: usize = CHANNELS as usize * size_of::<f32>();
+pub(super) const FRAME_BYTES: usize = CHANNELS as usize * size_of::<f32>();
 
 /// Maximum number of times that a file is written.
 pub(super) const ATTEMPTS_MAX: u32 = 4;

@@ -63,12 +63,12 @@ pub trait Sources {
     /// such file.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// Makes a file without a name, for samples that wait until their loudness is known. The
-    /// default is a file in the system's folder for temporary files.
+    /// Makes a file without a name, for at most `size_bytes` of samples that wait until their
+    /// loudness is known. The default is a file in the system's folder for temporary files.
     ///
     /// # Errors
-    /// The file cannot be created.
-    fn temporary_file(&mut self) -> io::Result<File> {
+    /// The file cannot be created, or the disk is full.
+    fn temporary_file(&mut self, _size_bytes: u64) -> io::Result<File> {
         tempfile::tempfile()
     }
 

@@ -1,18 +1,17 @@
 //! A writer that stops before it uses the reserve of the disk.
 
-use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use tokio::runtime::Handle;
 
 use super::room::ensure_room;
-use crate::error::ApiError;
 use crate::state::AppState;
 
 /// Number of bytes that are written between two checks of the free disk space.
 const DISK_CHECK_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Writes a file in the storage folder. A write fails with [`ErrorKind::StorageFull`] if the disk
+/// Writes a file in the storage folder. A write fails with [`io::ErrorKind::StorageFull`] if the disk
 /// would have less free space than its reserve. Must be used on a thread that may block.
 pub(crate) struct RoomChecked<'s, W> {
     state: &'s AppState,
@@ -30,11 +29,7 @@ impl<W: Write> Write for RoomChecked<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.unchecked_bytes < bytes.len() as u64 {
             let folder: &Path = &self.state.config.storage.dir;
-            let refused = |error| match error {
-                ApiError::StorageFull => io::Error::from(ErrorKind::StorageFull),
-                error => io::Error::other(error),
-            };
-            ensure_room(self.state, &Handle::current(), folder, DISK_CHECK_BYTES).map_err(refused)?;
+            ensure_room(self.state, &Handle::current(), folder, DISK_CHECK_BYTES)?;
             self.unchecked_bytes = DISK_CHECK_BYTES.max(bytes.len() as u64);
         }
         let written = self.file.write(bytes)?;

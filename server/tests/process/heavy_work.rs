@@ -294,14 +294,15 @@ fn concurrent_renders_prepare_a_bank_once() {
     let banks = [("alone.sf3", bank.clone()), ("together.sf3", bank)];
     let service = service(folder.path(), &banks, &[("SF_REGISTRATION", "open")]);
     let bearers = ["ada", "bob", "cy", "dee"].map(|name| register_user(&service, name));
-    let cpu_secs_of = |work: &dyn Fn()| {
-        let before = cpu_secs(service.id());
+    let peak_growth_mib = |work: &dyn Fn()| {
+        let before = status_field(service.id(), "VmHWM:");
         work();
-        cpu_secs(service.id()) - before
+        (status_field(service.id(), "VmHWM:") - before) / 1024
     };
-    let alone_secs = cpu_secs_of(&|| assert_eq!(render(&service, "alone").status, 200));
+    let alone_mib = peak_growth_mib(&|| assert_eq!(render(&service, "alone").status, 200));
+    assert!(alone_mib >= 96, "the bank needed only {alone_mib} MiB");
     let body = notes("together").to_string();
-    let together_secs = cpu_secs_of(&|| {
+    let together_mib = peak_growth_mib(&|| {
         std::thread::scope(|scope| {
             for bearer in &bearers {
                 let (service, body, headers) = (&service, &body, [("Authorization", bearer.as_str())]);
@@ -312,10 +313,7 @@ fn concurrent_renders_prepare_a_bank_once() {
             }
         });
     });
-    assert!(
-        together_secs < 1.6 * alone_secs,
-        "{alone_secs} s for one user, {together_secs} s for four users at the same time"
-    );
+    assert!(together_mib < 96 + 48, "four users needed {together_mib} MiB for one bank of 96 MiB");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::store::UploadRow;
 use super::{UploadLease, finish, key, store};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
-use crate::storage::ensure_room;
+use crate::storage::{Allowance, ensure_room};
 
 /// Number of received bytes after which the file is synced and the offset is stored.
 const SYNC_EVERY_BYTES: u64 = 8 * 1024 * 1024;
@@ -116,6 +116,15 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
     Ok(file)
 }
 
+/// Makes sure that the next [`SYNC_EVERY_BYTES`] of an upload fit on the disk and into the quota,
+/// which other uploads of the same user may have filled since this one began.
+fn ensure_next_fits(state: &AppState, row: &UploadRow, offset_bytes: u64) -> ApiResult<()> {
+    let next_bytes = SYNC_EVERY_BYTES.min(row.length_bytes - offset_bytes);
+    let runtime = Handle::current();
+    runtime.block_on(Allowance::of(state, &row.owner_id))?.check_at_least(next_bytes)?;
+    ensure_room(state, &runtime, state.blobs.root(), next_bytes)
+}
+
 /// The file of an upload to which bytes are appended. Its methods block.
 struct Appender {
     state: AppState,
@@ -128,8 +137,7 @@ struct Appender {
 
 impl Appender {
     fn open(state: AppState, row: UploadRow, checksum: Option<Checksum>) -> ApiResult<Self> {
-        let ahead_bytes = SYNC_EVERY_BYTES.min(row.length_bytes - row.offset_bytes);
-        ensure_room(&state, &Handle::current(), state.blobs.root(), ahead_bytes)?;
+        ensure_next_fits(&state, &row, row.offset_bytes)?;
         let file = open(&state, &row)?;
         let offset_bytes = row.offset_bytes;
         Ok(Self { state, row, checksum, file, offset_bytes, stored_offset_bytes: offset_bytes })
@@ -152,9 +160,8 @@ impl Appender {
         self.offset_bytes += chunk.len() as u64;
         // With a checksum, the offset is stored only after the whole body was checked.
         if self.checksum.is_none() && self.offset_bytes - self.stored_offset_bytes >= SYNC_EVERY_BYTES {
-            let (state, runtime) = (&self.state, Handle::current());
-            ensure_room(state, &runtime, state.blobs.root(), SYNC_EVERY_BYTES)?;
             self.store_offset()?;
+            ensure_next_fits(&self.state, &self.row, self.offset_bytes)?;
         }
         Ok(())
     }

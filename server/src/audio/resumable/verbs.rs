@@ -256,7 +256,7 @@ pub(super) async fn describe(
             content_type = "application/problem+json"),
         (status = 460, description = "`checksum_mismatch`: no bytes were appended", body = Problem,
             content_type = "application/problem+json"),
-        (status = 507, description = "`storage_full`", body = Problem,
+        (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn append(
     State(state): State<AppState>,

@@ -224,6 +224,22 @@ async fn invalid_requests_are_refused_as_the_protocol_requires() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn uploads_that_began_at_the_same_time_share_the_quota() {
+    let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "50000")]).await;
+    let mut paths = Vec::new();
+    for name in ["a.wav", "b.wav", "c.wav"] {
+        paths.push(begin(&app, name, 20_001).await);
+    }
+    let part = [0; 20_000];
+    append(&app, &paths[0], 0, &part).await.expect(204);
+    append(&app, &paths[1], 0, &part).await.expect(204);
+    append(&app, &paths[2], 0, &part).await.problem(507, "quota_exceeded");
+    assert_eq!(offset(&app, &paths[2]).await, "0");
+    tus(&app, Method::DELETE, &paths[0]).send().await.expect(204);
+    append(&app, &paths[2], 0, &part).await.expect(204);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_complete_upload_without_audio_is_refused_and_removed() {
     let app = TestApp::start().await;
     let path = begin(&app, "notes.txt", 15).await;

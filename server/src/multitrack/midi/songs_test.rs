@@ -188,7 +188,7 @@ fn a_second_import_gives_the_same_project() {
                 .filter(|track| track["items"][0]["notes"].as_array().is_some_and(|notes| !notes.is_empty()))
                 .map(|track| {
                     let mut notes = track["items"][0]["notes"].as_array().cloned().unwrap_or_default();
-                    notes.sort_by_key(Value::to_string);
+                    notes.sort_by_cached_key(Value::to_string);
                     serde_json::json!([track["name"], track["midi_channel"], track["synth_engine"], notes])
                 })
                 .collect();
