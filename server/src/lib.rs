@@ -65,6 +65,7 @@ pub mod rendering;
 mod request_log;
 mod reserve;
 pub mod router;
+mod searches;
 pub mod serve;
 pub mod soundfonts;
 mod start_checks;

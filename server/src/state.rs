@@ -31,6 +31,7 @@ use crate::permits::Permits;
 use crate::plugins::{self, Picker, Plugins};
 use crate::projects::{self, OnSaved};
 use crate::rate_limits::RateLimits;
+use crate::searches;
 use crate::soundfonts::{self, SoundFonts};
 use crate::storage::{Blobs, DocumentBytes, DocumentQuota, Remote, Sharing, Storage, UsedBytes};
 use crate::storage_lock::StorageLock;
@@ -90,6 +91,8 @@ pub struct Services {
     pub(crate) storing: FairBytes,
     /// Limits how many project bundles are written or read at the same time.
     pub(crate) bundling: Arc<Permits>,
+    /// Limits searches in lists.
+    pub(crate) searches: Permits,
     /// Memory budget for answers that wait for their clients.
     pub(crate) held_answers: FairBytes,
     /// Memory budgets for large answers.
@@ -187,6 +190,7 @@ impl AppState {
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
             storing: projects::storing_budget(),
             bundling: bundles::limit_at_a_time(config.limits.work_waiting_max),
+            searches: searches::limit(config.storage.database_limits.connections_max),
             held_answers: held_answers::budget(),
             large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),

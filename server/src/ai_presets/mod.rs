@@ -11,10 +11,18 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::db::RowLimits;
 use crate::state::AppState;
 
-/// Maximum number of templates of a user.
-const TEMPLATES_MAX: i64 = 2_000;
+/// Limits on the templates of a user.
+const LIMITS: RowLimits = RowLimits {
+    table: "ai_presets",
+    text_column: "body",
+    code: "too_many_templates",
+    noun: "templates",
+    rows: 2_000,
+    text_mib: 4,
+};
 
 /// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {

@@ -6,9 +6,10 @@ use sqlx::any::AnyRow;
 
 use super::queries::TemplateQuery;
 use super::template_body::TemplateBody;
-use super::{PromptTemplate, TEMPLATES_MAX, template};
+use super::{LIMITS, PromptTemplate, template};
 use crate::clock;
 use crate::db::{Db, begin_locked};
+use crate::error::ApiResult;
 use crate::paging::{Position, contains_pattern};
 
 fn from_row(row: &AnyRow) -> Result<PromptTemplate, sqlx::Error> {
@@ -35,13 +36,12 @@ fn search_key(body: &TemplateBody) -> String {
     format!("{}\n{}\n{}", body.title, body.body, body.keywords.join("\n")).to_lowercase()
 }
 
-/// Stores a new template. Returns `None` if the user already has the maximum number.
-pub(super) async fn insert(
-    db: &Db,
-    owner_id: &str,
-    body: &TemplateBody,
-) -> Result<Option<PromptTemplate>, sqlx::Error> {
-    let mut transaction = begin_locked(db, &format!("AI presets {owner_id}")).await?;
+/// Stores a new template.
+///
+/// # Errors
+/// 409 beyond [`LIMITS`], or an error if a query fails.
+pub(super) async fn insert(db: &Db, owner_id: &str, body: &TemplateBody) -> ApiResult<PromptTemplate> {
+    let mut transaction = begin_locked(db, &lock_name(owner_id)).await?;
     let row = sqlx::query(
         "INSERT INTO ai_presets (id, owner_id, title, body, keywords, keywords_key, search_key, favourite, \
          created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *",
@@ -57,26 +57,26 @@ pub(super) async fn insert(
     .bind(clock::now_text())
     .fetch_one(&mut *transaction)
     .await?;
-    let count: i64 =
-        sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM ai_presets WHERE owner_id = $1")
-            .bind(owner_id)
-            .fetch_one(&mut *transaction)
-            .await?;
-    if count > TEMPLATES_MAX {
-        transaction.rollback().await?;
-        return Ok(None);
-    }
-    transaction.commit().await?;
-    from_row(&row).map(Some)
+    LIMITS.commit(transaction, owner_id).await?;
+    Ok(from_row(&row)?)
+}
+
+/// Returns the name of the lock for storing templates of a user.
+fn lock_name(owner_id: &str) -> String {
+    format!("AI presets {owner_id}")
 }
 
 /// Replaces a template. Returns `None` if it does not exist.
+///
+/// # Errors
+/// 409 beyond [`LIMITS`], or an error if a query fails.
 pub(super) async fn replace(
     db: &Db,
     owner_id: &str,
     id: &str,
     body: &TemplateBody,
-) -> Result<Option<PromptTemplate>, sqlx::Error> {
+) -> ApiResult<Option<PromptTemplate>> {
+    let mut transaction = begin_locked(db, &lock_name(owner_id)).await?;
     let row = sqlx::query(
         "UPDATE ai_presets SET title = $1, body = $2, keywords = $3, keywords_key = $4, search_key = $5, \
          favourite = $6, updated_at = $7 WHERE owner_id = $8 AND id = $9 RETURNING *",
@@ -90,9 +90,14 @@ pub(super) async fn replace(
     .bind(clock::now_text())
     .bind(owner_id)
     .bind(id)
-    .fetch_optional(db)
+    .fetch_optional(&mut *transaction)
     .await?;
-    row.as_ref().map(from_row).transpose()
+    let Some(row) = row else {
+        transaction.rollback().await?;
+        return Ok(None);
+    };
+    LIMITS.commit(transaction, owner_id).await?;
+    Ok(Some(from_row(&row)?))
 }
 
 /// Sets whether a template is a favourite. Returns `None` if the template does not exist.

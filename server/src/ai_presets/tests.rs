@@ -82,6 +82,55 @@ async fn an_invalid_template_is_refused_with_a_list_of_all_its_errors() {
 }
 
 #[tokio::test]
+async fn the_total_size_of_the_templates_of_a_user_is_limited() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    // Each of these texts has 80,000 bytes.
+    let long = json!({ "title": "Long", "body": "\u{1f3b5}".repeat(20_000) });
+    let mut last = String::new();
+    for _ in 0..(4 << 20) / 80_000 {
+        let answer = create(&app, &token, &long).await;
+        answer.expect(201);
+        last = answer.header("location").to_owned();
+    }
+    let detail = create(&app, &token, &long).await.problem(409, "too_many_templates");
+    assert!(detail.contains("4 MiB"), "{detail}");
+    let answer = create(&app, &token, &json!({ "title": "Short", "body": "x" })).await;
+    answer.expect(201);
+    let replacing = app.remote(Method::PUT, answer.header("location")).token(&token).json(&long);
+    replacing.send().await.problem(409, "too_many_templates");
+    assert_eq!(titles(&app, &token, "?search=short").await, ["Short"]);
+    app.remote(Method::DELETE, &last).token(&token).send().await.expect(204);
+    create(&app, &token, &long).await.expect(201);
+    // Other users have their own templates.
+    let other = app.token_of_new_user("bob").await;
+    create(&app, &other, &long).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn searches_wait_for_each_other_and_other_lists_do_not() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    create(&app, &token, &template("Chords", &[])).await.expect(201);
+    let running = app.state.searches.take_all();
+    for path in [PATH, "/api/v1/presets?source=user", "/api/v1/audio"] {
+        let joined = if path.contains('?') { '&' } else { '?' };
+        let search = app.remote(Method::GET, &format!("{path}{joined}search=o")).token(&token).send();
+        let other_lists = async {
+            for _ in 0..5 {
+                app.remote(Method::GET, path).token(&token).send().await.expect(200);
+            }
+        };
+        tokio::select! {
+            _ = search => panic!("{path}: the search does not wait"),
+            () = other_lists => {}
+        }
+    }
+    drop(running);
+    assert_eq!(titles(&app, &token, "?search=o").await, ["Chords"]);
+}
+
+#[tokio::test]
 async fn templates_are_found_by_keyword_and_text_and_listed_in_pages() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;

@@ -10,11 +10,12 @@ use utoipa::ToSchema;
 
 use super::queries::TemplateQuery;
 use super::template_body::TemplateBody;
-use super::{PromptTemplate, TEMPLATES_MAX, store, template};
+use super::{PromptTemplate, store, template};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
+use crate::searches::read_list;
 use crate::state::AppState;
 
 /// Maximum size of a rendered template, in bytes.
@@ -30,7 +31,10 @@ pub(super) async fn list(
     Query(query): Query<TemplateQuery>,
 ) -> ApiResult<Json<Page<PromptTemplate>>> {
     let limit = page.limit()?;
-    let found = store::page(&state.db, &user.id, &query, page.position()?.as_ref(), limit + 1).await?;
+    let (after, is_search) = (page.position()?, query.search.is_some() || query.keyword.is_some());
+    let (db, owner_id) = (state.db.clone(), user.id.clone());
+    let reading = async move { Ok(store::page(&db, &owner_id, &query, after.as_ref(), limit + 1).await?) };
+    let found = read_list(&state, &user.id, is_search, reading).await?;
     let position =
         |template: &PromptTemplate| Position { time: template.created_at.clone(), id: template.id.clone() };
     Ok(Json(Page::from_overfetched(found, limit, position)))
@@ -47,10 +51,6 @@ pub(super) async fn create(
     Json(body): Json<TemplateBody>,
 ) -> ApiResult<Response> {
     let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
-    let stored = stored.ok_or_else(|| ApiError::Conflict {
-        code: "too_many_templates",
-        detail: format!("You have {TEMPLATES_MAX} templates, which is the maximum; delete one first."),
-    })?;
     let location = HeaderValue::from_str(&format!("/api/v1/ai_presets/{}", stored.id));
     let location = location.map_err(ApiError::internal)?;
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
@@ -75,7 +75,9 @@ pub(super) async fn read(
 /// Replaces a prompt template of the caller.
 #[utoipa::path(put, path = "/ai_presets/{id}", tag = "ai_presets", request_body = TemplateBody,
     params(("id", description = "Id of the template")),
-    responses((status = 200, body = PromptTemplate), CommonErrors))]
+    responses((status = 200, body = PromptTemplate),
+        (status = 409, description = "`too_many_templates`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn replace(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -14,6 +14,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
+use crate::searches::read_list;
 use crate::state::AppState;
 
 /// Lists the caller's audio files, the newest first.
@@ -28,8 +29,11 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let (search, tag) =
         (search_term("search", query.search.as_deref())?, search_term("tag", query.tag.as_deref())?);
-    let filter = Filter { search: search.as_deref(), tag: tag.as_deref() };
-    let found = store::page(&state.db, &user.id, &filter, page.position()?.as_ref(), limit + 1).await?;
+    let is_search = search.is_some() || tag.is_some();
+    let (filter, after) = (Filter { search, tag }, page.position()?);
+    let (db, owner_id) = (state.db.clone(), user.id.clone());
+    let reading = async move { Ok(store::page(&db, &owner_id, &filter, after.as_ref(), limit + 1).await?) };
+    let found = read_list(&state, &user.id, is_search, reading).await?;
     let position = |file: &AudioFile| Position { time: file.created_at.clone(), id: file.id.clone() };
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }

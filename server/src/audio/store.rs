@@ -321,18 +321,18 @@ pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Erro
 
 /// Which files a list shows.
 #[derive(Debug, Default)]
-pub(super) struct Filter<'f> {
+pub(super) struct Filter {
     /// Part of the name, in the form of [`search_key`].
-    pub(super) search: Option<&'f str>,
+    pub(super) search: Option<String>,
     /// A tag that the file has, in the form of [`search_key`].
-    pub(super) tag: Option<&'f str>,
+    pub(super) tag: Option<String>,
 }
 
 /// Returns files, the most recently uploaded first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,
-    filter: &Filter<'_>,
+    filter: &Filter,
     after: Option<&Position>,
     limit: u32,
 ) -> Result<Vec<AudioFile>, sqlx::Error> {
@@ -343,8 +343,8 @@ pub(super) async fn page(
          ORDER BY f.created_at DESC, f.id LIMIT $6"
     ))
     .bind(owner_id)
-    .bind(filter.search.map(contains_pattern).unwrap_or_default())
-    .bind(filter.tag.unwrap_or_default())
+    .bind(filter.search.as_deref().map(contains_pattern).unwrap_or_default())
+    .bind(filter.tag.as_deref().unwrap_or_default())
     .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
     .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
     .bind(i64::from(limit))

@@ -13,6 +13,7 @@ mod lease;
 mod lock;
 mod postgres;
 mod reserve;
+mod row_limits;
 mod sqlite;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub(crate) use lease::take_lease;
 pub(crate) use lock::{Lock, Locked, begin_locked, lock};
 pub use reserve::Reserve;
 pub(crate) use reserve::truncate_log;
+pub(crate) use row_limits::RowLimits;
 
 /// A pool of connections to the database.
 pub type Db = sqlx::AnyPool;

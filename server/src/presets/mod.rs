@@ -17,11 +17,19 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::db::RowLimits;
 use crate::raw_json;
 use crate::state::AppState;
 
-/// Maximum number of presets per user.
-const PRESETS_MAX: i64 = 2_000;
+/// Limits on the presets of a user.
+const LIMITS: RowLimits = RowLimits {
+    table: "presets",
+    text_column: "content",
+    code: "too_many_presets",
+    noun: "presets",
+    rows: 2_000,
+    text_mib: 32,
+};
 
 /// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 use super::{PresetKind, PresetSource};
 
 /// Selects the presets of a list.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PresetQuery {
     /// `instrument` or `effect_chain`; both by default.

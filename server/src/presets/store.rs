@@ -7,9 +7,10 @@ use sqlx::any::AnyRow;
 
 use super::preset_body::PresetBody;
 use super::queries::PresetQuery;
-use super::{PRESETS_MAX, PresetKind, PresetSource, PresetSummary, StoredPreset};
+use super::{LIMITS, PresetKind, PresetSource, PresetSummary, StoredPreset};
 use crate::clock;
 use crate::db::{Db, begin_locked};
+use crate::error::ApiResult;
 use crate::paging::{Position, contains_pattern};
 
 fn kind(text: &str) -> PresetKind {
@@ -42,13 +43,12 @@ fn search_key(body: &PresetBody) -> String {
     format!("{}\n{}\n{}", body.name, body.category, body.description).to_lowercase()
 }
 
-/// Stores a new preset. Returns `None` if the user already has the maximum number of presets.
-pub(super) async fn insert(
-    db: &Db,
-    owner_id: &str,
-    body: &PresetBody,
-) -> Result<Option<StoredPreset>, sqlx::Error> {
-    let mut transaction = begin_locked(db, &format!("presets {owner_id}")).await?;
+/// Stores a new preset.
+///
+/// # Errors
+/// 409 beyond [`LIMITS`], or an error if a query fails.
+pub(super) async fn insert(db: &Db, owner_id: &str, body: &PresetBody) -> ApiResult<StoredPreset> {
+    let mut transaction = begin_locked(db, &lock_name(owner_id)).await?;
     let row = sqlx::query(
         "INSERT INTO presets (id, owner_id, kind, name, category, description, search_key, content, created_at, \
          updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *",
@@ -64,25 +64,26 @@ pub(super) async fn insert(
     .bind(clock::now_text())
     .fetch_one(&mut *transaction)
     .await?;
-    let count: i64 = sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM presets WHERE owner_id = $1")
-        .bind(owner_id)
-        .fetch_one(&mut *transaction)
-        .await?;
-    if count > PRESETS_MAX {
-        transaction.rollback().await?;
-        return Ok(None);
-    }
-    transaction.commit().await?;
-    preset(&row).map(Some)
+    LIMITS.commit(transaction, owner_id).await?;
+    Ok(preset(&row)?)
+}
+
+/// Returns the name of the lock for storing presets of a user.
+fn lock_name(owner_id: &str) -> String {
+    format!("presets {owner_id}")
 }
 
 /// Replaces a preset. Returns `None` if it does not exist.
+///
+/// # Errors
+/// 409 beyond [`LIMITS`], or an error if a query fails.
 pub(super) async fn replace(
     db: &Db,
     owner_id: &str,
     id: &str,
     body: &PresetBody,
-) -> Result<Option<StoredPreset>, sqlx::Error> {
+) -> ApiResult<Option<StoredPreset>> {
+    let mut transaction = begin_locked(db, &lock_name(owner_id)).await?;
     let row = sqlx::query(
         "UPDATE presets SET kind = $1, name = $2, category = $3, description = $4, search_key = $5, content = $6, \
          updated_at = $7 WHERE owner_id = $8 AND id = $9 RETURNING *",
@@ -96,9 +97,14 @@ pub(super) async fn replace(
     .bind(clock::now_text())
     .bind(owner_id)
     .bind(id)
-    .fetch_optional(db)
+    .fetch_optional(&mut *transaction)
     .await?;
-    row.as_ref().map(preset).transpose()
+    let Some(row) = row else {
+        transaction.rollback().await?;
+        return Ok(None);
+    };
+    LIMITS.commit(transaction, owner_id).await?;
+    Ok(Some(preset(&row)?))
 }
 
 /// Returns the preset with this id.
@@ -120,7 +126,8 @@ pub(super) async fn page(
     count: u32,
 ) -> Result<Vec<PresetSummary>, sqlx::Error> {
     let rows = sqlx::query(
-        "SELECT * FROM presets WHERE owner_id = $1 AND ($2 = '' OR kind = $2) \
+        "SELECT id, kind, name, category, description, created_at, updated_at \
+         FROM presets WHERE owner_id = $1 AND ($2 = '' OR kind = $2) \
          AND ($3 = '' OR search_key LIKE $3 ESCAPE '\\') AND ($4 = '' OR search_key LIKE $4 ESCAPE '\\') \
          AND ($5 = '' OR created_at < $5 OR (created_at = $5 AND id > $6)) \
          ORDER BY created_at DESC, id LIMIT $7",

@@ -6,11 +6,12 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::preset_body::PresetBody;
 use super::queries::PresetQuery;
-use super::{PRESETS_MAX, PresetSource, PresetSummary, StoredPreset, factory, store};
+use super::{PresetSource, PresetSummary, StoredPreset, factory, store};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, LongJson, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
+use crate::searches::read_list;
 use crate::state::AppState;
 
 /// Lists presets: first the caller's own, newest first, then the factory presets.
@@ -28,7 +29,11 @@ pub(super) async fn list(
     let mut presets = Vec::new();
     let in_factory = after.as_ref().is_some_and(|position| factory::is_id(&position.id));
     if query.includes(PresetSource::User) && !in_factory {
-        presets = store::page(&state.db, &user.id, &query, after.as_ref(), count).await?;
+        let is_search = query.search_key().is_some() || query.category_key().is_some();
+        let (db, owner_id) = (state.db.clone(), user.id.clone());
+        let (query, after) = (query.clone(), after.clone());
+        let reading = async move { Ok(store::page(&db, &owner_id, &query, after.as_ref(), count).await?) };
+        presets = read_list(&state, &user.id, is_search, reading).await?;
     }
     if query.includes(PresetSource::Factory) {
         let after = after.filter(|_| in_factory);
@@ -53,10 +58,6 @@ pub(super) async fn create(
     LongJson(body): LongJson<PresetBody>,
 ) -> ApiResult<Response> {
     let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
-    let stored = stored.ok_or_else(|| ApiError::Conflict {
-        code: "too_many_presets",
-        detail: format!("You already have {PRESETS_MAX} presets, which is the maximum; delete one first."),
-    })?;
     let location = format!("/api/v1/presets/{}", stored.summary.id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
@@ -80,7 +81,9 @@ pub(super) async fn read(
 /// Replaces a preset of the caller.
 #[utoipa::path(put, path = "/presets/{id}", tag = "presets", request_body = PresetBody,
     params(("id", description = "Id of the preset")),
-    responses((status = 200, body = StoredPreset), CommonErrors))]
+    responses((status = 200, body = StoredPreset),
+        (status = 409, description = "`too_many_presets`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn replace(
     State(state): State<AppState>,
     user: CurrentUser,
