@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use dsp_core::session::Audio;
+use dsp_core::wav::FLOAT_HEADER_BYTES;
 
-use super::float_wav::HEADER_BYTES;
 use super::{renditions, store};
 use crate::error::{ApiError, ApiResult};
 use crate::rendering::memory;
@@ -24,7 +24,7 @@ pub(crate) async fn recording(
     let report = &found.content.report;
     let channels = report.channels;
     let bytes = tokio::task::spawn_blocking(move || memory::map_file(&file)).await??;
-    let data: Range<usize> = HEADER_BYTES as usize..(*bytes).as_ref().len();
+    let data: Range<usize> = FLOAT_HEADER_BYTES as usize..(*bytes).as_ref().len();
     let audio = Audio::from_shared(bytes, data, channels as u16).map_err(ApiError::internal)?;
     Ok(Some(Recording { audio, file_rate_hz: report.sample_rate_hz }))
 }

@@ -8,9 +8,10 @@ use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 
 use dsp_core::resample::{ResampleError, ResamplerProcessor};
+use dsp_core::wav::FloatWavWriter;
 use tokio::runtime::Handle;
 
-use super::float_wav::{FloatWavReader, FloatWavWriter, file_bytes};
+use super::float_wav::{FloatWavReader, file_bytes};
 use super::store::{self, Rendition, Stored};
 use super::{ContentKeys, FOLDER};
 use crate::error::{ApiError, ApiResult};

@@ -6,7 +6,6 @@ use std::io::{Seek, SeekFrom, Write};
 
 use dsp_core::limiter::{LimiterConfig, LimiterProcessor};
 use dsp_core::resample::ResamplerProcessor;
-use dsp_core::wav::WavError;
 
 use super::encoder::Encoder;
 use super::error::RenderError;
@@ -114,9 +113,8 @@ struct MeasuredFile<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> MeasuredFile<W> {
-    /// Starts a file of a song with `song_frames` frames without the tail.
-    fn new(destination: W, song_frames: u64, options: &MixOptions, seed: u64) -> Result<Self, RenderError> {
-        let encoder = Encoder::new(destination, song_frames, options, seed)?;
+    fn new(destination: W, options: &MixOptions, seed: u64) -> Result<Self, RenderError> {
+        let encoder = Encoder::new(destination, options, seed)?;
         Ok(Self { encoder, measure: Measure::new(options.sample_rate_hz, options.sample_format())? })
     }
 
@@ -164,8 +162,8 @@ impl<W: Write + Seek> NewFile<W> {
         let mut limit_db = limit_with_headroom_db(target.true_peak_db, self.options.quantization_peak());
         let mut attempts = 1;
         loop {
-            self.destination.seek(SeekFrom::Start(0)).map_err(WavError::Io)?;
-            let mut file = MeasuredFile::new(&mut self.destination, mix.frames, &self.options, self.seed)?;
+            self.destination.seek(SeekFrom::Start(0))?;
+            let mut file = MeasuredFile::new(&mut self.destination, &self.options, self.seed)?;
             mix.normalized(gain_db, limit_db, |left, right| match observer(1.0) {
                 true => file.write(left, right),
                 false => Err(RenderError::Cancelled),
@@ -193,13 +191,11 @@ impl<W: Write + Seek> NewFile<W> {
 }
 
 impl<W: Write + Seek> Delivery<W> {
-    /// Starts a file. The song has `song_frames` frames at the engine's rate, without the tail. The
-    /// samples wait in `temporary` until they can be normalized; without it, they are not
-    /// normalized.
+    /// Starts a file. The samples wait in `temporary` until they can be normalized; without it, they
+    /// are not normalized.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,
-        song_frames: u64,
         options: &MixOptions,
         seed: u64,
         content: Content,
@@ -214,11 +210,8 @@ impl<W: Write + Seek> Delivery<W> {
                 output: [vec![0.0; CONVERSION_FRAMES], vec![0.0; CONVERSION_FRAMES]],
             }),
         };
-        let frames = converter
-            .as_ref()
-            .map_or(song_frames, |converter| converter.resampler.filter().output_frames(song_frames));
         let output = match options.normalization.zip(temporary) {
-            None => Output::File(MeasuredFile::new(destination, frames, options, seed)?),
+            None => Output::File(MeasuredFile::new(destination, options, seed)?),
             Some((target, temporary)) => Output::Normalized {
                 target,
                 staged: Staged::new(temporary, rate_hz)?,
@@ -288,8 +281,7 @@ mod tests {
             tail_secs: 0.0,
         };
         let mut file = Cursor::new(Vec::new());
-        let mut delivery =
-            Delivery::new(&mut file, ENGINE_RATE_HZ, frames as u64, &options, 1, content, None).unwrap();
+        let mut delivery = Delivery::new(&mut file, ENGINE_RATE_HZ, &options, 1, content, None).unwrap();
         let square = |frame: usize| if (frame / 5).is_multiple_of(2) { peak } else { -peak };
         let values: Vec<f32> = (0..frames).map(square).collect();
         values.chunks(1_000).for_each(|values| delivery.write(values, values).unwrap());

@@ -4,12 +4,11 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
-use dsp_core::wav::{MAX_AUDIO_BYTES, SampleFormat, WavWriter};
+use dsp_core::wav::WavWriter;
 use sha2::{Digest as _, Sha256};
 
 use super::audio_format::AudioFormat;
-use super::error::RenderError;
-use super::{CHANNELS, options::MixOptions};
+use super::options::MixOptions;
 
 /// Writes a stereo file block by block.
 pub(super) enum Encoder<W: Write + Seek> {
@@ -18,21 +17,14 @@ pub(super) enum Encoder<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> Encoder<W> {
-    /// Starts a file. The song has `frames` frames without the tail. `seed` is the seed of the
-    /// dither.
+    /// Starts a file. `seed` is the seed of the dither.
     ///
     /// # Errors
-    /// [`RenderError::TooLong`] if the song is too long for the format.
-    pub(super) fn new(
-        destination: W,
-        frames: u64,
-        options: &MixOptions,
-        seed: u64,
-    ) -> Result<Self, RenderError> {
+    /// The file cannot be written.
+    pub(super) fn new(destination: W, options: &MixOptions, seed: u64) -> io::Result<Self> {
         let (rate_hz, samples) = (options.sample_rate_hz, options.sample_format());
         match options.format {
             AudioFormat::Wav => {
-                check_length(frames, rate_hz, samples)?;
                 let writer = WavWriter::new(destination, rate_hz, samples, options.shaping(), seed)?;
                 Ok(Self::Wav(writer))
             }
@@ -41,14 +33,20 @@ impl<W: Write + Seek> Encoder<W> {
 
     /// Appends frames. Returns their samples as little-endian PCM, like a WAV file, whatever the
     /// byte order of the file.
-    pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<&[u8], RenderError> {
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> io::Result<&[u8]> {
         match self {
-            Self::Wav(writer) => Ok(writer.write(left, right)?),
+            Self::Wav(writer) => writer.write(left, right),
         }
     }
 
     /// Completes the file. Returns the number of clipped samples.
-    pub(super) fn finish(self) -> Result<u64, RenderError> {
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn finish(self) -> io::Result<u64> {
         match self {
             Self::Wav(writer) => {
                 let clipped_samples = writer.clipped_samples();
@@ -57,20 +55,6 @@ impl<W: Write + Seek> Encoder<W> {
             }
         }
     }
-}
-
-/// Refuses a song that is too long for a WAV file.
-pub(super) fn check_length(
-    frames: u64,
-    sample_rate_hz: u32,
-    samples: SampleFormat,
-) -> Result<(), RenderError> {
-    let limit_frames = MAX_AUDIO_BYTES / (CHANNELS * samples.bytes_per_sample() as u64);
-    if frames > limit_frames {
-        let rate_hz = u64::from(sample_rate_hz);
-        return Err(RenderError::TooLong { song_secs: frames / rate_hz, limit_secs: limit_frames / rate_hz });
-    }
-    Ok(())
 }
 
 /// Computes the SHA-256 of the samples of a file, in hexadecimal. Returns `None` if the file is
@@ -87,16 +71,32 @@ pub(crate) fn pcm_sha256(format: AudioFormat, file: File) -> io::Result<Option<S
 fn wav_pcm_sha256(file: File) -> io::Result<Option<String>> {
     let mut file = BufReader::new(file);
     let mut start = [0; 12];
-    if !read_exact_or_eof(&mut file, &mut start)? || &start[..4] != b"RIFF" || &start[8..] != b"WAVE" {
+    if !read_exact_or_eof(&mut file, &mut start)?
+        || !matches!(&start[..4], b"RIFF" | b"RF64")
+        || &start[8..] != b"WAVE"
+    {
         return Ok(None);
     }
+    let mut long_data_bytes = None;
     loop {
         let mut head = [0; 8];
         if !read_exact_or_eof(&mut file, &mut head)? {
             return Ok(None);
         }
-        let size = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
-        if &head[..4] == b"data" {
+        let [id @ .., a, b, c, d] = head;
+        let size = u64::from(u32::from_le_bytes([a, b, c, d]));
+        if &id == b"ds64" {
+            // The size of the file, and the size of the samples.
+            let mut sizes = [0; 16];
+            if size < 16 || !read_exact_or_eof(&mut file, &mut sizes)? {
+                return Ok(None);
+            }
+            long_data_bytes = sizes.last_chunk().copied().map(u64::from_le_bytes);
+            file.seek_relative(size as i64 - 16 + (size % 2) as i64)?;
+            continue;
+        }
+        if &id == b"data" {
+            let size = long_data_bytes.unwrap_or(size);
             let mut hash = Sha256::new();
             let length = io::copy(&mut file.take(size), &mut hash)?;
             return Ok((length == size).then(|| format!("{:x}", hash.finalize())));
@@ -109,5 +109,43 @@ fn read_exact_or_eof(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool>
     match file.read_exact(bytes) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         outcome => outcome.map(|()| true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dsp_core::dither::NoiseShaping;
+    use dsp_core::wav::SampleFormat;
+
+    use super::*;
+
+    fn hash(bytes: &[u8]) -> Option<String> {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(bytes).expect("writes");
+        file.rewind().expect("seeks");
+        pcm_sha256(AudioFormat::Wav, file).expect("reads")
+    }
+
+    #[test]
+    fn the_hash_of_an_rf64_file_covers_the_samples_that_ds64_announces() {
+        let mut wav = io::Cursor::new(Vec::new());
+        let mut writer =
+            WavWriter::new(&mut wav, 48_000, SampleFormat::Pcm16, NoiseShaping::Off, 1).expect("starts");
+        let samples = writer.write(&[0.5, -0.5], &[0.25, 0.0]).expect("writes").to_vec();
+        writer.finish().expect("ends");
+        let riff = wav.into_inner();
+        let expected = Some(format!("{:x}", Sha256::digest(&samples)));
+        assert_eq!(hash(&riff), expected);
+
+        let mut rf64 = riff.clone();
+        rf64[..8].copy_from_slice(b"RF64\xFF\xFF\xFF\xFF");
+        rf64[12..16].copy_from_slice(b"ds64");
+        rf64[28..36].copy_from_slice(&8_u64.to_le_bytes());
+        let data_size = riff.len() - 12..riff.len() - 8;
+        rf64[data_size].copy_from_slice(&[0xFF; 4]);
+        // What follows the samples does not count.
+        rf64.extend(b"LIST\0\0\0\0");
+        assert_eq!(hash(&rf64), expected);
+        assert_eq!(hash(&rf64[..riff.len() - 1]), None);
     }
 }

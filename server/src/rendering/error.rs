@@ -2,7 +2,6 @@
 
 use dsp_core::mixer::MixerError;
 use dsp_core::soundfont::BankError;
-use dsp_core::wav::WavError;
 use schemas::session::SessionError;
 
 use crate::error::ApiError;
@@ -26,8 +25,8 @@ pub enum RenderError {
     #[error(transparent)]
     Resample(#[from] dsp_core::resample::ResampleError),
     /// The file could not be written.
-    #[error(transparent)]
-    Wav(#[from] WavError),
+    #[error("the file could not be written: {0}")]
+    Io(#[from] std::io::Error),
     /// A bank could not be used.
     #[error("the SoundFont `{name}` cannot be used: {reason}")]
     Bank {
@@ -74,10 +73,8 @@ pub enum RenderError {
         /// Memory that this part needs, in MiB.
         largest_mib: u64,
     },
-    /// The song does not fit into a WAV file.
-    #[error(
-        "the song lasts {song_secs} seconds, but a WAV file in this format can hold at most {limit_secs} seconds"
-    )]
+    /// The song is longer than any song that can be rendered.
+    #[error("the song lasts {song_secs} seconds; at most {limit_secs} seconds can be rendered")]
     TooLong {
         /// Length of the song in seconds.
         song_secs: u64,
@@ -147,14 +144,14 @@ impl From<RenderError> for ApiError {
             RenderError::Bank { .. } | RenderError::Banks { .. } => "soundfont_unusable",
             RenderError::TooMuchMemory { .. } => "too_much_memory",
             RenderError::TooMuchWork { .. } => "too_much_work",
-            RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
+            RenderError::TooLong { .. } => "too_long",
             RenderError::NoSoundFont => return no_soundfont(),
             RenderError::Cancelled => {
                 return Self::Conflict { code: "cancelled", detail: error.to_string() };
             }
-            RenderError::Wav(WavError::Io(_)) => {
+            RenderError::Io(_) => {
                 return match error {
-                    RenderError::Wav(WavError::Io(io)) => io.into(),
+                    RenderError::Io(io) => io.into(),
                     other => Self::internal(other),
                 };
             }

@@ -4,11 +4,9 @@ use std::fs::File;
 use std::io::{Seek, Write};
 
 use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
-use dsp_core::wav::WavError;
 use schemas::project::{Item, Project, Track, TrackKind};
 
 use super::delivery::{Content, Delivered, Delivery};
-use super::encoder::check_length;
 use super::error::RenderError;
 use super::normalization::FRAME_BYTES;
 pub use super::options::MixOptions;
@@ -41,13 +39,8 @@ pub fn render(
     let temporary = match options.normalization {
         None => None,
         Some(_) => {
-            let rate_hz = options.sample_rate_hz;
-            let song_secs =
-                prepared.session.length_frames as f64 / f64::from(prepared.session.sample_rate_hz);
-            let frames = |secs: f64| (secs * f64::from(rate_hz)).ceil() as u64;
-            check_length(frames(song_secs), rate_hz, options.sample_format())?;
-            let size_bytes = frames(song_secs + options.tail_secs) * FRAME_BYTES as u64;
-            Some(sources.temporary_file(size_bytes).map_err(WavError::Io)?)
+            let size_bytes = options.max_frames(&prepared.session) * FRAME_BYTES as u64;
+            Some(sources.temporary_file(size_bytes)?)
         }
     };
     render_prepared(&prepared, options, &playing, threads::shared(), destination, temporary, observer)
@@ -79,8 +72,8 @@ pub(super) fn render_prepared(
     let tail = TailConfig { max_secs: options.tail_secs };
     let mut render = OfflineRender::new(session, prepared.slots(), tail)?;
     let rate_hz = session.sample_rate_hz;
-    let (frames, seed) = (session.length_frames, session.seed);
-    let mut delivery = Delivery::new(destination, rate_hz, frames, options, seed, Content::Mix, temporary)?;
+    let seed = session.seed;
+    let mut delivery = Delivery::new(destination, rate_hz, options, seed, Content::Mix, temporary)?;
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
     // Peak of each track, followed by the peak of the master.
     let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];

@@ -10,6 +10,7 @@ pub mod budget;
 mod delivery;
 mod encoder;
 mod error;
+mod length;
 mod measure;
 pub(crate) mod memory;
 pub mod missing;

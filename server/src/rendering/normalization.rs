@@ -6,13 +6,12 @@
 //! because of dither, the file is written again with a lower limit.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufReader, BufWriter, IntoInnerError, Read as _, Seek as _, SeekFrom, Write as _};
 
 use dsp_core::effects::{EffectConfig, effect_kind};
 use dsp_core::gain;
 use dsp_core::loudness::{ChannelLayout, Loudness, LoudnessMeter, Normalization};
 use dsp_core::mixer::{EffectChain, EffectSlot};
-use dsp_core::wav::WavError;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -59,9 +58,10 @@ pub struct NormalizationReport {
     pub target_lufs: f64,
     /// Highest permitted true peak in dBTP.
     pub true_peak_max_db: f64,
-    /// Gated loudness before the normalization, in LUFS; null for silence.
+    /// Gated loudness before the normalization, in LUFS; null if the song is silent, or too short or
+    /// too soft to be measured.
     pub original_lufs: Option<f64>,
-    /// Gain in decibels; 0 for silence.
+    /// Gain in decibels; 0 without `original_lufs`.
     pub gain_db: f64,
     /// Decibels by which the highest true peak exceeded the limit after the gain. The limiter
     /// reduced it by this much, so the file can be softer than the target.
@@ -97,7 +97,7 @@ impl Staged {
         self.meter.add(&[left, right]);
         self.frames += left.len() as u64;
         for sample in left.iter().zip(right).flat_map(|(left, right)| [left, right]) {
-            self.file.write_all(&sample.to_le_bytes()).map_err(failed)?;
+            self.file.write_all(&sample.to_le_bytes())?;
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Staged {
     /// # Errors
     /// The file cannot be written.
     pub(super) fn finish(self) -> Result<CompleteMix, RenderError> {
-        let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
+        let file = self.file.into_inner().map_err(IntoInnerError::into_error)?;
         Ok(CompleteMix {
             file,
             loudness: self.meter.loudness(),
@@ -126,11 +126,14 @@ pub(super) struct CompleteMix {
 }
 
 impl CompleteMix {
-    /// Returns the gain and the excess of the true peak for a target, both in decibels and 0 for
-    /// silence.
+    /// Returns the gain and the excess of the true peak for a target, both in decibels. The gain is 0
+    /// if the mix has no loudness.
     pub(super) fn gain_and_excess_db(&self, target: Target) -> (f64, f64) {
-        let Some(normalization) = Normalization::new(&self.loudness, target.lufs) else { return (0.0, 0.0) };
-        (normalization.gain_db, (normalization.true_peak_dbtp - target.true_peak_db).max(0.0))
+        let (gain_db, true_peak_dbtp) = match Normalization::new(&self.loudness, target.lufs) {
+            Some(normalization) => (normalization.gain_db, normalization.true_peak_dbtp),
+            None => (0.0, self.loudness.true_peak_dbtp),
+        };
+        (gain_db, (true_peak_dbtp - target.true_peak_db).max(0.0))
     }
 
     /// Passes the mix to `write` after a gain and a limiter of the true peak, in blocks.
@@ -143,7 +146,7 @@ impl CompleteMix {
         true_peak_db: f64,
         mut write: impl FnMut(&[f32], &[f32]) -> Result<(), RenderError>,
     ) -> Result<(), RenderError> {
-        self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        self.file.seek(SeekFrom::Start(0))?;
         let mut reader = BufReader::new(&self.file);
         let mut limiter = limiter(self.sample_rate_hz, true_peak_db);
         let mut frames_to_drop = limiter.latency_frames();
@@ -156,7 +159,7 @@ impl CompleteMix {
         while unwritten_frames > 0 {
             let frames = unread_frames.min(READ_FRAMES as u64) as usize;
             unread_frames -= frames as u64;
-            reader.read_exact(&mut bytes[..frames * FRAME_BYTES]).map_err(failed)?;
+            reader.read_exact(&mut bytes[..frames * FRAME_BYTES])?;
             left.clear();
             right.clear();
             for frame in bytes[..frames * FRAME_BYTES].chunks_exact(FRAME_BYTES) {
@@ -202,8 +205,4 @@ fn limiter(sample_rate_hz: u32, ceiling_dbtp: f64) -> EffectChain {
     let mut chain = EffectChain::new(sample_rate_hz);
     chain.push(slot);
     chain
-}
-
-fn failed(error: io::Error) -> RenderError {
-    RenderError::Wav(WavError::Io(error))
 }

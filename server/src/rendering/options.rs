@@ -1,6 +1,7 @@
 //! Options of a render.
 
 use dsp_core::dither::NoiseShaping;
+use dsp_core::session::Session;
 use dsp_core::wav::SampleFormat;
 
 use super::audio_format::{AudioFormat, BitDepth};
@@ -24,6 +25,12 @@ pub struct MixOptions {
 }
 
 impl MixOptions {
+    /// Returns the number of frames of the file of a session with the longest tail.
+    pub(super) fn max_frames(&self, session: &Session) -> u64 {
+        let secs = session.length_frames as f64 / f64::from(session.sample_rate_hz) + self.tail_secs;
+        (secs * f64::from(self.sample_rate_hz)).ceil() as u64
+    }
+
     /// Returns the sample format of the file as the engine's type.
     pub(super) fn sample_format(&self) -> SampleFormat {
         self.bit_depth.into()

@@ -94,10 +94,8 @@ impl Parts {
     /// Estimates the size of a part's file without its header, in bytes.
     #[must_use]
     pub fn file_bytes(&self, options: &MixOptions) -> u64 {
-        let session = &self.prepared.session;
-        let secs = session.length_frames as f64 / f64::from(session.sample_rate_hz) + options.tail_secs;
         let frame_bytes = CHANNELS * options.sample_format().bytes_per_sample() as u64;
-        (secs * f64::from(options.sample_rate_hz)).ceil() as u64 * frame_bytes
+        options.max_frames(&self.prepared.session) * frame_bytes
     }
 
     /// Returns the parts of the project that the engine cannot play, with the reasons.
@@ -127,9 +125,8 @@ impl Parts {
         let session = part_session(&self.prepared.session, part, options.tail_secs);
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
-        let rate_hz = session.sample_rate_hz;
-        let (frames, seed) = (session.length_frames, session.seed);
-        let mut delivery = Delivery::new(destination, rate_hz, frames, options, seed, Content::Part, None)?;
+        let (rate_hz, seed) = (session.sample_rate_hz, session.seed);
+        let mut delivery = Delivery::new(destination, rate_hz, options, seed, Content::Part, None)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared.reservation);
         while let Some((input_left, input_right)) = render.next_block_by(threads::shared()) {

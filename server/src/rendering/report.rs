@@ -51,7 +51,7 @@ impl LimiterReport {
 }
 
 /// Difference from the target loudness from which a warning is given, in LU.
-const SOFTER_LU: f64 = 0.5;
+const DIFFERENT_LU: f64 = 0.5;
 
 /// Text of the warning about a silent render.
 const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
@@ -61,14 +61,10 @@ impl MixReport {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = warnings(&self.missing_sounds, self.is_silent);
-        if let (Some(normalization), Some(lufs)) = (&self.normalization, self.measured.integrated_lufs)
-            && normalization.target_lufs - lufs > SOFTER_LU
+        if let Some(normalization) = &self.normalization
+            && !self.is_silent
         {
-            let NormalizationReport { target_lufs, true_peak_max_db, .. } = normalization;
-            warnings.push(format!(
-                "The loudness is {lufs:.1} LUFS instead of {target_lufs:.1} LUFS, because the limiter keeps the true peak \
-                 at or below {true_peak_max_db:.1} dBTP."
-            ));
+            warnings.extend(self.loudness_warning(normalization));
         }
         if let (Some(normalization), Some(peak_db)) = (&self.normalization, self.measured.true_peak_dbtp)
             && peak_db > normalization.true_peak_max_db
@@ -79,6 +75,27 @@ impl MixReport {
             ));
         }
         warnings
+    }
+
+    /// Returns a warning if the file does not have its target loudness.
+    fn loudness_warning(&self, normalization: &NormalizationReport) -> Option<String> {
+        let NormalizationReport { target_lufs, true_peak_max_db, .. } = normalization;
+        if normalization.original_lufs.is_none() {
+            return Some(
+                "The loudness of the song cannot be measured, because it is shorter than 0.4 s or softer than -70 LUFS, so \
+                 only its true peak was limited."
+                    .to_owned(),
+            );
+        }
+        let lufs = self.measured.integrated_lufs?;
+        let reason = match lufs - target_lufs {
+            difference if difference < -DIFFERENT_LU => {
+                format!("because the limiter keeps the true peak at or below {true_peak_max_db:.1} dBTP")
+            }
+            difference if difference > DIFFERENT_LU => "because of the noise of the dither".to_owned(),
+            _ => return None,
+        };
+        Some(format!("The loudness is {lufs:.1} LUFS instead of {target_lufs:.1} LUFS, {reason}."))
     }
 }
 

@@ -12,6 +12,7 @@ use schemas::session::{LeftOut, MediaResolver, ResolvedAudio, compile, files_use
 
 use super::budget::{self, BudgetShare, RenderBudget, Reservation};
 use super::error::RenderError;
+use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::report::LeftOutOfRender;
 use super::{Observer, banks};
@@ -127,6 +128,7 @@ impl Prepared {
             }
         }
         let compiled = compile(project, rate_hz, &mut opened_sounds)?;
+        check_length(&compiled.session)?;
         let OpenedSounds { banks, recordings } = opened_sounds;
         let missing = missing_sounds(&compiled.session, &banks);
         let audio: Vec<Option<AudioSlot>> =

@@ -3,12 +3,10 @@ use std::io::Cursor;
 use std::path::Path;
 
 use dsp_core::render::{RenderThreads, SingleThread};
-use dsp_core::wav::SampleFormat;
 use serde_json::json;
 
 use super::audio_format::{AudioFormat, BitDepth};
 use super::banks::{BankCache, BankLimits, open};
-use super::encoder::check_length;
 use super::mix::{MixOptions, render, render_prepared};
 use super::sources::Prepared;
 use super::threads::Threads;
@@ -232,14 +230,4 @@ fn invalid_bank_files_are_refused_with_the_reason() {
     fs::write(&path, b"hello").unwrap();
     let error = open(&path).unwrap_err().to_string();
     assert!(error.contains("not a SoundFont"), "{error}");
-}
-
-#[test]
-fn a_song_that_is_too_long_for_its_file_format_is_refused() {
-    assert!(check_length(1_000_000_000, 48_000, SampleFormat::Pcm16).is_ok());
-    let error = check_length(1_000_000_000, 48_000, SampleFormat::Float32).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the song lasts 20833 seconds, but a WAV file in this format can hold at most 11184 seconds"
-    );
 }

@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use dsp_core::downmix::Downmix;
+use dsp_core::wav::FloatWavWriter;
 use symphonia::core::audio::AudioSpec;
 
 use super::mp4_edit::{self, Edit};
@@ -12,7 +13,7 @@ use super::refusal::disk_error;
 use super::source::Source;
 use super::speakers::speakers;
 use super::{Job, Limits, Refusal, Report, SAMPLE_RATES_HZ};
-use crate::audio::float_wav::{self, FloatWavWriter};
+use crate::audio::float_wav;
 use crate::audio::peaks_file::PeaksWriter;
 
 /// Number of silent frames that are written at a time.

@@ -6,8 +6,8 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{LIST, UPLOAD, get, stored_names, uploaded, with_form};
+use crate::audio::resume;
 use crate::audio::test_files::{FLAC, MP3, float_wav, sine_wav};
-use crate::audio::{float_wav as decoded_wav, resume};
 use crate::storage::lock_contents;
 use crate::test_app::TestApp;
 
@@ -127,7 +127,7 @@ async fn samples_are_sent_as_floats_at_the_rate_of_the_file() {
     let answer = get(&app, &path).await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "audio/wav"));
     let tail: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
-    assert_eq!(answer.bytes[decoded_wav::HEADER_BYTES as usize..], tail);
+    assert_eq!(answer.bytes[FLOAT_HEADER_BYTES as usize..], tail);
     let at_file_rate = get(&app, &format!("{path}&sample_rate_hz=44100")).await;
     assert_eq!(
         (at_file_rate.bytes, at_file_rate.headers.get("etag")),
@@ -157,10 +157,7 @@ async fn samples_are_converted_to_the_rate_of_a_project() {
         .flat_map(|frame| [expected[0][frame], expected[1][frame]])
         .flat_map(f32::to_le_bytes)
         .collect();
-    assert!(
-        answer.bytes[decoded_wav::HEADER_BYTES as usize..] == bytes,
-        "differs from a conversion in one call"
-    );
+    assert!(answer.bytes[FLOAT_HEADER_BYTES as usize..] == bytes, "differs from a conversion in one call");
     // The copy is stored, counts toward the quota, and is removed with the file.
     assert_eq!(stored_names(&app).len(), 4);
     let counted = get(&app, &path_of(&file)).await.expect(200)["stored_bytes"].as_u64().expect("bytes");

@@ -173,6 +173,30 @@ async fn a_normalized_mix_has_the_target_loudness_and_true_peak() {
 }
 
 #[tokio::test]
+async fn a_normalized_mix_that_misses_its_loudness_gets_a_warning() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 4, json!([]));
+    let normalized = |project: &Value, depth: &str, target: Value| {
+        let body = json!({"project": project, "tail_secs": 0, "bit_depth": depth, "normalize": target});
+        let studio = &studio;
+        async move { studio.post(PATH, &body).await.expect(200) }
+    };
+    let answer = normalized(&project, "pcm24", json!({"lufs": -60})).await;
+    assert_eq!(answer["warnings"], json!([]));
+    let answer = normalized(&project, "pcm8", json!({"lufs": -60})).await;
+    let warning = answer["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("instead of -60.0 LUFS") && warning.contains("dither"), "{warning}");
+
+    project["tracks"][0]["items"][0]["length_ticks"] = 240.into();
+    let answer = normalized(&project, "pcm24", json!({"lufs": -14, "true_peak_db": -20})).await;
+    let warning = answer["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("shorter than 0.4 s"), "{warning}");
+    assert!(answer["true_peak_db"].as_f64().expect("a peak") <= -20.0, "{answer}");
+    let report = &answer["receipt"]["normalization"];
+    assert!(report["peak_reduction_db"].as_f64().expect("decibels") > 0.0, "{report}");
+}
+
+#[tokio::test]
 async fn a_receipt_reports_the_limiter_reduction() {
     let studio = Studio::start().await;
     let mut project = song(0, 4, json!([]));

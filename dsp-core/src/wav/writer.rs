@@ -1,93 +1,19 @@
-//! Stereo WAV files in 8, 16 or 24-bit PCM with dither, or in 32-bit float. The crate `hound`
-//! writes them.
+//! Writes stereo WAV files block by block.
 
-use std::io::{Seek, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 
-use crate::dither::{NoiseShaping, QuantizerConfig, QuantizerDepth, QuantizerProcessor};
+use super::{SampleFormat, header::header};
+use crate::dither::{NoiseShaping, QuantizerConfig, QuantizerProcessor};
 
-/// The sample format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SampleFormat {
-    /// 8-bit integers with TPDF dither. In the file they are unsigned, and 128 is silence.
-    Pcm8,
-    /// 16-bit integers with TPDF dither.
-    Pcm16,
-    /// 24-bit integers with TPDF dither.
-    Pcm24,
-    /// 32-bit IEEE floats, unchanged.
-    Float32,
-}
-
-impl SampleFormat {
-    /// Returns the size of a sample in bytes.
-    pub fn bytes_per_sample(self) -> usize {
-        match self {
-            Self::Pcm8 => 1,
-            Self::Pcm16 => 2,
-            Self::Pcm24 => 3,
-            Self::Float32 => 4,
-        }
-    }
-
-    /// Returns the bit depth of integer samples, or `None` for floats.
-    pub fn bit_depth(self) -> Option<QuantizerDepth> {
-        match self {
-            Self::Pcm8 => Some(QuantizerDepth::Eight),
-            Self::Pcm16 => Some(QuantizerDepth::Sixteen),
-            Self::Pcm24 => Some(QuantizerDepth::TwentyFour),
-            Self::Float32 => None,
-        }
-    }
-
-    /// Decodes the stereo frames of a file and appends their samples to `left` and `right`, where
-    /// full scale is 1. Bytes after the last whole frame are ignored.
-    pub fn decode_stereo(self, audio: &[u8], left: &mut Vec<f32>, right: &mut Vec<f32>) {
-        let sample_bytes = self.bytes_per_sample();
-        for frame in audio.chunks_exact(2 * sample_bytes) {
-            let (first, second) = frame.split_at(sample_bytes);
-            left.push(self.decode(first));
-            right.push(self.decode(second));
-        }
-    }
-
-    /// Decodes one sample from its [`Self::bytes_per_sample`] bytes in the file.
-    fn decode(self, bytes: &[u8]) -> f32 {
-        match (self, bytes) {
-            (Self::Pcm8, &[byte]) => (f32::from(byte) - 128.0) / 128.0,
-            (Self::Pcm16, &[low, high]) => f32::from(i16::from_le_bytes([low, high])) / 32_768.0,
-            (Self::Pcm24, &[low, middle, high]) => {
-                i32::from_le_bytes([0, low, middle, high]) as f32 / 2_147_483_648.0
-            }
-            (Self::Float32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
-            _ => 0.0,
-        }
-    }
-}
-
-/// The reason why a WAV file could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum WavError {
-    /// Writing to the destination failed.
-    #[error("the WAV file could not be written: {0}")]
-    Io(#[from] std::io::Error),
-    /// The audio is longer than a WAV file can contain.
-    #[error("the audio is too long for a WAV file, which can contain at most {limit_bytes} bytes of audio")]
-    TooLong {
-        /// The limit, in bytes.
-        limit_bytes: u64,
-    },
-}
-
-/// Maximum size of the audio in a WAV file, in bytes: the largest 32-bit size minus space for the
-/// header.
-pub const MAX_AUDIO_BYTES: u64 = u32::MAX as u64 - 1_024;
-
-/// Writes a stereo WAV file block by block.
-pub struct WavWriter<W: Write + Seek> {
-    writer: hound::WavWriter<W>,
+/// Writes a stereo WAV file block by block. A file above 4 GiB becomes an RF64 file.
+pub struct WavWriter<W> {
+    destination: W,
+    /// Offset of the file in the destination, in bytes.
+    start: u64,
+    sample_rate_hz: u32,
     format: SampleFormat,
     encoder: SampleEncoder,
-    audio_bytes: u64,
+    frames: u64,
     /// Encoded bytes of the last call of [`Self::write`].
     encoded: Vec<u8>,
 }
@@ -113,46 +39,27 @@ impl<W: Write + Seek> WavWriter<W> {
     /// the quantization noise at the sample rates of [`NoiseShaping::at_rate`].
     ///
     /// # Errors
-    ///
-    /// [`WavError::Io`] if the header cannot be written.
+    /// If the header cannot be written.
     pub fn new(
-        destination: W,
+        mut destination: W,
         sample_rate_hz: u32,
         format: SampleFormat,
         shaping: NoiseShaping,
         seed: u64,
-    ) -> Result<Self, WavError> {
-        let spec = hound::WavSpec {
-            channels: 2,
-            sample_rate: sample_rate_hz,
-            bits_per_sample: 8 * format.bytes_per_sample() as u16,
-            sample_format: match format {
-                SampleFormat::Float32 => hound::SampleFormat::Float,
-                _ => hound::SampleFormat::Int,
-            },
-        };
-        Ok(Self {
-            writer: hound::WavWriter::new(destination, spec).map_err(from_hound)?,
-            format,
-            encoder: SampleEncoder::new(format, sample_rate_hz, shaping, seed),
-            audio_bytes: 0,
-            encoded: Vec::new(),
-        })
+    ) -> io::Result<Self> {
+        let start = destination.stream_position()?;
+        destination.write_all(&header(format, 2, sample_rate_hz, 0))?;
+        let encoder = SampleEncoder::new(format, sample_rate_hz, shaping, seed);
+        Ok(Self { destination, start, sample_rate_hz, format, encoder, frames: 0, encoded: Vec::new() })
     }
 
     /// Appends frames and returns their encoded bytes, for hashing.
     ///
     /// # Errors
-    ///
-    /// [`WavError::TooLong`] if the file would have more than [`MAX_AUDIO_BYTES`] of audio, and
-    /// [`WavError::Io`] if writing fails.
-    pub fn write(&mut self, left: &[f32], right: &[f32]) -> Result<&[u8], WavError> {
+    /// If writing fails.
+    pub fn write(&mut self, left: &[f32], right: &[f32]) -> io::Result<&[u8]> {
         self.encoded.clear();
         let frames = left.len().min(right.len());
-        self.audio_bytes += (frames * 2 * self.format.bytes_per_sample()) as u64;
-        if self.audio_bytes > MAX_AUDIO_BYTES {
-            return Err(WavError::TooLong { limit_bytes: MAX_AUDIO_BYTES });
-        }
         let channels = [&left[..frames], &right[..frames]];
         match &mut self.encoder {
             SampleEncoder::Pcm { quantizers, steps } => {
@@ -160,16 +67,17 @@ impl<W: Write + Seek> WavWriter<W> {
                     steps.resize(frames, 0);
                     quantizer.process(samples, steps);
                 }
-                write_steps(&mut self.writer, self.format, steps, &mut self.encoded).map_err(from_hound)?;
+                encode_steps(self.format, steps, &mut self.encoded);
             }
             SampleEncoder::Float { clipped_samples } => {
                 for sample in left.iter().zip(right).flat_map(|(left, right)| [*left, *right]) {
                     *clipped_samples += u64::from(sample.abs() > 1.0);
-                    self.writer.write_sample(sample).map_err(from_hound)?;
                     self.encoded.extend_from_slice(&sample.to_le_bytes());
                 }
             }
         }
+        self.destination.write_all(&self.encoded)?;
+        self.frames += frames as u64;
         Ok(&self.encoded)
     }
 
@@ -192,56 +100,29 @@ impl<W: Write + Seek> WavWriter<W> {
         }
     }
 
-    /// Completes the header.
+    /// Writes the final sizes into the header.
     ///
     /// # Errors
-    ///
-    /// [`WavError::Io`] if writing fails.
-    pub fn finish(self) -> Result<(), WavError> {
-        self.writer.finalize().map_err(from_hound)
+    /// If writing fails.
+    pub fn finish(mut self) -> io::Result<()> {
+        let header = header(self.format, 2, self.sample_rate_hz, self.frames);
+        let end = self.destination.stream_position()?;
+        self.destination.seek(SeekFrom::Start(self.start))?;
+        self.destination.write_all(&header)?;
+        self.destination.seek(SeekFrom::Start(end))?;
+        self.destination.flush()
     }
 }
 
-/// Writes integer samples to a file and appends their encoded bytes to `encoded`.
-fn write_steps<W: Write + Seek>(
-    writer: &mut hound::WavWriter<W>,
-    format: SampleFormat,
-    [left, right]: &[Vec<i32>; 2],
-    encoded: &mut Vec<u8>,
-) -> hound::Result<()> {
+/// Appends the bytes of integer samples to `encoded`.
+fn encode_steps(format: SampleFormat, [left, right]: &[Vec<i32>; 2], encoded: &mut Vec<u8>) {
     let steps = left.iter().zip(right).flat_map(|(left, right)| [*left, *right]);
     match format {
-        // This is the most frequent format. For 16 bits, `hound` has a faster writer, which writes
-        // whole blocks.
-        SampleFormat::Pcm16 => {
-            let mut block = writer.get_i16_writer(2 * left.len() as u32);
-            for step in steps {
-                block.write_sample(step as i16);
-                encoded.extend_from_slice(&(step as i16).to_le_bytes());
-            }
-            block.flush()
-        }
-        SampleFormat::Pcm8 => {
-            for step in steps {
-                writer.write_sample(step)?;
-                encoded.push((step + 128) as u8);
-            }
-            Ok(())
-        }
+        SampleFormat::Pcm8 => encoded.extend(steps.map(|step| (step + 128) as u8)),
+        SampleFormat::Pcm16 => steps.for_each(|step| encoded.extend_from_slice(&(step as i16).to_le_bytes())),
         SampleFormat::Pcm24 | SampleFormat::Float32 => {
-            for step in steps {
-                writer.write_sample(step)?;
-                encoded.extend_from_slice(&step.to_le_bytes()[..3]);
-            }
-            Ok(())
+            steps.for_each(|step| encoded.extend_from_slice(&step.to_le_bytes()[..3]));
         }
-    }
-}
-
-fn from_hound(error: hound::Error) -> WavError {
-    match error {
-        hound::Error::IoError(error) => WavError::Io(error),
-        other => WavError::Io(std::io::Error::other(other)),
     }
 }
 
