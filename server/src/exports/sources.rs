@@ -23,6 +23,8 @@ use crate::storage::ensure_room;
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     state: &'a AppState,
+    /// Tasks run on threads outside the runtime.
+    runtime: &'a Handle,
     /// Ids of the SoundFonts that were opened.
     pub(super) soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
@@ -34,14 +36,21 @@ impl<'a> ProjectSources<'a> {
     /// `should_continue` returns false.
     pub(super) fn open(
         state: &'a AppState,
-        runtime: &Handle,
+        runtime: &'a Handle,
         owner_id: &str,
         snapshot: &'a Snapshot,
         project: &Project,
         should_continue: &mut dyn FnMut() -> bool,
     ) -> ApiResult<Self> {
         let recordings = open_recordings(state, runtime, owner_id, project, should_continue)?;
-        Ok(Self { snapshot, state, soundfonts: Vec::new(), recordings, owner_id: owner_id.to_owned() })
+        Ok(Self {
+            snapshot,
+            state,
+            runtime,
+            soundfonts: Vec::new(),
+            recordings,
+            owner_id: owner_id.to_owned(),
+        })
     }
 }
 
@@ -77,7 +86,7 @@ impl Sources for ProjectSources<'_> {
 
     fn temporary_file(&mut self, size_bytes: u64) -> io::Result<File> {
         let folder = &self.state.config.storage.dir;
-        ensure_room(self.state, &Handle::current(), folder, size_bytes)?;
+        ensure_room(self.state, self.runtime, folder, size_bytes)?;
         tempfile::tempfile_in(folder)
     }
 

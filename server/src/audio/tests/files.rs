@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::http::Method;
+use dsp_core::wav::FLOAT_HEADER_BYTES;
 use serde_json::{Value, json};
 
 use super::{LIST, UPLOAD, get, stored_names, uploaded, with_form};

@@ -217,7 +217,8 @@ async fn a_receipt_reports_the_limiter_reduction() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_renders_the_same_file() {
     let studio = Studio::start().await;
-    let request = json!({"project": song(0, 4, json!([])), "bit_depth": "float32", "sample_rate_hz": 44100});
+    let request = json!({"project": song(0, 4, json!([])), "bit_depth": "float32", "sample_rate_hz": 44100,
+                         "normalize": {"lufs": -20}});
     let direct = studio.post(PATH, &request).await.expect(200);
     let started = studio.post(&format!("{PATH}?async=true"), &request).await.expect(202);
     assert!(studio.app.state.tasks.drained(Duration::from_secs(60)).await);
