@@ -295,7 +295,7 @@ fn concurrent_renders_prepare_a_bank_once() {
     let service = service(folder.path(), &banks, &[("SF_REGISTRATION", "open")]);
     let bearers = ["ada", "bob", "cy", "dee"].map(|name| register_user(&service, name));
     let peak_growth_mib = |work: &dyn Fn()| {
-        let before = status_field(service.id(), "VmHWM:");
+        let before = status_field(service.id(), "VmRSS:");
         work();
         (status_field(service.id(), "VmHWM:") - before) / 1024
     };

@@ -81,12 +81,16 @@ fn print(message: &Message) {
     }
 }
 
-/// Time after which a decoding process gets the lowest priority, so that short files of others do
-/// not wait for it.
+/// Time after which a decoding process gets a lower priority, so that short files of others do not
+/// wait for it.
 const PRIORITY_DROPS_AFTER: Duration = Duration::from_secs(2);
 
-/// Starts a thread that gives the calling thread the lowest priority after
-/// [`PRIORITY_DROPS_AFTER`].
+/// The lower priority (`nice`). Beside a process of priority 0, the decoder still gets a tenth of a
+/// processor. With the lowest priority (19), a busy machine would hardly decode long files.
+#[cfg(target_os = "linux")]
+const LOWER_PRIORITY: i32 = 10;
+
+/// Starts a thread that gives the calling thread [`LOWER_PRIORITY`] after [`PRIORITY_DROPS_AFTER`].
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the priority is set through a foreign function")]
 fn drop_priority_later() -> std::io::Result<()> {
@@ -95,7 +99,7 @@ fn drop_priority_later() -> std::io::Result<()> {
         std::thread::sleep(PRIORITY_DROPS_AFTER);
         // SAFETY: `setpriority` takes three numbers. On Linux, it changes a single thread. A thread
         // may always lower its priority, so the call cannot fail.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, decoding_thread, 19) };
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, decoding_thread, LOWER_PRIORITY) };
     })?;
     Ok(())
 }

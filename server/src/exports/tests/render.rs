@@ -188,6 +188,7 @@ async fn a_normalized_mix_that_misses_its_loudness_gets_a_warning() {
     assert!(warning.contains("instead of -60.0 LUFS") && warning.contains("dither"), "{warning}");
 
     project["tracks"][0]["items"][0]["length_ticks"] = 240.into();
+    project["master"]["volume_db"] = 24.into();
     let answer = normalized(&project, "pcm24", json!({"lufs": -14, "true_peak_db": -20})).await;
     let warning = answer["warnings"][0].as_str().expect("a warning");
     assert!(warning.contains("shorter than 0.4 s"), "{warning}");
