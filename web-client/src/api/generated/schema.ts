@@ -2500,12 +2500,13 @@ export interface components {
             true_peak_max_db: number;
             /**
              * Format: double
-             * @description Gated loudness before the normalization, in LUFS; null for silence.
+             * @description Gated loudness before the normalization, in LUFS; null if the song is silent, or too short or
+             *     too soft to be measured.
              */
             original_lufs: number | null;
             /**
              * Format: double
-             * @description Gain in decibels; 0 for silence.
+             * @description Gain in decibels; 0 without `original_lufs`.
              */
             gain_db: number;
             /**
