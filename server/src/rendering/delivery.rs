@@ -191,8 +191,8 @@ impl<W: Write + Seek> NewFile<W> {
 }
 
 impl<W: Write + Seek> Delivery<W> {
-    /// Starts a file. The samples wait in `temporary` until they can be normalized; without it, they
-    /// are not normalized.
+    /// Starts a file. The samples wait in `temporary` until they can be normalized; without it,
+    /// they are not normalized.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,

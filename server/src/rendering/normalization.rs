@@ -58,8 +58,8 @@ pub struct NormalizationReport {
     pub target_lufs: f64,
     /// Highest permitted true peak in dBTP.
     pub true_peak_max_db: f64,
-    /// Gated loudness before the normalization, in LUFS; null if the song is silent, or too short or
-    /// too soft to be measured.
+    /// Gated loudness before the normalization, in LUFS; null if the song is silent, or too short
+    /// or too soft to be measured.
     pub original_lufs: Option<f64>,
     /// Gain in decibels; 0 without `original_lufs`.
     pub gain_db: f64,
@@ -126,8 +126,8 @@ pub(super) struct CompleteMix {
 }
 
 impl CompleteMix {
-    /// Returns the gain and the excess of the true peak for a target, both in decibels. The gain is 0
-    /// if the mix has no loudness.
+    /// Returns the gain and the excess of the true peak for a target, both in decibels. The gain is
+    /// 0 if the mix has no loudness.
     pub(super) fn gain_and_excess_db(&self, target: Target) -> (f64, f64) {
         let (gain_db, true_peak_dbtp) = match Normalization::new(&self.loudness, target.lufs) {
             Some(normalization) => (normalization.gain_db, normalization.true_peak_dbtp),

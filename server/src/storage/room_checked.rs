@@ -11,8 +11,9 @@ use crate::state::AppState;
 /// Number of bytes that are written between two checks of the free disk space.
 const DISK_CHECK_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Writes a file in the storage folder. A write fails with [`io::ErrorKind::StorageFull`] if the disk
-/// would have less free space than its reserve. Must be used on a thread that may block.
+/// Writes a file in the storage folder. A write fails with [`io::ErrorKind::StorageFull`] if the
+/// disk would have less free space than its reserve. Must be used on a thread that may block, in
+/// the context of a tokio runtime.
 pub(crate) struct RoomChecked<'s, W> {
     state: &'s AppState,
     file: W,

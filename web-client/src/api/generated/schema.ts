@@ -2500,8 +2500,8 @@ export interface components {
             true_peak_max_db: number;
             /**
              * Format: double
-             * @description Gated loudness before the normalization, in LUFS; null if the song is silent, or too short or
-             *     too soft to be measured.
+             * @description Gated loudness before the normalization, in LUFS; null if the song is silent, or too short
+             *     or too soft to be measured.
              */
             original_lufs: number | null;
             /**
