@@ -29,7 +29,11 @@ quietly() {
 
 need_rust() {
   command -v cargo >/dev/null || fail "Rust is missing. Install it from https://rustup.rs and run this again."
-  command -v cc >/dev/null || fail "A C compiler is missing (SQLite needs one). On Debian: apt-get install build-essential"
+  command -v cc >/dev/null ||
+    fail "A C compiler is missing (SQLite and codecs need one). On Debian: apt-get install build-essential"
+  # The libraries for Opus and MP3 are built with these programs.
+  command -v cmake >/dev/null || need_debian cmake /usr/bin/cmake
+  command -v make >/dev/null || need_debian make /usr/bin/make
   local required installed
   required=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
   installed=$(rustc --version | cut -d' ' -f2)

@@ -26,6 +26,7 @@ mod cors;
 pub mod db;
 mod disk;
 mod docs;
+mod encoding;
 pub mod error;
 pub mod etag;
 mod event_stream;

@@ -3,11 +3,30 @@
 
 use std::future::Future;
 
+use serde::de::{Deserialize, Deserializer, Error as _};
 use tokio::runtime::Handle;
 
 use crate::error::ApiResult;
 use crate::permits::{Bounds, Permits};
 use crate::state::AppState;
+
+/// Maximum length of a search text in characters. The time of a search is proportional to it: a
+/// text of many equal letters is compared at every letter of each row.
+const TEXT_MAX_CHARS: usize = 100;
+
+/// Deserializes the text of a search.
+///
+/// # Errors
+/// The text is longer than [`TEXT_MAX_CHARS`].
+pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    match text.as_ref().map(|text| text.chars().count()) {
+        Some(length) if length > TEXT_MAX_CHARS => Err(D::Error::custom(format!(
+            "a search text has at most {TEXT_MAX_CHARS} characters, and this one has {length}"
+        ))),
+        _ => Ok(text),
+    }
+}
 
 /// Maximum number of searches of one user at the same time.
 const PER_USER: u32 = 2;
@@ -16,16 +35,16 @@ const PER_USER: u32 = 2;
 const WAITING_MAX: u64 = 64;
 
 /// Returns the limit for a pool of `database_connections` connections. Searches use at most half of
-/// them.
+/// them, of which one is reserved for users without a running search.
 pub(crate) fn limit(database_connections: u32) -> Permits {
-    let running = (database_connections / 2).max(1);
+    let running = (database_connections / 2).saturating_sub(1).max(1);
     let bounds = Bounds {
         running,
         min_weight: 1,
         per_user: PER_USER.min(running),
         waiting: u64::MAX,
         requests: WAITING_MAX,
-        reserve_for_idle_users: 0,
+        reserve_for_idle_users: 1,
     };
     Permits::weighted("searches", bounds)
 }

@@ -1,9 +1,10 @@
-//! Analysis of a recording: spectrum, tempo and key. Tempo and key are estimates, which a person
+//! Analysis of a recording: spectrum, tempo, key, and how stereo sounds in mono. Tempo and key are estimates, which a person
 //! should check.
 
 mod analyzer;
 mod key;
 mod spectrum;
+mod stereo_check;
 mod tempo;
 #[cfg(test)]
 mod tests;
@@ -11,4 +12,5 @@ mod tests;
 pub use analyzer::{Analysis, Analyzer};
 pub use key::{Key, Mode};
 pub use spectrum::ThirdOctave;
+pub use stereo_check::{OctaveCheck, StereoCheck, StereoChecker};
 pub use tempo::Tempo;

@@ -59,7 +59,7 @@ impl<W: Write + Seek> FloatWavWriter<W> {
 }
 
 fn float_header(channels: u32, sample_rate_hz: u32, frames: u64) -> Vec<u8> {
-    header(SampleFormat::Float32, channels as u16, sample_rate_hz, frames)
+    header(SampleFormat::Float32, channels as u16, sample_rate_hz, frames, &[])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The part of a WAV file before its samples.
 //!
 //! The chunks are `RIFF`, space for 64-bit sizes (`JUNK`, or `ds64` if the file exceeds 4 GiB: EBU
-//! Tech 3306), `fmt `, `fact` for floats, and `data`. Integers of more than 16 bits and floats have
+//! Tech 3306), `fmt `, `fact` for floats, chunks of the caller, and `data`. Integers of more than 16 bits and floats have
 //! the format `WAVE_FORMAT_EXTENSIBLE`. The header has the same length whatever the number of
 //! frames, so it can be written again when this number is known.
 
@@ -22,8 +22,14 @@ const EXTENSIBLE: u16 = 0xFFFE;
 const SUBTYPE_END: [u8; 14] = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71];
 
 /// Returns the header of a WAV file with `frames` frames. More than two channels have no
-/// loudspeaker position.
-pub(super) fn header(format: SampleFormat, channels: u16, sample_rate_hz: u32, frames: u64) -> Vec<u8> {
+/// loudspeaker position. `chunks` are complete chunks of an even length, for example tags.
+pub(super) fn header(
+    format: SampleFormat,
+    channels: u16,
+    sample_rate_hz: u32,
+    frames: u64,
+    chunks: &[u8],
+) -> Vec<u8> {
     let sample_bytes = format.bytes_per_sample() as u16;
     let frame_bytes = channels * sample_bytes;
     let data_bytes = frames * u64::from(frame_bytes);
@@ -33,7 +39,7 @@ pub(super) fn header(format: SampleFormat, channels: u16, sample_rate_hz: u32, f
         SampleFormat::Pcm24 => 48,
         SampleFormat::Float32 => 48 + 12,
     };
-    let header_bytes = 12 + 8 + u64::from(DS64_BYTES) + format_bytes + 8;
+    let header_bytes = 12 + 8 + u64::from(DS64_BYTES) + format_bytes + chunks.len() as u64 + 8;
     let riff_bytes = header_bytes - 8 + data_bytes;
     let is_large = riff_bytes >= u64::from(SIZE_IN_DS64);
     let size = |bytes: u64| u32::try_from(bytes).ok().filter(|_| !is_large).unwrap_or(SIZE_IN_DS64);
@@ -77,6 +83,7 @@ pub(super) fn header(format: SampleFormat, channels: u16, sample_rate_hz: u32, f
         out.extend(4_u32.to_le_bytes());
         out.extend(size(frames).to_le_bytes());
     }
+    out.extend(chunks);
     out.extend(b"data");
     out.extend(size(data_bytes).to_le_bytes());
     debug_assert_eq!(out.len() as u64, header_bytes);
@@ -90,10 +97,10 @@ mod tests {
     #[test]
     fn files_above_four_gibibytes_store_their_sizes_in_ds64() {
         for format in [SampleFormat::Pcm8, SampleFormat::Pcm16, SampleFormat::Pcm24, SampleFormat::Float32] {
-            let small = header(format, 2, 48_000, 1);
+            let small = header(format, 2, 48_000, 1, &[]);
             assert_eq!((&small[..4], &small[12..16]), (&b"RIFF"[..], &b"JUNK"[..]));
             let frames = 3_u64 << 30;
-            let bytes = header(format, 2, 48_000, frames);
+            let bytes = header(format, 2, 48_000, frames, &[]);
             assert_eq!(bytes.len(), small.len());
             assert_eq!(&bytes[..8], b"RF64\xFF\xFF\xFF\xFF");
             assert_eq!(&bytes[12..16], b"ds64");
@@ -107,9 +114,9 @@ mod tests {
 
     #[test]
     fn the_largest_file_with_32_bit_sizes_is_not_rf64() {
-        let header_bytes = header(SampleFormat::Pcm16, 2, 48_000, 0).len() as u64;
+        let header_bytes = header(SampleFormat::Pcm16, 2, 48_000, 0, &[]).len() as u64;
         let frames = (u64::from(SIZE_IN_DS64) - 1 + 8 - header_bytes) / 4;
-        assert_eq!(&header(SampleFormat::Pcm16, 2, 48_000, frames)[..4], b"RIFF");
-        assert_eq!(&header(SampleFormat::Pcm16, 2, 48_000, frames + 1)[..4], b"RF64");
+        assert_eq!(&header(SampleFormat::Pcm16, 2, 48_000, frames, &[])[..4], b"RIFF");
+        assert_eq!(&header(SampleFormat::Pcm16, 2, 48_000, frames + 1, &[])[..4], b"RF64");
     }
 }

@@ -2,9 +2,11 @@
 
 mod float_writer;
 mod header;
+mod sample_encoder;
 mod writer;
 
 pub use float_writer::{FLOAT_HEADER_BYTES, FloatWavWriter};
+pub use sample_encoder::SampleEncoder;
 pub use writer::WavWriter;
 
 use crate::dither::QuantizerDepth;

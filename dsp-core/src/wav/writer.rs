@@ -2,8 +2,9 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use super::{SampleFormat, header::header};
-use crate::dither::{NoiseShaping, QuantizerConfig, QuantizerProcessor};
+use super::header::header;
+use super::{SampleEncoder, SampleFormat};
+use crate::dither::NoiseShaping;
 
 /// Writes a stereo WAV file block by block. A file above 4 GiB becomes an RF64 file.
 pub struct WavWriter<W> {
@@ -14,24 +15,8 @@ pub struct WavWriter<W> {
     format: SampleFormat,
     encoder: SampleEncoder,
     frames: u64,
-    /// Encoded bytes of the last call of [`Self::write`].
-    encoded: Vec<u8>,
-}
-
-/// Converts the samples of the engine to those of a file.
-enum SampleEncoder {
-    Pcm { quantizers: Box<[QuantizerProcessor; 2]>, steps: [Vec<i32>; 2] },
-    Float { clipped_samples: u64 },
-}
-
-impl SampleEncoder {
-    fn new(format: SampleFormat, sample_rate_hz: u32, shaping: NoiseShaping, seed: u64) -> Self {
-        let Some(depth) = format.bit_depth() else { return Self::Float { clipped_samples: 0 } };
-        let quantizers = [0, 1].map(|channel| {
-            QuantizerProcessor::new(QuantizerConfig { depth, shaping, sample_rate_hz, seed, channel })
-        });
-        Self::Pcm { quantizers: Box::new(quantizers), steps: [Vec::new(), Vec::new()] }
-    }
+    /// Chunks before the samples.
+    chunks: Vec<u8>,
 }
 
 impl<W: Write + Seek> WavWriter<W> {
@@ -41,16 +26,44 @@ impl<W: Write + Seek> WavWriter<W> {
     /// # Errors
     /// If the header cannot be written.
     pub fn new(
-        mut destination: W,
+        destination: W,
         sample_rate_hz: u32,
         format: SampleFormat,
         shaping: NoiseShaping,
         seed: u64,
     ) -> io::Result<Self> {
+        Self::with_chunks(destination, sample_rate_hz, format, shaping, seed, Vec::new())
+    }
+
+    /// Like [`Self::new`], with chunks before the samples, each complete and of an even length.
+    ///
+    /// # Errors
+    /// If the header cannot be written.
+    pub fn with_chunks(
+        mut destination: W,
+        sample_rate_hz: u32,
+        format: SampleFormat,
+        shaping: NoiseShaping,
+        seed: u64,
+        chunks: Vec<u8>,
+    ) -> io::Result<Self> {
         let start = destination.stream_position()?;
-        destination.write_all(&header(format, 2, sample_rate_hz, 0))?;
+        destination.write_all(&header(format, 2, sample_rate_hz, 0, &chunks))?;
         let encoder = SampleEncoder::new(format, sample_rate_hz, shaping, seed);
-        Ok(Self { destination, start, sample_rate_hz, format, encoder, frames: 0, encoded: Vec::new() })
+        Ok(Self { destination, start, sample_rate_hz, format, encoder, frames: 0, chunks })
+    }
+
+    /// Replaces the chunks before the samples by chunks of the same length, for example when the
+    /// loudness is known.
+    ///
+    /// # Errors
+    /// If the length differs.
+    pub fn replace_chunks(&mut self, chunks: Vec<u8>) -> io::Result<()> {
+        if chunks.len() != self.chunks.len() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.chunks = chunks;
+        Ok(())
     }
 
     /// Appends frames and returns their encoded bytes, for hashing.
@@ -58,46 +71,15 @@ impl<W: Write + Seek> WavWriter<W> {
     /// # Errors
     /// If writing fails.
     pub fn write(&mut self, left: &[f32], right: &[f32]) -> io::Result<&[u8]> {
-        self.encoded.clear();
-        let frames = left.len().min(right.len());
-        let channels = [&left[..frames], &right[..frames]];
-        match &mut self.encoder {
-            SampleEncoder::Pcm { quantizers, steps } => {
-                for ((quantizer, steps), samples) in quantizers.iter_mut().zip(&mut *steps).zip(channels) {
-                    steps.resize(frames, 0);
-                    quantizer.process(samples, steps);
-                }
-                encode_steps(self.format, steps, &mut self.encoded);
-            }
-            SampleEncoder::Float { clipped_samples } => {
-                for sample in left.iter().zip(right).flat_map(|(left, right)| [*left, *right]) {
-                    *clipped_samples += u64::from(sample.abs() > 1.0);
-                    self.encoded.extend_from_slice(&sample.to_le_bytes());
-                }
-            }
-        }
-        self.destination.write_all(&self.encoded)?;
-        self.frames += frames as u64;
-        Ok(&self.encoded)
-    }
-
-    /// Returns the noise shaping that is used. It is [`NoiseShaping::Off`] for floats and at sample
-    /// rates without a filter.
-    pub fn shaping(&self) -> NoiseShaping {
-        match &self.encoder {
-            SampleEncoder::Pcm { quantizers, .. } => quantizers[0].shaping(),
-            SampleEncoder::Float { .. } => NoiseShaping::Off,
-        }
+        let encoded = self.encoder.encode(left, right);
+        self.destination.write_all(encoded)?;
+        self.frames += left.len().min(right.len()) as u64;
+        Ok(encoded)
     }
 
     /// Returns the number of samples above full scale.
     pub fn clipped_samples(&self) -> u64 {
-        match &self.encoder {
-            SampleEncoder::Pcm { quantizers, .. } => {
-                quantizers.iter().map(QuantizerProcessor::clipped_samples).sum()
-            }
-            SampleEncoder::Float { clipped_samples } => *clipped_samples,
-        }
+        self.encoder.clipped_samples()
     }
 
     /// Writes the final sizes into the header.
@@ -105,7 +87,7 @@ impl<W: Write + Seek> WavWriter<W> {
     /// # Errors
     /// If writing fails.
     pub fn finish(mut self) -> io::Result<()> {
-        let header = header(self.format, 2, self.sample_rate_hz, self.frames);
+        let header = header(self.format, 2, self.sample_rate_hz, self.frames, &self.chunks);
         let end = self.destination.stream_position()?;
         self.destination.seek(SeekFrom::Start(self.start))?;
         self.destination.write_all(&header)?;
@@ -114,22 +96,28 @@ impl<W: Write + Seek> WavWriter<W> {
     }
 }
 
-/// Appends the bytes of integer samples to `encoded`.
-fn encode_steps(format: SampleFormat, [left, right]: &[Vec<i32>; 2], encoded: &mut Vec<u8>) {
-    let steps = left.iter().zip(right).flat_map(|(left, right)| [*left, *right]);
-    match format {
-        SampleFormat::Pcm8 => encoded.extend(steps.map(|step| (step + 128) as u8)),
-        SampleFormat::Pcm16 => steps.for_each(|step| encoded.extend_from_slice(&(step as i16).to_le_bytes())),
-        SampleFormat::Pcm24 | SampleFormat::Float32 => {
-            steps.for_each(|step| encoded.extend_from_slice(&step.to_le_bytes()[..3]));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Cursor;
+
+    #[test]
+    fn chunks_are_before_the_samples_and_can_be_replaced() {
+        let mut file = Cursor::new(Vec::new());
+        let format = SampleFormat::Pcm16;
+        let chunks = b"LIST\x04\0\0\0INFO".to_vec();
+        let mut writer =
+            WavWriter::with_chunks(&mut file, 44_100, format, NoiseShaping::Off, 0, chunks).unwrap();
+        writer.write(&[0.5], &[-0.5]).unwrap();
+        assert!(writer.replace_chunks(b"LIST".to_vec()).is_err());
+        writer.replace_chunks(b"LIST\x04\0\0\0info".to_vec()).unwrap();
+        writer.finish().unwrap();
+        let bytes = file.into_inner();
+        assert!(bytes.windows(12).any(|window| window == b"LIST\x04\0\0\0info"));
+        let mut reader = hound::WavReader::new(Cursor::new(&bytes)).unwrap();
+        assert_eq!(reader.samples::<i32>().count(), 2);
+        assert_eq!(bytes[4..8], (bytes.len() as u32 - 8).to_le_bytes());
+    }
 
     fn write(format: SampleFormat, left: &[f32], right: &[f32]) -> (Vec<u8>, Vec<u8>) {
         let mut file = Cursor::new(Vec::new());
@@ -170,29 +158,6 @@ mod tests {
                 assert!(error.abs() <= 1.5, "{value} became {sample} in {format:?}");
                 assert_eq!(f64::from(decoded) * full_scale, f64::from(*sample));
             }
-        }
-    }
-
-    #[test]
-    fn shaping_reports_the_filter_that_is_used() {
-        let shaping = |sample_rate_hz, format| {
-            let destination = Cursor::new(Vec::new());
-            WavWriter::new(destination, sample_rate_hz, format, NoiseShaping::Wannamaker, 0)
-                .unwrap()
-                .shaping()
-        };
-        assert_eq!(shaping(44_100, SampleFormat::Pcm16), NoiseShaping::Wannamaker);
-        assert_eq!(shaping(96_000, SampleFormat::Pcm16), NoiseShaping::Off);
-        assert_eq!(shaping(44_100, SampleFormat::Float32), NoiseShaping::Off);
-    }
-
-    #[test]
-    fn clipped_samples_are_counted() {
-        for format in [SampleFormat::Pcm8, SampleFormat::Pcm16, SampleFormat::Pcm24, SampleFormat::Float32] {
-            let destination = Cursor::new(Vec::new());
-            let mut writer = WavWriter::new(destination, 48_000, format, NoiseShaping::Off, 0).unwrap();
-            writer.write(&[1.5, 0.0], &[0.0, -1.5]).unwrap();
-            assert_eq!(writer.clipped_samples(), 2, "clipped samples in {format:?}");
         }
     }
 }

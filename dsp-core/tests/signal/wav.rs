@@ -5,7 +5,7 @@ use std::io::Cursor;
 use dsp_core::dither::NoiseShaping;
 use dsp_core::limiter::{LimiterConfig, LimiterProcessor, MIX_CEILING_DBFS};
 use dsp_core::resample::resample;
-use dsp_core::wav::{SampleFormat, WavWriter};
+use dsp_core::wav::{SampleEncoder, SampleFormat, WavWriter};
 
 use crate::dither::{SHAPINGS, correlation, largest_error};
 use crate::spectrum::{db, rms, tone};
@@ -29,7 +29,7 @@ fn write_and_read(
 ) -> WrittenFile {
     let mut file = Cursor::new(Vec::new());
     let mut writer = WavWriter::new(&mut file, rate_hz, format, shaping, 1).unwrap();
-    assert_eq!(writer.shaping(), shaping);
+    assert_eq!(SampleEncoder::new(format, rate_hz, shaping, 1).shaping(), shaping);
     for (left, right) in left.chunks(512).zip(right.chunks(512)) {
         writer.write(left, right).unwrap();
     }

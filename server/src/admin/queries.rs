@@ -4,6 +4,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::audit::Action;
+use crate::searches;
 use crate::tasks::TaskState;
 
 /// Which accounts a list shows.
@@ -11,6 +12,8 @@ use crate::tasks::TaskState;
 #[into_params(parameter_in = Query)]
 pub(super) struct UserQuery {
     /// Part of the user name; upper and lower case count as equal.
+    #[serde(default, deserialize_with = "searches::text")]
+    #[param(max_length = 100)]
     pub(super) search: Option<String>,
 }
 

@@ -131,6 +131,26 @@ async fn searches_wait_for_each_other_and_other_lists_do_not() {
 }
 
 #[tokio::test]
+async fn search_texts_are_short() {
+    let app = TestApp::start().await;
+    let text = "ö".repeat(100);
+    for path in [
+        "/ai_presets?search=",
+        "/ai_presets?keyword=",
+        "/presets?search=",
+        "/presets?category=",
+        "/audio?search=",
+        "/audio?tag=",
+        "/admin/users?search=",
+    ] {
+        app.local(Method::GET, &format!("/api/v1{path}{text}")).send().await.expect(200);
+        let answer = app.local(Method::GET, &format!("/api/v1{path}{text}z")).send().await;
+        let detail = answer.problem(400, "bad_query");
+        assert!(detail.contains("at most 100 characters") && detail.contains("101"), "{path}: {detail}");
+    }
+}
+
+#[tokio::test]
 async fn templates_are_found_by_keyword_and_text_and_listed_in_pages() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::any_case;
+use crate::searches;
 
 /// How to answer an upload.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -20,8 +21,12 @@ pub(super) struct UploadQuery {
 #[into_params(parameter_in = Query)]
 pub(super) struct ListQuery {
     /// Part of the name; upper and lower case count as equal.
+    #[serde(default, deserialize_with = "searches::text")]
+    #[param(max_length = 100)]
     pub(super) search: Option<String>,
     /// A tag that the files have; upper and lower case count as equal.
+    #[serde(default, deserialize_with = "searches::text")]
+    #[param(max_length = 100)]
     pub(super) tag: Option<String>,
 }
 

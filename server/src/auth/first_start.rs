@@ -8,6 +8,9 @@ use crate::state::AppState;
 /// Name of the first account.
 const ADMIN: &str = "admin";
 
+/// Name of the first administrator if another account has the name [`ADMIN`].
+const OTHER_ADMIN: &str = "administrator";
+
 /// Why a password was generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
@@ -32,19 +35,23 @@ pub async fn ensure_admin(
     announce: impl FnOnce(Occasion, &str, &str),
 ) -> anyhow::Result<()> {
     let existing = users::first_admin(&state.db).await?;
+    let name = match users::by_username(&state.db, ADMIN).await? {
+        None => ADMIN,
+        Some(_) => OTHER_ADMIN,
+    };
     if !needs_password(state) {
         if existing.is_none() {
-            users::insert(&state.db, ADMIN, Role::Admin, None, false).await?;
+            users::insert(&state.db, name, Role::Admin, None, false).await?;
         }
         return Ok(());
     }
     let Some(admin) = existing else {
         let password = passwords::generate()?;
-        announce(Occasion::FirstStart, ADMIN, &password);
+        announce(Occasion::FirstStart, name, &password);
         let hash = state.passwords.hash(password).await?;
-        if users::insert(&state.db, ADMIN, Role::Admin, Some(&hash), true).await?.is_none() {
+        if users::insert(&state.db, name, Role::Admin, Some(&hash), true).await?.is_none() {
             tracing::warn!(
-                "another process created the account `{ADMIN}` first; use the password that it printed"
+                "another process created the account `{name}` first; use the password that it printed"
             );
         }
         return Ok(());

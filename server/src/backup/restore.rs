@@ -121,7 +121,8 @@ fn move_existing_files(
         replace,
         not_empty_error(&format!("the storage folder {} (SF_STORAGE_DIR)", dir.display()))
     );
-    let stamp: String = clock::now_text().chars().filter(char::is_ascii_digit).take(14).collect();
+    // The time with microseconds, so that a repeated restore gets another folder.
+    let stamp: String = clock::now_text().chars().filter(char::is_ascii_digit).collect();
     let replaced_dir = dir.join(format!("{REPLACED}{stamp}"));
     make_private_dir(&replaced_dir)?;
     for path in existing {

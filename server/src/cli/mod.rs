@@ -46,13 +46,16 @@ enum Command {
     Serve(serve::Args),
     /// Run background tasks beside a service on PostgreSQL.
     Worker(worker::Args),
-    /// Render a MIDI file or a project to a WAV file.
-    Render(render::Args),
+    /// Render a MIDI file or a project to an audio file.
+    Render(Box<render::Args>),
     /// Manage accounts, backups and the storage.
     Admin(admin::Args),
     /// Decode one audio file for the service, with its own limits.
     #[command(hide = true)]
     Decode,
+    /// Encode one audio file, with its own limits.
+    #[command(hide = true)]
+    Encode,
     /// Print every setting with its value, default, unit and range.
     Config(config::Args),
     /// Print the description of the API.
@@ -71,6 +74,7 @@ pub fn run() -> ExitCode {
         Command::Render(args) => render::run(&args, &settings),
         Command::Admin(args) => admin::run(&args, &settings),
         Command::Decode => crate::audio::decoder::child::run(),
+        Command::Encode => crate::encoding::child::run(),
         Command::Config(args) => config::run(&args, &settings),
         Command::Openapi(args) => openapi::run(&args),
     };

@@ -1,4 +1,4 @@
-//! The command `songfoundry render`, which renders a song to a WAV file without a service. Like the
+//! The command `songfoundry render`, which renders a song to an audio file without a service. Like the
 //! page, it imports a MIDI file as a project and then renders the project.
 
 use std::fs::{self, File};
@@ -19,6 +19,7 @@ use tempfile::NamedTempFile;
 
 use super::{Settings, master_gain};
 use crate::bounded_read;
+use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
 use crate::multitrack::midi::{ImportOptions, import};
 use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
 use crate::rendering::budget::{BudgetShare, RenderBudget};
@@ -26,6 +27,7 @@ use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{MixOptions, MixReport, render};
 use crate::rendering::normalization::{LUFS_MIN, NormalizationReport, TRUE_PEAK_MIN_DB, Target};
 use crate::rendering::receipt::{Receipt, receipt};
+use crate::rendering::selection::Selection;
 use crate::rendering::sources::{Recording, Sources};
 use crate::rendering::{RenderError, banks};
 use crate::serve::stop_signal;
@@ -34,11 +36,12 @@ use crate::soundfonts::id_of_name;
 /// Maximum size of a song file, in bytes. Real projects and MIDI files are far smaller.
 const SONG_MAX_BYTES: u64 = 1 << 30;
 
-/// Render a MIDI file or a project to a WAV file.
+/// Render a MIDI file or a project to an audio file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry render song.mid --soundfont /usr/share/sounds/sf2/TimGM6mb.sf2 -o song.wav
   songfoundry render project.json --soundfont bank.sf2 --sample-rate 44100 --bit-depth float32 -o song.wav
+  songfoundry render song.mid --soundfont bank.sf2 --lufs -14 --title Song --artist Ada -o song.mp3
   songfoundry render song.mid --soundfont bank.sf2 -o song.wav --json | jq .receipt.pcm_sha256
 
 Progress goes to standard error, the receipt to standard output. The samples are those that the
@@ -49,15 +52,26 @@ pub(super) struct Args {
     /// SF2 or SF3 file that plays every track.
     #[arg(long, value_name = "FILE")]
     soundfont: PathBuf,
-    /// Path of the WAV file. Its name must end in .wav, or have no extension.
+    /// Path of the file. Its extension sets the format: .wav, .flac, .mp3, .ogg (Vorbis) or .opus;
+    /// a name without an extension gives a WAV file.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// 44100, 48000 or 96000 Hz. Default: the project's own rate, or 48000 for MIDI files.
+    /// 44100, 48000 or 96000 Hz. Default: the project's own rate, or 48000 for MIDI files; if the
+    /// format does not support it, the next rate that it supports.
     #[arg(long, value_name = "HZ", value_parser = sample_rate_hz)]
     sample_rate: Option<u32>,
-    /// Sample format of the file.
-    #[arg(long, value_enum, ignore_case = true, default_value = "pcm16")]
-    bit_depth: BitDepth,
+    /// Sample format of a WAV or FLAC file. Default: pcm16.
+    #[arg(long, value_enum, ignore_case = true)]
+    bit_depth: Option<BitDepth>,
+    /// Bit rate of an MP3 file (constant, default 320) or an Opus file (average, default 160).
+    #[arg(long, value_name = "KBPS")]
+    bit_rate_kbps: Option<u32>,
+    /// Quality of an Ogg Vorbis file (default 6) or of an MP3 file with a variable bit rate, 0 to
+    /// 10; 10 is the best.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "bit_rate_kbps")]
+    quality: Option<u32>,
+    #[command(flatten)]
+    tags: TagArgs,
     /// Move the noise of integer samples to frequencies at which the ear is least sensitive (at
     /// 44100 and 48000 Hz).
     #[arg(long)]
@@ -69,6 +83,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "DB", allow_negative_numbers = true, default_value = "-1", requires = "lufs",
           value_parser = true_peak_db)]
     true_peak_db: f64,
+    /// Check how the song sounds in mono, and warn of octaves that a mono loudspeaker loses.
+    #[arg(long)]
+    channel_check: bool,
     /// Longest tail after the last item of the song, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
@@ -76,7 +93,7 @@ pub(super) struct Args {
     #[arg(long)]
     strict: bool,
     /// Gain of the whole song in decibels, applied before the limiter.
-    #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true, value_parser = gain_db)]
     gain_db: f64,
     /// Memory for the render without the SoundFont. A song that needs more is refused. Default: the
     /// setting SF_RENDER_MEMORY_BYTES.
@@ -85,6 +102,48 @@ pub(super) struct Args {
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// The tags of the file.
+#[derive(Debug, clap::Args)]
+struct TagArgs {
+    /// Title of the song.
+    #[arg(long)]
+    title: Option<String>,
+    /// Artist.
+    #[arg(long)]
+    artist: Option<String>,
+    /// Album.
+    #[arg(long)]
+    album: Option<String>,
+    /// Genre.
+    #[arg(long)]
+    genre: Option<String>,
+    /// Year of the recording.
+    #[arg(long)]
+    year: Option<u32>,
+    /// Comment.
+    #[arg(long)]
+    comment: Option<String>,
+    /// International Standard Recording Code, such as GB-A1B-23-00001.
+    #[arg(long)]
+    isrc: Option<String>,
+}
+
+impl TagArgs {
+    fn check(&self) -> anyhow::Result<Tags> {
+        let Self { title, artist, album, genre, year, comment, isrc } = self;
+        let tags = UncheckedTags {
+            title: title.clone(),
+            artist: artist.clone(),
+            album: album.clone(),
+            genre: genre.clone(),
+            year: *year,
+            comment: comment.clone(),
+            isrc: isrc.clone(),
+        };
+        tags.check().map_err(|BadTag { name, problem }| anyhow::anyhow!("--{name} {problem}"))
+    }
 }
 
 /// Returns the format for the extension of a file name.
@@ -115,6 +174,11 @@ fn tail_secs(text: &str) -> Result<f64, String> {
     }
 }
 
+fn gain_db(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|value: &f64| value.is_finite());
+    value.ok_or_else(|| format!("`{text}` is not a number of decibels"))
+}
+
 fn lufs(text: &str) -> Result<f64, String> {
     number(text, LUFS_MIN, "LUFS")
 }
@@ -135,7 +199,7 @@ struct Summary {
     output: PathBuf,
     duration_secs: f64,
     sample_rate_hz: u32,
-    bit_depth: BitDepth,
+    bit_depth: Option<BitDepth>,
     lufs: Option<f64>,
     true_peak_db: Option<f64>,
     receipt: Receipt,
@@ -144,6 +208,15 @@ struct Summary {
 
 pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     let format = format_of(&args.output)?;
+    if let Some(rate_hz) = args.sample_rate {
+        format.check_rate(rate_hz).map_err(anyhow::Error::msg)?;
+    }
+    let bit_depth = match args.bit_depth {
+        Some(depth) => format.check_depth(depth.name()).map_err(anyhow::Error::msg)?,
+        None => format.depth_for(BitDepth::default()),
+    };
+    let quality = format.check_quality(args.bit_rate_kbps, args.quality).map_err(anyhow::Error::msg)?;
+    let tags = args.tags.check()?;
     let memory_bytes = match args.memory_bytes {
         Some(bytes) => bytes,
         None => settings.source()?.render_memory_bytes()?,
@@ -154,13 +227,22 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     let bank_name = id_of_name(&args.soundfont.file_stem().unwrap_or_default().to_string_lossy());
     let bank = banks::open(&args.soundfont).with_context(|| format!("{}", args.soundfont.display()))?;
     let options = MixOptions {
-        sample_rate_hz: args.sample_rate.unwrap_or(project.sample_rate_hz),
+        sample_rate_hz: args.sample_rate.unwrap_or_else(|| format.rate_for(project.sample_rate_hz)),
         format,
-        bit_depth: args.bit_depth,
+        bit_depth,
+        quality,
+        tags: Some(tags),
         noise_shaping: args.noise_shaping,
         normalization: args.lufs.map(|lufs| Target { lufs, true_peak_db: args.true_peak_db }),
+        selection: Selection::default(),
+        channel_check: args.channel_check,
         tail_secs: args.tail_secs,
     };
+    for input in [&args.song, &args.soundfont] {
+        if is_same_file(input, &args.output) {
+            bail!("{} would replace {}; choose another name", args.output.display(), input.display());
+        }
+    }
     let interrupted = interruption()?;
     let output = Output::create(&args.output)?;
     let mut sources = SingleBank {
@@ -194,13 +276,28 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         output: args.output.clone(),
         duration_secs: report.measured.frames as f64 / f64::from(options.sample_rate_hz),
         sample_rate_hz: options.sample_rate_hz,
-        bit_depth: options.bit_depth,
+        bit_depth: options.stated_bit_depth(),
         lufs: report.measured.integrated_lufs,
         true_peak_db: report.measured.true_peak_dbtp,
         receipt: receipt(&document, &project, &options, vec![bank_name], &report),
         warnings,
     };
     print(&summary, args.json)
+}
+
+/// Whether two paths lead to the same file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let id = |path: &Path| fs::metadata(path).ok().map(|facts| (facts.dev(), facts.ino()));
+        id(one).is_some() && id(one) == id(other)
+    }
+    #[cfg(not(unix))]
+    {
+        let full = |path: &Path| fs::canonicalize(path).ok();
+        full(one).is_some() && full(one) == full(other)
+    }
 }
 
 /// Sources that play every track with the SoundFont of the command line.

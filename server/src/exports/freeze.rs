@@ -7,6 +7,7 @@ use schemas::json::JsonText;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::file_options::CheckedFile;
 use super::frozen_track::{self, Stage};
 use super::job::{Export, ExportJob, Opened, file_stem, nothing_to_render, run_task};
 use super::request::ExportRequest;
@@ -15,10 +16,10 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
 use crate::raw_json;
-use crate::rendering::audio_format::AudioFormat;
 use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::{LeftOutOfRender, warnings};
 use crate::rendering::parts::Part;
+use crate::rendering::selection::Selection;
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
@@ -73,7 +74,15 @@ pub(super) async fn freeze(
     LongJson(request): LongJson<FreezeRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let operation = Freeze { track_id: request.track_id, stage: request.stage };
-    let job = ExportJob::new(&state, &user.id, request.export, AudioFormat::Wav, operation).await?;
+    let job = ExportJob::new(
+        &state,
+        &user.id,
+        request.export,
+        CheckedFile::default(),
+        Selection::default(),
+        operation,
+    )
+    .await?;
     job.start(&state, &user.id).await
 }
 
@@ -91,7 +100,7 @@ impl Export for Freeze {
 
     fn run(self, opened: Opened<'_>) -> ApiResult<Frozen> {
         let Self { track_id, stage } = self;
-        let Opened { ref document, ref project, options, .. } = opened;
+        let Opened { document, project, .. } = &opened;
         let not_found = || ApiError::not_found("track", &track_id);
         let index = project.tracks.iter().position(|track| track.id == track_id).ok_or_else(not_found)?;
         let track = &project.tracks[index];
@@ -111,9 +120,8 @@ impl Export for Freeze {
             Stage::AfterFader => Part::AfterFader(index),
         };
         let name = format!("{} (frozen)", file_stem(&track.name));
-        let (file, report) = opened.render_to_audio(&name, "Rendering", |writer, observer| {
-            parts.render(part, &options, writer, observer)
-        })?;
+        let (file, report) = opened
+            .render_to_audio(&name, "Rendering", |writer, observer| parts.render(part, writer, observer))?;
         let stored = document.view().list("tracks").nth(index).ok_or_else(not_found)?;
         let (track, has_left_out_fields) = frozen_track::freeze(stored, stage, &file.id, &name)?;
         let mut warnings = warnings(parts.missing_sounds(), report.is_silent);

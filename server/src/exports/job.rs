@@ -12,19 +12,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::request::{
-    ExportRequest, Normalize, TAIL_DEFAULT_SECS, checked_rate, checked_tail, refuse_unknown,
-};
+use super::file_options::{CheckedFile, checked_depth, checked_rate};
+use super::request::{ExportRequest, Normalize, TAIL_DEFAULT_SECS, checked_tail, refuse_unknown};
 use super::sources::ProjectSources;
 use crate::audio::{self, AudioFile};
+use crate::encoding::quality::Quality;
+use crate::encoding::tags::Tags;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Json;
 use crate::permits::Caller;
 use crate::projects::RequestedProject;
-use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
+use crate::rendering::audio_format::{AudioFormat, BitDepth};
 use crate::rendering::mix::MixOptions;
 use crate::rendering::normalization::Target;
 use crate::rendering::parts::Parts;
+use crate::rendering::selection::Selection;
 use crate::rendering::{Observer, RenderError};
 use crate::soundfonts::Snapshot;
 use crate::state::AppState;
@@ -61,9 +63,17 @@ pub(super) struct ExportJob<E> {
     format: AudioFormat,
     bit_depth: BitDepth,
     #[serde(default)]
+    quality: Quality,
+    #[serde(default)]
+    tags: Option<Tags>,
+    #[serde(default)]
     noise_shaping: bool,
     #[serde(default)]
     normalization: Option<Target>,
+    #[serde(default)]
+    selection: Selection,
+    #[serde(default)]
+    channel_check: bool,
     sample_rate_hz: Option<u32>,
     tail_secs: f64,
     operation: E,
@@ -78,15 +88,18 @@ impl<E: Export> ExportJob<E> {
         state: &AppState,
         owner_id: &str,
         request: ExportRequest,
-        format: AudioFormat,
+        file: CheckedFile,
+        selection: Selection,
         operation: E,
     ) -> ApiResult<Self> {
+        let CheckedFile { format, quality, tags } = file;
         let ExportRequest {
             project_id,
             project,
             bit_depth,
             noise_shaping,
             normalize,
+            channel_check,
             sample_rate_hz,
             tail_secs,
             other,
@@ -104,12 +117,18 @@ impl<E: Export> ExportJob<E> {
         let tail_limit_secs = state.config.limits.tail_max_secs;
         Ok(Self {
             format,
-            bit_depth: match bit_depth {
-                None => E::BIT_DEPTH_DEFAULT,
-                Some(name) => checked_depth(format, &name, E::UNKNOWN_BIT_DEPTH)?,
-            },
+            bit_depth: checked_depth(
+                format,
+                bit_depth.as_deref(),
+                E::BIT_DEPTH_DEFAULT,
+                E::UNKNOWN_BIT_DEPTH,
+            )?,
+            quality,
+            tags,
             noise_shaping: noise_shaping.unwrap_or(false),
             normalization: normalize.map(Normalize::target).transpose()?,
+            channel_check: channel_check.unwrap_or(false),
+            selection,
             sample_rate_hz: sample_rate_hz.map(|rate_hz| checked_rate(format, rate_hz)).transpose()?,
             tail_secs: checked_tail(tail_secs, TAIL_DEFAULT_SECS, tail_limit_secs)?,
             project: RequestedProject::load(state, owner_id, project_id, project).await?,
@@ -140,12 +159,29 @@ impl<E: Export> ExportJob<E> {
     ) -> ApiResult<E::Answer> {
         let soundfonts = runtime.block_on(state.soundfonts.catalogue.of(owner_id))?;
         let (document, project) = self.project.into_project()?;
+        if let Some(id) = self.selection.missing_track(&project) {
+            return Err(ApiError::not_found("track", id));
+        }
+        let mut tags = self.tags;
+        if let Some(tags) = &mut tags
+            && E::CAN_NORMALIZE
+            && tags.title.is_none()
+        {
+            tags.title = title_of(&project.name);
+        }
         let options = MixOptions {
-            sample_rate_hz: self.sample_rate_hz.unwrap_or(project.sample_rate_hz),
+            sample_rate_hz: match self.sample_rate_hz {
+                Some(rate_hz) => rate_hz,
+                None => self.format.rate_for(project.sample_rate_hz),
+            },
             format: self.format,
             bit_depth: self.bit_depth,
+            quality: self.quality,
+            tags,
             noise_shaping: self.noise_shaping,
             normalization: self.normalization,
+            channel_check: self.channel_check,
+            selection: self.selection,
             tail_secs: self.tail_secs,
         };
         self.operation.run(Opened {
@@ -166,16 +202,6 @@ pub(super) fn run_task<E: Export>(state: &AppState, task: &TaskContext, input: V
     let job: ExportJob<E> = serde_json::from_value(input).map_err(ApiError::internal)?;
     let answer = job.run(state, task.runtime(), task.owner_id(), Client::Task(task))?;
     JsonText::write(&answer).map_err(ApiError::internal)
-}
-
-fn checked_depth(format: AudioFormat, name: &str, code: &'static str) -> ApiResult<BitDepth> {
-    BitDepth::of_name(name).filter(|depth| format.bit_depths().contains(depth)).ok_or_else(|| {
-        let names: Vec<String> =
-            format.bit_depths().iter().map(|depth| format!("`{}`", depth.name())).collect();
-        let detail =
-            format!("The bit depth `{name}` is not supported; supported depths: {}.", in_words(&names));
-        ApiError::bad_request(code, detail)
-    })
 }
 
 /// Who waits for an export.
@@ -233,7 +259,8 @@ impl Opened<'_> {
 
     /// Opens the project so that parts of it can be rendered.
     pub(super) fn parts(&self) -> ApiResult<Parts> {
-        Ok(Parts::open(&self.project, &mut self.sources()?, &mut |_| self.client.is_waiting())?)
+        let options = self.options.clone();
+        Ok(Parts::open(&self.project, options, &mut self.sources()?, &mut |_| self.client.is_waiting())?)
     }
 
     /// Renders to an unnamed file.
@@ -285,6 +312,15 @@ pub(super) fn file_stem(name: &str) -> String {
     let safe = safe.trim_matches([' ', '.']);
     if safe.is_empty() { "Untitled".to_owned() } else { safe.to_owned() }
 }
+
+/// Returns the name of a project as the title of its file. Returns `None` if it is blank.
+fn title_of(name: &str) -> Option<String> {
+    let visible: String = name.chars().filter(|letter| !letter.is_control()).take(TITLE_MAX_CHARS).collect();
+    Some(visible.trim().to_owned()).filter(|title| !title.is_empty())
+}
+
+/// Maximum number of characters of a project's name in the title of its file.
+const TITLE_MAX_CHARS: usize = 256;
 
 /// Returns the error 422 for a project or track that has nothing to play.
 pub(super) fn nothing_to_render(subject: &str) -> ApiError {

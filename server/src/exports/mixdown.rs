@@ -7,13 +7,13 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::file_options::CheckedFile;
 use super::job::{Export, ExportJob, Opened, file_stem, run_task};
-use super::request::ExportRequest;
+use super::request::{ExportRequest, SelectionOptions};
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
-use crate::rendering::audio_format::AudioFormat;
 use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::{self, LeftOutOfRender};
 use crate::rendering::normalization::NormalizationReport;
@@ -26,6 +26,9 @@ pub(crate) const MIXDOWN: Kind = Kind { name: Mixdown::KIND, run: run_task::<Mix
 /// The song to mix down, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct MixdownRequest {
+    /// The part of the song.
+    #[serde(flatten)]
+    selection: SelectionOptions,
     /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
@@ -68,7 +71,15 @@ pub(super) async fn mixdown(
     LongJson(request): LongJson<MixdownRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let operation = Mixdown { name: request.name };
-    let job = ExportJob::new(&state, &user.id, request.export, AudioFormat::Wav, operation).await?;
+    let job = ExportJob::new(
+        &state,
+        &user.id,
+        request.export,
+        CheckedFile::default(),
+        request.selection.check()?,
+        operation,
+    )
+    .await?;
     job.start(&state, &user.id).await
 }
 
@@ -84,12 +95,12 @@ impl Export for Mixdown {
     type Answer = MixdownAnswer;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<MixdownAnswer> {
-        let Opened { ref project, options, .. } = opened;
+        let Opened { project, options, .. } = &opened;
         let mut sources = opened.sources()?;
         let stem = file_stem(self.name.as_deref().unwrap_or(&project.name));
         let (file, report) = opened.render_to_audio(&stem, "Mixing", |writer, observer| {
             let begun = Instant::now();
-            let report = mix::render(project, &options, &mut sources, writer, observer)?;
+            let report = mix::render(project, options, &mut sources, writer, observer)?;
             let sound_secs = report.measured.frames as f64 / f64::from(options.sample_rate_hz);
             opened.state.metrics.rendered("mixdown", begun.elapsed(), sound_secs);
             Ok(report)

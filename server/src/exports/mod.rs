@@ -1,5 +1,6 @@
 //! Exports: rendered projects, mixdowns, stems, frozen tracks, and notes that a SoundFont plays.
 
+mod file_options;
 mod freeze;
 mod frozen_track;
 mod job;

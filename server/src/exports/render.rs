@@ -5,20 +5,20 @@ use std::time::Instant;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
+use super::file_options::FileOptions;
 use super::job::{Client, Export, ExportJob, Opened, run_task};
 use super::queries::RenderQuery;
-use super::render_files::{self, RenderFile, audio_url};
-use super::request::{ExportRequest, refuse_unknown};
+use super::render_files::{self, RenderFile, RenderHashes, audio_url};
+use super::request::{ExportRequest, SelectionOptions};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, Query, parse_long, with_document};
 use crate::permits::Caller;
 use crate::projects;
-use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
+use crate::rendering::audio_format::BitDepth;
 use crate::rendering::mix;
 use crate::rendering::receipt::{Receipt, receipt};
 use crate::state::AppState;
@@ -30,30 +30,19 @@ pub(crate) const RENDER: Kind = Kind { name: Render::KIND, run: run_task::<Rende
 /// Project and options of a render.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct RenderRequest {
+    /// Format, quality and tags of the file.
+    #[serde(flatten)]
+    file: FileOptions,
+    /// The part of the song.
+    #[serde(flatten)]
+    selection: SelectionOptions,
     /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
-    /// File format: `wav`, the default.
-    #[schema(value_type = Option<AudioFormat>)]
-    format: Option<String>,
-    /// The song's metadata. Its `title` names the file in the browser; the default is the project's
-    /// name.
-    metadata: Option<RenderMetadata>,
 }
 
 impl LongFields for RenderRequest {
     const NAMES: &'static [&'static str] = &["project"];
-}
-
-/// Metadata of the song.
-#[derive(Debug, Deserialize, ToSchema)]
-pub(super) struct RenderMetadata {
-    /// Title.
-    title: Option<String>,
-    /// Fields that this version cannot write.
-    #[serde(flatten)]
-    #[schema(ignore)]
-    other: Map<String, Value>,
 }
 
 /// The result of a render.
@@ -65,8 +54,8 @@ pub(super) struct RenderAnswer {
     pub audio_url: String,
     /// File format.
     pub format: &'static str,
-    /// Sample format of the file.
-    pub bit_depth: BitDepth,
+    /// Sample format of the file; null for lossy formats.
+    pub bit_depth: Option<BitDepth>,
     /// Length in seconds.
     pub duration_secs: f64,
     /// Sample rate in hertz.
@@ -128,21 +117,10 @@ impl RenderRequest {
     }
 
     async fn into_job(self, state: &AppState, owner_id: &str) -> ApiResult<ExportJob<Render>> {
-        let Self { export, format, metadata } = self;
-        refuse_unknown(export.other.iter().chain(metadata.iter().flat_map(|metadata| &metadata.other)))?;
-        let format = match format {
-            None => AudioFormat::default(),
-            Some(name) => AudioFormat::of_extension(&name).ok_or_else(|| unknown_format(&name))?,
-        };
-        let title = metadata.and_then(|metadata| metadata.title).filter(|title| !title.trim().is_empty());
-        ExportJob::new(state, owner_id, export, format, Render { title }).await
+        let file = self.file.check()?;
+        let title = file.tags.as_ref().and_then(|tags| tags.title.clone());
+        ExportJob::new(state, owner_id, self.export, file, self.selection.check()?, Render { title }).await
     }
-}
-
-fn unknown_format(name: &str) -> ApiError {
-    let known = AudioFormat::EXTENSIONS.map(|extension| format!("`{extension}`"));
-    let detail = format!("The format `{name}` is not supported; supported formats: {}.", in_words(&known));
-    ApiError::bad_request("unsupported_format", detail)
 }
 
 /// Renders the mix to a file in the storage.
@@ -160,13 +138,13 @@ impl Export for Render {
 
     fn run(self, opened: Opened<'_>) -> ApiResult<RenderAnswer> {
         let begun = Instant::now();
-        let Opened { state, owner_id, client, ref document, ref project, options, .. } = opened;
+        let Opened { state, owner_id, client, document, project, options, .. } = &opened;
         let render_id = uuid::Uuid::new_v4().simple().to_string();
         let file = RenderFile::new(owner_id, &render_id, options.format)?;
         let mut writer = state.blobs.writer(&file.audio)?;
         client.report(0.0, "Rendering");
         let mut sources = opened.sources()?;
-        let report = mix::render(project, &options, &mut sources, &mut writer, &mut |progress| {
+        let report = mix::render(project, options, &mut sources, &mut writer, &mut |progress| {
             client.report(progress, "Rendering")
         })?;
         let soundfonts = sources.soundfonts;
@@ -177,16 +155,18 @@ impl Export for Render {
             audio_url: audio_url(&render_id),
             render_id,
             format: options.format.extension(),
-            bit_depth: options.bit_depth,
+            bit_depth: options.stated_bit_depth(),
             duration_secs: sound_secs,
             sample_rate_hz: options.sample_rate_hz,
             lufs: report.measured.integrated_lufs,
             true_peak_db: report.measured.true_peak_dbtp,
             warnings: report.warnings(),
-            receipt: receipt(document, project, &options, soundfonts, &report),
+            receipt: receipt(document, project, options, soundfonts, &report),
         };
         let title = self.title.as_deref().unwrap_or(&project.name);
-        render_files::store_description(&state.blobs, &file, title, &answer.receipt.pcm_sha256)?;
+        let hashes =
+            RenderHashes { pcm_sha256: answer.receipt.pcm_sha256.clone(), file_sha256: report.file_sha256 };
+        render_files::store_description(&state.blobs, &file, title, hashes)?;
         render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
         Ok(answer)
     }

@@ -15,9 +15,9 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
 use crate::rendering::audio_format::AudioFormat;
-use crate::rendering::pcm_sha256;
+use crate::rendering::wav_pcm_sha256;
 use crate::state::AppState;
-use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan};
+use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan, sha256_of};
 
 /// Folder of renders in the blob storage.
 pub(crate) const FOLDER: &str = "renders";
@@ -49,10 +49,28 @@ pub(super) struct RenderFile {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RenderDescription {
     title: String,
-    pub(super) pcm_sha256: String,
+    #[serde(flatten)]
+    hashes: RenderHashes,
     /// Missing in descriptions that earlier versions stored.
     #[serde(default)]
     pub(super) format: AudioFormat,
+}
+
+/// Hashes of a render, in hexadecimal.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RenderHashes {
+    /// SHA-256 of the samples.
+    pub(super) pcm_sha256: String,
+    /// SHA-256 of the whole file; missing for WAV files, whose samples are checked.
+    #[serde(default)]
+    pub(super) file_sha256: Option<String>,
+}
+
+impl RenderHashes {
+    /// Returns the hash that identifies the file.
+    fn of_file(&self) -> &str {
+        self.file_sha256.as_ref().unwrap_or(&self.pcm_sha256)
+    }
 }
 
 impl RenderFile {
@@ -80,10 +98,9 @@ pub(super) fn store_description(
     blobs: &Blobs,
     file: &RenderFile,
     title: &str,
-    pcm_sha256: &str,
+    hashes: RenderHashes,
 ) -> ApiResult<()> {
-    let description =
-        RenderDescription { title: title.to_owned(), pcm_sha256: pcm_sha256.to_owned(), format: file.format };
+    let description = RenderDescription { title: title.to_owned(), hashes, format: file.format };
     let text = serde_json::to_vec(&description).map_err(ApiError::internal)?;
     Ok(blobs.put(&file.description, &text)?)
 }
@@ -150,10 +167,14 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
             continue;
         }
         let Some(file) = blobs.read(&audio)? else { continue };
-        match pcm_sha256(format, file)? {
-            Some(found) if found == known.pcm_sha256 => {}
+        let found = match known.hashes.file_sha256 {
+            Some(_) => Some(sha256_of(file)?),
+            None => wav_pcm_sha256(file)?,
+        };
+        match found {
+            Some(found) if found == known.hashes.of_file() => {}
             Some(found) => {
-                faults.push(format!("{} is damaged: the SHA-256 of its samples is {found}", audio.path()));
+                faults.push(format!("{} is damaged: the SHA-256 of its content is {found}", audio.path()));
             }
             None => faults.push(format!(
                 "{} is damaged: it is not a complete {} file",
@@ -222,7 +243,7 @@ pub(super) async fn read(
     let (audio, description) = opened.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
     let answer = FileAnswer {
         file: audio,
-        etag: format!("\"{}\"", description.pcm_sha256),
+        etag: format!("\"{}\"", description.hashes.of_file()),
         media_type: description.format.media_type(),
         save_as: Some(description.format.file_name(&description.title)),
     };

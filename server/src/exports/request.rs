@@ -12,6 +12,7 @@ use crate::rendering::audio_format::{AudioFormat, BitDepth};
 use crate::rendering::normalization::{
     LUFS_DEFAULT, LUFS_MIN, TRUE_PEAK_DEFAULT_DB, TRUE_PEAK_MIN_DB, Target,
 };
+use crate::rendering::selection::{Selection, TickRange};
 
 /// Default of the longest tail, in seconds.
 pub(super) const TAIL_DEFAULT_SECS: f64 = 5.0;
@@ -35,6 +36,9 @@ pub(super) struct ExportRequest {
     /// Target of a loudness normalization; without it, the mix is not normalized. Stems and frozen
     /// tracks cannot be normalized.
     pub(super) normalize: Option<Normalize>,
+    /// Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt, and
+    /// warns of octaves that a mono loudspeaker loses. Stems and frozen tracks are not checked.
+    pub(super) channel_check: Option<bool>,
     /// 44100, 48000 or 96000 Hz; by default the project's own rate.
     #[schema(schema_with = rate_choices)]
     pub(super) sample_rate_hz: Option<u32>,
@@ -83,6 +87,52 @@ impl Normalize {
     }
 }
 
+/// The part of a song that an export renders.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct SelectionOptions {
+    /// A range of the song, without a tail; by default the whole song. Sounds that begin before the
+    /// range are heard in it.
+    range: Option<TickRange>,
+    /// Ids of the only tracks to play, through the buses and the master, even if they are muted; by
+    /// default all tracks.
+    #[schema(max_items = 1000)]
+    tracks: Option<Vec<String>>,
+}
+
+impl SelectionOptions {
+    /// Returns the checked selection.
+    ///
+    /// # Errors
+    /// 400 `bad_range` or `bad_tracks`.
+    pub(super) fn check(self) -> ApiResult<Selection> {
+        let Self { range, tracks } = self;
+        if let Some(TickRange { start_tick, end_tick }) = range
+            && end_tick <= start_tick
+        {
+            return Err(ApiError::bad_request(
+                "bad_range",
+                format!(
+                    "The range ends at tick {end_tick}, which is not after its start at tick {start_tick}."
+                ),
+            ));
+        }
+        if let Some(count) = tracks.as_ref().map(Vec::len)
+            && !(1..=TRACKS_MAX).contains(&count)
+        {
+            return Err(ApiError::bad_request(
+                "bad_tracks",
+                format!(
+                    "`tracks` has {count} entries; expected 1 to {TRACKS_MAX}, or leave it out for all tracks."
+                ),
+            ));
+        }
+        Ok(Selection { range, tracks })
+    }
+}
+
+/// Maximum number of selected tracks: that of the tracks of a project.
+const TRACKS_MAX: usize = 1_000;
+
 /// Returns the schema of the rates of [`AudioFormat`], or null.
 pub(super) fn rate_choices() -> Object {
     let rates = AudioFormat::default().sample_rates_hz().iter().map(|rate_hz| Value::from(*rate_hz));
@@ -115,11 +165,6 @@ fn is_off(value: &Value) -> bool {
         Value::Array(values) => values.is_empty(),
         _ => false,
     }
-}
-
-pub(super) fn checked_rate(format: AudioFormat, sample_rate_hz: u32) -> ApiResult<u32> {
-    let refused = |detail| ApiError::bad_request("unsupported_sample_rate", detail);
-    format.check_rate(sample_rate_hz).map_err(refused)
 }
 
 /// Returns a tail within the limit. If `tail_secs` is `None`, returns the default, or the limit if

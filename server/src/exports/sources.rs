@@ -10,6 +10,7 @@ use schemas::session::files_used;
 use tokio::runtime::Handle;
 
 use crate::audio;
+use crate::encoding::EncoderProgram;
 use crate::error::ApiResult;
 use crate::rendering::RenderError;
 use crate::rendering::budget::BudgetShare;
@@ -88,6 +89,10 @@ impl Sources for ProjectSources<'_> {
         let folder = &self.state.config.storage.dir;
         ensure_room(self.state, self.runtime, folder, size_bytes)?;
         tempfile::tempfile_in(folder)
+    }
+
+    fn encoder(&self) -> io::Result<EncoderProgram> {
+        EncoderProgram::of_this_program(self.state.helpers.clone())
     }
 
     fn budget(&self) -> BudgetShare {

@@ -11,16 +11,17 @@ use utoipa::ToSchema;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use super::file_options::FileOptions;
 use super::job::{Export, ExportJob, Opened, file_stem, nothing_to_render, run_task};
 use super::request::ExportRequest;
 use super::stem_files;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
-use crate::rendering::audio_format::AudioFormat;
 use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::{LeftOutOfRender, warnings};
 use crate::rendering::parts::{Part, Parts};
+use crate::rendering::selection::Selection;
 use crate::state::AppState;
 use crate::storage::ensure_room;
 use crate::tasks::{Kind, StartedTask};
@@ -35,6 +36,9 @@ const ZIP64_MIN_BYTES: u64 = u32::MAX as u64 - 65_536;
 /// The tracks to render as stems, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct StemsRequest {
+    /// Format, quality and tags of the files.
+    #[serde(flatten)]
+    file: FileOptions,
     /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
@@ -98,7 +102,15 @@ pub(super) async fn stems(
     LongJson(request): LongJson<StemsRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let operation = Stems { tracks: request.tracks };
-    let job = ExportJob::new(&state, &user.id, request.export, AudioFormat::Wav, operation).await?;
+    let job = ExportJob::new(
+        &state,
+        &user.id,
+        request.export,
+        request.file.check()?,
+        Selection::default(),
+        operation,
+    )
+    .await?;
     job.start(&state, &user.id).await
 }
 
@@ -114,12 +126,12 @@ impl Export for Stems {
     type Answer = StemsAnswer;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<StemsAnswer> {
-        let Opened { state, owner_id, client, ref project, options, .. } = opened;
+        let Opened { state, owner_id, client, project, options, .. } = &opened;
         let parts = opened.parts()?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 
         // The disk must have space for the archive, plus one stem at a time.
-        let bytes = parts.file_bytes(&options).saturating_mul(tracks.len() as u64 + 1);
+        let bytes = parts.file_bytes().saturating_mul(tracks.len() as u64 + 1);
         ensure_room(state, opened.runtime, state.blobs.root(), bytes)?;
         let stems_id = uuid::Uuid::new_v4().simple().to_string();
         let key = stem_files::key(owner_id, &stems_id)?;
@@ -132,7 +144,7 @@ impl Export for Stems {
             let file_name = options.format.file_name(&format!("{:02} {}", index + 1, file_stem(&track.name)));
             let step = format!("Rendering {file_name}");
             let (stem, report) = opened.render(|writer| {
-                parts.render(Part::Stem(index), &options, writer, &mut |progress| {
+                parts.render(Part::Stem(index), writer, &mut |progress| {
                     client.report((number as f64 + progress) / tracks.len() as f64, &step)
                 })
             })?;

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{PresetKind, PresetSource};
+use crate::searches;
 
 /// Selects the presets of a list.
 #[derive(Debug, Default, Clone, Deserialize, IntoParams)]
@@ -16,8 +17,12 @@ pub(super) struct PresetQuery {
     #[param(inline)]
     pub(super) source: Option<PresetSource>,
     /// Text that the name, the category or the description contains, in upper or lower case.
+    #[serde(default, deserialize_with = "searches::text")]
+    #[param(max_length = 100)]
     pub(super) search: Option<String>,
     /// The whole category, in upper or lower case.
+    #[serde(default, deserialize_with = "searches::text")]
+    #[param(max_length = 100)]
     pub(super) category: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The last steps of a render: converts the sample rate, normalizes the loudness, writes the file
-//! and measures it.
+//! The last steps of a render: converts the sample rate, normalizes the loudness, and writes the
+//! file.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -7,9 +7,9 @@ use std::io::{Seek, SeekFrom, Write};
 use dsp_core::limiter::{LimiterConfig, LimiterProcessor};
 use dsp_core::resample::ResamplerProcessor;
 
-use super::encoder::Encoder;
+use super::encoder::{Encoder, Encoding, WrittenFile};
 use super::error::RenderError;
-use super::measure::{Measure, Measured};
+use super::measure::Measured;
 use super::normalization::{
     ATTEMPTS_MAX, NormalizationReport, Staged, Target, limit_with_headroom_db, lowered_limit_db,
 };
@@ -21,26 +21,27 @@ const CONVERSION_FRAMES: usize = 4_096;
 
 /// Converts what the engine renders to the file's sample rate, writes it into a file and measures
 /// it.
-pub(super) struct Delivery<W: Write + Seek> {
+pub(super) struct Delivery<'a, W: Write + Seek> {
     /// `None` if the file has the engine's sample rate. The file then contains the engine's
     /// samples.
     converter: Option<Converter>,
-    output: Output<W>,
+    output: Output<'a, W>,
 }
 
 /// Receives the samples of a file.
-enum Output<W: Write + Seek> {
+enum Output<'a, W: Write + Seek> {
     /// The samples are written immediately.
-    File(MeasuredFile<W>),
+    File(Encoder<W>),
     /// The samples wait until their loudness is known.
-    Normalized { target: Target, staged: Staged, file: NewFile<W> },
+    Normalized { target: Target, staged: Box<Staged>, file: NewFile<'a, W> },
 }
 
 /// A file that has not been started.
-struct NewFile<W: Write + Seek> {
+struct NewFile<'a, W: Write + Seek> {
     destination: W,
     options: MixOptions,
     seed: u64,
+    encoding: Option<&'a Encoding>,
 }
 
 /// A complete file.
@@ -48,6 +49,8 @@ struct NewFile<W: Write + Seek> {
 pub(super) struct Delivered {
     pub(super) measured: Measured,
     pub(super) clipped_samples: u64,
+    /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
+    pub(super) file_sha256: Option<String>,
     /// How the samples were normalized; `None` if they were not.
     pub(super) normalization: Option<NormalizationReport>,
 }
@@ -107,33 +110,10 @@ impl Converter {
     }
 }
 
-struct MeasuredFile<W: Write + Seek> {
-    encoder: Encoder<W>,
-    measure: Measure,
-}
-
-impl<W: Write + Seek> MeasuredFile<W> {
-    fn new(destination: W, options: &MixOptions, seed: u64) -> Result<Self, RenderError> {
-        let encoder = Encoder::new(destination, options, seed)?;
-        Ok(Self { encoder, measure: Measure::new(options.sample_rate_hz, options.sample_format())? })
-    }
-
-    fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
-        self.measure.add(self.encoder.write(left, right)?);
-        Ok(())
-    }
-
-    /// Completes the file. Returns its measurements and the number of clipped samples.
-    fn finish(self) -> Result<(Measured, u64), RenderError> {
-        let clipped_samples = self.encoder.finish()?;
-        Ok((self.measure.finish(), clipped_samples))
-    }
-}
-
-impl<W: Write + Seek> Output<W> {
+impl<W: Write + Seek> Output<'_, W> {
     fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         match self {
-            Self::File(file) => file.write(left, right),
+            Self::File(file) => Ok(file.write(left, right)?),
             Self::Normalized { staged, .. } => staged.write(left, right),
         }
     }
@@ -141,15 +121,15 @@ impl<W: Write + Seek> Output<W> {
     fn finish(self, observer: Observer<'_>) -> Result<Delivered, RenderError> {
         match self {
             Self::File(file) => {
-                let (measured, clipped_samples) = file.finish()?;
-                Ok(Delivered { measured, clipped_samples, normalization: None })
+                let WrittenFile { measured, clipped_samples, file_sha256 } = file.finish(observer)?;
+                Ok(Delivered { measured, clipped_samples, file_sha256, normalization: None })
             }
-            Self::Normalized { target, staged, file } => file.write_normalized(target, staged, observer),
+            Self::Normalized { target, staged, file } => file.write_normalized(target, *staged, observer),
         }
     }
 }
 
-impl<W: Write + Seek> NewFile<W> {
+impl<W: Write + Seek> NewFile<'_, W> {
     /// Writes the file, again with a lower limit if its true peak exceeds the target.
     fn write_normalized(
         mut self,
@@ -163,12 +143,12 @@ impl<W: Write + Seek> NewFile<W> {
         let mut attempts = 1;
         loop {
             self.destination.seek(SeekFrom::Start(0))?;
-            let mut file = MeasuredFile::new(&mut self.destination, &self.options, self.seed)?;
+            let mut file = Encoder::new(&mut self.destination, &self.options, self.seed, self.encoding)?;
             mix.normalized(gain_db, limit_db, |left, right| match observer(1.0) {
-                true => file.write(left, right),
+                true => Ok(file.write(left, right)?),
                 false => Err(RenderError::Cancelled),
             })?;
-            let (measured, clipped_samples) = file.finish()?;
+            let WrittenFile { measured, clipped_samples, file_sha256 } = file.finish(observer)?;
             if let Some(true_peak_db) = measured.true_peak_dbtp
                 && true_peak_db > target.true_peak_db
                 && attempts < ATTEMPTS_MAX
@@ -185,14 +165,19 @@ impl<W: Write + Seek> NewFile<W> {
                 peak_reduction_db,
                 attempts,
             };
-            return Ok(Delivered { measured, clipped_samples, normalization: Some(normalization) });
+            return Ok(Delivered {
+                measured,
+                clipped_samples,
+                file_sha256,
+                normalization: Some(normalization),
+            });
         }
     }
 }
 
-impl<W: Write + Seek> Delivery<W> {
+impl<'a, W: Write + Seek> Delivery<'a, W> {
     /// Starts a file. The samples wait in `temporary` until they can be normalized; without it,
-    /// they are not normalized.
+    /// they are not normalized. `encoding` encodes formats other than WAV.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,
@@ -200,6 +185,7 @@ impl<W: Write + Seek> Delivery<W> {
         seed: u64,
         content: Content,
         temporary: Option<File>,
+        encoding: Option<&'a Encoding>,
     ) -> Result<Self, RenderError> {
         let rate_hz = options.sample_rate_hz;
         let converter = match rate_hz == engine_rate_hz {
@@ -211,11 +197,11 @@ impl<W: Write + Seek> Delivery<W> {
             }),
         };
         let output = match options.normalization.zip(temporary) {
-            None => Output::File(MeasuredFile::new(destination, options, seed)?),
+            None => Output::File(Encoder::new(destination, options, seed, encoding)?),
             Some((target, temporary)) => Output::Normalized {
                 target,
-                staged: Staged::new(temporary, rate_hz)?,
-                file: NewFile { destination, options: *options, seed },
+                staged: Box::new(Staged::new(temporary, rate_hz)?),
+                file: NewFile { destination, options: options.clone(), seed, encoding },
             },
         };
         Ok(Self { converter, output })
@@ -266,6 +252,7 @@ mod tests {
 
     use super::*;
     use crate::rendering::audio_format::{AudioFormat, BitDepth};
+    use crate::rendering::selection::Selection;
 
     const ENGINE_RATE_HZ: u32 = 48_000;
 
@@ -276,12 +263,17 @@ mod tests {
             sample_rate_hz,
             format: AudioFormat::Wav,
             bit_depth: BitDepth::Pcm16,
+            quality: AudioFormat::Wav.quality_default(),
+            tags: None,
             noise_shaping: false,
             normalization: None,
+            selection: Selection::default(),
+            channel_check: false,
             tail_secs: 0.0,
         };
         let mut file = Cursor::new(Vec::new());
-        let mut delivery = Delivery::new(&mut file, ENGINE_RATE_HZ, &options, 1, content, None).unwrap();
+        let mut delivery =
+            Delivery::new(&mut file, ENGINE_RATE_HZ, &options, 1, content, None, None).unwrap();
         let square = |frame: usize| if (frame / 5).is_multiple_of(2) { peak } else { -peak };
         let values: Vec<f32> = (0..frames).map(square).collect();
         values.chunks(1_000).for_each(|values| delivery.write(values, values).unwrap());

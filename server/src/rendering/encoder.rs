@@ -1,74 +1,169 @@
-//! Writes rendered audio in each [`AudioFormat`], and computes the hash of the samples of a written
-//! file.
+//! Writes rendered audio in each format, and computes the hash of the samples of a WAV file.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 
-use dsp_core::wav::WavWriter;
+use dsp_core::session::Session;
+use dsp_core::wav::{SampleEncoder, WavWriter};
 use sha2::{Digest as _, Sha256};
 
-use super::audio_format::AudioFormat;
+use super::error::RenderError;
+use super::measure::{Measure, Measured};
 use super::options::MixOptions;
+use super::sources::Sources;
+use super::wav_chunks::wav_chunks;
+use super::{CHANNELS, Observer};
+use crate::encoding::{Codec, EncoderProcess, EncoderProgram, Request};
 
-/// Writes a stereo file block by block.
+/// Bytes per second of a lossy file at the highest quality, with a margin.
+const LOSSY_MAX_BYTES_PER_SEC: u64 = 80_000;
+
+/// Size in bytes that the headers and tags of a file can have.
+const HEADER_MAX_BYTES: u64 = 1 << 20;
+
+/// What is needed to encode files in another process, one after the other.
+#[derive(Debug)]
+pub(super) struct Encoding {
+    program: EncoderProgram,
+    /// An unnamed file, in which the process writes.
+    file: File,
+    max_frames: u64,
+}
+
+impl Encoding {
+    /// Prepares for files with these options. Returns `None` if this process writes them.
+    ///
+    /// # Errors
+    /// The temporary file cannot be created, or the disk is full.
+    pub(super) fn open(
+        options: &MixOptions,
+        session: &Session,
+        range: Option<&Range<u64>>,
+        sources: &mut dyn Sources,
+    ) -> io::Result<Option<Self>> {
+        let Some(codec) = options.codec() else { return Ok(None) };
+        let rate_hz = u64::from(options.sample_rate_hz);
+        // A conversion of the sample rate can add some frames.
+        let max_frames = options.max_frames(session, range) + rate_hz;
+        let max_bytes = match codec {
+            Codec::Flac { .. } => max_frames * CHANNELS * options.sample_format().bytes_per_sample() as u64,
+            Codec::Mp3(_) | Codec::Vorbis(_) | Codec::Opus(_) => {
+                max_frames / rate_hz.max(1) * LOSSY_MAX_BYTES_PER_SEC
+            }
+        };
+        let file = sources.temporary_file(max_bytes + HEADER_MAX_BYTES)?;
+        Ok(Some(Self { program: sources.encoder()?, file, max_frames }))
+    }
+}
+
+/// Writes a stereo file block by block, and measures it.
 pub(super) enum Encoder<W: Write + Seek> {
-    /// WAV.
-    Wav(WavWriter<W>),
+    /// This process writes a WAV file.
+    Wav(Box<WavFile<W>>),
+    /// Another process writes a file of another format. It is copied to the destination when it is
+    /// complete.
+    Process { samples: SampleEncoder, process: EncoderProcess, is_lossless: bool, destination: W },
+}
+
+/// A WAV file that is being written and measured.
+pub(super) struct WavFile<W: Write + Seek> {
+    writer: WavWriter<W>,
+    measure: Measure,
+    options: MixOptions,
+}
+
+/// A complete file.
+pub(super) struct WrittenFile {
+    pub(super) measured: Measured,
+    pub(super) clipped_samples: u64,
+    /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
+    pub(super) file_sha256: Option<String>,
 }
 
 impl<W: Write + Seek> Encoder<W> {
     /// Starts a file. `seed` is the seed of the dither.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub(super) fn new(destination: W, options: &MixOptions, seed: u64) -> io::Result<Self> {
-        let (rate_hz, samples) = (options.sample_rate_hz, options.sample_format());
-        match options.format {
-            AudioFormat::Wav => {
-                let writer = WavWriter::new(destination, rate_hz, samples, options.shaping(), seed)?;
-                Ok(Self::Wav(writer))
-            }
-        }
+    /// The file cannot be written, or its encoder cannot be started.
+    pub(super) fn new(
+        destination: W,
+        options: &MixOptions,
+        seed: u64,
+        encoding: Option<&Encoding>,
+    ) -> Result<Self, RenderError> {
+        let (rate_hz, format, shaping) = (options.sample_rate_hz, options.sample_format(), options.shaping());
+        let Some((codec, encoding)) = options.codec().zip(encoding) else {
+            let chunks = options.tags.as_ref().map(|tags| wav_chunks(options, tags, None));
+            let chunks = chunks.unwrap_or_default();
+            let writer = WavWriter::with_chunks(destination, rate_hz, format, shaping, seed, chunks)?;
+            let measure = Measure::new(rate_hz, format)?;
+            return Ok(Self::Wav(Box::new(WavFile { writer, measure, options: options.clone() })));
+        };
+        let request = Request {
+            codec,
+            sample_rate_hz: rate_hz,
+            tags: options.tags.clone().unwrap_or_default(),
+            max_frames: encoding.max_frames,
+        };
+        let process = encoding.program.start(&request, encoding.file.try_clone()?)?;
+        let samples = SampleEncoder::new(format, rate_hz, shaping, seed);
+        Ok(Self::Process { samples, process, is_lossless: options.format.is_lossless(), destination })
     }
 
-    /// Appends frames. Returns their samples as little-endian PCM, like a WAV file, whatever the
-    /// byte order of the file.
+    /// Appends frames.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> io::Result<&[u8]> {
+    pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> io::Result<()> {
         match self {
-            Self::Wav(writer) => writer.write(left, right),
+            Self::Wav(file) => file.measure.add(file.writer.write(left, right)?),
+            Self::Process { samples, process, .. } => process.write(samples.encode(left, right))?,
         }
+        Ok(())
     }
 
-    /// Completes the file. Returns the number of clipped samples.
+    /// Completes the file. `observer` can cancel it.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub(super) fn finish(self) -> io::Result<u64> {
+    /// The file cannot be written; [`RenderError::Cancelled`].
+    pub(super) fn finish(self, observer: Observer<'_>) -> Result<WrittenFile, RenderError> {
         match self {
-            Self::Wav(writer) => {
+            Self::Wav(file) => {
+                let WavFile { mut writer, measure, options } = *file;
                 let clipped_samples = writer.clipped_samples();
+                let measured = measure.finish();
+                if let Some(tags) = &options.tags {
+                    writer.replace_chunks(wav_chunks(&options, tags, Some(&measured)))?;
+                }
                 writer.finish()?;
-                Ok(clipped_samples)
+                Ok(WrittenFile { measured, clipped_samples, file_sha256: None })
+            }
+            Self::Process { samples, process, is_lossless, mut destination } => {
+                let (mut file, encoded) = process.finish(&mut || observer(1.0))?;
+                io::copy(&mut file, &mut destination)?;
+                destination.flush()?;
+                Ok(WrittenFile {
+                    measured: encoded.measured,
+                    // What is decoded from a lossy file can exceed full scale. A lossless file was
+                    // clipped before.
+                    clipped_samples: match is_lossless {
+                        true => samples.clipped_samples(),
+                        false => encoded.clipped_samples,
+                    },
+                    file_sha256: Some(encoded.file_sha256),
+                })
             }
         }
     }
 }
 
-/// Computes the SHA-256 of the samples of a file, in hexadecimal. Returns `None` if the file is
+/// Computes the SHA-256 of the samples of a WAV file, in hexadecimal. Returns `None` if the file is
 /// damaged.
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn pcm_sha256(format: AudioFormat, file: File) -> io::Result<Option<String>> {
-    match format {
-        AudioFormat::Wav => wav_pcm_sha256(file),
-    }
-}
-
-fn wav_pcm_sha256(file: File) -> io::Result<Option<String>> {
+pub(crate) fn wav_pcm_sha256(file: File) -> io::Result<Option<String>> {
     let mut file = BufReader::new(file);
     let mut start = [0; 12];
     if !read_exact_or_eof(&mut file, &mut start)?
@@ -123,7 +218,7 @@ mod tests {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(bytes).expect("writes");
         file.rewind().expect("seeks");
-        pcm_sha256(AudioFormat::Wav, file).expect("reads")
+        wav_pcm_sha256(file).expect("reads")
     }
 
     #[test]

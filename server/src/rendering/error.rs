@@ -4,6 +4,7 @@ use dsp_core::mixer::MixerError;
 use dsp_core::soundfont::BankError;
 use schemas::session::SessionError;
 
+use crate::encoding::EncodingError;
 use crate::error::ApiError;
 
 /// Reason why a render failed.
@@ -87,6 +88,15 @@ pub enum RenderError {
     /// The render was cancelled.
     #[error("the render was cancelled")]
     Cancelled,
+}
+
+impl From<EncodingError> for RenderError {
+    fn from(error: EncodingError) -> Self {
+        match error {
+            EncodingError::Cancelled => Self::Cancelled,
+            EncodingError::Io(io) => Self::Io(io),
+        }
+    }
 }
 
 /// Reason why a bank cannot be used.

@@ -3,12 +3,13 @@
 use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 use dsp_core::wav::SampleFormat;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::RenderError;
 
 /// Hashes and measures the audio data of a WAV file.
-pub(super) struct Measure {
+pub(crate) struct Measure {
     format: SampleFormat,
     meter: LoudnessMeter,
     hash: Sha256,
@@ -19,7 +20,7 @@ pub(super) struct Measure {
 }
 
 /// Measurements of an audio file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Number of frames in the file.
     pub frames: u64,
@@ -29,12 +30,23 @@ pub struct Measured {
     pub integrated_lufs: Option<f64>,
     /// Highest true peak in dBTP; `None` for silence.
     pub true_peak_dbtp: Option<f64>,
-    /// SHA-256 of the file's audio data without its header, in hexadecimal.
+    /// Loudness range in LU (EBU Tech 3342).
+    pub range_lu: f64,
+    /// Highest loudness of any 400 ms in LUFS; `None` for silence.
+    pub max_momentary_lufs: Option<f64>,
+    /// Highest loudness of any 3 seconds in LUFS; `None` for silence.
+    pub max_short_term_lufs: Option<f64>,
+    /// SHA-256 of the samples in hexadecimal: of the audio data of a WAV file, or of what a file of
+    /// another format decodes to.
     pub pcm_sha256: String,
 }
 
 impl Measure {
-    pub(super) fn new(sample_rate_hz: u32, format: SampleFormat) -> Result<Self, RenderError> {
+    /// Starts measuring samples of this format.
+    ///
+    /// # Errors
+    /// The loudness meter does not support the sample rate.
+    pub(crate) fn new(sample_rate_hz: u32, format: SampleFormat) -> Result<Self, RenderError> {
         Ok(Self {
             format,
             meter: LoudnessMeter::new(sample_rate_hz, ChannelLayout::Stereo)?,
@@ -47,7 +59,7 @@ impl Measure {
     }
 
     /// Adds the audio data of whole frames.
-    pub(super) fn add(&mut self, audio: &[u8]) {
+    pub(crate) fn add(&mut self, audio: &[u8]) {
         self.hash.update(audio);
         self.left.clear();
         self.right.clear();
@@ -57,7 +69,8 @@ impl Measure {
         self.peak = self.left.iter().chain(&self.right).fold(self.peak, |peak, value| peak.max(value.abs()));
     }
 
-    pub(super) fn finish(self) -> Measured {
+    /// Returns the measurements.
+    pub(crate) fn finish(self) -> Measured {
         let loudness = self.meter.loudness();
         let finite = |value: f64| value.is_finite().then_some(value);
         Measured {
@@ -65,6 +78,9 @@ impl Measure {
             peak: self.peak,
             integrated_lufs: finite(loudness.integrated_lufs),
             true_peak_dbtp: finite(loudness.true_peak_dbtp),
+            range_lu: loudness.range_lu,
+            max_momentary_lufs: finite(loudness.max_momentary_lufs),
+            max_short_term_lufs: finite(loudness.max_short_term_lufs),
             pcm_sha256: format!("{:x}", self.hash.finalize()),
         }
     }

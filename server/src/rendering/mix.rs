@@ -2,11 +2,15 @@
 
 use std::fs::File;
 use std::io::{Seek, Write};
+use std::ops::Range;
 
+use dsp_core::analysis::StereoChecker;
+use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
 use schemas::project::{Item, Project, Track, TrackKind};
 
 use super::delivery::{Content, Delivered, Delivery};
+use super::encoder::Encoding;
 use super::error::RenderError;
 use super::normalization::FRAME_BYTES;
 pub use super::options::MixOptions;
@@ -34,16 +38,22 @@ pub fn render(
     destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
-    let prepared = Prepared::open(project, sources, observer)?;
+    let mut prepared = Prepared::open(project, sources, observer)?;
+    let range = options.selection.frames(project, &prepared.session)?;
+    options.selection.apply(&mut prepared.session);
     let playing = tracks_that_play(project);
-    let temporary = match options.normalization {
+    let staged = match options.normalization {
         None => None,
         Some(_) => {
-            let size_bytes = options.max_frames(&prepared.session) * FRAME_BYTES as u64;
+            let frames = options.max_frames(&prepared.session, range.as_ref());
+            let size_bytes = frames * FRAME_BYTES as u64;
             Some(sources.temporary_file(size_bytes)?)
         }
     };
-    render_prepared(&prepared, options, &playing, threads::shared(), destination, temporary, observer)
+    let files =
+        Temporary { staged, encoding: Encoding::open(options, &prepared.session, range.as_ref(), sources)? };
+    let work = Work { playing: &playing, range };
+    render_prepared(&prepared, options, work, threads::shared(), destination, files, observer)
 }
 
 /// Returns the indices of the tracks that have notes or audio items.
@@ -59,34 +69,71 @@ pub(super) fn tracks_that_play(project: &Project) -> Vec<usize> {
     project.tracks.iter().enumerate().filter_map(plays).collect()
 }
 
+/// Temporary files of a render.
+#[derive(Debug, Default)]
+pub(super) struct Temporary {
+    /// Keeps the mix until its loudness is known.
+    staged: Option<File>,
+    /// Encodes formats other than WAV.
+    encoding: Option<Encoding>,
+}
+
+/// What to render of a prepared session.
+#[derive(Debug, Default)]
+pub(super) struct Work<'a> {
+    /// Indices of the tracks that have notes or audio items.
+    playing: &'a [usize],
+    /// The frames to render; `None` is the whole song with its tail.
+    range: Option<Range<u64>>,
+}
+
 pub(super) fn render_prepared(
     prepared: &Prepared,
     options: &MixOptions,
-    playing: &[usize],
+    Work { playing, range }: Work<'_>,
     threads: &dyn RenderThreads,
     destination: impl Write + Seek,
-    temporary: Option<File>,
+    Temporary { staged, encoding }: Temporary,
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
     let session = &prepared.session;
     let tail = TailConfig { max_secs: options.tail_secs };
-    let mut render = OfflineRender::new(session, prepared.slots(), tail)?;
+    let song_secs = |frames: u64| frames as f64 / f64::from(session.sample_rate_hz);
+    let end_secs = song_secs(range.as_ref().map_or(session.length_frames, |range| range.end - range.start));
+    let start_frame = range.as_ref().map_or(0, |range| range.start);
+    let mut render = match range {
+        None => OfflineRender::new(session, prepared.slots(), tail)?,
+        Some(range) => OfflineRender::of_range(session, prepared.slots(), range)?,
+    };
     let rate_hz = session.sample_rate_hz;
     let seed = session.seed;
-    let mut delivery = Delivery::new(destination, rate_hz, options, seed, Content::Mix, temporary)?;
+    let mut delivery =
+        Delivery::new(destination, rate_hz, options, seed, Content::Mix, staged, encoding.as_ref())?;
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
     // Peak of each track, followed by the peak of the master.
     let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];
     let mut pass = Pass::begin(&prepared.reservation);
+    let mut checker = options.channel_check.then(|| StereoChecker::new(rate_hz));
+    // The frames before a range are rendered, too, because their sound may last into it.
+    let mut skipped_frames = 0;
+    while start_frame > 0 && render.skip_by(threads) {
+        skipped_frames += BLOCK_FRAMES as u64;
+        if pass.is_due() {
+            pass.report(skipped_frames, start_frame + render.max_frames(), observer)?;
+        }
+    }
     while let Some((left, right)) = render.next_block_by(threads) {
+        if let Some(checker) = &mut checker {
+            checker.add(left, right);
+        }
         delivery.write(left, right)?;
         if pass.is_due() {
             update_peaks(&mut render, &mut peaks, &mut track_peaks);
-            pass.report(render.done_frames(), render.max_frames(), observer)?;
+            pass.report(start_frame + render.done_frames(), start_frame + render.max_frames(), observer)?;
         }
     }
     update_peaks(&mut render, &mut peaks, &mut track_peaks);
-    let Delivered { measured, clipped_samples, normalization } = delivery.finish(observer)?;
+    let Delivered { measured, clipped_samples, file_sha256, normalization } = delivery.finish(observer)?;
     // Tracks that the user muted are not reported as silent.
     let is_closed = |index: usize| !render.lets_through(index) || session.tracks[index].gain == 0.0;
     let silent = |index: &&usize| track_peaks[**index] < SILENT_PEAK && !is_closed(**index);
@@ -95,13 +142,15 @@ pub(super) fn render_prepared(
     Ok(MixReport {
         measured,
         clipped_samples,
+        file_sha256,
         silent_tracks,
         left_out: prepared.left_out_described(),
         missing_sounds: prepared.missing().to_vec(),
         is_silent: track_peaks.last().is_none_or(|peak| *peak < SILENT_PEAK),
-        song_secs: session.length_frames as f64 / f64::from(rate_hz),
+        song_secs: end_secs,
         limiter: LimiterReport::new(render.limiter_reduction(), rate_hz),
         normalization,
+        channels: checker.map(|checker| checker.finish().into()),
     })
 }
 

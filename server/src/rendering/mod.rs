@@ -7,11 +7,12 @@
 pub mod audio_format;
 pub mod banks;
 pub mod budget;
+pub mod channel_check;
 mod delivery;
 mod encoder;
 mod error;
 mod length;
-mod measure;
+pub(crate) mod measure;
 pub(crate) mod memory;
 pub mod missing;
 pub mod mix;
@@ -21,11 +22,13 @@ pub mod parts;
 mod pass;
 pub mod receipt;
 mod report;
+pub mod selection;
 pub mod sources;
 pub mod threads;
 pub mod track;
+mod wav_chunks;
 
-pub(crate) use encoder::pcm_sha256;
+pub(crate) use encoder::wav_pcm_sha256;
 pub use error::{BankProblem, RenderError};
 
 /// Number of channels of a render.

@@ -1,34 +1,73 @@
 //! Options of a render.
 
+use std::ops::Range;
+
 use dsp_core::dither::NoiseShaping;
 use dsp_core::session::Session;
 use dsp_core::wav::SampleFormat;
 
 use super::audio_format::{AudioFormat, BitDepth};
 use super::normalization::Target;
+use super::selection::Selection;
+use crate::encoding::Codec;
+use crate::encoding::quality::Quality;
+use crate::encoding::tags::Tags;
 
 /// Options of a render.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct MixOptions {
     /// Sample rate of the file in hertz.
     pub sample_rate_hz: u32,
     /// Format of the file.
     pub format: AudioFormat,
-    /// Sample format of the file.
+    /// Sample format of the file. For lossy formats, that of the samples that are encoded:
+    /// [`BitDepth::Float32`].
     pub bit_depth: BitDepth,
+    /// Quality of a lossy file.
+    pub quality: Quality,
+    /// Tags of the file. `None` leaves out the description of a WAV file.
+    pub tags: Option<Tags>,
     /// Whether the quantization noise is shaped, if the sample format and the sample rate allow it.
     pub noise_shaping: bool,
     /// Loudness and true peak to which a mix is normalized. Parts of a mix are not normalized.
     pub normalization: Option<Target>,
+    /// The part of the song.
+    pub selection: Selection,
+    /// Whether to check how the mix sounds in mono.
+    pub channel_check: bool,
     /// Maximum length of the tail after the last item, in seconds.
     pub tail_secs: f64,
 }
 
 impl MixOptions {
-    /// Returns the number of frames of the file of a session with the longest tail.
-    pub(super) fn max_frames(&self, session: &Session) -> u64 {
-        let secs = session.length_frames as f64 / f64::from(session.sample_rate_hz) + self.tail_secs;
-        (secs * f64::from(self.sample_rate_hz)).ceil() as u64
+    /// Returns the number of frames of the file of a range, or of the whole session with the longest
+    /// tail.
+    pub(super) fn max_frames(&self, session: &Session, range: Option<&Range<u64>>) -> u64 {
+        let secs = |frames: u64| frames as f64 / f64::from(session.sample_rate_hz);
+        let file_secs = match range {
+            None => secs(session.length_frames) + self.tail_secs,
+            Some(range) => secs(range.end.saturating_sub(range.start)),
+        };
+        (file_secs * f64::from(self.sample_rate_hz)).ceil() as u64
+    }
+
+    /// Returns the codec of the file; `None` for WAV.
+    pub(super) fn codec(&self) -> Option<Codec> {
+        Some(match self.format {
+            AudioFormat::Wav => return None,
+            AudioFormat::Flac => {
+                Codec::Flac { bits: if self.bit_depth == BitDepth::Pcm24 { 24 } else { 16 } }
+            }
+            AudioFormat::Mp3 => Codec::Mp3(self.quality),
+            AudioFormat::Ogg => Codec::Vorbis(self.quality),
+            AudioFormat::Opus => Codec::Opus(self.quality),
+        })
+    }
+
+    /// Returns the bit depth of the file; `None` for lossy formats, which have none.
+    #[must_use]
+    pub fn stated_bit_depth(&self) -> Option<BitDepth> {
+        (!self.format.bit_depths().is_empty()).then_some(self.bit_depth)
     }
 
     /// Returns the sample format of the file as the engine's type.

@@ -14,6 +14,7 @@ use dsp_core::session::{AutomationTarget, Session};
 use schemas::Project;
 
 use super::delivery::{Content, Delivery};
+use super::encoder::Encoding;
 use super::error::RenderError;
 use super::measure::Measured;
 use super::missing::MissingSound;
@@ -66,21 +67,25 @@ pub struct PartReport {
 pub struct Parts {
     prepared: Prepared,
     playing: Vec<usize>,
+    options: MixOptions,
+    encoding: Option<Encoding>,
 }
 
 impl Parts {
     /// Reserves memory for a project's renders, and opens its banks and audio at the project's
-    /// sample rate.
+    /// sample rate. All parts are rendered with `options`.
     ///
     /// # Errors
     /// [`RenderError`].
     pub fn open(
         project: &Project,
+        options: MixOptions,
         sources: &mut dyn Sources,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let prepared = Prepared::open(project, sources, observer)?;
-        Ok(Self { prepared, playing: tracks_that_play(project) })
+        let encoding = Encoding::open(&options, &prepared.session, None, sources)?;
+        Ok(Self { prepared, playing: tracks_that_play(project), options, encoding })
     }
 
     /// Returns the indices of the unmuted tracks that have notes or audio items. Solo does not
@@ -93,9 +98,9 @@ impl Parts {
 
     /// Estimates the size of a part's file without its header, in bytes.
     #[must_use]
-    pub fn file_bytes(&self, options: &MixOptions) -> u64 {
-        let frame_bytes = CHANNELS * options.sample_format().bytes_per_sample() as u64;
-        options.max_frames(&self.prepared.session) * frame_bytes
+    pub fn file_bytes(&self) -> u64 {
+        let frame_bytes = CHANNELS * self.options.sample_format().bytes_per_sample() as u64;
+        self.options.max_frames(&self.prepared.session, None) * frame_bytes
     }
 
     /// Returns the parts of the project that the engine cannot play, with the reasons.
@@ -118,15 +123,15 @@ impl Parts {
     pub fn render(
         &self,
         part: Part,
-        options: &MixOptions,
         destination: impl Write + Seek,
         observer: Observer<'_>,
     ) -> Result<PartReport, RenderError> {
+        let (options, encoding) = (&self.options, self.encoding.as_ref());
         let session = part_session(&self.prepared.session, part, options.tail_secs);
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
         let (rate_hz, seed) = (session.sample_rate_hz, session.seed);
-        let mut delivery = Delivery::new(destination, rate_hz, options, seed, Content::Part, None)?;
+        let mut delivery = Delivery::new(destination, rate_hz, options, seed, Content::Part, None, encoding)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared.reservation);
         while let Some((input_left, input_right)) = render.next_block_by(threads::shared()) {

@@ -9,11 +9,13 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::ENGINE_VERSION;
-use super::audio_format::BitDepth;
+use super::audio_format::{AudioFormat, BitDepth};
+use super::channel_check::ChannelReport;
 use super::missing::MissingSound;
 use super::normalization::NormalizationReport;
 use super::options::MixOptions;
 use super::report::{LeftOutOfRender, LimiterReport, MixReport};
+use super::selection::TickRange;
 
 /// Report of a render: measurements and hash of the file, settings, and parts that are missing from
 /// it.
@@ -21,8 +23,14 @@ use super::report::{LeftOutOfRender, LimiterReport, MixReport};
 pub struct Receipt {
     /// Highest absolute value of any sample; 1 is full scale.
     pub peak: f64,
-    /// Number of samples that were beyond full scale and were clipped to it.
+    /// Number of samples beyond full scale. In files of integers they were clipped to it.
     pub clipped_samples: u64,
+    /// Loudness range in LU (EBU Tech 3342).
+    pub loudness_range_lu: f64,
+    /// Highest loudness of any 400 ms in LUFS; null for silence.
+    pub max_momentary_lufs: Option<f64>,
+    /// Highest loudness of any 3 seconds in LUFS; null for silence.
+    pub max_short_term_lufs: Option<f64>,
     /// Ids of tracks that should be audible but are silent.
     pub silent_tracks: Vec<String>,
     /// Parts of the project that the engine cannot play: plugins, effects of other versions, and
@@ -34,7 +42,8 @@ pub struct Receipt {
     pub engine_version: &'static str,
     /// SHA-256 of the project document, in hexadecimal.
     pub project_sha256: String,
-    /// SHA-256 of the file's audio data without its header, in hexadecimal.
+    /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
+    /// another file decodes to.
     pub pcm_sha256: String,
     /// Number of frames in the file.
     pub frames: u64,
@@ -44,6 +53,8 @@ pub struct Receipt {
     pub limiter: LimiterReport,
     /// How the mix was normalized to a target loudness; null if it was not.
     pub normalization: Option<NormalizationReport>,
+    /// How the mix sounds in mono; null if `channel_check` was not set.
+    pub channels: Option<ChannelReport>,
     /// Settings of the render.
     pub settings: ReceiptSettings,
 }
@@ -53,10 +64,20 @@ pub struct Receipt {
 pub struct ReceiptSettings {
     /// Sample rate of the file in hertz.
     pub sample_rate_hz: u32,
-    /// Sample format of the file.
-    pub bit_depth: BitDepth,
+    /// File format.
+    pub format: AudioFormat,
+    /// Sample format of the file; null for lossy formats.
+    pub bit_depth: Option<BitDepth>,
+    /// Bit rate in kilobits per second; null if the file has none.
+    pub bit_rate_kbps: Option<u16>,
+    /// Quality of a variable bit rate, 0 to 10; null if the file has none.
+    pub quality: Option<u8>,
     /// Whether the quantization noise was shaped.
     pub noise_shaping: bool,
+    /// The range of the song; null for the whole song.
+    pub range: Option<TickRange>,
+    /// Ids of the only tracks that play; null for all tracks.
+    pub tracks: Option<Vec<String>>,
     /// Maximum length of the tail, in seconds.
     pub tail_secs: f64,
     /// Maximum number of voices of one track.
@@ -89,9 +110,16 @@ pub fn receipt(
     report: &MixReport,
 ) -> Receipt {
     let settings = &project.settings;
+    let (bit_rate_kbps, quality) = match options.format.is_lossless() {
+        true => (None, None),
+        false => options.quality.split(),
+    };
     Receipt {
         peak: f64::from(report.measured.peak),
         clipped_samples: report.clipped_samples,
+        loudness_range_lu: report.measured.range_lu,
+        max_momentary_lufs: report.measured.max_momentary_lufs,
+        max_short_term_lufs: report.measured.max_short_term_lufs,
         silent_tracks: report.silent_tracks.clone(),
         left_out: report.left_out.clone(),
         missing_sounds: report.missing_sounds.clone(),
@@ -102,10 +130,16 @@ pub fn receipt(
         song_secs: report.song_secs,
         limiter: report.limiter,
         normalization: report.normalization,
+        channels: report.channels.clone(),
         settings: ReceiptSettings {
             sample_rate_hz: options.sample_rate_hz,
-            bit_depth: options.bit_depth,
+            format: options.format,
+            bit_depth: options.stated_bit_depth(),
+            bit_rate_kbps,
+            quality,
             noise_shaping: options.shaping() != NoiseShaping::Off,
+            range: options.selection.range,
+            tracks: options.selection.tracks.clone(),
             tail_secs: options.tail_secs,
             polyphony: settings.polyphony,
             interpolation: settings.interpolation,

@@ -4,6 +4,7 @@ use dsp_core::limiter::Reduction;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::channel_check::ChannelReport;
 use super::measure::Measured;
 use super::missing::MissingSound;
 use super::normalization::NormalizationReport;
@@ -15,6 +16,8 @@ pub struct MixReport {
     pub measured: Measured,
     /// Number of samples that were beyond full scale and were clipped.
     pub clipped_samples: u64,
+    /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
+    pub file_sha256: Option<String>,
     /// Ids of tracks that should be audible but are silent.
     pub silent_tracks: Vec<String>,
     /// Parts of the project that the engine cannot play.
@@ -29,6 +32,8 @@ pub struct MixReport {
     pub limiter: LimiterReport,
     /// How the mix was normalized; `None` if it was not.
     pub normalization: Option<NormalizationReport>,
+    /// How the mix sounds in mono; `None` if this was not checked.
+    pub channels: Option<ChannelReport>,
 }
 
 /// Gain reduction of the mix limiter, measured at the project's sample rate.
@@ -61,6 +66,7 @@ impl MixReport {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = warnings(&self.missing_sounds, self.is_silent);
+        warnings.extend(self.channels.iter().flat_map(ChannelReport::warnings));
         if let Some(normalization) = &self.normalization
             && !self.is_silent
         {

@@ -16,6 +16,8 @@ use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::report::LeftOutOfRender;
 use super::{Observer, banks};
+use crate::encoding::EncoderProgram;
+use crate::helper_processes::Helpers;
 
 /// Name of the default bank if it has no id.
 const DEFAULT_NAME: &str = "default";
@@ -64,13 +66,21 @@ pub trait Sources {
     /// such file.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// Makes a file without a name, for at most `size_bytes` of samples that wait until their
-    /// loudness is known. The default is a file in the system's folder for temporary files.
+    /// Makes a file without a name, for at most `size_bytes` that wait until a file is complete. The
+    /// default is a file in the system's folder for temporary files.
     ///
     /// # Errors
     /// The file cannot be created, or the disk is full.
     fn temporary_file(&mut self, _size_bytes: u64) -> io::Result<File> {
         tempfile::tempfile()
+    }
+
+    /// Returns the program that encodes compressed files.
+    ///
+    /// # Errors
+    /// The path of this program is unknown.
+    fn encoder(&self) -> io::Result<EncoderProgram> {
+        EncoderProgram::of_this_program(Helpers::default())
     }
 
     /// Returns the budget for memory and time. The default is [`budget::DEFAULT_BYTES`] for this

@@ -7,10 +7,12 @@ use serde_json::json;
 
 use super::audio_format::{AudioFormat, BitDepth};
 use super::banks::{BankCache, BankLimits, open};
-use super::mix::{MixOptions, render, render_prepared};
+use super::mix::{MixOptions, Temporary, Work, render, render_prepared};
+use super::selection::Selection;
 use super::sources::Prepared;
 use super::threads::Threads;
 use super::{BankProblem, RenderError};
+use crate::encoding::quality::Quality;
 use crate::storage::{BlobKey, Blobs, Sharing};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
@@ -18,8 +20,12 @@ const OPTIONS: MixOptions = MixOptions {
     sample_rate_hz: 48_000,
     format: AudioFormat::Wav,
     bit_depth: BitDepth::Pcm16,
+    quality: Quality::BitRate(320),
+    tags: None,
     noise_shaping: false,
     normalization: None,
+    selection: Selection { range: None, tracks: None },
+    channel_check: false,
     tail_secs: 1.0,
 };
 
@@ -82,8 +88,16 @@ fn every_number_of_threads_gives_the_same_file() {
         Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone())), &mut |_| true).unwrap();
     let play = |threads: &dyn RenderThreads| {
         let mut file = Cursor::new(Vec::new());
-        let report =
-            render_prepared(&prepared, &OPTIONS, &[], threads, &mut file, None, &mut |_| true).unwrap();
+        let report = render_prepared(
+            &prepared,
+            &OPTIONS,
+            Work::default(),
+            threads,
+            &mut file,
+            Temporary::default(),
+            &mut |_| true,
+        )
+        .unwrap();
         (report.measured.pcm_sha256, file.into_inner())
     };
     let single_threaded = play(&SingleThread);

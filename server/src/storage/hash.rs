@@ -14,7 +14,15 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
+    sha256_of(File::open(path)?)
+}
+
+/// Returns the SHA-256 of what remains to be read, in hexadecimal.
+///
+/// # Errors
+/// The content cannot be read.
+pub(crate) fn sha256_of(content: impl io::Read) -> io::Result<String> {
     let mut hash = Sha256::new();
-    io::copy(&mut io::BufReader::with_capacity(BUFFER_BYTES, File::open(path)?), &mut hash)?;
+    io::copy(&mut io::BufReader::with_capacity(BUFFER_BYTES, content), &mut hash)?;
     Ok(format!("{:x}", hash.finalize()))
 }

@@ -58,10 +58,49 @@ pub struct Capabilities {
 pub struct ExportCapabilities {
     /// File formats of exported audio.
     pub formats: &'static [&'static str],
-    /// Sample formats of exported audio.
+    /// Sample formats of WAV files.
     pub bit_depths: &'static [BitDepth],
-    /// Sample rates of exported audio in hertz.
+    /// Sample rates of WAV files in hertz.
     pub sample_rates_hz: &'static [u32],
+    /// What each format supports.
+    pub by_format: Vec<FormatCapabilities>,
+}
+
+/// What a format of exported audio supports.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FormatCapabilities {
+    /// Name of the format in requests, which is also the extension of its files.
+    pub format: &'static str,
+    /// Sample formats; empty for lossy formats.
+    pub bit_depths: &'static [BitDepth],
+    /// Sample rates in hertz.
+    pub sample_rates_hz: &'static [u32],
+    /// Bit rates in kilobits per second; empty if the format has none.
+    pub bit_rates_kbps: &'static [u16],
+    /// Whether the format has a variable quality from 0 to 10.
+    pub has_quality: bool,
+    /// Default bit rate in kilobits per second; null if the format has none.
+    pub bit_rate_default_kbps: Option<u16>,
+    /// Default quality; null if the format has none, or has a bit rate by default.
+    pub quality_default: Option<u8>,
+}
+
+impl From<AudioFormat> for FormatCapabilities {
+    fn from(format: AudioFormat) -> Self {
+        let (bit_rate_default_kbps, quality_default) = match format.is_lossless() {
+            true => (None, None),
+            false => format.quality_default().split(),
+        };
+        Self {
+            format: format.extension(),
+            bit_depths: format.bit_depths(),
+            sample_rates_hz: format.sample_rates_hz(),
+            bit_rates_kbps: format.bit_rates_kbps(),
+            has_quality: format.has_variable_quality(),
+            bit_rate_default_kbps,
+            quality_default,
+        }
+    }
 }
 
 /// Limits on what the service accepts, and intervals of the web page.
@@ -160,6 +199,7 @@ pub(super) async fn read(
             formats: &AudioFormat::EXTENSIONS,
             bit_depths: AudioFormat::default().bit_depths(),
             sample_rates_hz: AudioFormat::default().sample_rates_hz(),
+            by_format: AudioFormat::ALL.iter().copied().map(Into::into).collect(),
         },
         ai: config.ai.upstream.is_some(),
         limits: config.into(),

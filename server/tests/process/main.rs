@@ -7,6 +7,7 @@ mod crowd;
 mod database;
 mod durability;
 mod event_streams;
+mod exported_files;
 mod full_disk;
 mod heavy_work;
 mod held_memory;

@@ -66,6 +66,27 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   await page.getByRole('button', { name: 'Start export' }).click();
   await expect(receipt).toContainText('\u221216.0 LUFS', { timeout: 120_000 });
   await expect(receipt).toContainText('24 bit, dithered');
+
+  await page.getByRole('button', { name: 'Export again' }).click();
+  await page.getByLabel('Format').selectOption('mp3');
+  await expect(page.getByLabel('Bit depth')).toHaveCount(0);
+  await page.getByLabel('Quality').selectOption({ label: '192 kbit/s, constant' });
+  await page.getByText('Tags', { exact: true }).click();
+  await page.getByLabel('ISRC').fill('not an ISRC');
+  await page.getByRole('button', { name: 'Start export' }).click();
+  await expect(page.getByRole('alert')).toContainText('isrc');
+  // The dialog has kept the options.
+  await expect(page.getByLabel('Quality')).toHaveValue('rate-192');
+  await page.getByLabel('Artist').fill('Ada');
+  await page.getByLabel('ISRC').fill('GB-A1B-23-00001');
+  await page.getByRole('button', { name: 'Start export' }).click();
+  await expect(receipt).toContainText('MP3, 48 kHz', { timeout: 120_000 });
+  await expect(receipt).toContainText('correlation');
+  const downloadingMp3 = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download MP3' }).click();
+  const mp3 = readFileSync(await (await downloadingMp3).path());
+  expect(mp3.subarray(0, 3).toString()).toBe('ID3');
+  expect(mp3.includes(Buffer.from('GBA1B2300001', 'utf16le')) || mp3.includes('GBA1B2300001')).toBe(true);
 });
 
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {

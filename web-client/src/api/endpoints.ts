@@ -1,7 +1,7 @@
 /** Calls the service's operations on songs, sounds, audio and tasks, one function per operation. */
 import type { Project, SampleRateHz } from '../project/model';
 import { answerOf, UNREAD_BODY, bodyOf, revisionOfEtag, type Api } from './client';
-import type { BitDepth, ProjectEntry, SoundFontRenderRequest } from './types';
+import type { BitDepth, BitRateKbps, ExportFormat, ProjectEntry, SoundFontRenderRequest } from './types';
 
 export const capabilities = ({ call }: Api) => bodyOf(call.GET('/api/v1/system/capabilities'));
 
@@ -84,7 +84,23 @@ export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, ra
 export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
   answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...UNREAD_BODY }));
 
-export type ExportOptions = { bitDepth: BitDepth; noiseShaping: boolean; sampleRateHz: SampleRateHz; targetLufs: number | null; title: string };
+/** Quality of a lossy file: a bit rate in kilobits per second, or 0 to 10 for a variable bit rate. */
+export type FileQuality = { bitRateKbps: number } | { quality: number };
+export type FileTags = { artist: string; album: string; genre: string; year: number | null; comment: string; isrc: string };
+export type ExportOptions = {
+  format: ExportFormat;
+  /** Null for formats without bit depths. */
+  bitDepth: BitDepth | null;
+  /** Null for lossless formats. */
+  quality: FileQuality | null;
+  noiseShaping: boolean;
+  sampleRateHz: SampleRateHz;
+  targetLufs: number | null;
+  /** Whether to check how the song sounds in mono. */
+  channelCheck: boolean;
+  title: string;
+  tags: FileTags;
+};
 /** Starts an export and returns the id of its task. */
 export async function startExport({ call }: Api, project: Project, options: ExportOptions): Promise<string> {
   const answer = await bodyOf(
@@ -92,12 +108,15 @@ export async function startExport({ call }: Api, project: Project, options: Expo
       params: { query: { async: true } },
       body: {
         project,
-        format: 'wav',
+        format: options.format,
         bit_depth: options.bitDepth,
+        bit_rate_kbps: options.quality && 'bitRateKbps' in options.quality ? (options.quality.bitRateKbps as BitRateKbps) : null,
+        quality: options.quality && 'quality' in options.quality ? options.quality.quality : null,
         noise_shaping: options.noiseShaping,
         normalize: options.targetLufs === null ? null : { lufs: options.targetLufs },
+        channel_check: options.channelCheck,
         sample_rate_hz: options.sampleRateHz,
-        metadata: { title: options.title },
+        metadata: { title: options.title, ...options.tags },
       },
     }),
   );

@@ -31,6 +31,9 @@ export type AuditEntry = Schemas['Page_Entry']['items'][number];
 export type Capabilities = Schemas['Capabilities'];
 export type InstrumentSound = Schemas['InstrumentSound'];
 export type BitDepth = Schemas['BitDepth'];
+export type ChannelReport = Schemas['ChannelReport'];
+export type ExportFormat = Schemas['Format'];
+export type BitRateKbps = NonNullable<Schemas['FileOptions']['bit_rate_kbps']>;
 export type NormalizationReport = Schemas['NormalizationReport'];
 
 export type ProjectEntry = Schemas['ProjectSummary'];

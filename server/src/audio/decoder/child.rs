@@ -3,24 +3,18 @@
 //! Its first line of input is a [`Request`]. Its output is lines of JSON, the last of which is the
 //! outcome. The process exits when its input ends, because then nobody waits for the result.
 
-use std::io::{BufRead as _, Read as _, Write as _};
+use std::io::{BufRead as _, Write as _};
 use std::panic::catch_unwind;
 use std::path::PathBuf;
 use std::process::exit;
 use std::time::{Duration, Instant};
 
 use super::{Message, Request};
-use crate::audio::decode::{self, Job, Limits, Refusal};
+use crate::audio::decode::{self, Job, Refusal};
+use crate::helper_processes::limits::{ResourceLimits, exit_after, exit_with_parent};
 
 /// Maximum address space of the process, in bytes.
 const MEMORY_MAX_BYTES: u64 = 3 << 28;
-
-/// Exit code of a process that exceeded its time limit.
-pub(super) const EXIT_TIMED_OUT: i32 = 75;
-
-/// Seconds of processor time between SIGXCPU and SIGKILL.
-#[cfg(unix)]
-const KILL_GRACE_SECS: u64 = 5;
 
 /// Time limit of a process that reads headers, in seconds.
 pub(super) const INSPECTION_SECS: u64 = 20;
@@ -42,8 +36,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 }
 
 fn decode(job: Job) -> anyhow::Result<()> {
-    set_resource_limits(&job.limits)?;
-    exit_with_parent(job.limits.wall_secs)?;
+    limit(job.limits.wall_secs, job.limits.max_output_bytes)?;
     drop_priority_later()?;
     let mut last_report = Instant::now();
     let outcome = catch_unwind(move || {
@@ -63,9 +56,7 @@ fn decode(job: Job) -> anyhow::Result<()> {
 }
 
 fn inspect(files: &[PathBuf]) -> anyhow::Result<()> {
-    let wall_secs = INSPECTION_SECS;
-    set_resource_limits(&Limits { max_secs: 0, max_channels: 0, max_output_bytes: 0, wall_secs })?;
-    exit_with_parent(wall_secs)?;
+    limit(INSPECTION_SECS, 0)?;
     for file in files {
         print(&Message::Inspected(catch_unwind(|| decode::inspect(file)).unwrap_or_default()));
     }
@@ -110,44 +101,10 @@ fn drop_priority_later() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Starts threads that exit the process when its input ends, and after the time limit.
-fn exit_with_parent(wall_secs: u64) -> std::io::Result<()> {
-    std::thread::Builder::new().spawn(|| {
-        let mut ignored = [0; 16];
-        while std::io::stdin().lock().read(&mut ignored).is_ok_and(|count| count > 0) {}
-        exit(1);
-    })?;
-    std::thread::Builder::new().spawn(move || {
-        std::thread::sleep(Duration::from_secs(wall_secs));
-        exit(EXIT_TIMED_OUT);
-    })?;
-    Ok(())
-}
-
-/// Limits the system resources of this process.
-#[cfg(unix)]
-fn set_resource_limits(limits: &Limits) -> anyhow::Result<()> {
-    use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    let output_bytes = limits.max_output_bytes.saturating_add(1 << 20);
-    let cpu_secs = limits.wall_secs;
-    for (resource, soft, hard) in [
-        (Resource::RLIMIT_AS, MEMORY_MAX_BYTES, MEMORY_MAX_BYTES),
-        // Only the limit of processor time sends SIGXCPU. SIGKILL at the hard limit could have
-        // other causes.
-        (Resource::RLIMIT_CPU, cpu_secs, cpu_secs.saturating_add(KILL_GRACE_SECS)),
-        (Resource::RLIMIT_FSIZE, output_bytes, output_bytes),
-        (Resource::RLIMIT_NOFILE, 64, 64),
-        (Resource::RLIMIT_CORE, 0, 0),
-    ] {
-        // A process cannot raise the hard limits that it inherits.
-        let (_, inherited) = getrlimit(resource)?;
-        setrlimit(resource, soft.min(inherited), hard.min(inherited))?;
-    }
-    Ok(())
-}
-
-/// Does nothing: on other systems, only the time is limited.
-#[cfg(not(unix))]
-fn set_resource_limits(_: &Limits) -> anyhow::Result<()> {
-    Ok(())
+/// Limits the system resources and the time of this process. It exits when its input ends.
+fn limit(wall_secs: u64, output_bytes: u64) -> anyhow::Result<()> {
+    let file_bytes = output_bytes.saturating_add(1 << 20);
+    ResourceLimits { memory_bytes: MEMORY_MAX_BYTES, cpu_secs: wall_secs, file_bytes }.set()?;
+    exit_with_parent()?;
+    Ok(exit_after(wall_secs)?)
 }

@@ -2,16 +2,12 @@
 
 use std::fs;
 
-use super::{Decoder, Failure, child};
+use super::{Decoder, Failure, child, program};
 use crate::audio::decode::{Job, Limits, Refusal, Report};
 use crate::audio::float_wav::{FloatWavReader, file_bytes};
 use crate::audio::peaks_file::{self, Shape};
 use crate::audio::test_files::*;
 use crate::helper_processes::Helpers;
-
-/// Name of the test that runs as the decoder process if `ENTRY_MARK` is set.
-pub(super) const ENTRY: &str = "audio::decoder::tests::a_file_is_decoded_in_a_separate_process";
-pub(super) const ENTRY_MARK: &str = "SONGFOUNDRY_TEST_DECODES";
 
 pub(super) const LIMITS: Limits =
     Limits { max_secs: 60, max_channels: 8, max_output_bytes: 100 << 20, wall_secs: 60 };
@@ -57,7 +53,7 @@ pub(super) fn refusal(bytes: &[u8], limits: Limits) -> Refusal {
 
 #[test]
 fn a_file_is_decoded_in_a_separate_process() {
-    if std::env::var_os(ENTRY_MARK).is_some() {
+    if std::env::var_os(program::TEST_ENTRY.mark).is_some() {
         child::run().expect("a job");
         return;
     }

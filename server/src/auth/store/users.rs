@@ -5,6 +5,7 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
+use super::invites;
 use crate::clock;
 use crate::db::Db;
 use crate::paging::{Position, contains_pattern};
@@ -151,6 +152,7 @@ pub(in crate::auth) async fn set_password(
     user: &UserRow,
     password_hash: &str,
 ) -> Result<Option<UserRow>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
     let row = sqlx::query(
         "UPDATE users SET password_hash = $1, must_change_password = 0, token_version = token_version + 1 \
          WHERE id = $2 AND token_version = $3 RETURNING *",
@@ -158,8 +160,12 @@ pub(in crate::auth) async fn set_password(
     .bind(password_hash)
     .bind(&user.id)
     .bind(user.token_version)
-    .fetch_optional(db)
+    .fetch_optional(&mut *transaction)
     .await?;
+    if row.is_some() {
+        invites::delete_open_of(&mut transaction, &user.username, Some(Role::Admin)).await?;
+    }
+    transaction.commit().await?;
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
@@ -220,7 +226,8 @@ pub(in crate::auth) enum Changed {
     LastAdmin,
 }
 
-/// Changes the role of an account, or enables or disables it. Disabling ends its tokens.
+/// Changes the role of an account, or enables or disables it. Disabling ends its tokens. The unused
+/// invitations of an account that is no longer an active administrator are deleted.
 pub(in crate::auth) async fn change(
     db: &Db,
     id: &str,
@@ -258,11 +265,15 @@ pub(in crate::auth) async fn change(
     .bind(id)
     .fetch_one(&mut *transaction)
     .await?;
+    if !is_active_admin(role, disabled) {
+        invites::delete_open_of(&mut transaction, &before.username, None).await?;
+    }
     transaction.commit().await?;
     Ok(Changed::Done(Box::new((before, UserRow::from_row(&row)?))))
 }
 
-/// Sets a password that must be changed, and ends all tokens and API keys. Returns `None` if there
+/// Sets a password that must be changed, ends all tokens and API keys, and deletes unused
+/// invitations. Returns `None` if there
 /// is no such account.
 pub(in crate::auth) async fn reset_password(
     db: &Db,
@@ -279,6 +290,9 @@ pub(in crate::auth) async fn reset_password(
     .fetch_optional(&mut *transaction)
     .await?;
     sqlx::query("DELETE FROM api_keys WHERE owner_id = $1").bind(id).execute(&mut *transaction).await?;
+    if let Some(row) = &row {
+        invites::delete_open_of(&mut transaction, row.try_get("username")?, None).await?;
+    }
     transaction.commit().await?;
     row.as_ref().map(UserRow::from_row).transpose()
 }

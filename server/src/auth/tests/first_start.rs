@@ -41,6 +41,14 @@ async fn a_first_start_without_local_trust_prints_a_password() {
 }
 
 #[tokio::test]
+async fn the_first_administrator_gets_another_name_if_a_user_has_it() {
+    let app = TestApp::start().await;
+    sqlx::query("UPDATE users SET role = 'user'").execute(&app.state.db).await.expect("changes the role");
+    let (app, password) = restarted(&app, &[("SF_TRUST_LOCAL", "off")]).await;
+    log_in(&app, "administrator", &password.expect("is printed")).await.expect(200);
+}
+
+#[tokio::test]
 async fn no_password_is_printed_if_an_administrator_can_log_in() {
     let desktop = TestApp::start().await;
     add_user(&desktop.state, "ada", STRONG).await;

@@ -130,6 +130,37 @@ async fn an_expired_or_deleted_invitation_is_invalid() {
 }
 
 #[tokio::test]
+async fn invitations_end_with_the_rights_of_the_administrator_who_created_them() {
+    let app = by_invitation().await;
+    let change = |id: &str, body: Value| {
+        app.local(Method::PATCH, &format!("/api/v1/admin/users/{id}")).json(&body).send()
+    };
+    for (name, way) in
+        [("ada", "demoted"), ("bob", "disabled"), ("eve", "reset"), ("zoe", "still an administrator")]
+    {
+        let token = app.token_of_new_user(name).await;
+        let id = me(&app, &token).await.expect(200)["id"].as_str().expect("an id").to_owned();
+        change(&id, json!({ "role": "admin" })).await.expect(200);
+        let request = app.remote(Method::POST, INVITES).token(&token).json(&json!({ "role": "admin" }));
+        let made = request.send().await.expect(201);
+        match way {
+            "demoted" => drop(change(&id, json!({ "role": "user" })).await.expect(200)),
+            "disabled" => drop(change(&id, json!({ "disabled": true })).await.expect(200)),
+            "reset" => {
+                let path = format!("/api/v1/admin/users/{id}/reset-password");
+                app.local(Method::POST, &path).json(&json!({})).send().await.expect(200);
+            }
+            _ => {}
+        }
+        let answer = register(&app, &format!("{name}-2"), STRONG, made["code"].as_str()).await;
+        match way {
+            "still an administrator" => drop(answer.expect(201)),
+            _ => drop(answer.problem(403, "invite_invalid")),
+        }
+    }
+}
+
+#[tokio::test]
 async fn many_users_register_without_invitations_from_one_address() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
     for number in 0..30 {

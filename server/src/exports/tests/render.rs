@@ -46,7 +46,8 @@ async fn a_project_becomes_a_file_with_a_receipt() {
     assert_eq!(receipt["limiter"], json!({"largest_reduction_db": 0.0, "reduced_secs": 0.0}));
     assert_eq!(
         receipt["settings"],
-        json!({"sample_rate_hz": 48000, "bit_depth": "pcm16", "noise_shaping": false, "tail_secs": 5.0, "polyphony": 256,
+        json!({"sample_rate_hz": 48000, "format": "wav", "bit_depth": "pcm16", "bit_rate_kbps": null, "quality": null,
+               "noise_shaping": false, "range": null, "tracks": null, "tail_secs": 5.0, "polyphony": 256,
                "interpolation": "four_point", "velocity_to_cutoff": "as_stated",
                "reverb": {"room": 0.5, "damping": 0.5, "width": 1.0, "level_db": 0.0},
                "chorus": {"delay_ms": 8.0, "depth_ms": 2.5, "rate_hz": 0.4, "level_db": 0.0}, "seed": 0,
@@ -364,7 +365,7 @@ async fn invalid_options_are_refused_by_name() {
     };
     check(json!({"project_id": "song"}), 400, "one_project").await;
     check(json!({"project": null}), 400, "one_project").await;
-    check(json!({"format": "mp3"}), 400, "unsupported_format").await;
+    check(json!({"format": "aiff"}), 400, "unsupported_format").await;
     check(json!({"bit_depth": "pcm12"}), 400, "unsupported_format").await;
     check(json!({"sample_rate_hz": 22050}), 400, "unsupported_sample_rate").await;
     check(json!({"tail_secs": 60.5}), 400, "bad_tail").await;
@@ -375,9 +376,56 @@ async fn invalid_options_are_refused_by_name() {
     let detail = check(json!({"normalize": {"true_peak_db": -20.5}}), 400, "bad_normalization").await;
     assert!(detail.contains("`normalize.true_peak_db`") && detail.contains("-20 to 0"), "{detail}");
     check(json!({"normalize": {"loudness": -14}}), 400, "unexpected_json").await;
-    let detail = check(json!({"channel_check": true}), 400, "unsupported_option").await;
-    assert!(detail.contains("`channel_check`"), "{detail}");
-    check(json!({"metadata": {"isrc": "QM0001"}}), 400, "unsupported_option").await;
+    let detail = check(json!({"surround": true}), 400, "unsupported_option").await;
+    assert!(detail.contains("`surround`"), "{detail}");
+    for (extra, status, code, part) in [
+        (
+            json!({"format": "mp3", "sample_rate_hz": 96000}),
+            422,
+            "unsupported_sample_rate",
+            "one of 44100 and 48000 Hz",
+        ),
+        (
+            json!({"format": "opus", "sample_rate_hz": 44100}),
+            422,
+            "unsupported_sample_rate",
+            "choose 48000 Hz",
+        ),
+        (json!({"format": "mp3", "bit_depth": "pcm16"}), 400, "unsupported_format", "`mp3` has no bit depth"),
+        (json!({"format": "flac", "bit_depth": "float32"}), 400, "unsupported_format", "`pcm16` and `pcm24`"),
+        (
+            json!({"format": "mp3", "bit_rate_kbps": 123}),
+            400,
+            "unsupported_quality",
+            "96, 128, 160, 192, 224, 256 and 320",
+        ),
+        (
+            json!({"format": "mp3", "bit_rate_kbps": 320, "quality": 3}),
+            400,
+            "unsupported_quality",
+            "leave one out",
+        ),
+        (json!({"format": "ogg", "bit_rate_kbps": 128}), 400, "unsupported_quality", "`ogg` has no bit rate"),
+        (json!({"format": "ogg", "quality": 11}), 400, "unsupported_quality", "choose 0 to 10"),
+        (json!({"quality": 5}), 400, "unsupported_quality", "`wav` has no variable quality"),
+        (json!({"metadata": {"isrc": "QM0001"}}), 400, "bad_metadata", "`metadata.isrc` is `QM0001`"),
+        (json!({"metadata": {"year": 0}}), 400, "bad_metadata", "`metadata.year` is 0"),
+        (json!({"metadata": {"title": "a\u{0}b"}}), 400, "bad_metadata", "U+0000"),
+        (json!({"metadata": {"artist": "x".repeat(65_536)}}), 400, "bad_metadata", "at most 1024"),
+        (json!({"range": {"start_tick": 960, "end_tick": 960}}), 400, "bad_range", "tick 960"),
+        (
+            json!({"range": {"start_tick": 0, "end_tick": 2_000_000_000}}),
+            422,
+            "too_long",
+            "at most 86400 seconds",
+        ),
+        (json!({"tracks": []}), 400, "bad_tracks", "0 entries"),
+        (json!({"tracks": ["nobody"]}), 404, "not_found", "nobody"),
+        (json!({"metadata": {"composer": "Ada"}}), 400, "unsupported_option", "`composer`"),
+    ] {
+        let detail = check(extra, status, code).await;
+        assert!(detail.contains(part), "{detail}");
+    }
     check(json!({"project": {"schema_version": 99}}), 400, "invalid_project").await;
     check(json!({"project": {"schema_version": 1, "project_id": "p", "tracks": 5}}), 400, "invalid_project")
         .await;
@@ -385,8 +433,7 @@ async fn invalid_options_are_refused_by_name() {
     long["tracks"][0]["items"][0]["length_ticks"] = 1_000_000_000.into();
     check(json!({"project": long}), 422, "too_long").await;
     // Unknown options are accepted if they are switched off.
-    let request =
-        json!({"project": project, "channel_check": false, "normalize": null, "metadata": {"artist": ""}});
+    let request = json!({"project": project, "surround": false, "channel_check": false, "normalize": null, "metadata": {"artist": ""}});
     studio.post(PATH, &request).await.expect(200);
 }
 
@@ -485,4 +532,116 @@ async fn large_renders_wait_until_there_is_memory_for_them() {
     for answer in futures_util::future::join_all(renders).await {
         answer.expect(200);
     }
+}
+
+#[tokio::test]
+async fn a_project_becomes_a_file_of_each_format() {
+    let studio = Studio::start().await;
+    let project = song(0, 4, json!([]));
+    for (format, media_type, rate_hz, start) in [
+        ("FLAC", "audio/flac", 48_000, &b"fLaC"[..]),
+        ("mp3", "audio/mpeg", 48_000, b"ID3"),
+        ("Ogg", "audio/ogg", 48_000, b"OggS"),
+        ("opus", "audio/ogg", 48_000, b"OggS"),
+    ] {
+        let metadata = json!({"title": "Tïtle", "artist": "Ada", "comment": "two\nlines"});
+        let request = json!({"project": project, "format": format, "metadata": metadata});
+        let answer = studio.post(PATH, &request).await.expect(200);
+        let name = format.to_lowercase();
+        assert_eq!(
+            (&answer["format"], &answer["receipt"]["settings"]["format"]),
+            (&json!(name), &json!(name))
+        );
+        assert_eq!(answer["sample_rate_hz"], rate_hz, "{format}");
+        assert_eq!(answer["bit_depth"], if name == "flac" { json!("pcm16") } else { json!(null) });
+        let audible = file(&studio, &answer).await;
+        assert_eq!((audible.status.as_u16(), audible.header("content-type")), (200, media_type));
+        let file_name = format!("filename*=UTF-8''T%C3%AFtle.{name}");
+        assert!(audible.header("content-disposition").ends_with(&file_name), "{format}");
+        assert!(audible.bytes.starts_with(start), "{format}");
+        let has = |text: &str| audible.bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(name == "mp3" || (has("ARTIST=Ada") && has("two\nlines")), "{format}");
+        assert_eq!(audible.header("etag").len(), 66);
+    }
+}
+
+#[tokio::test]
+async fn a_lossy_file_keeps_below_the_true_peak_of_its_normalization() {
+    let studio = Studio::start().await;
+    for format in ["mp3", "ogg", "opus"] {
+        let request = json!({"project": song(0, 4, json!([])), "format": format, "normalize": {"lufs": -8}});
+        let answer = studio.post(PATH, &request).await.expect(200);
+        let true_peak_db = answer["true_peak_db"].as_f64().expect("is audible");
+        assert!((-6.0..=-1.0).contains(&true_peak_db), "{format}: {true_peak_db} dBTP, {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_a_song_at_another_rate_has_the_next_rate_of_its_format() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 4, json!([]));
+    for (project_rate_hz, format, rate_hz) in
+        [(44_100, "opus", 48_000), (96_000, "mp3", 48_000), (44_100, "mp3", 44_100), (96_000, "flac", 96_000)]
+    {
+        project["sample_rate_hz"] = project_rate_hz.into();
+        let answer = studio.post(PATH, &json!({"project": project, "format": format})).await.expect(200);
+        assert_eq!(answer["sample_rate_hz"], rate_hz, "{project_rate_hz} Hz as {format}");
+    }
+}
+
+#[tokio::test]
+async fn the_channel_check_reports_what_a_mono_loudspeaker_loses() {
+    let studio = Studio::start().await;
+    let request = json!({"project": song(0, 4, json!([])), "channel_check": true});
+    let answer = studio.post(PATH, &request).await.expect(200);
+    let channels = &answer["receipt"]["channels"];
+    let correlation = channels["correlation"].as_f64().expect("has sound");
+    assert!((-1.0..=1.0).contains(&correlation), "{channels}");
+    let octaves = channels["octaves"].as_array().expect("a list");
+    assert!((3..=10).contains(&octaves.len()), "{channels}");
+    assert!(
+        octaves.iter().all(|octave| octave["mono_loss_db"].as_f64().expect("remains") > -0.01),
+        "{channels}"
+    );
+    let unchecked = studio.post(PATH, &json!({"project": song(0, 4, json!([]))})).await.expect(200);
+    assert_eq!(unchecked["receipt"]["channels"], json!(null));
+    assert_eq!(unchecked["receipt"]["pcm_sha256"], answer["receipt"]["pcm_sha256"]);
+}
+
+/// Renders a project as floats and returns the bytes of its samples.
+async fn float_bytes(studio: &Studio, project: &Value, extra: Value) -> Vec<u8> {
+    let mut request = json!({"project": project, "bit_depth": "float32"});
+    request.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    let answer = studio.post(PATH, &request).await.expect(200);
+    audio(&file(studio, &answer).await.bytes).to_vec()
+}
+
+#[tokio::test]
+async fn a_range_has_the_samples_of_the_whole_song() {
+    let studio = Studio::start().await;
+    let project = song(0, 4, json!([]));
+    let whole = float_bytes(&studio, &project, json!({})).await;
+    // At 120 quarter notes per minute, 960 ticks are 24,000 frames of 8 bytes.
+    let range = json!({"range": {"start_tick": 480, "end_tick": 1_440}});
+    let part = float_bytes(&studio, &project, range).await;
+    assert_eq!(part.len(), 24_000 * 8);
+    assert!(part == whole[12_000 * 8..36_000 * 8], "the samples differ");
+}
+
+#[tokio::test]
+async fn selected_tracks_play_alone_even_if_they_are_muted() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 4, json!([]));
+    let mut second = project["tracks"][0].clone();
+    second["id"] = "second".into();
+    second["items"][0]["notes"][0]["pitch"] = 40.into();
+    let first_id = project["tracks"][0]["id"].clone();
+    let alone = float_bytes(&studio, &project, json!({})).await;
+    project["tracks"].as_array_mut().unwrap().push(second);
+    let both = float_bytes(&studio, &project, json!({})).await;
+    assert!(both != alone);
+    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == alone);
+    project["tracks"][0]["mute"] = true.into();
+    project["tracks"][1]["solo"] = true.into();
+    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == alone);
 }

@@ -1938,6 +1938,29 @@ export interface components {
             /** @description Time when the folders were last searched, RFC 3339. */
             scanned_at: string;
         };
+        /** @description How a mix sounds in mono. */
+        ChannelReport: {
+            /**
+             * Format: double
+             * @description Correlation of the channels, -1 to 1: 1 for equal channels, 0 for independent ones, -1 for
+             *     opposite ones; null if a channel is silent.
+             */
+            correlation: number | null;
+            /**
+             * Format: double
+             * @description Level of the side signal (half the difference of the channels) above the mid signal (half
+             *     the sum), in decibels; null if one of them is silent.
+             */
+            side_level_db: number | null;
+            /**
+             * Format: double
+             * @description What the sum of the channels loses, in decibels: 0 for equal channels, 3 for independent
+             *     ones; null if nothing remains.
+             */
+            mono_loss_db: number | null;
+            /** @description The octaves with sound, from low to high. */
+            octaves: components["schemas"]["OctaveReport"][];
+        };
         /** @description A SoundFont without details. */
         CondensedSoundFont: {
             /** @description Id of the bank. */
@@ -2050,10 +2073,12 @@ export interface components {
         ExportCapabilities: {
             /** @description File formats of exported audio. */
             formats: string[];
-            /** @description Sample formats of exported audio. */
+            /** @description Sample formats of WAV files. */
             bit_depths: components["schemas"]["BitDepth"][];
-            /** @description Sample rates of exported audio in hertz. */
+            /** @description Sample rates of WAV files in hertz. */
             sample_rates_hz: number[];
+            /** @description What each format supports. */
+            by_format: components["schemas"]["FormatCapabilities"][];
         };
         /** @description The project to export. */
         ExportRequest: {
@@ -2073,6 +2098,19 @@ export interface components {
             /** @description Reason why the value is not valid. */
             detail: string;
         };
+        /** @description Format, quality and tags of a file. */
+        FileOptions: {
+            format?: components["schemas"]["Format"] | null;
+            /** @enum {integer|null} */
+            bit_rate_kbps?: 64 | 96 | 128 | 160 | 192 | 224 | 256 | 320 | null;
+            /**
+             * Format: int32
+             * @description Quality of an Ogg Vorbis or MP3 file with a variable bit rate; 10 is the best. The default
+             *     of Ogg Vorbis is 6.
+             */
+            quality?: number | null;
+            metadata?: components["schemas"]["RenderMetadata"] | null;
+        };
         /** @description A folder below a media folder, with its subfolders. */
         Folder: {
             /** @description Absolute path of the folder. */
@@ -2089,7 +2127,30 @@ export interface components {
          * @description File format of rendered audio.
          * @enum {string}
          */
-        Format: "wav";
+        Format: "wav" | "flac" | "mp3" | "ogg" | "opus";
+        /** @description What a format of exported audio supports. */
+        FormatCapabilities: {
+            /** @description Name of the format in requests, which is also the extension of its files. */
+            format: string;
+            /** @description Sample formats; empty for lossy formats. */
+            bit_depths: components["schemas"]["BitDepth"][];
+            /** @description Sample rates in hertz. */
+            sample_rates_hz: number[];
+            /** @description Bit rates in kilobits per second; empty if the format has none. */
+            bit_rates_kbps: number[];
+            /** @description Whether the format has a variable quality from 0 to 10. */
+            has_quality: boolean;
+            /**
+             * Format: int32
+             * @description Default bit rate in kilobits per second; null if the format has none.
+             */
+            bit_rate_default_kbps: number | null;
+            /**
+             * Format: int32
+             * @description Default quality; null if the format has none, or has a bit rate by default.
+             */
+            quality_default: number | null;
+        };
         /** @description The track to freeze, and the options of the export. */
         FreezeRequest: components["schemas"]["RenderOptions"] & {
             /** @description Id of the track. */
@@ -2104,7 +2165,7 @@ export interface components {
              * @description Id of the helper within this process. It is never reused.
              */
             id: number;
-            /** @description Kind of helper: `decoder`, `plugin scan` or `folder dialog`. */
+            /** @description Kind of helper: `decoder`, `encoder`, `plugin scan` or `folder dialog`. */
             kind: string;
             /**
              * Format: int32
@@ -2405,7 +2466,7 @@ export interface components {
             played_preset: components["schemas"]["NamedPreset"] | null;
         };
         /** @description The song to mix down, and the options of the export. */
-        MixdownRequest: components["schemas"]["RenderOptions"] & {
+        MixdownRequest: components["schemas"]["SelectionOptions"] & components["schemas"]["RenderOptions"] & {
             /** @description Name of the audio file; by default the name of the project. */
             name?: string | null;
         };
@@ -2534,6 +2595,24 @@ export interface components {
              * @description Highest true peak in dBTP; -1 by default.
              */
             true_peak_db?: number | null;
+        };
+        /** @description What an octave loses in mono. */
+        OctaveReport: {
+            /**
+             * Format: double
+             * @description Centre of the octave in hertz.
+             */
+            center_hz: number;
+            /**
+             * Format: double
+             * @description Level of the octave in dBFS, where a full-scale sine in both channels is 0.
+             */
+            level_db: number;
+            /**
+             * Format: double
+             * @description What the sum of the channels loses, in decibels; null if nothing remains.
+             */
+            mono_loss_db: number | null;
         };
         /** @description A SoundFont that is not played because another one with the same id is played. */
         OtherSoundFont: {
@@ -3203,9 +3282,24 @@ export interface components {
             peak: number;
             /**
              * Format: int64
-             * @description Number of samples that were beyond full scale and were clipped to it.
+             * @description Number of samples beyond full scale. In files of integers they were clipped to it.
              */
             clipped_samples: number;
+            /**
+             * Format: double
+             * @description Loudness range in LU (EBU Tech 3342).
+             */
+            loudness_range_lu: number;
+            /**
+             * Format: double
+             * @description Highest loudness of any 400 ms in LUFS; null for silence.
+             */
+            max_momentary_lufs: number | null;
+            /**
+             * Format: double
+             * @description Highest loudness of any 3 seconds in LUFS; null for silence.
+             */
+            max_short_term_lufs: number | null;
             /** @description Ids of tracks that should be audible but are silent. */
             silent_tracks: string[];
             /**
@@ -3219,7 +3313,10 @@ export interface components {
             engine_version: string;
             /** @description SHA-256 of the project document, in hexadecimal. */
             project_sha256: string;
-            /** @description SHA-256 of the file's audio data without its header, in hexadecimal. */
+            /**
+             * @description SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
+             *     another file decodes to.
+             */
             pcm_sha256: string;
             /**
              * Format: int64
@@ -3234,6 +3331,7 @@ export interface components {
             /** @description Gain reduction of the mix limiter. */
             limiter: components["schemas"]["LimiterReport"];
             normalization: components["schemas"]["NormalizationReport"] | null;
+            channels: components["schemas"]["ChannelReport"] | null;
             /** @description Settings of the render. */
             settings: components["schemas"]["ReceiptSettings"];
         };
@@ -3244,10 +3342,24 @@ export interface components {
              * @description Sample rate of the file in hertz.
              */
             sample_rate_hz: number;
-            /** @description Sample format of the file. */
-            bit_depth: components["schemas"]["BitDepth"];
+            /** @description File format. */
+            format: components["schemas"]["Format"];
+            bit_depth: components["schemas"]["BitDepth"] | null;
+            /**
+             * Format: int32
+             * @description Bit rate in kilobits per second; null if the file has none.
+             */
+            bit_rate_kbps: number | null;
+            /**
+             * Format: int32
+             * @description Quality of a variable bit rate, 0 to 10; null if the file has none.
+             */
+            quality: number | null;
             /** @description Whether the quantization noise was shaped. */
             noise_shaping: boolean;
+            range: components["schemas"]["TickRange"] | null;
+            /** @description Ids of the only tracks that play; null for all tracks. */
+            tracks: string[] | null;
             /**
              * Format: double
              * @description Maximum length of the tail, in seconds.
@@ -3347,8 +3459,7 @@ export interface components {
             audio_url: string;
             /** @description File format. */
             format: string;
-            /** @description Sample format of the file. */
-            bit_depth: components["schemas"]["BitDepth"];
+            bit_depth: components["schemas"]["BitDepth"] | null;
             /**
              * Format: double
              * @description Length in seconds.
@@ -3377,10 +3488,28 @@ export interface components {
             /** @description Measurements, settings and hash of the render. */
             receipt: components["schemas"]["Receipt"];
         };
-        /** @description Metadata of the song. */
+        /** @description Tags of a file. The title also names the file in the browser. */
         RenderMetadata: {
-            /** @description Title. */
+            /** @description Title; at most 1,024 bytes, like the other texts. The default is the project's name. */
             title?: string | null;
+            /** @description Artist. */
+            artist?: string | null;
+            /** @description Album. */
+            album?: string | null;
+            /** @description Genre. */
+            genre?: string | null;
+            /**
+             * Format: int32
+             * @description Year of the recording.
+             */
+            year?: number | null;
+            /** @description Comment; at most 65,536 bytes. Only a comment may contain line breaks. */
+            comment?: string | null;
+            /**
+             * @description International Standard Recording Code (ISO 3901), such as `GB-A1B-23-00001`, with or without
+             *     hyphens.
+             */
+            isrc?: string | null;
         };
         /** @description The project of an export, and how its audio is written. */
         RenderOptions: {
@@ -3394,6 +3523,11 @@ export interface components {
              */
             noise_shaping?: boolean | null;
             normalize?: components["schemas"]["Normalize"] | null;
+            /**
+             * @description Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt, and
+             *     warns of octaves that a mono loudspeaker loses. Stems and frozen tracks are not checked.
+             */
+            channel_check?: boolean | null;
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
@@ -3403,10 +3537,7 @@ export interface components {
             tail_secs?: number | null;
         };
         /** @description Project and options of a render. */
-        RenderRequest: components["schemas"]["RenderOptions"] & {
-            format?: components["schemas"]["Format"] | null;
-            metadata?: components["schemas"]["RenderMetadata"] | null;
-        };
+        RenderRequest: components["schemas"]["FileOptions"] & components["schemas"]["SelectionOptions"] & components["schemas"]["RenderOptions"];
         /** @description Values of a template's variables. */
         RenderTemplate: {
             /** @description Texts by the names of variables; unused ones are ignored. */
@@ -3585,6 +3716,15 @@ export interface components {
              */
             plugins: components["schemas"]["PluginScan"][];
         };
+        /** @description The part of a song that an export renders. */
+        SelectionOptions: {
+            range?: components["schemas"]["TickRange"] | null;
+            /**
+             * @description Ids of the only tracks to play, through the buses and the master, even if they are muted; by
+             *     default all tracks.
+             */
+            tracks?: string[] | null;
+        };
         /** @description Accepted values of a setting. */
         SettingDescription: {
             /** @description Name of the setting. */
@@ -3755,7 +3895,7 @@ export interface components {
             task_id: string;
         };
         /** @description The tracks to render as stems, and the options of the export. */
-        StemsRequest: components["schemas"]["RenderOptions"] & {
+        StemsRequest: components["schemas"]["FileOptions"] & components["schemas"]["RenderOptions"] & {
             /** @description Ids of the tracks; by default those of all tracks that play something and are not muted. */
             tracks?: string[] | null;
         };
@@ -3937,6 +4077,19 @@ export interface components {
          * @enum {string}
          */
         ThrottledKind: "account_at_address" | "address" | "account" | "registrations";
+        /** @description A range of a song in ticks (960 per quarter note). */
+        TickRange: {
+            /**
+             * Format: int32
+             * @description First tick.
+             */
+            start_tick: number;
+            /**
+             * Format: int32
+             * @description First tick after the range.
+             */
+            end_tick: number;
+        };
         /**
          * @description Unit of `tick` and `length_ticks`.
          * @enum {string}

@@ -20,6 +20,8 @@ export class Exporting {
   state = $state.raw<ExportState>({ kind: 'idle' });
   /** The last finished export since the page was loaded; null if there is none. */
   lastExport = $state.raw<Exported | null>(null);
+  /** The options of the last export, and the song that it was made of; null before the first export. */
+  #last: { projectId: string; options: ExportOptions } | null = null;
   readonly #api: Api;
 
   constructor(api: Api) {
@@ -27,6 +29,7 @@ export class Exporting {
   }
 
   async start(project: Project, options: ExportOptions): Promise<void> {
+    this.#last = { projectId: project.project_id, options };
     this.state = { kind: 'running', taskId: null, progress: 0, message: 'Starting', cancelling: false };
     try {
       const taskId = await startExport(this.#api, project, options);
@@ -48,6 +51,11 @@ export class Exporting {
     }
   }
 
+  /** Returns the options of the last export of a song, which the dialog offers again. */
+  lastOptions(projectId: string): ExportOptions | null {
+    return this.#last?.projectId === projectId ? this.#last.options : null;
+  }
+
   /** Asks the service to cancel the task. The export ends when the task's last event arrives. */
   async cancel(): Promise<void> {
     const { state } = this;
@@ -67,7 +75,7 @@ export class Exporting {
     this.state = { kind: 'done', exported, downloading: true };
     try {
       const file = await exportedFile(this.#api, exported.result.render_id);
-      saveBlob(file, `${exported.title || 'song'}.wav`);
+      saveBlob(file, `${exported.title || 'song'}.${exported.result.format}`);
       this.state = { kind: 'done', exported, downloading: false };
     } catch (error) {
       this.#fail(reasonOf(error));

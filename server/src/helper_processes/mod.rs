@@ -4,6 +4,11 @@
 //! The code that starts a helper keeps it registered until the helper ends, and checks whether an
 //! administrator has requested its end. No helper is ended by its process id, because the operating
 //! system may have reused the id for another process.
+//!
+//! [`program`] starts this program again as a helper, and [`limits`] limits such a process.
+
+pub(crate) mod limits;
+pub(crate) mod program;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +24,7 @@ use crate::clock;
 pub struct Helper {
     /// Id of the helper within this process. It is never reused.
     pub id: u64,
-    /// Kind of helper: `decoder`, `plugin scan` or `folder dialog`.
+    /// Kind of helper: `decoder`, `encoder`, `plugin scan` or `folder dialog`.
     pub kind: &'static str,
     /// Process id.
     pub pid: u32,

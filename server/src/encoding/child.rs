@@ -1,0 +1,112 @@
+//! The process that encodes one file: `songfoundry encode`.
+//!
+//! The first line of its input is a [`Request`]. Parts of the samples follow, each as its length in
+//! bytes (32 bits, little-endian) and the bytes of whole interleaved frames; a length of 0 ends
+//! them. Standard output is the file, which is read again in the end. The outcome is a line of JSON
+//! on standard error. The process exits if its input ends early.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, Read, Seek as _, Write as _};
+use std::panic::catch_unwind;
+use std::process::exit;
+
+use super::{CHANNELS, Encoded, Message, Request, codecs, decoding};
+use crate::helper_processes::limits::{ResourceLimits, exit_with_parent};
+
+/// Maximum address space of the process, in bytes.
+const MEMORY_MAX_BYTES: u64 = 3 << 28;
+
+/// Processor time in seconds that every file may take. Long files may take their own length in
+/// addition; encoders are several times faster.
+const CPU_SECS: u64 = 120;
+
+/// Maximum size of a part of the samples, in bytes.
+const PART_MAX_BYTES: u32 = 1 << 24;
+
+/// Bytes of a file in addition to its samples: headers and tags.
+const HEADER_MAX_BYTES: u64 = 4 << 20;
+
+/// Reads a request and the samples from standard input, encodes them and prints the outcome.
+///
+/// # Errors
+/// If there is no request, or a limit or thread cannot be set up.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let mut line = String::new();
+    let mut input = io::stdin().lock();
+    input.read_line(&mut line)?;
+    let request: Request = serde_json::from_str(&line)?;
+    let frame_bytes = (CHANNELS * request.codec.sample_bytes()) as u64;
+    ResourceLimits {
+        memory_bytes: MEMORY_MAX_BYTES,
+        cpu_secs: CPU_SECS + request.max_frames / u64::from(request.sample_rate_hz.max(1)),
+        file_bytes: HEADER_MAX_BYTES.saturating_add(request.max_frames.saturating_mul(2 * frame_bytes)),
+    }
+    .set()?;
+    let file = output()?;
+    let outcome = catch_unwind(move || -> io::Result<Encoded> {
+        let sent = encode(&request, &file, &mut input)?;
+        drop(input);
+        exit_with_parent()?;
+        decoding::measure(&request, file, &sent)
+    });
+    let message = match outcome {
+        Ok(Ok(encoded)) => Message::Done(encoded),
+        Ok(Err(error)) => Message::Failed(error.to_string()),
+        Err(_) => Message::Failed("the encoder crashed".to_owned()),
+    };
+    let mut text = serde_json::to_vec(&message)?;
+    text.push(b'\n');
+    let printed = io::stderr().write_all(&text);
+    // Nothing else may be written into the file that is the standard output.
+    exit(i32::from(printed.is_err()));
+}
+
+/// Returns the standard output as an empty file.
+fn output() -> io::Result<File> {
+    #[cfg(unix)]
+    let handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
+    #[cfg(windows)]
+    let handle = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?;
+    let mut file = File::from(handle);
+    file.set_len(0)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// The samples that were received.
+pub(super) struct Sent {
+    /// SHA-256 of the samples, in hexadecimal.
+    pub(super) sha256: String,
+    /// Number of frames.
+    pub(super) frames: u64,
+}
+
+/// Encodes the samples of `input` to `file`.
+fn encode(request: &Request, file: &File, input: &mut impl Read) -> io::Result<Sent> {
+    use sha2::{Digest as _, Sha256};
+    let mut codec = codecs::start(request, file.try_clone()?)?;
+    let frame_bytes = CHANNELS * request.codec.sample_bytes();
+    let mut unread_frames = request.max_frames;
+    let mut hash = Sha256::new();
+    let mut samples = Vec::new();
+    loop {
+        let mut length = [0; 4];
+        input.read_exact(&mut length)?;
+        let length = u32::from_le_bytes(length);
+        if length == 0 {
+            codec.finish()?;
+            let frames = request.max_frames - unread_frames;
+            return Ok(Sent { sha256: format!("{:x}", hash.finalize()), frames });
+        }
+        let frames = u64::from(length) / frame_bytes as u64;
+        if length > PART_MAX_BYTES || !(length as usize).is_multiple_of(frame_bytes) || frames > unread_frames
+        {
+            return Err(io::Error::other(format!("a part of {length} bytes is not expected")));
+        }
+        unread_frames -= frames;
+        samples.resize(length as usize, 0);
+        input.read_exact(&mut samples)?;
+        hash.update(&samples);
+        codec.write(&samples)?;
+    }
+}

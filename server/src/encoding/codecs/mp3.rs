@@ -1,0 +1,144 @@
+//! MP3 (ISO/IEC 11172-3 layer III), with LAME.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
+
+use id3::TagLike as _;
+use mp3lame_encoder::{
+    Bitrate, Builder, DualPcm, Encoder, FlushGap, Quality as LameQuality, VbrMode, max_required_buffer_size,
+};
+
+use super::{Encode, deinterleave};
+use crate::encoding::Request;
+use crate::encoding::quality::{Quality, VARIABLE_MAX};
+use crate::encoding::tags::{ENCODED_BY, Tags};
+
+/// Quality of the search for the best encoding: 2 of 0 (best, slowest) to 9.
+const SEARCH: LameQuality = LameQuality::NearBest;
+
+/// Writes an MP3 file with ID3v2 tags and a LAME tag, which contains the length.
+pub(super) struct Mp3Encoder {
+    file: BufWriter<File>,
+    encoder: Encoder,
+    /// Size of the ID3v2 tags in bytes.
+    tags_bytes: u64,
+    channels: [Vec<f32>; 2],
+    encoded: Vec<u8>,
+}
+
+impl Mp3Encoder {
+    pub(super) fn new(request: &Request, quality: Quality, file: File) -> io::Result<Self> {
+        let mut builder = Builder::new().ok_or_else(|| io::Error::other("LAME does not start"))?;
+        builder.set_sample_rate(request.sample_rate_hz).map_err(lame_error)?;
+        builder.set_num_channels(2).map_err(lame_error)?;
+        builder.set_quality(SEARCH).map_err(lame_error)?;
+        builder.set_to_write_vbr_tag(true).map_err(lame_error)?;
+        match quality {
+            Quality::BitRate(kbps) => {
+                builder.set_vbr_mode(VbrMode::Off).map_err(lame_error)?;
+                builder.set_brate(bit_rate(kbps)?).map_err(lame_error)?;
+            }
+            Quality::Variable(quality) => {
+                builder.set_vbr_mode(VbrMode::Mtrh).map_err(lame_error)?;
+                builder.set_vbr_quality(variable(quality)).map_err(lame_error)?;
+            }
+        }
+        let encoder = builder.build().map_err(lame_error)?;
+        let tags = id3_tags(&request.tags)?;
+        let mut file = BufWriter::new(file);
+        file.write_all(&tags)?;
+        let channels = [Vec::new(), Vec::new()];
+        Ok(Self { file, encoder, tags_bytes: tags.len() as u64, channels, encoded: Vec::new() })
+    }
+}
+
+impl Encode for Mp3Encoder {
+    fn write(&mut self, samples: &[u8]) -> io::Result<()> {
+        deinterleave(samples, &mut self.channels);
+        let [left, right] = &self.channels;
+        self.encoded.clear();
+        self.encoded.reserve(max_required_buffer_size(left.len()));
+        self.encoder
+            .encode_to_vec(DualPcm { left: left.as_slice(), right: right.as_slice() }, &mut self.encoded)
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        self.file.write_all(&self.encoded)
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.encoded.clear();
+        self.encoded.reserve(max_required_buffer_size(0));
+        self.encoder
+            .flush_to_vec::<FlushGap>(&mut self.encoded)
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        self.file.write_all(&self.encoded)?;
+        // The first frame of audio is space for the LAME tag.
+        let mut lame_tag = Vec::with_capacity(self.encoder.lame_tag_size());
+        if self.encoder.lame_tag_encode_to_vec(&mut lame_tag).is_some() {
+            self.file.seek(SeekFrom::Start(self.tags_bytes))?;
+            self.file.write_all(&lame_tag)?;
+        }
+        self.file.flush()
+    }
+}
+
+/// Returns the tags as an ID3v2.3 tag, the version that most players read.
+fn id3_tags(tags: &Tags) -> io::Result<Vec<u8>> {
+    let mut tag = id3::Tag::new();
+    let mut set = |id: &str, value: Option<&String>| {
+        if let Some(value) = value {
+            tag.set_text(id, value);
+        }
+    };
+    set("TIT2", tags.title.as_ref());
+    set("TPE1", tags.artist.as_ref());
+    set("TALB", tags.album.as_ref());
+    set("TCON", tags.genre.as_ref());
+    set("TSRC", tags.isrc.as_ref());
+    set("TENC", Some(&ENCODED_BY.to_owned()));
+    if let Some(year) = tags.year {
+        tag.set_year(i32::from(year));
+    }
+    if let Some(comment) = &tags.comment {
+        tag.add_frame(id3::frame::Comment {
+            lang: "und".to_owned(),
+            description: String::new(),
+            text: comment.clone(),
+        });
+    }
+    let mut bytes = Vec::new();
+    tag.write_to(&mut bytes, id3::Version::Id3v23).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+fn bit_rate(kbps: u16) -> io::Result<Bitrate> {
+    Ok(match kbps {
+        96 => Bitrate::Kbps96,
+        128 => Bitrate::Kbps128,
+        160 => Bitrate::Kbps160,
+        192 => Bitrate::Kbps192,
+        224 => Bitrate::Kbps224,
+        256 => Bitrate::Kbps256,
+        320 => Bitrate::Kbps320,
+        _ => return Err(io::Error::other(format!("MP3 has no bit rate of {kbps} kbit/s"))),
+    })
+}
+
+/// Returns the quality of LAME, V9 to V0, for a quality of 0 to 10.
+fn variable(quality: u8) -> LameQuality {
+    match VARIABLE_MAX.saturating_sub(quality) {
+        0 => LameQuality::Best,
+        1 => LameQuality::SecondBest,
+        2 => LameQuality::NearBest,
+        3 => LameQuality::VeryNice,
+        4 => LameQuality::Nice,
+        5 => LameQuality::Good,
+        6 => LameQuality::Decent,
+        7 => LameQuality::Ok,
+        8 => LameQuality::SecondWorst,
+        _ => LameQuality::Worst,
+    }
+}
+
+fn lame_error(error: mp3lame_encoder::BuildError) -> io::Error {
+    io::Error::other(error.to_string())
+}

@@ -1,0 +1,170 @@
+//! Opus (RFC 6716) in an Ogg file (RFC 7845), with libopus.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, Write as _};
+
+use ogg::{PacketReader, PacketWriteEndInfo, PacketWriter};
+use opusic_c::{Application, Bitrate, Channels, Decoder, Encoder, ErrorCode, SampleRate, Signal};
+
+use super::Encode;
+use crate::encoding::quality::Quality;
+use crate::encoding::{CHANNELS, Request};
+
+/// The only sample rate of the files.
+const SAMPLE_RATE: SampleRate = SampleRate::Hz48000;
+
+/// Number of frames in a packet: 20 ms.
+const PACKET_FRAMES: usize = 960;
+
+/// Number of packets on a page of the file: one second.
+const PAGE_PACKETS: u64 = 50;
+
+/// Largest size of a packet of 20 ms in bytes (RFC 6716, section 3.4).
+const PACKET_MAX_BYTES: usize = 1_275;
+
+/// Largest number of frames in a packet: 120 ms.
+const DECODED_MAX_FRAMES: usize = 5_760;
+
+/// Serial number of the only stream in the file. It is constant, so that the same samples give the
+/// same file.
+const STREAM_SERIAL: u32 = 1;
+
+/// Offset of the number of skipped frames in the first packet, in bytes.
+const PRE_SKIP_OFFSET: usize = 10;
+
+/// Writes an Ogg Opus file.
+pub(super) struct OpusEncoder {
+    pages: PacketWriter<'static, BufWriter<File>>,
+    encoder: Encoder,
+    /// Frames at the start that a decoder skips.
+    pre_skip: u64,
+    /// Frames that were received.
+    frames: u64,
+    packets: u64,
+    /// Interleaved samples that do not fill a packet yet.
+    waiting: Vec<f32>,
+}
+
+impl OpusEncoder {
+    pub(super) fn new(request: &Request, quality: Quality, file: File) -> io::Result<Self> {
+        let Quality::BitRate(kbps) = quality else {
+            return Err(io::Error::other("Opus files have a bit rate"));
+        };
+        let mut encoder =
+            Encoder::new(Channels::Stereo, SAMPLE_RATE, Application::Audio).map_err(opus_error)?;
+        encoder.set_bitrate(Bitrate::Value(u32::from(kbps) * 1_000)).map_err(opus_error)?;
+        encoder.set_signal(Signal::Music).map_err(opus_error)?;
+        encoder.set_complexity(10).map_err(opus_error)?;
+        let pre_skip = encoder.get_look_ahead().map_err(opus_error)? as u16;
+        let mut pages = PacketWriter::new(BufWriter::new(file));
+        pages.write_packet(
+            head(pre_skip, request.sample_rate_hz),
+            STREAM_SERIAL,
+            PacketWriteEndInfo::EndPage,
+            0,
+        )?;
+        let mut tags = b"OpusTags".to_vec();
+        tags.extend(request.tags.vorbis_comment_block());
+        pages.write_packet(tags, STREAM_SERIAL, PacketWriteEndInfo::EndPage, 0)?;
+        Ok(Self { pages, encoder, pre_skip: u64::from(pre_skip), frames: 0, packets: 0, waiting: Vec::new() })
+    }
+
+    /// Encodes a packet.
+    fn encode(&mut self, samples: &[f32], is_last: bool) -> io::Result<()> {
+        let mut packet = vec![0; PACKET_MAX_BYTES];
+        let length = self.encoder.encode_float_to_slice(samples, &mut packet).map_err(opus_error)?;
+        packet.truncate(length);
+        self.packets += 1;
+        // The position counts the skipped frames, and that of the last packet ends the song.
+        let end = self.packets * PACKET_FRAMES as u64;
+        let (kind, position) = match is_last {
+            true => (PacketWriteEndInfo::EndStream, self.pre_skip + self.frames),
+            false if self.packets.is_multiple_of(PAGE_PACKETS) => (PacketWriteEndInfo::EndPage, end),
+            false => (PacketWriteEndInfo::NormalPacket, end),
+        };
+        self.pages.write_packet(packet, STREAM_SERIAL, kind, position)
+    }
+}
+
+impl Encode for OpusEncoder {
+    fn write(&mut self, samples: &[u8]) -> io::Result<()> {
+        let floats = samples.chunks_exact(size_of::<f32>()).filter_map(|bytes| bytes.try_into().ok());
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.extend(floats.map(f32::from_le_bytes));
+        self.frames += (samples.len() / size_of::<f32>() / CHANNELS) as u64;
+        let packet_samples = PACKET_FRAMES * CHANNELS;
+        let whole = waiting.len() - waiting.len() % packet_samples;
+        for packet in waiting[..whole].chunks_exact(packet_samples) {
+            self.encode(packet, false)?;
+        }
+        waiting.drain(..whole);
+        self.waiting = waiting;
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        // Silence flushes the frames in the encoder's delay.
+        let end = self.pre_skip + self.frames;
+        loop {
+            waiting.resize(PACKET_FRAMES * CHANNELS, 0.0);
+            let is_last = (self.packets + 1) * PACKET_FRAMES as u64 >= end;
+            self.encode(&waiting, is_last)?;
+            if is_last {
+                break;
+            }
+            waiting.clear();
+        }
+        self.pages.inner_mut().flush()
+    }
+}
+
+/// Returns the first packet (RFC 7845, section 5.1).
+fn head(pre_skip: u16, input_rate_hz: u32) -> Vec<u8> {
+    let (version, output_gain, mapping) = (1, 0_u16, 0);
+    let mut head = b"OpusHead".to_vec();
+    head.extend([version, CHANNELS as u8]);
+    head.extend(pre_skip.to_le_bytes());
+    head.extend(input_rate_hz.to_le_bytes());
+    head.extend(output_gain.to_le_bytes());
+    head.push(mapping);
+    head
+}
+
+/// Passes the interleaved frames of a file that [`OpusEncoder`] wrote to `add`.
+///
+/// # Errors
+/// If the file is damaged.
+pub(in crate::encoding) fn decode(file: impl Read + Seek, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
+    let mut packets = PacketReader::new(file);
+    let mut next = || packets.read_packet().map_err(io::Error::other);
+    let head = next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    let [low, high] = head
+        .data
+        .get(PRE_SKIP_OFFSET..PRE_SKIP_OFFSET + 2)
+        .and_then(|bytes| bytes.try_into().ok())
+        .ok_or(io::ErrorKind::UnexpectedEof)?;
+    let mut unskipped = usize::from(u16::from_le_bytes([low, high]));
+    next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    let mut decoder = Decoder::new(Channels::Stereo, SAMPLE_RATE).map_err(opus_error)?;
+    let mut samples = vec![0.0; DECODED_MAX_FRAMES * CHANNELS];
+    let mut position = 0;
+    while let Some(packet) = next()? {
+        let frames = decoder.decode_float_to_slice(&packet.data, &mut samples, false).map_err(opus_error)?;
+        // The position of the last packet is lower than the number of decoded frames.
+        let start = position;
+        position += frames as u64;
+        let kept = match packet.last_in_stream() {
+            true => packet.absgp_page().saturating_sub(start).min(frames as u64) as usize,
+            false => frames,
+        };
+        let skipped = unskipped.min(kept);
+        unskipped -= skipped;
+        add(&samples[skipped * CHANNELS..kept * CHANNELS]);
+    }
+    Ok(())
+}
+
+fn opus_error(error: ErrorCode) -> io::Error {
+    io::Error::other(format!("Opus: {error:?}"))
+}

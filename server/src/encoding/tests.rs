@@ -1,0 +1,174 @@
+//! Tests of encoding in a separate process.
+
+use std::f32::consts::TAU;
+use std::fs::File;
+use std::io::Read as _;
+
+use sha2::{Digest as _, Sha256};
+
+use super::quality::Quality;
+use super::tags::Tags;
+use super::{Codec, Encoded, EncoderProgram, EncodingError, Request, child, program};
+use crate::helper_processes::Helpers;
+
+const CODECS: [Codec; 6] = [
+    Codec::Flac { bits: 16 },
+    Codec::Flac { bits: 24 },
+    Codec::Mp3(Quality::BitRate(192)),
+    Codec::Mp3(Quality::Variable(8)),
+    Codec::Vorbis(Quality::Variable(6)),
+    Codec::Opus(Quality::BitRate(160)),
+];
+
+fn tags() -> Tags {
+    Tags {
+        title: Some("Ünïcode \"=\" title".into()),
+        artist: Some("Ada".into()),
+        album: Some("First".into()),
+        genre: Some("Folk".into()),
+        year: Some(1987),
+        comment: Some("two\nlines".into()),
+        isrc: Some("GBA1B2300001".into()),
+    }
+}
+
+/// Returns the samples of two tones with a peak of 0.25, as the codec reads them.
+fn samples(codec: Codec, sample_rate_hz: u32, frames: usize) -> Vec<u8> {
+    let value =
+        |frame: usize, tone_hz: f32| 0.25 * (TAU * tone_hz * frame as f32 / sample_rate_hz as f32).sin();
+    let values = (0..frames).flat_map(|frame| [value(frame, 440.0), value(frame, 660.0)]);
+    match codec {
+        Codec::Flac { bits: 16 } => {
+            values.flat_map(|value| ((value * 32_767.0) as i16).to_le_bytes()).collect()
+        }
+        Codec::Flac { .. } => {
+            let steps = values.map(|value| ((value * 8_388_607.0) as i32).to_le_bytes());
+            steps.flat_map(|[low, middle, high, _]| [low, middle, high]).collect()
+        }
+        _ => values.flat_map(f32::to_le_bytes).collect(),
+    }
+}
+
+fn start(codec: Codec, sample_rate_hz: u32, max_frames: u64) -> super::EncoderProcess {
+    let program = EncoderProgram::of_this_program(Helpers::default()).expect("this program");
+    let request = Request { codec, sample_rate_hz, tags: tags(), max_frames };
+    program.start(&request, tempfile::tempfile().expect("a file")).expect("starts")
+}
+
+fn encode(codec: Codec, sample_rate_hz: u32, samples: &[u8]) -> (File, Encoded) {
+    let frame_bytes = 2 * codec.sample_bytes();
+    let mut process = start(codec, sample_rate_hz, (samples.len() / frame_bytes) as u64);
+    // Parts of a length that no codec prefers.
+    for part in samples.chunks(997 * frame_bytes) {
+        process.write(part).expect("writes");
+    }
+    process.finish(&mut || true).expect("ends")
+}
+
+#[test]
+fn a_file_is_encoded_in_a_separate_process() {
+    if std::env::var_os(program::TEST_ENTRY.mark).is_some() {
+        child::run().expect("a request");
+        return;
+    }
+    for codec in CODECS {
+        let sample_rate_hz = 48_000;
+        let frames = 100_000;
+        let sent = samples(codec, sample_rate_hz, frames);
+        let (mut file, encoded) = encode(codec, sample_rate_hz, &sent);
+        let measured = &encoded.measured;
+        assert_eq!(measured.frames, frames as u64, "{codec:?}");
+        // Two full-scale sines have -3.01 dB each, their sum is 0 dB below one of both channels;
+        // at a peak of 0.25, they are 12.04 dB lower. Mono tones would read 3 LU more.
+        let lufs = measured.integrated_lufs.expect("is audible");
+        assert!((lufs - (-12.7)).abs() < 0.5, "{codec:?}: {lufs} LUFS");
+        assert!((measured.peak - 0.25).abs() < 0.01, "{codec:?}: the peak is {}", measured.peak);
+        assert_eq!(encoded.clipped_samples, 0);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).expect("reads");
+        assert_eq!(format!("{:x}", Sha256::digest(&bytes)), encoded.file_sha256);
+        if matches!(codec, Codec::Flac { .. }) {
+            assert_eq!(measured.pcm_sha256, format!("{:x}", Sha256::digest(&sent)));
+        }
+        let again = encode(codec, sample_rate_hz, &sent).1;
+        assert_eq!(again, encoded, "the same samples give the same file");
+    }
+}
+
+#[test]
+fn files_of_every_length_keep_their_length() {
+    for codec in CODECS {
+        for frames in [0, 1, 2, 15, 17, 33, 959, 960, 1_152, 4_095, 4_096, 4_097, 8_193] {
+            let sent = samples(codec, 48_000, frames);
+            let (_, encoded) = encode(codec, 48_000, &sent);
+            assert_eq!(encoded.measured.frames, frames as u64, "{codec:?}");
+        }
+    }
+}
+
+#[test]
+fn every_rate_of_a_codec_is_encoded() {
+    for codec in CODECS {
+        let rates_hz: &[u32] = match codec {
+            Codec::Flac { .. } | Codec::Vorbis(_) => &[44_100, 48_000, 96_000],
+            Codec::Mp3(_) => &[44_100, 48_000],
+            Codec::Opus(_) => &[48_000],
+        };
+        for rate_hz in rates_hz {
+            let (_, encoded) = encode(codec, *rate_hz, &samples(codec, *rate_hz, 20_000));
+            assert_eq!(encoded.measured.frames, 20_000, "{codec:?} at {rate_hz} Hz");
+        }
+    }
+}
+
+#[test]
+fn peaks_of_a_decoded_file_above_full_scale_are_counted() {
+    let codec = Codec::Mp3(Quality::BitRate(128));
+    let square = (0..48_000).flat_map(|frame| [if frame % 100 < 50 { 0.999_f32 } else { -0.999 }; 2]);
+    let sent: Vec<u8> = square.flat_map(f32::to_le_bytes).collect();
+    let (_, encoded) = encode(codec, 48_000, &sent);
+    assert!(encoded.measured.peak > 1.0 && encoded.clipped_samples > 100, "{encoded:?}");
+}
+
+#[test]
+fn more_samples_than_announced_are_refused() {
+    let codec = Codec::Flac { bits: 16 };
+    let mut process = start(codec, 48_000, 10);
+    process.write(&samples(codec, 48_000, 10)).expect("writes");
+    process.write(&samples(codec, 48_000, 1)).expect("is buffered");
+    match process.finish(&mut || true) {
+        Err(EncodingError::Io(error)) => assert!(error.to_string().contains("not expected"), "{error}"),
+        other => panic!("{:?}", other.map(|(_, encoded)| encoded)),
+    }
+}
+
+#[test]
+fn a_cancelled_file_ends_its_process() {
+    let helpers = Helpers::default();
+    let program = EncoderProgram::of_this_program(helpers.clone()).expect("this program");
+    let codec = Codec::Opus(Quality::BitRate(160));
+    let request = Request { codec, sample_rate_hz: 48_000, tags: tags(), max_frames: 10_000_000 };
+    let mut process = program.start(&request, tempfile::tempfile().expect("a file")).expect("starts");
+    process.write(&samples(codec, 48_000, 1_000_000)).expect("writes");
+    assert_eq!(helpers.list().first().map(|helper| helper.kind), Some("encoder"));
+    assert!(matches!(process.finish(&mut || false), Err(EncodingError::Cancelled)));
+    assert!(helpers.list().is_empty());
+}
+
+#[test]
+fn a_killed_process_is_an_error_that_says_so() {
+    let helpers = Helpers::default();
+    let program = EncoderProgram::of_this_program(helpers.clone()).expect("this program");
+    let codec = Codec::Flac { bits: 16 };
+    let request = Request { codec, sample_rate_hz: 48_000, tags: tags(), max_frames: 10_000_000 };
+    let mut process = program.start(&request, tempfile::tempfile().expect("a file")).expect("starts");
+    let pid = helpers.list()[0].pid;
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid.cast_signed()), nix::sys::signal::Signal::SIGKILL)
+        .expect("kills");
+    let error = loop {
+        if let Err(error) = process.write(&samples(codec, 48_000, 50_000)) {
+            break error;
+        }
+    };
+    assert!(error.to_string().contains("the encoder was ended"), "{error}");
+}

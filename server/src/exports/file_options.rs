@@ -1,0 +1,140 @@
+//! The options of an export that concern the file: format, quality and tags.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
+
+use super::request::refuse_unknown;
+use crate::encoding::quality::Quality;
+use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
+use crate::error::{ApiError, ApiResult};
+use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
+
+/// Format, quality and tags of a file.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub(super) struct FileOptions {
+    /// File format; `wav` by default.
+    #[schema(value_type = Option<AudioFormat>)]
+    format: Option<String>,
+    /// Bit rate of an MP3 or Opus file in kilobits per second: for MP3 constant and 320 by default,
+    /// for Opus the average and 160 by default.
+    #[schema(schema_with = bit_rate_choices)]
+    bit_rate_kbps: Option<u32>,
+    /// Quality of an Ogg Vorbis or MP3 file with a variable bit rate; 10 is the best. The default
+    /// of Ogg Vorbis is 6.
+    #[schema(minimum = 0, maximum = 10)]
+    quality: Option<u32>,
+    /// Tags of the file.
+    metadata: Option<Metadata>,
+}
+
+/// Tags of a file. The title also names the file in the browser.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[schema(as = RenderMetadata)]
+struct Metadata {
+    /// Title; at most 1,024 bytes, like the other texts. The default is the project's name.
+    title: Option<String>,
+    /// Artist.
+    artist: Option<String>,
+    /// Album.
+    album: Option<String>,
+    /// Genre.
+    genre: Option<String>,
+    /// Year of the recording.
+    #[schema(minimum = 1, maximum = 9999)]
+    year: Option<u32>,
+    /// Comment; at most 65,536 bytes. Only a comment may contain line breaks.
+    comment: Option<String>,
+    /// International Standard Recording Code (ISO 3901), such as `GB-A1B-23-00001`, with or without
+    /// hyphens.
+    isrc: Option<String>,
+    /// Fields that this version cannot write.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    other: Map<String, Value>,
+}
+
+/// Checked options.
+#[derive(Debug, Default)]
+pub(super) struct CheckedFile {
+    pub(super) format: AudioFormat,
+    pub(super) quality: Quality,
+    /// `None` leaves out the description of a WAV file.
+    pub(super) tags: Option<Tags>,
+}
+
+impl FileOptions {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// 400 with the offending option.
+    pub(super) fn check(self) -> ApiResult<CheckedFile> {
+        let Self { format, bit_rate_kbps, quality, metadata } = self;
+        let format = match format {
+            None => AudioFormat::default(),
+            Some(name) => AudioFormat::of_extension(&name).ok_or_else(|| unknown_format(&name))?,
+        };
+        let quality = format
+            .check_quality(bit_rate_kbps, quality)
+            .map_err(|detail| ApiError::bad_request("unsupported_quality", detail))?;
+        Ok(CheckedFile { format, quality, tags: Some(metadata.unwrap_or_default().check()?) })
+    }
+}
+
+impl Metadata {
+    fn check(self) -> ApiResult<Tags> {
+        let Self { title, artist, album, genre, year, comment, isrc, other } = self;
+        refuse_unknown(other.iter())?;
+        let tags = UncheckedTags { title, artist, album, genre, year, comment, isrc };
+        tags.check().map_err(|BadTag { name, problem }| {
+            ApiError::bad_request("bad_metadata", format!("`metadata.{name}` {problem}"))
+        })
+    }
+}
+
+/// Returns the bit depth with this name, or the default for a format. `preferred` is the default of
+/// the export.
+///
+/// # Errors
+/// 400 with `code` and the supported depths.
+pub(super) fn checked_depth(
+    format: AudioFormat,
+    name: Option<&str>,
+    preferred: BitDepth,
+    code: &'static str,
+) -> ApiResult<BitDepth> {
+    let Some(name) = name else { return Ok(format.depth_for(preferred)) };
+    format.check_depth(name).map_err(|detail| ApiError::bad_request(code, detail))
+}
+
+/// Returns the sample rate if the format supports it.
+///
+/// # Errors
+/// 400 if no format supports the rate, 422 if another format does.
+pub(super) fn checked_rate(format: AudioFormat, sample_rate_hz: u32) -> ApiResult<u32> {
+    format.check_rate(sample_rate_hz).map_err(|detail| {
+        const CODE: &str = "unsupported_sample_rate";
+        match AudioFormat::default().check_rate(sample_rate_hz) {
+            Ok(_) => ApiError::Unprocessable { code: CODE, detail },
+            Err(_) => ApiError::bad_request(CODE, detail),
+        }
+    })
+}
+
+/// Returns the schema of the bit rates of all formats, or null.
+fn bit_rate_choices() -> Object {
+    let mut rates: Vec<u16> =
+        AudioFormat::ALL.iter().flat_map(|format| format.bit_rates_kbps()).copied().collect();
+    rates.sort_unstable();
+    rates.dedup();
+    let values = rates.into_iter().map(Value::from).chain([Value::Null]);
+    let types = SchemaType::from_iter([Type::Integer, Type::Null]);
+    ObjectBuilder::new().schema_type(types).enum_values(Some(values)).build()
+}
+
+fn unknown_format(name: &str) -> ApiError {
+    let known = AudioFormat::EXTENSIONS.map(|extension| format!("`{extension}`"));
+    let detail = format!("The format `{name}` is not supported; supported formats: {}.", in_words(&known));
+    ApiError::bad_request("unsupported_format", detail)
+}

@@ -1,0 +1,123 @@
+//! The chunks of a WAV file that describe it: `bext` (EBU Tech 3285, version 2), `LIST` with `INFO`,
+//! and `axml` with the ISRC (EBU Tech 3352).
+
+use super::measure::Measured;
+use super::options::MixOptions;
+use crate::clock;
+use crate::encoding::tags::{ENCODED_BY, Tags};
+
+/// A loudness that is not known (EBU Tech 3285, section 2.4).
+const UNKNOWN_LOUDNESS: i16 = i16::MAX;
+
+/// Version of the chunk `bext`.
+const BEXT_VERSION: u16 = 2;
+
+/// Returns the chunks of a file with these tags. Their length does not depend on `measured`, which
+/// is `None` until the file is complete.
+pub(super) fn wav_chunks(options: &MixOptions, tags: &Tags, measured: Option<&Measured>) -> Vec<u8> {
+    let mut chunks = chunk(*b"bext", &even(bext(options, tags, measured)));
+    chunks.extend(chunk(*b"LIST", &info(tags)));
+    if let Some(isrc) = &tags.isrc {
+        chunks.extend(chunk(*b"axml", axml(isrc).as_bytes()));
+    }
+    chunks
+}
+
+/// Returns content of an even length, with a zero at the end if needed. Some programs do not skip
+/// the padding of chunks with an odd length.
+fn even(mut content: Vec<u8>) -> Vec<u8> {
+    if !content.len().is_multiple_of(2) {
+        content.push(0);
+    }
+    content
+}
+
+/// Returns a chunk with its head, and with a padding byte if its length is odd.
+fn chunk(id: [u8; 4], content: &[u8]) -> Vec<u8> {
+    let mut chunk = id.to_vec();
+    chunk.extend((content.len() as u32).to_le_bytes());
+    chunk.extend(content);
+    if !content.len().is_multiple_of(2) {
+        chunk.push(0);
+    }
+    chunk
+}
+
+/// Returns the content of the chunk `bext`.
+fn bext(options: &MixOptions, tags: &Tags, measured: Option<&Measured>) -> Vec<u8> {
+    let now = clock::now_text();
+    let mut out = Vec::new();
+    let mut text = |value: &str, bytes: usize| {
+        let ascii = value.chars().map(|letter| if letter.is_ascii() { letter as u8 } else { b'?' });
+        let start = out.len();
+        out.extend(ascii.take(bytes));
+        out.resize(start + bytes, 0);
+    };
+    text(tags.title.as_deref().unwrap_or_default(), 256);
+    text(ENCODED_BY, 32);
+    // The reference of the originator.
+    text("", 32);
+    text(now.get(..10).unwrap_or_default(), 10);
+    text(now.get(11..19).unwrap_or_default(), 8);
+    // The file begins at midnight, and has no unique identifier.
+    out.extend(0_u64.to_le_bytes());
+    out.extend(BEXT_VERSION.to_le_bytes());
+    out.extend([0; 64]);
+    let hundredths = |value: Option<f64>| {
+        value.map_or(UNKNOWN_LOUDNESS, |value| (100.0 * value).round().clamp(-9_999.0, 9_999.0) as i16)
+    };
+    for value in [
+        measured.and_then(|measured| measured.integrated_lufs),
+        measured.map(|measured| measured.range_lu),
+        measured.and_then(|measured| measured.true_peak_dbtp),
+        measured.and_then(|measured| measured.max_momentary_lufs),
+        measured.and_then(|measured| measured.max_short_term_lufs),
+    ] {
+        out.extend(hundredths(value).to_le_bytes());
+    }
+    out.extend([0; 180]);
+    let bits = 8 * options.sample_format().bytes_per_sample();
+    let rate_hz = options.sample_rate_hz;
+    out.extend(format!("A=PCM,F={rate_hz},W={bits},M=stereo,T={ENCODED_BY}\r\n").as_bytes());
+    out
+}
+
+/// Returns the content of the chunk `LIST` with the tags.
+fn info(tags: &Tags) -> Vec<u8> {
+    let year = tags.year.map(|year| format!("{year:04}"));
+    let mut list = b"INFO".to_vec();
+    for (id, value) in [
+        (*b"INAM", tags.title.as_deref()),
+        (*b"IART", tags.artist.as_deref()),
+        (*b"IPRD", tags.album.as_deref()),
+        (*b"IGNR", tags.genre.as_deref()),
+        (*b"ICRD", year.as_deref()),
+        (*b"ICMT", tags.comment.as_deref()),
+        (*b"ISFT", Some(ENCODED_BY)),
+    ] {
+        if let Some(value) = value {
+            list.extend(chunk(id, &[value.as_bytes(), &[0]].concat()));
+        }
+    }
+    list
+}
+
+/// Returns the content of the chunk `axml`. An ISRC has only letters and digits.
+fn axml(isrc: &str) -> String {
+    let mut text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<ebucore:ebuCoreMain xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:ebucore="urn:ebu:metadata-schema:ebuCore_2012">
+<ebucore:coreMetadata>
+<ebucore:identifier typeLabel="GUID" typeDefinition="Globally Unique Identifier" formatLabel="ISRC" formatDefinition="International Standard Recording Code" formatLink="http://www.ebu.ch/metadata/cs/ebu_IdentifierTypeCodeCS.xml#3.7">
+<dc:identifier>ISRC:{isrc}</dc:identifier>
+</ebucore:identifier>
+</ebucore:coreMetadata>
+</ebucore:ebuCoreMain>
+"#
+    );
+    // See [`even`]. XML may end with any number of line breaks.
+    if !text.len().is_multiple_of(2) {
+        text.push('\n');
+    }
+    text
+}

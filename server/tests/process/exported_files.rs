@@ -1,0 +1,229 @@
+//! Other people's programs read exported files: `ffprobe`, `ffmpeg`, `flac`, `sox` and `mediainfo`.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::songfoundry;
+
+const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const SONG: &str = "/usr/share/games/openttd/baseset/openmsx/train_filled_with_cash.mid";
+
+/// Text with letters beyond ASCII and characters that formats of tags use.
+const TITLE: &str = "Träin = \"cash\"; ../$(x)";
+
+/// Runs a program and returns its standard output and standard error.
+#[track_caller]
+fn run(program: &str, folder: &Path, args: &[&str]) -> String {
+    let output = Command::new(program)
+        .current_dir(folder)
+        .args(args)
+        .output()
+        .unwrap_or_else(|error| panic!("{program}: {error}"));
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{program} {args:?}: {text}");
+    text
+}
+
+#[track_caller]
+fn render(folder: &Path, name: &str, args: &[&str]) -> Value {
+    let output = songfoundry(&folder.join("storage"))
+        .current_dir(folder)
+        .args(["render", SONG, "--soundfont", BANK, "--json", "-o", name])
+        .args(args)
+        .output()
+        .expect("runs");
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a receipt as JSON")
+}
+
+/// Returns a number of the summary of ffmpeg's filter `ebur128`.
+fn of_summary(summary: &str, name: &str) -> f64 {
+    let after = summary.rsplit("Summary:").next().and_then(|text| text.split_once(name)).expect("a value").1;
+    after.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
+}
+
+/// Checks the codec, rate, length and loudness of a file.
+#[track_caller]
+fn check(folder: &Path, name: &str, receipt: &Value, codec: &str, rate_hz: u32) {
+    let entries = "stream=codec_name,sample_rate,channels,duration_ts:format=duration";
+    let probe = run("ffprobe", folder, &["-v", "error", "-show_entries", entries, "-of", "json", name]);
+    let probe: Value = serde_json::from_str(&probe).expect("JSON of ffprobe");
+    let stream = &probe["streams"][0];
+    assert_eq!((&stream["codec_name"], &stream["channels"]), (&json!(codec), &json!(2)), "{name}");
+    assert_eq!(stream["sample_rate"], rate_hz.to_string(), "{name}");
+    let secs: f64 =
+        probe["format"]["duration"].as_str().and_then(|secs| secs.parse().ok()).expect("a length");
+    let expected_secs = receipt["duration_secs"].as_f64().expect("a number");
+    assert!((secs - expected_secs).abs() < 0.06, "{name}: {secs} s instead of {expected_secs} s");
+
+    let filter = "ebur128=peak=true";
+    let summary = run("ffmpeg", folder, &["-nostats", "-i", name, "-af", filter, "-f", "null", "-"]);
+    let (lufs, peak_db) = (of_summary(&summary, "I:"), of_summary(&summary, "Peak:"));
+    let number = |field: &str| receipt[field].as_f64().expect("a number");
+    assert!((lufs - number("lufs")).abs() <= 0.1, "{name}: {lufs} LUFS, {receipt}");
+    // ffmpeg prints one digit.
+    assert!(peak_db <= number("true_peak_db") + 0.25, "{name}: {peak_db} dBTP, {receipt}");
+}
+
+#[test]
+fn other_programs_read_every_format_rate_and_depth() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let tags = [
+        "--title",
+        TITLE,
+        "--artist",
+        "Ada",
+        "--album",
+        "First",
+        "--genre",
+        "Folk",
+        "--year",
+        "1987",
+        "--isrc",
+        "GB-A1B-23-00001",
+    ];
+    for (name, args, codec, rate_hz) in [
+        ("a.wav", &["--sample-rate", "44100", "--bit-depth", "pcm8"][..], "pcm_u8", 44_100),
+        (
+            "b.wav",
+            &["--sample-rate", "48000", "--bit-depth", "pcm16", "--noise-shaping"],
+            "pcm_s16le",
+            48_000,
+        ),
+        ("c.wav", &["--sample-rate", "96000", "--bit-depth", "pcm24"], "pcm_s24le", 96_000),
+        ("d.wav", &["--bit-depth", "float32", "--lufs", "-14"], "pcm_f32le", 48_000),
+        ("e.flac", &["--sample-rate", "44100", "--lufs", "-23"], "flac", 44_100),
+        ("f.flac", &["--bit-depth", "pcm24"], "flac", 48_000),
+        ("g.flac", &["--sample-rate", "96000", "--bit-depth", "pcm24"], "flac", 96_000),
+        ("h.mp3", &["--sample-rate", "44100", "--lufs", "-9"], "mp3", 44_100),
+        ("i.mp3", &["--quality", "8"], "mp3", 48_000),
+        ("j.ogg", &["--sample-rate", "44100", "--quality", "3"], "vorbis", 44_100),
+        ("k.ogg", &["--lufs", "-9"], "vorbis", 48_000),
+        ("l.ogg", &["--sample-rate", "96000", "--quality", "10"], "vorbis", 96_000),
+        ("m.opus", &["--lufs", "-16"], "opus", 48_000),
+        ("n.opus", &["--bit-rate-kbps", "64"], "opus", 48_000),
+    ] {
+        let receipt = render(folder, name, &[args, &tags[..]].concat());
+        let container = match codec {
+            "flac" => "FLAC",
+            "mp3" => "MPEG Audio",
+            "vorbis" | "opus" => "Ogg",
+            _ => "Wave",
+        };
+        check(folder, name, &receipt, codec, rate_hz);
+        if args.contains(&"--lufs") {
+            let true_peak_db = receipt["true_peak_db"].as_f64().expect("a number");
+            assert!(true_peak_db <= -1.0, "{name}: {receipt}");
+        }
+        if codec == "flac" {
+            run("flac", folder, &["--silent", "--test", name]);
+        }
+        if codec != "opus" && codec != "mp3" {
+            run("sox", folder, &[name, "-n", "stat"]);
+        }
+        let info = run("mediainfo", folder, &["--Output=General;%Format%", name]);
+        assert_eq!(info.trim(), container, "{name}");
+        let entries = "format_tags:stream_tags";
+        let tags = run("ffprobe", folder, &["-v", "error", "-show_entries", entries, "-of", "json", name]);
+        let tags: Value = serde_json::from_str(&tags).expect("JSON of ffprobe");
+        // Ogg files have the tags of their stream.
+        let tag = |tag: &str| {
+            let of = |part: &Value| {
+                let found =
+                    part["tags"].as_object()?.iter().find(|(key, _)| key.eq_ignore_ascii_case(tag))?;
+                found.1.as_str().map(ToOwned::to_owned)
+            };
+            of(&tags["format"]).or_else(|| of(&tags["streams"][0]))
+        };
+        for (field, expected) in
+            [("title", TITLE), ("artist", "Ada"), ("album", "First"), ("genre", "Folk"), ("date", "1987")]
+        {
+            assert_eq!(tag(field).as_deref(), Some(expected), "{name}: {field} in {tags}");
+        }
+        let bytes = std::fs::read(folder.join(name)).expect("the file");
+        let isrc = b"GBA1B2300001";
+        assert!(
+            bytes.windows(isrc.len()).any(|window| window == isrc)
+                || bytes.windows(2 * isrc.len()).any(|window| {
+                    window.iter().step_by(2).eq(isrc) || window.iter().skip(1).step_by(2).eq(isrc)
+                }),
+            "{name} has no ISRC"
+        );
+    }
+}
+
+#[test]
+fn a_broadcast_wave_file_has_the_loudness_of_its_receipt() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let receipt = render(folder.path(), "a.wav", &["--lufs", "-23", "--title", "Song"]);
+    let bytes = std::fs::read(folder.path().join("a.wav")).expect("the file");
+    let start = bytes.windows(4).position(|id| id == b"bext").expect("a chunk bext") + 8;
+    let hundredths = |index: usize| {
+        let at = start + 412 + 2 * index;
+        f64::from(i16::from_le_bytes([bytes[at], bytes[at + 1]])) / 100.0
+    };
+    assert!(bytes[start..].starts_with(b"Song\0"));
+    assert_eq!(bytes[start + 346..start + 348], [2, 0], "the version");
+    for (index, expected) in [
+        (0, &receipt["lufs"]),
+        (1, &receipt["receipt"]["loudness_range_lu"]),
+        (2, &receipt["true_peak_db"]),
+        (3, &receipt["receipt"]["max_momentary_lufs"]),
+        (4, &receipt["receipt"]["max_short_term_lufs"]),
+    ] {
+        let expected = expected.as_f64().expect("a number");
+        assert!(
+            (hundredths(index) - expected).abs() <= 0.005,
+            "value {index}: {} for {expected}",
+            hundredths(index)
+        );
+    }
+    assert!((hundredths(0) + 23.0).abs() < 0.1);
+}
+
+#[test]
+fn a_flac_file_contains_the_samples_of_the_wav_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    for (depth, raw) in [("pcm16", "s16le"), ("pcm24", "s24le")] {
+        let hashes = ["a.wav", "a.flac"].map(|name| {
+            let receipt = render(folder, name, &["--bit-depth", depth]);
+            let codec = format!("pcm_{raw}");
+            let out = format!("{name}.raw");
+            run("ffmpeg", folder, &["-v", "error", "-y", "-i", name, "-f", raw, "-c:a", &codec, &out]);
+            let sum = run("sha256sum", folder, &[&out]);
+            let decoded = sum.split(' ').next().expect("a hash").to_owned();
+            assert_eq!(receipt["receipt"]["pcm_sha256"], decoded, "{name}");
+            decoded
+        });
+        assert_eq!(hashes[0], hashes[1], "{depth}");
+    }
+}
+
+#[test]
+fn options_that_a_format_lacks_are_refused_with_what_it_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, args, part) in [
+        ("a.aiff", &[][..], "supported formats: wav, flac, mp3, ogg and opus"),
+        ("a.mp3", &["--sample-rate", "96000"], "one of 44100 and 48000 Hz"),
+        ("a.opus", &["--bit-depth", "pcm16"], "`opus` has no bit depth"),
+        ("a.mp3", &["--bit-rate-kbps", "100"], "96, 128, 160, 192, 224, 256 and 320"),
+        ("a.ogg", &["--quality", "11"], "choose 0 to 10"),
+        ("a.flac", &["--isrc", "x"], "--isrc is `x`; expected two letters"),
+        ("a.flac", &["--title", "two\nlines"], "--title contains the control character U+000A"),
+    ] {
+        let output = songfoundry(&folder.path().join("storage"))
+            .current_dir(folder.path())
+            .args(["render", SONG, "--soundfont", BANK, "-o", name])
+            .args(args)
+            .output()
+            .expect("runs");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(part), "{name} {args:?}: {text}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing was written");
+}

@@ -1,0 +1,81 @@
+/** Names of the formats and qualities of exported files. */
+import type { BitDepth, Capabilities, ExportFormat } from '../../../api/types';
+import type { FileQuality } from '../../../api/endpoints';
+import { SAMPLE_RATES_HZ } from '../../../project/model';
+
+/** What a format supports. */
+export type FormatCapabilities = Capabilities['export']['by_format'][number];
+
+export const FORMAT_NAMES: Record<ExportFormat, string> = {
+  wav: 'WAV',
+  flac: 'FLAC',
+  mp3: 'MP3',
+  ogg: 'Ogg Vorbis',
+  opus: 'Opus',
+};
+
+/** What each format is good for, in the menu of formats. */
+export const FORMAT_USES: Record<ExportFormat, string> = {
+  wav: 'for mastering and editing',
+  flac: 'lossless, about half the size',
+  mp3: 'plays everywhere',
+  ogg: 'for games and the web',
+  opus: 'smallest, for the web',
+};
+
+export const DEPTH_NAMES: Record<BitDepth, string> = {
+  pcm8: '8 bit, dithered',
+  pcm16: '16 bit, dithered',
+  pcm24: '24 bit, dithered',
+  float32: '32-bit float',
+};
+
+/** What WAV supports, for the time before the service has told what it supports. */
+export const WAV_ONLY: FormatCapabilities[] = [
+  {
+    format: 'wav',
+    bit_depths: ['pcm16'],
+    sample_rates_hz: [...SAMPLE_RATES_HZ],
+    bit_rates_kbps: [],
+    has_quality: false,
+    bit_rate_default_kbps: null,
+    quality_default: null,
+  },
+];
+
+/** The variable qualities that the menu offers. */
+const QUALITIES = [10, 8, 6, 4, 2];
+
+/** Returns the key of a quality's menu item; empty without a quality. */
+export const qualityKeyOf = (quality: FileQuality | null): string => {
+  if (quality === null) return '';
+  return 'bitRateKbps' in quality ? `rate-${quality.bitRateKbps}` : `quality-${quality.quality}`;
+};
+
+/** A quality with its name and the key of its menu item. */
+export type QualityChoice = { key: string; name: string; quality: FileQuality };
+
+/** Returns the qualities of a format for a menu; none for lossless formats. */
+export function qualityChoices(format: FormatCapabilities): QualityChoice[] {
+  const kind = format.format === 'mp3' ? 'constant' : 'on average';
+  const rates = [...format.bit_rates_kbps].reverse().map((kbps) => ({
+    name: `${kbps} kbit/s, ${kind}`,
+    quality: { bitRateKbps: kbps },
+  }));
+  const variable = format.has_quality ? QUALITIES : [];
+  const choices = [
+    ...rates,
+    ...variable.map((quality) => ({ name: `Quality ${quality} of 10, variable bit rate`, quality: { quality } })),
+  ];
+  return choices.map((choice) => ({ key: qualityKeyOf(choice.quality), ...choice }));
+}
+
+/** Returns the key of the menu item that is a format's default; empty for lossless formats. */
+export const defaultQualityKey = (format: FormatCapabilities): string => {
+  if (format.bit_rate_default_kbps !== null) return qualityKeyOf({ bitRateKbps: format.bit_rate_default_kbps });
+  return qualityKeyOf(format.quality_default === null ? null : { quality: format.quality_default });
+};
+
+/** Returns the sample rate of a format that is nearest to that of the song from above, or its highest. */
+export const rateFor = (format: FormatCapabilities, songRateHz: number): number =>
+  format.sample_rates_hz.find((rate) => rate >= songRateHz) ?? format.sample_rates_hz.at(-1) ?? songRateHz;
