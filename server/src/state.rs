@@ -125,6 +125,7 @@ const DOCUMENTS: &[DocumentBytes] = &[
 /// All kinds of tasks.
 pub(crate) const KINDS: Kinds = Kinds(&[
     &exports::RENDER,
+    &exports::AUDIO_EXPORT,
     &audio::ANALYSIS,
     &audio::IMPORT,
     &exports::MIXDOWN,

@@ -20,66 +20,66 @@ const TONICS: [&str; 12] = ["C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A"
 
 /// Measurements of an audio file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(super) struct AudioAnalysis {
+pub(crate) struct AudioAnalysis {
     /// Length in seconds.
-    pub(super) duration_secs: f64,
+    pub(crate) duration_secs: f64,
     /// Sample rate in hertz.
-    pub(super) sample_rate_hz: u32,
+    pub(crate) sample_rate_hz: u32,
     /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence and
     /// for files shorter than 400 ms. A mono file is measured as if both loudspeakers played it,
     /// which is 3 LU more than on meters that measure it as one channel.
-    pub(super) lufs: Option<f64>,
+    pub(crate) lufs: Option<f64>,
     /// Loudness range in LU (EBU Tech 3342).
-    pub(super) loudness_range_lu: f64,
+    pub(crate) loudness_range_lu: f64,
     /// Highest momentary loudness (of any 400 ms) in LUFS; of the whole file if it is shorter. Null
     /// for silence and for files shorter than 10 ms. Mono files are measured as for `lufs`.
-    pub(super) max_momentary_lufs: Option<f64>,
+    pub(crate) max_momentary_lufs: Option<f64>,
     /// Highest short-term loudness (of any 3 s) in LUFS; of the whole file if it is shorter. Null
     /// for silence and for files shorter than 10 ms. Mono files are measured as for `lufs`.
-    pub(super) max_short_term_lufs: Option<f64>,
+    pub(crate) max_short_term_lufs: Option<f64>,
     /// Highest true peak of any channel in dBTP; null for silence.
-    pub(super) true_peak_db: Option<f64>,
+    pub(crate) true_peak_db: Option<f64>,
     /// Highest magnitude of any sample in dBFS; null for silence.
-    pub(super) sample_peak_db: Option<f64>,
+    pub(crate) sample_peak_db: Option<f64>,
     /// Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
-    pub(super) spectral_centroid_hz: Option<f64>,
+    pub(crate) spectral_centroid_hz: Option<f64>,
     /// Estimated tempo; null if no beat was found.
-    pub(super) tempo: Option<TempoEstimate>,
+    pub(crate) tempo: Option<TempoEstimate>,
     /// Estimated key; null if no tones were found.
-    pub(super) key: Option<KeyEstimate>,
+    pub(crate) key: Option<KeyEstimate>,
     /// Levels in third-octave bands (IEC 61260-1) from 25 Hz to 20 kHz, up to half the sample rate.
-    pub(super) third_octaves: Vec<BandLevel>,
+    pub(crate) third_octaves: Vec<BandLevel>,
 }
 
 /// A tempo, estimated from the autocorrelation of the spectral flux. If weak and strong onsets
 /// alternate, a tempo below 80 or above 165 beats per minute may be doubled or halved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(super) struct TempoEstimate {
+pub(crate) struct TempoEstimate {
     /// Beats per minute.
-    pub(super) bpm: f64,
+    pub(crate) bpm: f64,
     /// Regularity of the beat, 0.1 to 1.
-    pub(super) regularity: f64,
+    pub(crate) regularity: f64,
 }
 
 /// A key, estimated by correlation with the profiles of Krumhansl and Kessler. A relative or
 /// neighbouring key correlates nearly as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(super) struct KeyEstimate {
+pub(crate) struct KeyEstimate {
     /// Tonic, such as `C` or `F#`.
-    pub(super) tonic: String,
+    pub(crate) tonic: String,
     /// `major` or `minor`.
-    pub(super) mode: String,
+    pub(crate) mode: String,
     /// Correlation with the profile of the key, 0.5 to 1.
-    pub(super) correlation: f64,
+    pub(crate) correlation: f64,
 }
 
 /// Level of a frequency band.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(super) struct BandLevel {
+pub(crate) struct BandLevel {
     /// Exact centre frequency of the band in hertz.
-    pub(super) center_hz: f64,
+    pub(crate) center_hz: f64,
     /// Level in dBFS, where a sine of full scale has 0 dBFS; null for silence.
-    pub(super) level_db: Option<f64>,
+    pub(crate) level_db: Option<f64>,
 }
 
 impl From<Key> for KeyEstimate {

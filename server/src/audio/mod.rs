@@ -34,6 +34,7 @@ mod renditions;
 mod resumable;
 mod search_key;
 mod store;
+mod stored_samples;
 mod tags;
 mod upload;
 mod usage;
@@ -57,6 +58,7 @@ pub(crate) use originals::{open_original, original};
 pub(crate) use recordings::recording;
 pub(crate) use resumable::remove_expired;
 pub(crate) use store::ids;
+pub(crate) use stored_samples::{OpenedFile, analyze_file, decode_file, open_samples, require};
 pub(crate) use usage::used_bytes;
 pub use usage::{AudioUsage, usage_of_all};
 

@@ -1,11 +1,16 @@
-//! The command line: `songfoundry serve | worker | render | admin | config | openapi`.
+//! The command line: `songfoundry serve | worker | render | master | analyze | admin | config | openapi`.
 //!
 //! Each command is a file with a struct `Args` and a function `run`, and a variant of `Command`.
 
 mod admin;
+mod analyze;
 mod config;
+mod file_args;
+mod master;
 mod master_gain;
 mod openapi;
+mod output;
+mod progress;
 mod render;
 mod serve;
 mod worker;
@@ -34,6 +39,8 @@ const EXAMPLES: &str = "Examples:
   SF_PORT=0 songfoundry serve            Start on a free port
   songfoundry render song.mid --soundfont bank.sf2 -o song.wav
                                          Render a song without a service
+  songfoundry master mix.wav --lufs -14 -o master.flac
+                                         Normalize and convert an audio file
   songfoundry admin create-user ada      Create an account and print its first password
   songfoundry admin backup /backup/today Save all data, while the service runs
   songfoundry config                     All settings: value, default, unit, range, meaning
@@ -48,6 +55,10 @@ enum Command {
     Worker(worker::Args),
     /// Render a MIDI file or a project to an audio file.
     Render(Box<render::Args>),
+    /// Convert an audio file: loudness, sample rate, dither, format and tags.
+    Master(Box<master::Args>),
+    /// Measure an audio file: loudness, peaks, spectrum, tempo and key.
+    Analyze(analyze::Args),
     /// Manage accounts, backups and the storage.
     Admin(admin::Args),
     /// Decode one audio file for the service, with its own limits.
@@ -72,6 +83,8 @@ pub fn run() -> ExitCode {
         Command::Serve(args) => serve::run(&args, &settings),
         Command::Worker(args) => worker::run(&args, &settings),
         Command::Render(args) => render::run(&args, &settings),
+        Command::Master(args) => master::run(&args),
+        Command::Analyze(args) => analyze::run(&args),
         Command::Admin(args) => admin::run(&args, &settings),
         Command::Decode => crate::audio::decoder::child::run(),
         Command::Encode => crate::encoding::child::run(),

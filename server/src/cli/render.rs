@@ -1,11 +1,10 @@
 //! The command `songfoundry render`, which renders a song to an audio file without a service. Like the
 //! page, it imports a MIDI file as a project and then renders the project.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 use dsp_core::render::MAX_TAIL_SECS;
@@ -15,22 +14,22 @@ use schemas::json::JsonText;
 use schemas::upgrade::upgrade;
 use schemas::validate::validate;
 use serde::Serialize;
-use tempfile::NamedTempFile;
 
+use super::file_args::FileArgs;
+use super::output::Output;
+use super::progress::{Progress, interruption};
 use super::{Settings, master_gain};
 use crate::bounded_read;
-use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
 use crate::multitrack::midi::{ImportOptions, import};
-use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
+use crate::rendering::audio_format::BitDepth;
 use crate::rendering::budget::{BudgetShare, RenderBudget};
 use crate::rendering::missing::OpenedBank;
-use crate::rendering::mix::{MixOptions, MixReport, render};
-use crate::rendering::normalization::{LUFS_MIN, NormalizationReport, TRUE_PEAK_MIN_DB, Target};
+use crate::rendering::mix::{MixReport, render};
+use crate::rendering::normalization::NormalizationReport;
 use crate::rendering::receipt::{Receipt, receipt};
-use crate::rendering::selection::Selection;
 use crate::rendering::sources::{Recording, Sources};
+use crate::rendering::temporary::Workspace;
 use crate::rendering::{RenderError, banks};
-use crate::serve::stop_signal;
 use crate::soundfonts::id_of_name;
 
 /// Maximum size of a song file, in bytes. Real projects and MIDI files are far smaller.
@@ -52,40 +51,8 @@ pub(super) struct Args {
     /// SF2 or SF3 file that plays every track.
     #[arg(long, value_name = "FILE")]
     soundfont: PathBuf,
-    /// Path of the file. Its extension sets the format: .wav, .flac, .mp3, .ogg (Vorbis) or .opus;
-    /// a name without an extension gives a WAV file.
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
-    /// 44100, 48000 or 96000 Hz. Default: the project's own rate, or 48000 for MIDI files; if the
-    /// format does not support it, the next rate that it supports.
-    #[arg(long, value_name = "HZ", value_parser = sample_rate_hz)]
-    sample_rate: Option<u32>,
-    /// Sample format of a WAV or FLAC file. Default: pcm16.
-    #[arg(long, value_enum, ignore_case = true)]
-    bit_depth: Option<BitDepth>,
-    /// Bit rate of an MP3 file (constant, default 320) or an Opus file (average, default 160).
-    #[arg(long, value_name = "KBPS")]
-    bit_rate_kbps: Option<u32>,
-    /// Quality of an Ogg Vorbis file (default 6) or of an MP3 file with a variable bit rate, 0 to
-    /// 10; 10 is the best.
-    #[arg(long, value_name = "NUMBER", conflicts_with = "bit_rate_kbps")]
-    quality: Option<u32>,
     #[command(flatten)]
-    tags: TagArgs,
-    /// Move the noise of integer samples to frequencies at which the ear is least sensitive (at
-    /// 44100 and 48000 Hz).
-    #[arg(long)]
-    noise_shaping: bool,
-    /// Normalize the loudness of the song to this many LUFS, for example -14 for streaming.
-    #[arg(long, value_name = "LUFS", allow_negative_numbers = true, value_parser = lufs)]
-    lufs: Option<f64>,
-    /// Highest true peak of a normalized song, in dBTP.
-    #[arg(long, value_name = "DB", allow_negative_numbers = true, default_value = "-1", requires = "lufs",
-          value_parser = true_peak_db)]
-    true_peak_db: f64,
-    /// Check how the song sounds in mono, and warn of octaves that a mono loudspeaker loses.
-    #[arg(long)]
-    channel_check: bool,
+    file: FileArgs,
     /// Longest tail after the last item of the song, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
@@ -104,67 +71,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The tags of the file.
-#[derive(Debug, clap::Args)]
-struct TagArgs {
-    /// Title of the song.
-    #[arg(long)]
-    title: Option<String>,
-    /// Artist.
-    #[arg(long)]
-    artist: Option<String>,
-    /// Album.
-    #[arg(long)]
-    album: Option<String>,
-    /// Genre.
-    #[arg(long)]
-    genre: Option<String>,
-    /// Year of the recording.
-    #[arg(long)]
-    year: Option<u32>,
-    /// Comment.
-    #[arg(long)]
-    comment: Option<String>,
-    /// International Standard Recording Code, such as GB-A1B-23-00001.
-    #[arg(long)]
-    isrc: Option<String>,
-}
-
-impl TagArgs {
-    fn check(&self) -> anyhow::Result<Tags> {
-        let Self { title, artist, album, genre, year, comment, isrc } = self;
-        let tags = UncheckedTags {
-            title: title.clone(),
-            artist: artist.clone(),
-            album: album.clone(),
-            genre: genre.clone(),
-            year: *year,
-            comment: comment.clone(),
-            isrc: isrc.clone(),
-        };
-        tags.check().map_err(|BadTag { name, problem }| anyhow::anyhow!("--{name} {problem}"))
-    }
-}
-
-/// Returns the format for the extension of a file name.
-fn format_of(output: &Path) -> anyhow::Result<AudioFormat> {
-    let Some(extension) = output.extension() else { return Ok(AudioFormat::default()) };
-    let extension = extension.to_string_lossy();
-    AudioFormat::of_extension(&extension).with_context(|| {
-        format!(
-            "cannot write {}: the format `{extension}` is not supported; supported formats: {}",
-            output.display(),
-            in_words(&AudioFormat::EXTENSIONS)
-        )
-    })
-}
-
-fn sample_rate_hz(text: &str) -> Result<u32, String> {
-    let rates_hz = AudioFormat::default().sample_rates_hz();
-    let rate_hz = text.parse().ok().filter(|rate_hz| rates_hz.contains(rate_hz));
-    rate_hz.ok_or_else(|| format!("`{text}` is not one of {}", in_words(rates_hz)))
-}
-
 fn tail_secs(text: &str) -> Result<f64, String> {
     let secs: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
     if (0.0..=MAX_TAIL_SECS).contains(&secs) {
@@ -177,20 +83,6 @@ fn tail_secs(text: &str) -> Result<f64, String> {
 fn gain_db(text: &str) -> Result<f64, String> {
     let value = text.parse().ok().filter(|value: &f64| value.is_finite());
     value.ok_or_else(|| format!("`{text}` is not a number of decibels"))
-}
-
-fn lufs(text: &str) -> Result<f64, String> {
-    number(text, LUFS_MIN, "LUFS")
-}
-
-fn true_peak_db(text: &str) -> Result<f64, String> {
-    number(text, TRUE_PEAK_MIN_DB, "dBTP")
-}
-
-/// Parses a number from `min` to 0.
-fn number(text: &str, min: f64, unit: &str) -> Result<f64, String> {
-    let value = text.parse().ok().filter(|value| (min..=0.0).contains(value));
-    value.ok_or_else(|| format!("`{text}` is not a number from {min} to 0 {unit}"))
 }
 
 /// The summary that is printed at the end.
@@ -207,16 +99,7 @@ struct Summary {
 }
 
 pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
-    let format = format_of(&args.output)?;
-    if let Some(rate_hz) = args.sample_rate {
-        format.check_rate(rate_hz).map_err(anyhow::Error::msg)?;
-    }
-    let bit_depth = match args.bit_depth {
-        Some(depth) => format.check_depth(depth.name()).map_err(anyhow::Error::msg)?,
-        None => format.depth_for(BitDepth::default()),
-    };
-    let quality = format.check_quality(args.bit_rate_kbps, args.quality).map_err(anyhow::Error::msg)?;
-    let tags = args.tags.check()?;
+    let file = args.file.check()?;
     let memory_bytes = match args.memory_bytes {
         Some(bytes) => bytes,
         None => settings.source()?.render_memory_bytes()?,
@@ -226,78 +109,47 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     warnings.iter().for_each(warn);
     let bank_name = id_of_name(&args.soundfont.file_stem().unwrap_or_default().to_string_lossy());
     let bank = banks::open(&args.soundfont).with_context(|| format!("{}", args.soundfont.display()))?;
-    let options = MixOptions {
-        sample_rate_hz: args.sample_rate.unwrap_or_else(|| format.rate_for(project.sample_rate_hz)),
-        format,
-        bit_depth,
-        quality,
-        tags: Some(tags),
-        noise_shaping: args.noise_shaping,
-        normalization: args.lufs.map(|lufs| Target { lufs, true_peak_db: args.true_peak_db }),
-        selection: Selection::default(),
-        channel_check: args.channel_check,
-        tail_secs: args.tail_secs,
-    };
-    for input in [&args.song, &args.soundfont] {
-        if is_same_file(input, &args.output) {
-            bail!("{} would replace {}; choose another name", args.output.display(), input.display());
-        }
-    }
+    let options = file.options(project.sample_rate_hz, args.tail_secs);
     let interrupted = interruption()?;
-    let output = Output::create(&args.output)?;
+    let output = Output::create(&args.file.output, &[&args.song, &args.soundfont])?;
     let mut sources = SingleBank {
         bank,
         soundfont_id: bank_name.clone(),
         budget: RenderBudget::unshared(memory_bytes).share_of(""),
-        folder: output.temporary.path().parent().unwrap_or(Path::new(".")).to_owned(),
+        folder: output.folder().to_owned(),
     };
-    let mut progress = Progress::new();
+    let mut progress = Progress::new("rendering");
     let mut observer = |fraction: f64| {
         progress.show(fraction);
         !interrupted.load(Ordering::Relaxed)
     };
-    let destination = BufWriter::new(output.temporary.as_file());
+    let destination = BufWriter::new(output.file());
     let rendered = render(&project, &options, &mut sources, destination, &mut observer);
     progress.end();
     let report: MixReport = rendered.map_err(|error| match error {
         RenderError::Cancelled => {
-            anyhow::anyhow!("interrupted; {} was not written", args.output.display())
+            anyhow::anyhow!("interrupted; {} was not written", args.file.output.display())
         }
         other => other.into(),
     })?;
     if args.strict && report.is_silent {
-        bail!("the whole render is silent; {} was not written (--strict)", args.output.display());
+        bail!("the whole render is silent; {} was not written (--strict)", args.file.output.display());
     }
     output.finish()?;
     let render_warnings = report.warnings();
     render_warnings.iter().for_each(warn);
     warnings.extend(render_warnings);
     let summary = Summary {
-        output: args.output.clone(),
-        duration_secs: report.measured.frames as f64 / f64::from(options.sample_rate_hz),
+        output: args.file.output.clone(),
+        duration_secs: report.file.measured.frames as f64 / f64::from(options.sample_rate_hz),
         sample_rate_hz: options.sample_rate_hz,
         bit_depth: options.stated_bit_depth(),
-        lufs: report.measured.integrated_lufs,
-        true_peak_db: report.measured.true_peak_dbtp,
+        lufs: report.file.measured.integrated_lufs,
+        true_peak_db: report.file.measured.true_peak_dbtp,
         receipt: receipt(&document, &project, &options, vec![bank_name], &report),
         warnings,
     };
     print(&summary, args.json)
-}
-
-/// Whether two paths lead to the same file.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let id = |path: &Path| fs::metadata(path).ok().map(|facts| (facts.dev(), facts.ino()));
-        id(one).is_some() && id(one) == id(other)
-    }
-    #[cfg(not(unix))]
-    {
-        let full = |path: &Path| fs::canonicalize(path).ok();
-        full(one).is_some() && full(one) == full(other)
-    }
 }
 
 /// Sources that play every track with the SoundFont of the command line.
@@ -323,12 +175,14 @@ impl Sources for SingleBank {
         None
     }
 
-    fn temporary_file(&mut self, _size_bytes: u64) -> io::Result<File> {
-        tempfile::tempfile_in(&self.folder)
-    }
-
     fn budget(&self) -> BudgetShare {
         self.budget.clone()
+    }
+}
+
+impl Workspace for SingleBank {
+    fn temporary_file(&mut self) -> io::Result<File> {
+        tempfile::tempfile_in(&self.folder)
     }
 }
 
@@ -385,90 +239,6 @@ impl Song {
         }
         let project = schemas::read::project(&document)?;
         Ok(Self { document, project, warnings: Vec::new() })
-    }
-}
-
-/// The output file. It gets its name when it is complete. If it is dropped earlier, it is deleted.
-struct Output {
-    temporary: NamedTempFile,
-    destination: PathBuf,
-}
-
-impl Output {
-    fn create(destination: &Path) -> anyhow::Result<Self> {
-        let name = destination.display();
-        let destination = match fs::metadata(destination) {
-            // Replacing a device would break it for all programs.
-            Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it exists and is not a plain file"),
-            // The target of a link is written, and the link stays.
-            Ok(_) => fs::canonicalize(destination).with_context(|| format!("cannot write {name}"))?,
-            Err(_) => destination.to_owned(),
-        };
-        let Some(file_name) = destination.file_name() else { bail!("{name} is not a file name") };
-        let folder = match destination.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut new_file = tempfile::Builder::new();
-        let prefix = format!(".{}.", file_name.to_string_lossy());
-        new_file.prefix(&prefix).suffix(".part");
-        #[cfg(unix)]
-        new_file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let temporary = new_file.tempfile_in(folder).with_context(|| format!("cannot write {name}"))?;
-        Ok(Self { temporary, destination })
-    }
-
-    fn finish(self) -> anyhow::Result<()> {
-        let name = self.destination.display().to_string();
-        self.temporary.as_file().sync_all().with_context(|| format!("cannot write {name}"))?;
-        self.temporary.persist(&self.destination).with_context(|| format!("cannot write {name}"))?;
-        Ok(())
-    }
-}
-
-/// Returns a flag that becomes true on Ctrl-C or SIGTERM. These signals no longer end the process,
-/// so that it can remove an unfinished file first.
-fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let signal = {
-        let _context = runtime.enter();
-        stop_signal().context("cannot listen for signals")?
-    };
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let shared = Arc::clone(&interrupted);
-    std::thread::spawn(move || {
-        runtime.block_on(signal);
-        shared.store(true, Ordering::Relaxed);
-    });
-    Ok(interrupted)
-}
-
-/// Shows the progress on standard error: on a terminal as one line that is updated, otherwise as a
-/// line for each quarter.
-struct Progress {
-    is_terminal: bool,
-    shown_percent: u32,
-}
-
-impl Progress {
-    fn new() -> Self {
-        Self { is_terminal: io::stderr().is_terminal(), shown_percent: 0 }
-    }
-
-    fn show(&mut self, fraction: f64) {
-        let percent = (fraction * 100.0) as u32;
-        let step = if self.is_terminal { 1 } else { 25 };
-        if percent >= self.shown_percent + step {
-            self.shown_percent = percent - percent % step;
-            let (start, end) = if self.is_terminal { ("\r", "") } else { ("", "\n") };
-            eprint!("{start}rendering {:3} %{end}", self.shown_percent);
-        }
-    }
-
-    fn end(&self) {
-        if self.is_terminal && self.shown_percent > 0 {
-            eprintln!();
-        }
     }
 }
 

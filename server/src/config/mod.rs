@@ -195,7 +195,7 @@ pub struct AudioLimits {
     pub max_channels: u64,
     /// Quota for a user's audio, decoded copies and SoundFonts, in bytes.
     pub quota_bytes: u64,
-    /// Disk space that uploads leave free, in bytes.
+    /// Disk space that uploads and exports leave free, in bytes.
     pub reserve_bytes: u64,
     /// Longest time that decoding one file may take, in seconds.
     pub decode_max_secs: u64,

@@ -578,7 +578,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "268435456",
         unit: "bytes",
         range: Range::Integer(0, 1 << 50),
-        description: "Disk space that uploads must leave free.",
+        description: "Disk space that uploads and exports must leave free.",
         ..BLANK
     },
     Setting {

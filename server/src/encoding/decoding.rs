@@ -55,7 +55,9 @@ pub(super) fn measure(request: &Request, mut file: File, sent: &Sent) -> io::Res
         // Decoders refuse files without sound.
         _ if sent.frames == 0 => {}
         Codec::Opus(_) => codecs::opus::decode(BufReader::new(file), &mut add)?,
-        Codec::Flac { .. } | Codec::Mp3(_) | Codec::Vorbis(_) => decode(file, &mut add)?,
+        Codec::Flac { .. } | Codec::Mp3(_) | Codec::Vorbis(_) => {
+            decode(file, request.sample_rate_hz, &mut add)?;
+        }
     }
     let measured = measure.finish();
     if matches!(request.codec, Codec::Flac { .. }) && measured.pcm_sha256 != sent.sha256 {
@@ -64,8 +66,8 @@ pub(super) fn measure(request: &Request, mut file: File, sent: &Sent) -> io::Res
     Ok(Encoded { measured, clipped_samples, file_sha256 })
 }
 
-/// Passes the interleaved frames of a stereo file to `add`.
-fn decode(file: File, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
+/// Passes the interleaved frames of a stereo file with this sample rate to `add`.
+fn decode(file: File, sample_rate_hz: u32, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
     let mut format = symphonia::default::get_probe()
         .probe(
             &Hint::new(),
@@ -92,8 +94,9 @@ fn decode(file: File, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
             Err(error) => return Err(io::Error::other(error)),
         };
         let decoded = decoder.decode(&packet).map_err(io::Error::other)?;
-        if decoded.spec().channels().count() != CHANNELS {
-            return Err(io::Error::other("the file is not stereo"));
+        let spec = decoded.spec();
+        if spec.channels().count() != CHANNELS || spec.rate() != sample_rate_hz {
+            return Err(io::Error::other("the file has another sample rate, or it is not stereo"));
         }
         decoded.copy_to_vec_interleaved(&mut interleaved);
         add(&interleaved);

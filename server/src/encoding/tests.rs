@@ -122,6 +122,21 @@ fn every_rate_of_a_codec_is_encoded() {
 }
 
 #[test]
+fn every_quality_keeps_the_sample_rate() {
+    let mp3 = [96, 128, 160, 192, 224, 256, 320].map(|kbps| Codec::Mp3(Quality::BitRate(kbps)));
+    let opus = [64, 96, 128, 160, 192, 256, 320].map(|kbps| Codec::Opus(Quality::BitRate(kbps)));
+    let variable = (0..=10).flat_map(|quality| {
+        [Codec::Mp3(Quality::Variable(quality)), Codec::Vorbis(Quality::Variable(quality))]
+    });
+    for codec in mp3.into_iter().chain(opus).chain(variable) {
+        let sent = samples(codec, 48_000, 20_000);
+        let (_, encoded) = encode(codec, 48_000, &sent);
+        assert_eq!(encoded.measured.frames, 20_000, "{codec:?}");
+        assert!((encoded.measured.peak - 0.25).abs() < 0.05, "{codec:?}: {}", encoded.measured.peak);
+    }
+}
+
+#[test]
 fn peaks_of_a_decoded_file_above_full_scale_are_counted() {
     let codec = Codec::Mp3(Quality::BitRate(128));
     let square = (0..48_000).flat_map(|frame| [if frame % 100 < 50 { 0.999_f32 } else { -0.999 }; 2]);

@@ -9,7 +9,7 @@ use super::request::refuse_unknown;
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
 use crate::error::{ApiError, ApiResult};
-use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
+use crate::rendering::audio_format::{AudioFormat, in_words};
 
 /// Format, quality and tags of a file.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -91,35 +91,6 @@ impl Metadata {
             ApiError::bad_request("bad_metadata", format!("`metadata.{name}` {problem}"))
         })
     }
-}
-
-/// Returns the bit depth with this name, or the default for a format. `preferred` is the default of
-/// the export.
-///
-/// # Errors
-/// 400 with `code` and the supported depths.
-pub(super) fn checked_depth(
-    format: AudioFormat,
-    name: Option<&str>,
-    preferred: BitDepth,
-    code: &'static str,
-) -> ApiResult<BitDepth> {
-    let Some(name) = name else { return Ok(format.depth_for(preferred)) };
-    format.check_depth(name).map_err(|detail| ApiError::bad_request(code, detail))
-}
-
-/// Returns the sample rate if the format supports it.
-///
-/// # Errors
-/// 400 if no format supports the rate, 422 if another format does.
-pub(super) fn checked_rate(format: AudioFormat, sample_rate_hz: u32) -> ApiResult<u32> {
-    format.check_rate(sample_rate_hz).map_err(|detail| {
-        const CODE: &str = "unsupported_sample_rate";
-        match AudioFormat::default().check_rate(sample_rate_hz) {
-            Ok(_) => ApiError::Unprocessable { code: CODE, detail },
-            Err(_) => ApiError::bad_request(CODE, detail),
-        }
-    })
 }
 
 /// Returns the schema of the bit rates of all formats, or null.

@@ -21,6 +21,7 @@ use crate::rendering::mix::{LeftOutOfRender, warnings};
 use crate::rendering::parts::Part;
 use crate::rendering::selection::Selection;
 use crate::state::AppState;
+use crate::storage::ensure_room;
 use crate::tasks::{Kind, StartedTask};
 
 /// The kind of task that freezes a track.
@@ -119,6 +120,7 @@ impl Export for Freeze {
             Stage::BeforeFader => Part::BeforeFader(index),
             Stage::AfterFader => Part::AfterFader(index),
         };
+        ensure_room(opened.state, opened.runtime, opened.state.blobs.root(), parts.file_bytes())?;
         let name = format!("{} (frozen)", file_stem(&track.name));
         let (file, report) = opened
             .render_to_audio(&name, "Rendering", |writer, observer| parts.render(part, writer, observer))?;

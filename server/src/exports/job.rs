@@ -12,19 +12,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::file_options::{CheckedFile, checked_depth, checked_rate};
-use super::request::{ExportRequest, Normalize, TAIL_DEFAULT_SECS, checked_tail, refuse_unknown};
+use super::file_options::CheckedFile;
+use super::request::{ExportRequest, TAIL_DEFAULT_SECS, checked_tail, refuse_unknown};
+use super::sound_options::{FileSettings, SoundDefaults};
 use super::sources::ProjectSources;
 use crate::audio::{self, AudioFile};
-use crate::encoding::quality::Quality;
-use crate::encoding::tags::Tags;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Json;
 use crate::permits::Caller;
 use crate::projects::RequestedProject;
-use crate::rendering::audio_format::{AudioFormat, BitDepth};
+use crate::rendering::audio_format::BitDepth;
 use crate::rendering::mix::MixOptions;
-use crate::rendering::normalization::Target;
 use crate::rendering::parts::Parts;
 use crate::rendering::selection::Selection;
 use crate::rendering::{Observer, RenderError};
@@ -43,12 +41,11 @@ const RENDER_PROGRESS: f64 = 0.9;
 pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     /// Name of the kind of tasks that run this export.
     const KIND: &'static str;
-    /// Default bit depth.
-    const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Float32;
+    /// Defaults of the file.
+    const DEFAULTS: SoundDefaults =
+        SoundDefaults { bit_depth: BitDepth::Float32, unknown_bit_depth: "unexpected_json" };
     /// Whether the export writes a whole mix, which can be normalized.
     const CAN_NORMALIZE: bool;
-    /// Error code for an unknown bit depth.
-    const UNKNOWN_BIT_DEPTH: &'static str = "unexpected_json";
     /// The answer to the request. It is also the result of the task.
     type Answer: Serialize;
 
@@ -60,21 +57,10 @@ pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
 #[derive(Serialize, Deserialize)]
 pub(super) struct ExportJob<E> {
     project: RequestedProject,
-    format: AudioFormat,
-    bit_depth: BitDepth,
-    #[serde(default)]
-    quality: Quality,
-    #[serde(default)]
-    tags: Option<Tags>,
-    #[serde(default)]
-    noise_shaping: bool,
-    #[serde(default)]
-    normalization: Option<Target>,
+    #[serde(flatten)]
+    file: FileSettings,
     #[serde(default)]
     selection: Selection,
-    #[serde(default)]
-    channel_check: bool,
-    sample_rate_hz: Option<u32>,
     tail_secs: f64,
     operation: E,
 }
@@ -92,20 +78,9 @@ impl<E: Export> ExportJob<E> {
         selection: Selection,
         operation: E,
     ) -> ApiResult<Self> {
-        let CheckedFile { format, quality, tags } = file;
-        let ExportRequest {
-            project_id,
-            project,
-            bit_depth,
-            noise_shaping,
-            normalize,
-            channel_check,
-            sample_rate_hz,
-            tail_secs,
-            other,
-        } = request;
+        let ExportRequest { project_id, project, sound, tail_secs, other } = request;
         refuse_unknown(other.iter())?;
-        if normalize.is_some() && !E::CAN_NORMALIZE {
+        if sound.normalize.is_some() && !E::CAN_NORMALIZE {
             return Err(ApiError::bad_request(
                 "unsupported_option",
                 "Only a whole mix can be normalized: stems would no longer add up to the mix, and a frozen track would \
@@ -116,20 +91,8 @@ impl<E: Export> ExportJob<E> {
         drop(other);
         let tail_limit_secs = state.config.limits.tail_max_secs;
         Ok(Self {
-            format,
-            bit_depth: checked_depth(
-                format,
-                bit_depth.as_deref(),
-                E::BIT_DEPTH_DEFAULT,
-                E::UNKNOWN_BIT_DEPTH,
-            )?,
-            quality,
-            tags,
-            noise_shaping: noise_shaping.unwrap_or(false),
-            normalization: normalize.map(Normalize::target).transpose()?,
-            channel_check: channel_check.unwrap_or(false),
+            file: FileSettings::check(file, sound, E::DEFAULTS)?,
             selection,
-            sample_rate_hz: sample_rate_hz.map(|rate_hz| checked_rate(format, rate_hz)).transpose()?,
             tail_secs: checked_tail(tail_secs, TAIL_DEFAULT_SECS, tail_limit_secs)?,
             project: RequestedProject::load(state, owner_id, project_id, project).await?,
             operation,
@@ -162,28 +125,14 @@ impl<E: Export> ExportJob<E> {
         if let Some(id) = self.selection.missing_track(&project) {
             return Err(ApiError::not_found("track", id));
         }
-        let mut tags = self.tags;
-        if let Some(tags) = &mut tags
+        let mut file = self.file;
+        if let Some(tags) = &mut file.tags
             && E::CAN_NORMALIZE
             && tags.title.is_none()
         {
             tags.title = title_of(&project.name);
         }
-        let options = MixOptions {
-            sample_rate_hz: match self.sample_rate_hz {
-                Some(rate_hz) => rate_hz,
-                None => self.format.rate_for(project.sample_rate_hz),
-            },
-            format: self.format,
-            bit_depth: self.bit_depth,
-            quality: self.quality,
-            tags,
-            noise_shaping: self.noise_shaping,
-            normalization: self.normalization,
-            channel_check: self.channel_check,
-            selection: self.selection,
-            tail_secs: self.tail_secs,
-        };
+        let options = file.options(project.sample_rate_hz, self.selection, self.tail_secs);
         self.operation.run(Opened {
             state,
             runtime,

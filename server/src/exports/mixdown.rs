@@ -101,15 +101,15 @@ impl Export for Mixdown {
         let (file, report) = opened.render_to_audio(&stem, "Mixing", |writer, observer| {
             let begun = Instant::now();
             let report = mix::render(project, options, &mut sources, writer, observer)?;
-            let sound_secs = report.measured.frames as f64 / f64::from(options.sample_rate_hz);
+            let sound_secs = report.file.measured.frames as f64 / f64::from(options.sample_rate_hz);
             opened.state.metrics.rendered("mixdown", begun.elapsed(), sound_secs);
             Ok(report)
         })?;
         Ok(MixdownAnswer {
             file,
-            lufs: report.measured.integrated_lufs,
-            true_peak_db: report.measured.true_peak_dbtp,
-            normalization: report.normalization,
+            lufs: report.file.measured.integrated_lufs,
+            true_peak_db: report.file.measured.true_peak_dbtp,
+            normalization: report.file.normalization,
             warnings: report.warnings(),
             left_out: report.left_out,
             missing_sounds: report.missing_sounds,

@@ -1,5 +1,6 @@
 //! Exports: rendered projects, mixdowns, stems, frozen tracks, and notes that a SoundFont plays.
 
+mod audio_export;
 mod file_options;
 mod freeze;
 mod frozen_track;
@@ -9,6 +10,7 @@ mod queries;
 mod render;
 pub(crate) mod render_files;
 mod request;
+mod sound_options;
 mod soundfont_render;
 mod sources;
 mod stem_files;
@@ -17,6 +19,7 @@ mod stems;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use audio_export::AUDIO_EXPORT;
 pub(crate) use freeze::FREEZE;
 pub(crate) use mixdown::MIXDOWN;
 pub(crate) use render::RENDER;
@@ -46,6 +49,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(render_files::read))
         .routes(routes!(render_files::delete))
         .routes(routes!(stem_files::read))
+        .routes(routes!(audio_export::export))
         .merge(with_body_limit(rendering, limit("A project to render")))
         .merge(with_body_limit(exporting, limit("A project to export")))
 }

@@ -13,6 +13,7 @@ use super::job::{Client, Export, ExportJob, Opened, run_task};
 use super::queries::RenderQuery;
 use super::render_files::{self, RenderFile, RenderHashes, audio_url};
 use super::request::{ExportRequest, SelectionOptions};
+use super::sound_options::SoundDefaults;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, Query, parse_long, with_document};
@@ -129,11 +130,14 @@ struct Render {
     title: Option<String>,
 }
 
+/// Defaults of exported files.
+pub(super) const DEFAULTS: SoundDefaults =
+    SoundDefaults { bit_depth: BitDepth::Pcm16, unknown_bit_depth: "unsupported_format" };
+
 impl Export for Render {
     const KIND: &'static str = "render";
     const CAN_NORMALIZE: bool = true;
-    const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Pcm16;
-    const UNKNOWN_BIT_DEPTH: &'static str = "unsupported_format";
+    const DEFAULTS: SoundDefaults = DEFAULTS;
     type Answer = RenderAnswer;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<RenderAnswer> {
@@ -149,7 +153,7 @@ impl Export for Render {
         })?;
         let soundfonts = sources.soundfonts;
         writer.finish()?;
-        let sound_secs = report.measured.frames as f64 / f64::from(options.sample_rate_hz);
+        let sound_secs = report.file.measured.frames as f64 / f64::from(options.sample_rate_hz);
         state.metrics.rendered("project", begun.elapsed(), sound_secs);
         let answer = RenderAnswer {
             audio_url: audio_url(&render_id),
@@ -158,14 +162,16 @@ impl Export for Render {
             bit_depth: options.stated_bit_depth(),
             duration_secs: sound_secs,
             sample_rate_hz: options.sample_rate_hz,
-            lufs: report.measured.integrated_lufs,
-            true_peak_db: report.measured.true_peak_dbtp,
+            lufs: report.file.measured.integrated_lufs,
+            true_peak_db: report.file.measured.true_peak_dbtp,
             warnings: report.warnings(),
             receipt: receipt(document, project, options, soundfonts, &report),
         };
         let title = self.title.as_deref().unwrap_or(&project.name);
-        let hashes =
-            RenderHashes { pcm_sha256: answer.receipt.pcm_sha256.clone(), file_sha256: report.file_sha256 };
+        let hashes = RenderHashes {
+            pcm_sha256: answer.receipt.pcm_sha256.clone(),
+            file_sha256: report.file.file_sha256,
+        };
         render_files::store_description(&state.blobs, &file, title, hashes)?;
         render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
         Ok(answer)

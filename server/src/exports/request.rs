@@ -4,14 +4,10 @@ use schemas::json::JsonText;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
+use super::sound_options::SoundOptions;
 use crate::error::{ApiError, ApiResult};
 use crate::projects::ProjectDocument;
-use crate::rendering::audio_format::{AudioFormat, BitDepth};
-use crate::rendering::normalization::{
-    LUFS_DEFAULT, LUFS_MIN, TRUE_PEAK_DEFAULT_DB, TRUE_PEAK_MIN_DB, Target,
-};
 use crate::rendering::selection::{Selection, TickRange};
 
 /// Default of the longest tail, in seconds.
@@ -26,22 +22,9 @@ pub(super) struct ExportRequest {
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
     pub(super) project: Option<JsonText>,
-    /// Sample format of the file. The default of `/plugins/render` is `pcm16`, that of the other
-    /// exports is `float32`.
-    #[schema(value_type = Option<BitDepth>)]
-    pub(super) bit_depth: Option<String>,
-    /// Whether the noise of integer samples is moved to frequencies at which the ear is least
-    /// sensitive. This has an effect at 44100 and 48000 Hz; false by default.
-    pub(super) noise_shaping: Option<bool>,
-    /// Target of a loudness normalization; without it, the mix is not normalized. Stems and frozen
-    /// tracks cannot be normalized.
-    pub(super) normalize: Option<Normalize>,
-    /// Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt, and
-    /// warns of octaves that a mono loudspeaker loses. Stems and frozen tracks are not checked.
-    pub(super) channel_check: Option<bool>,
-    /// 44100, 48000 or 96000 Hz; by default the project's own rate.
-    #[schema(schema_with = rate_choices)]
-    pub(super) sample_rate_hz: Option<u32>,
+    /// How the samples are written.
+    #[serde(flatten)]
+    pub(super) sound: SoundOptions,
     /// Longest tail after the last item of the song, in seconds; 5 by default.
     #[schema(minimum = 0, maximum = 60)]
     pub(super) tail_secs: Option<f64>,
@@ -49,42 +32,6 @@ pub(super) struct ExportRequest {
     #[serde(flatten)]
     #[schema(ignore)]
     pub(super) other: Map<String, Value>,
-}
-
-/// Target of a loudness normalization.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Normalize {
-    /// Gated loudness in LUFS; -14 by default.
-    #[schema(minimum = -60, maximum = 0)]
-    lufs: Option<f64>,
-    /// Highest true peak in dBTP; -1 by default.
-    #[schema(minimum = -20, maximum = 0)]
-    true_peak_db: Option<f64>,
-}
-
-impl Normalize {
-    /// Returns the target, with defaults for missing values.
-    ///
-    /// # Errors
-    /// 400 `bad_normalization` if a value is out of range.
-    pub(super) fn target(self) -> ApiResult<Target> {
-        let checked = |name: &str, value: f64, min: f64| match (min..=0.0).contains(&value) {
-            true => Ok(value),
-            false => Err(ApiError::bad_request(
-                "bad_normalization",
-                format!("`normalize.{name}` is {value:?}; expected {min} to 0."),
-            )),
-        };
-        Ok(Target {
-            lufs: checked("lufs", self.lufs.unwrap_or(LUFS_DEFAULT), LUFS_MIN)?,
-            true_peak_db: checked(
-                "true_peak_db",
-                self.true_peak_db.unwrap_or(TRUE_PEAK_DEFAULT_DB),
-                TRUE_PEAK_MIN_DB,
-            )?,
-        })
-    }
 }
 
 /// The part of a song that an export renders.
@@ -132,13 +79,6 @@ impl SelectionOptions {
 
 /// Maximum number of selected tracks: that of the tracks of a project.
 const TRACKS_MAX: usize = 1_000;
-
-/// Returns the schema of the rates of [`AudioFormat`], or null.
-pub(super) fn rate_choices() -> Object {
-    let rates = AudioFormat::default().sample_rates_hz().iter().map(|rate_hz| Value::from(*rate_hz));
-    let types = SchemaType::from_iter([Type::Integer, Type::Null]);
-    ObjectBuilder::new().schema_type(types).enum_values(Some(rates.chain([Value::Null]))).build()
-}
 
 /// Refuses options that this version does not know, unless their values switch them off.
 ///

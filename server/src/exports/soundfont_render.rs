@@ -11,8 +11,8 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
-use super::file_options::checked_rate;
-use super::request::{checked_tail, rate_choices};
+use super::request::checked_tail;
+use super::sound_options::{checked_rate, rate_choices};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{JsonBytes, LongFields, parse_long, read_text};

@@ -16,6 +16,7 @@ use crate::rendering::RenderError;
 use crate::rendering::budget::BudgetShare;
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::sources::{Recording, Sources};
+use crate::rendering::temporary::Workspace;
 use crate::soundfonts::{Snapshot, SoundFontSource};
 use crate::state::AppState;
 use crate::storage::ensure_room;
@@ -85,18 +86,43 @@ impl Sources for ProjectSources<'_> {
         self.recordings.get(server_file_id).cloned()
     }
 
-    fn temporary_file(&mut self, size_bytes: u64) -> io::Result<File> {
-        let folder = &self.state.config.storage.dir;
-        ensure_room(self.state, self.runtime, folder, size_bytes)?;
-        tempfile::tempfile_in(folder)
+    fn budget(&self) -> BudgetShare {
+        self.state.exports.budget.share_of(&self.owner_id)
+    }
+}
+
+impl Workspace for ProjectSources<'_> {
+    fn ensure_room(&mut self, size_bytes: u64) -> io::Result<()> {
+        StorageWorkspace { state: self.state, runtime: self.runtime }.ensure_room(size_bytes)
+    }
+
+    fn temporary_file(&mut self) -> io::Result<File> {
+        StorageWorkspace { state: self.state, runtime: self.runtime }.temporary_file()
+    }
+
+    fn encoder(&self) -> io::Result<EncoderProgram> {
+        StorageWorkspace { state: self.state, runtime: self.runtime }.encoder()
+    }
+}
+
+/// Makes temporary files in the storage.
+pub(super) struct StorageWorkspace<'a> {
+    pub(super) state: &'a AppState,
+    /// Tasks run on threads outside the runtime.
+    pub(super) runtime: &'a Handle,
+}
+
+impl Workspace for StorageWorkspace<'_> {
+    fn ensure_room(&mut self, size_bytes: u64) -> io::Result<()> {
+        Ok(ensure_room(self.state, self.runtime, &self.state.config.storage.dir, size_bytes)?)
+    }
+
+    fn temporary_file(&mut self) -> io::Result<File> {
+        tempfile::tempfile_in(&self.state.config.storage.dir)
     }
 
     fn encoder(&self) -> io::Result<EncoderProgram> {
         EncoderProgram::of_this_program(self.state.helpers.clone())
-    }
-
-    fn budget(&self) -> BudgetShare {
-        self.state.exports.budget.share_of(&self.owner_id)
     }
 }
 

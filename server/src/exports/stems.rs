@@ -44,6 +44,10 @@ pub(super) struct StemsRequest {
     export: ExportRequest,
     /// Ids of the tracks; by default those of all tracks that play something and are not muted.
     tracks: Option<Vec<String>>,
+    /// Whether each track passes through the master's effects and limiter, as if only this track
+    /// played; false by default. Such stems do not add up to the mix.
+    #[serde(default)]
+    through_master: bool,
 }
 
 impl LongFields for StemsRequest {
@@ -90,8 +94,8 @@ pub(super) struct Stem {
 }
 
 /// Renders each track's part of the mix to a separate file. A part includes the track's fader, its
-/// sends, buses and groups, and the master's fader, but not the master's effects and limiter. All
-/// files begin at the start of the song and have the same length. If tracks share only faders and
+/// sends, buses and groups, and the master's fader, but not the master's effects and limiter unless
+/// `through_master` is set. All files begin at the start of the song and have the same length. If tracks share only faders and
 /// reverbs, the sum of the files is the mix. The task's result is a `Stems`.
 #[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
     responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
@@ -101,7 +105,7 @@ pub(super) async fn stems(
     user: CurrentUser,
     LongJson(request): LongJson<StemsRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
-    let operation = Stems { tracks: request.tracks };
+    let operation = Stems { tracks: request.tracks, through_master: request.through_master };
     let job = ExportJob::new(
         &state,
         &user.id,
@@ -118,6 +122,8 @@ pub(super) async fn stems(
 #[derive(Serialize, Deserialize)]
 struct Stems {
     tracks: Option<Vec<String>>,
+    #[serde(default)]
+    through_master: bool,
 }
 
 impl Export for Stems {
@@ -130,8 +136,9 @@ impl Export for Stems {
         let parts = opened.parts()?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 
-        // The disk must have space for the archive, plus one stem at a time.
-        let bytes = parts.file_bytes().saturating_mul(tracks.len() as u64 + 1);
+        // The disk must have space for the archive, plus one stem at a time, which a compressed format
+        // writes twice.
+        let bytes = parts.file_bytes().saturating_mul(tracks.len() as u64 + 2);
         ensure_room(state, opened.runtime, state.blobs.root(), bytes)?;
         let stems_id = uuid::Uuid::new_v4().simple().to_string();
         let key = stem_files::key(owner_id, &stems_id)?;
@@ -144,7 +151,11 @@ impl Export for Stems {
             let file_name = options.format.file_name(&format!("{:02} {}", index + 1, file_stem(&track.name)));
             let step = format!("Rendering {file_name}");
             let (stem, report) = opened.render(|writer| {
-                parts.render(Part::Stem(index), writer, &mut |progress| {
+                let part = match self.through_master {
+                    true => Part::ThroughMaster(index),
+                    false => Part::Stem(index),
+                };
+                parts.render(part, writer, &mut |progress| {
                     client.report((number as f64 + progress) / tracks.len() as f64, &step)
                 })
             })?;

@@ -4,16 +4,17 @@
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 
+use dsp_core::analysis::StereoChecker;
 use dsp_core::limiter::{LimiterConfig, LimiterProcessor};
 use dsp_core::resample::ResamplerProcessor;
 
 use super::encoder::{Encoder, Encoding, WrittenFile};
 use super::error::RenderError;
-use super::measure::Measured;
 use super::normalization::{
     ATTEMPTS_MAX, NormalizationReport, Staged, Target, limit_with_headroom_db, lowered_limit_db,
 };
 use super::options::MixOptions;
+use super::report::FileReport;
 use super::{CHANNELS, Observer};
 
 /// Maximum number of frames of output per conversion.
@@ -25,6 +26,8 @@ pub(super) struct Delivery<'a, W: Write + Seek> {
     /// `None` if the file has the engine's sample rate. The file then contains the engine's
     /// samples.
     converter: Option<Converter>,
+    /// Checks the samples before the conversion.
+    checker: Option<StereoChecker>,
     output: Output<'a, W>,
 }
 
@@ -44,17 +47,6 @@ struct NewFile<'a, W: Write + Seek> {
     encoding: Option<&'a Encoding>,
 }
 
-/// A complete file.
-#[derive(Debug)]
-pub(super) struct Delivered {
-    pub(super) measured: Measured,
-    pub(super) clipped_samples: u64,
-    /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
-    pub(super) file_sha256: Option<String>,
-    /// How the samples were normalized; `None` if they were not.
-    pub(super) normalization: Option<NormalizationReport>,
-}
-
 /// Kind of audio in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
@@ -63,6 +55,8 @@ pub(super) enum Content {
     Mix,
     /// A part of a mix. It is not limited.
     Part,
+    /// A file of a user. It is not limited.
+    File,
 }
 
 struct Converter {
@@ -118,11 +112,11 @@ impl<W: Write + Seek> Output<'_, W> {
         }
     }
 
-    fn finish(self, observer: Observer<'_>) -> Result<Delivered, RenderError> {
+    fn finish(self, observer: Observer<'_>) -> Result<FileReport, RenderError> {
         match self {
             Self::File(file) => {
                 let WrittenFile { measured, clipped_samples, file_sha256 } = file.finish(observer)?;
-                Ok(Delivered { measured, clipped_samples, file_sha256, normalization: None })
+                Ok(FileReport { measured, clipped_samples, file_sha256, normalization: None, channels: None })
             }
             Self::Normalized { target, staged, file } => file.write_normalized(target, *staged, observer),
         }
@@ -136,7 +130,7 @@ impl<W: Write + Seek> NewFile<'_, W> {
         target: Target,
         staged: Staged,
         observer: Observer<'_>,
-    ) -> Result<Delivered, RenderError> {
+    ) -> Result<FileReport, RenderError> {
         let mut mix = staged.finish()?;
         let (gain_db, peak_reduction_db) = mix.gain_and_excess_db(target);
         let mut limit_db = limit_with_headroom_db(target.true_peak_db, self.options.quantization_peak());
@@ -165,11 +159,12 @@ impl<W: Write + Seek> NewFile<'_, W> {
                 peak_reduction_db,
                 attempts,
             };
-            return Ok(Delivered {
+            return Ok(FileReport {
                 measured,
                 clipped_samples,
                 file_sha256,
                 normalization: Some(normalization),
+                channels: None,
             });
         }
     }
@@ -204,11 +199,18 @@ impl<'a, W: Write + Seek> Delivery<'a, W> {
                 file: NewFile { destination, options: options.clone(), seed, encoding },
             },
         };
-        Ok(Self { converter, output })
+        let checker = match content {
+            Content::Mix | Content::File => options.channel_check.then(|| StereoChecker::new(engine_rate_hz)),
+            Content::Part => None,
+        };
+        Ok(Self { converter, checker, output })
     }
 
     /// Writes the next frames of the engine.
     pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
+        if let Some(checker) = &mut self.checker {
+            checker.add(left, right);
+        }
         let Some(converter) = &mut self.converter else {
             return self.output.write(left, right);
         };
@@ -225,7 +227,7 @@ impl<'a, W: Write + Seek> Delivery<'a, W> {
     }
 
     /// Completes the file. `observer` can cancel the normalization.
-    pub(super) fn finish(mut self, observer: Observer<'_>) -> Result<Delivered, RenderError> {
+    pub(super) fn finish(mut self, observer: Observer<'_>) -> Result<FileReport, RenderError> {
         if let Some(converter) = &mut self.converter {
             loop {
                 let [left, right] = &mut converter.output;
@@ -239,7 +241,8 @@ impl<'a, W: Write + Seek> Delivery<'a, W> {
             let [left, right] = converter.flush();
             self.output.write(left, right)?;
         }
-        self.output.finish(observer)
+        let report = self.output.finish(observer)?;
+        Ok(FileReport { channels: self.checker.map(|checker| checker.finish().into()), ..report })
     }
 }
 
@@ -252,6 +255,7 @@ mod tests {
 
     use super::*;
     use crate::rendering::audio_format::{AudioFormat, BitDepth};
+    use crate::rendering::measure::Measured;
     use crate::rendering::selection::Selection;
 
     const ENGINE_RATE_HZ: u32 = 48_000;
@@ -277,7 +281,7 @@ mod tests {
         let square = |frame: usize| if (frame / 5).is_multiple_of(2) { peak } else { -peak };
         let values: Vec<f32> = (0..frames).map(square).collect();
         values.chunks(1_000).for_each(|values| delivery.write(values, values).unwrap());
-        let Delivered { measured, clipped_samples, .. } = delivery.finish(&mut |_| true).unwrap();
+        let FileReport { measured, clipped_samples, .. } = delivery.finish(&mut |_| true).unwrap();
         (file.into_inner(), measured, clipped_samples)
     }
 

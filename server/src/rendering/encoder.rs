@@ -2,25 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-use std::ops::Range;
 
-use dsp_core::session::Session;
 use dsp_core::wav::{SampleEncoder, WavWriter};
 use sha2::{Digest as _, Sha256};
 
+use super::Observer;
 use super::error::RenderError;
 use super::measure::{Measure, Measured};
 use super::options::MixOptions;
-use super::sources::Sources;
+use super::temporary::Workspace;
 use super::wav_chunks::wav_chunks;
-use super::{CHANNELS, Observer};
-use crate::encoding::{Codec, EncoderProcess, EncoderProgram, Request};
-
-/// Bytes per second of a lossy file at the highest quality, with a margin.
-const LOSSY_MAX_BYTES_PER_SEC: u64 = 80_000;
-
-/// Size in bytes that the headers and tags of a file can have.
-const HEADER_MAX_BYTES: u64 = 1 << 20;
+use crate::encoding::{EncoderProcess, EncoderProgram, Request};
 
 /// What is needed to encode files in another process, one after the other.
 #[derive(Debug)]
@@ -32,28 +24,22 @@ pub(super) struct Encoding {
 }
 
 impl Encoding {
-    /// Prepares for files with these options. Returns `None` if this process writes them.
+    /// Prepares for files of at most `max_frames` frames. Returns `None` if this process writes them.
     ///
     /// # Errors
-    /// The temporary file cannot be created, or the disk is full.
+    /// The temporary file cannot be created.
     pub(super) fn open(
         options: &MixOptions,
-        session: &Session,
-        range: Option<&Range<u64>>,
-        sources: &mut dyn Sources,
+        max_frames: u64,
+        workspace: &mut dyn Workspace,
     ) -> io::Result<Option<Self>> {
-        let Some(codec) = options.codec() else { return Ok(None) };
-        let rate_hz = u64::from(options.sample_rate_hz);
+        if options.codec().is_none() {
+            return Ok(None);
+        }
+        let file = workspace.temporary_file()?;
         // A conversion of the sample rate can add some frames.
-        let max_frames = options.max_frames(session, range) + rate_hz;
-        let max_bytes = match codec {
-            Codec::Flac { .. } => max_frames * CHANNELS * options.sample_format().bytes_per_sample() as u64,
-            Codec::Mp3(_) | Codec::Vorbis(_) | Codec::Opus(_) => {
-                max_frames / rate_hz.max(1) * LOSSY_MAX_BYTES_PER_SEC
-            }
-        };
-        let file = sources.temporary_file(max_bytes + HEADER_MAX_BYTES)?;
-        Ok(Some(Self { program: sources.encoder()?, file, max_frames }))
+        let max_frames = max_frames.saturating_add(u64::from(options.sample_rate_hz));
+        Ok(Some(Self { program: workspace.encoder()?, file, max_frames }))
     }
 }
 

@@ -1,23 +1,20 @@
 //! Renders the mix of a project to an audio file.
 
-use std::fs::File;
 use std::io::{Seek, Write};
 use std::ops::Range;
 
-use dsp_core::analysis::StereoChecker;
 use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
 use schemas::project::{Item, Project, Track, TrackKind};
 
-use super::delivery::{Content, Delivered, Delivery};
-use super::encoder::Encoding;
+use super::delivery::{Content, Delivery};
 use super::error::RenderError;
-use super::normalization::FRAME_BYTES;
 pub use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::LimiterReport;
 pub use super::report::{LeftOutOfRender, MixReport, warnings};
 use super::sources::{Prepared, Sources, has_notes};
+use super::temporary::Temporary;
 use super::{Observer, threads};
 
 /// Peak below which a track counts as silent: -100 dBFS.
@@ -42,16 +39,8 @@ pub fn render(
     let range = options.selection.frames(project, &prepared.session)?;
     options.selection.apply(&mut prepared.session);
     let playing = tracks_that_play(project);
-    let staged = match options.normalization {
-        None => None,
-        Some(_) => {
-            let frames = options.max_frames(&prepared.session, range.as_ref());
-            let size_bytes = frames * FRAME_BYTES as u64;
-            Some(sources.temporary_file(size_bytes)?)
-        }
-    };
-    let files =
-        Temporary { staged, encoding: Encoding::open(options, &prepared.session, range.as_ref(), sources)? };
+    let max_frames = options.max_frames(&prepared.session, range.as_ref());
+    let files = Temporary::open(options, max_frames, sources)?;
     let work = Work { playing: &playing, range };
     render_prepared(&prepared, options, work, threads::shared(), destination, files, observer)
 }
@@ -67,15 +56,6 @@ pub(super) fn tracks_that_play(project: &Project) -> Vec<usize> {
         plays.then_some(index)
     };
     project.tracks.iter().enumerate().filter_map(plays).collect()
-}
-
-/// Temporary files of a render.
-#[derive(Debug, Default)]
-pub(super) struct Temporary {
-    /// Keeps the mix until its loudness is known.
-    staged: Option<File>,
-    /// Encodes formats other than WAV.
-    encoding: Option<Encoding>,
 }
 
 /// What to render of a prepared session.
@@ -113,7 +93,6 @@ pub(super) fn render_prepared(
     // Peak of each track, followed by the peak of the master.
     let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];
     let mut pass = Pass::begin(&prepared.reservation);
-    let mut checker = options.channel_check.then(|| StereoChecker::new(rate_hz));
     // The frames before a range are rendered, too, because their sound may last into it.
     let mut skipped_frames = 0;
     while start_frame > 0 && render.skip_by(threads) {
@@ -123,9 +102,6 @@ pub(super) fn render_prepared(
         }
     }
     while let Some((left, right)) = render.next_block_by(threads) {
-        if let Some(checker) = &mut checker {
-            checker.add(left, right);
-        }
         delivery.write(left, right)?;
         if pass.is_due() {
             update_peaks(&mut render, &mut peaks, &mut track_peaks);
@@ -133,24 +109,20 @@ pub(super) fn render_prepared(
         }
     }
     update_peaks(&mut render, &mut peaks, &mut track_peaks);
-    let Delivered { measured, clipped_samples, file_sha256, normalization } = delivery.finish(observer)?;
+    let file = delivery.finish(observer)?;
     // Tracks that the user muted are not reported as silent.
     let is_closed = |index: usize| !render.lets_through(index) || session.tracks[index].gain == 0.0;
     let silent = |index: &&usize| track_peaks[**index] < SILENT_PEAK && !is_closed(**index);
     let silent_tracks =
         playing.iter().filter(silent).map(|&index| session.tracks[index].id.clone()).collect();
     Ok(MixReport {
-        measured,
-        clipped_samples,
-        file_sha256,
+        file,
         silent_tracks,
         left_out: prepared.left_out_described(),
         missing_sounds: prepared.missing().to_vec(),
         is_silent: track_peaks.last().is_none_or(|peak| *peak < SILENT_PEAK),
         song_secs: end_secs,
         limiter: LimiterReport::new(render.limiter_reduction(), rate_hz),
-        normalization,
-        channels: checker.map(|checker| checker.finish().into()),
     })
 }
 

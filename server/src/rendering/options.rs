@@ -6,12 +6,19 @@ use dsp_core::dither::NoiseShaping;
 use dsp_core::session::Session;
 use dsp_core::wav::SampleFormat;
 
+use super::CHANNELS;
 use super::audio_format::{AudioFormat, BitDepth};
 use super::normalization::Target;
 use super::selection::Selection;
 use crate::encoding::Codec;
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::Tags;
+
+/// Bytes per second of a lossy file at the highest quality, with a margin.
+const LOSSY_MAX_BYTES_PER_SEC: u64 = 80_000;
+
+/// Size in bytes that the headers and tags of a file can have.
+const HEADER_MAX_BYTES: u64 = 1 << 20;
 
 /// Options of a render.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +56,15 @@ impl MixOptions {
             Some(range) => secs(range.end.saturating_sub(range.start)),
         };
         (file_secs * f64::from(self.sample_rate_hz)).ceil() as u64
+    }
+
+    /// Returns the largest size of a file with this number of frames, in bytes.
+    pub(super) fn max_file_bytes(&self, frames: u64) -> u64 {
+        let sound_bytes = match self.format.is_lossless() {
+            true => frames.saturating_mul(CHANNELS * self.sample_format().bytes_per_sample() as u64),
+            false => (frames / u64::from(self.sample_rate_hz.max(1))).saturating_mul(LOSSY_MAX_BYTES_PER_SEC),
+        };
+        sound_bytes.saturating_add(HEADER_MAX_BYTES)
     }
 
     /// Returns the codec of the file; `None` for WAV.

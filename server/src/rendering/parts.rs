@@ -23,7 +23,7 @@ use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::LeftOutOfRender;
 use super::sources::{Prepared, Sources};
-use super::{CHANNELS, Observer, threads};
+use super::{Observer, threads};
 
 /// Factor by which the master is turned down. Peaks up to +21 dBFS then stay below the limiter's
 /// ceiling of -3 dBFS.
@@ -36,6 +36,9 @@ pub enum Part {
     /// the master's fader, but without the master's effects. If tracks share only faders, all stems
     /// add up to the mix.
     Stem(usize),
+    /// Like [`Self::Stem`], but also through the master's effects and limiter, as if only this track
+    /// played. The limiter is not linear, so the stems do not add up to the mix.
+    ThroughMaster(usize),
     /// A track after its effects, with its sends to the shared reverb and chorus. Its fader, pan
     /// and other sends do not apply.
     BeforeFader(usize),
@@ -46,9 +49,10 @@ pub enum Part {
 impl Part {
     fn track_index(self) -> usize {
         match self {
-            Self::Stem(track_index) | Self::BeforeFader(track_index) | Self::AfterFader(track_index) => {
-                track_index
-            }
+            Self::Stem(track_index)
+            | Self::ThroughMaster(track_index)
+            | Self::BeforeFader(track_index)
+            | Self::AfterFader(track_index) => track_index,
         }
     }
 }
@@ -84,7 +88,7 @@ impl Parts {
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let prepared = Prepared::open(project, sources, observer)?;
-        let encoding = Encoding::open(&options, &prepared.session, None, sources)?;
+        let encoding = Encoding::open(&options, options.max_frames(&prepared.session, None), sources)?;
         Ok(Self { prepared, playing: tracks_that_play(project), options, encoding })
     }
 
@@ -96,11 +100,10 @@ impl Parts {
         self.playing.iter().copied().filter(|&track_index| !tracks[track_index].mute).collect()
     }
 
-    /// Estimates the size of a part's file without its header, in bytes.
+    /// Returns the largest size of a part's file in bytes.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
-        let frame_bytes = CHANNELS * self.options.sample_format().bytes_per_sample() as u64;
-        self.options.max_frames(&self.prepared.session, None) * frame_bytes
+        self.options.max_file_bytes(self.options.max_frames(&self.prepared.session, None))
     }
 
     /// Returns the parts of the project that the engine cannot play, with the reasons.
@@ -131,13 +134,17 @@ impl Parts {
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
         let (rate_hz, seed) = (session.sample_rate_hz, session.seed);
-        let mut delivery = Delivery::new(destination, rate_hz, options, seed, Content::Part, None, encoding)?;
+        let (factor, content) = match part {
+            Part::ThroughMaster(_) => (1.0, Content::Mix),
+            Part::Stem(_) | Part::BeforeFader(_) | Part::AfterFader(_) => (HEADROOM_FACTOR, Content::Part),
+        };
+        let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, None, encoding)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared.reservation);
         while let Some((input_left, input_right)) = render.next_block_by(threads::shared()) {
             for (output, input) in [(&mut left, input_left), (&mut right, input_right)] {
                 output.clear();
-                output.extend(input.iter().map(|sample| sample * HEADROOM_FACTOR));
+                output.extend(input.iter().map(|sample| sample * factor));
                 peak = output.iter().fold(peak, |peak, sample| peak.max(sample.abs()));
             }
             delivery.write(&left, &right)?;
@@ -150,25 +157,29 @@ impl Parts {
     }
 }
 
-/// Returns a session in which only this part is audible, turned down by [`HEADROOM_FACTOR`].
+/// Returns a session in which only this part is audible, turned down by [`HEADROOM_FACTOR`] unless
+/// it passes through the master.
 fn part_session(mix: &Session, part: Part, tail_secs: f64) -> Session {
     let mut session = mix.clone();
     let tail_frames = (tail_secs * f64::from(session.sample_rate_hz)) as u64;
     session.length_frames = session.length_frames.saturating_add(tail_frames);
-    session.master_effects.clear();
-    session.master_automation.retain(|lane| lane.target == AutomationTarget::Volume);
     for track in &mut session.tracks {
         track.solo = false;
     }
     let track = &mut session.tracks[part.track_index()];
     (track.solo, track.mute) = (true, false);
+    if matches!(part, Part::ThroughMaster(_)) {
+        return session;
+    }
+    session.master_effects.clear();
+    session.master_automation.retain(|lane| lane.target == AutomationTarget::Volume);
     if !matches!(part, Part::Stem(_)) {
         (track.output, session.master_gain) = (None, 1.0);
         track.sends.clear();
         session.master_automation.clear();
     }
     match part {
-        Part::Stem(_) => {}
+        Part::Stem(_) | Part::ThroughMaster(_) => {}
         Part::AfterFader(_) => {
             track.automation.retain(|lane| !matches!(lane.target, AutomationTarget::Send(_)));
         }

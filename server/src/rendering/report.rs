@@ -9,15 +9,26 @@ use super::measure::Measured;
 use super::missing::MissingSound;
 use super::normalization::NormalizationReport;
 
-/// Result of a finished render.
+/// Report of a complete file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MixReport {
+pub struct FileReport {
     /// Measurements of the file.
     pub measured: Measured,
     /// Number of samples that were beyond full scale and were clipped.
     pub clipped_samples: u64,
     /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
     pub file_sha256: Option<String>,
+    /// How the samples were normalized; `None` if they were not.
+    pub normalization: Option<NormalizationReport>,
+    /// How the samples sound in mono; `None` if this was not checked.
+    pub channels: Option<ChannelReport>,
+}
+
+/// Result of a finished render.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MixReport {
+    /// The file.
+    pub file: FileReport,
     /// Ids of tracks that should be audible but are silent.
     pub silent_tracks: Vec<String>,
     /// Parts of the project that the engine cannot play.
@@ -26,14 +37,10 @@ pub struct MixReport {
     pub missing_sounds: Vec<MissingSound>,
     /// Whether the file is silent apart from its dither.
     pub is_silent: bool,
-    /// End of the last item in seconds. The tail comes after it.
+    /// End of the last item in seconds, or length of the range. The tail of a song comes after it.
     pub song_secs: f64,
     /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
-    /// How the mix was normalized; `None` if it was not.
-    pub normalization: Option<NormalizationReport>,
-    /// How the mix sounds in mono; `None` if this was not checked.
-    pub channels: Option<ChannelReport>,
 }
 
 /// Gain reduction of the mix limiter, measured at the project's sample rate.
@@ -66,13 +73,21 @@ impl MixReport {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = warnings(&self.missing_sounds, self.is_silent);
-        warnings.extend(self.channels.iter().flat_map(ChannelReport::warnings));
-        if let Some(normalization) = &self.normalization
-            && !self.is_silent
-        {
+        warnings.extend(self.file.warnings(self.is_silent));
+        warnings
+    }
+}
+
+impl FileReport {
+    /// Returns the warnings about the file, as sentences. The loudness of a silent file gets none.
+    #[must_use]
+    pub fn warnings(&self, is_silent: bool) -> Vec<String> {
+        let mut warnings = self.channels.as_ref().map(ChannelReport::warnings).unwrap_or_default();
+        let Some(normalization) = &self.normalization else { return warnings };
+        if !is_silent {
             warnings.extend(self.loudness_warning(normalization));
         }
-        if let (Some(normalization), Some(peak_db)) = (&self.normalization, self.measured.true_peak_dbtp)
+        if let Some(peak_db) = self.measured.true_peak_dbtp
             && peak_db > normalization.true_peak_max_db
         {
             let NormalizationReport { true_peak_max_db, attempts, .. } = normalization;
@@ -88,7 +103,7 @@ impl MixReport {
         let NormalizationReport { target_lufs, true_peak_max_db, .. } = normalization;
         if normalization.original_lufs.is_none() {
             return Some(
-                "The loudness of the song cannot be measured, because it is shorter than 0.4 s or softer than -70 LUFS, so \
+                "The loudness cannot be measured, because it is shorter than 0.4 s or softer than -70 LUFS, so \
                  only its true peak was limited."
                     .to_owned(),
             );

@@ -1,8 +1,5 @@
 //! Opens the banks and recordings of a project, and puts each into its slot of the engine.
 
-use std::fs::File;
-use std::io;
-
 use dsp_core::mixer::Slots;
 use dsp_core::session::{Audio, AudioSlot, Session};
 use dsp_core::soundfont::Bank;
@@ -15,9 +12,8 @@ use super::error::RenderError;
 use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::report::LeftOutOfRender;
+use super::temporary::Workspace;
 use super::{Observer, banks};
-use crate::encoding::EncoderProgram;
-use crate::helper_processes::Helpers;
 
 /// Name of the default bank if it has no id.
 const DEFAULT_NAME: &str = "default";
@@ -32,7 +28,7 @@ pub struct Recording {
 }
 
 /// Opens the banks and recordings that a project refers to.
-pub trait Sources {
+pub trait Sources: Workspace {
     /// Returns the bank with this id or its substitute; without an id, the default bank. Returns
     /// `None` if there is neither.
     ///
@@ -66,29 +62,14 @@ pub trait Sources {
     /// such file.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// Makes a file without a name, for at most `size_bytes` that wait until a file is complete. The
-    /// default is a file in the system's folder for temporary files.
-    ///
-    /// # Errors
-    /// The file cannot be created, or the disk is full.
-    fn temporary_file(&mut self, _size_bytes: u64) -> io::Result<File> {
-        tempfile::tempfile()
-    }
-
-    /// Returns the program that encodes compressed files.
-    ///
-    /// # Errors
-    /// The path of this program is unknown.
-    fn encoder(&self) -> io::Result<EncoderProgram> {
-        EncoderProgram::of_this_program(Helpers::default())
-    }
-
     /// Returns the budget for memory and time. The default is [`budget::DEFAULT_BYTES`] for this
     /// render alone.
     fn budget(&self) -> BudgetShare {
         RenderBudget::unshared(budget::DEFAULT_BYTES).share_of("")
     }
 }
+
+impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Workspace for F {}
 
 /// Any function that opens banks can be the sources. It has no recordings, and its banks never
 /// count as substitutes.

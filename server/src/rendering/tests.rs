@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::audio_format::{AudioFormat, BitDepth};
 use super::banks::{BankCache, BankLimits, open};
-use super::mix::{MixOptions, Temporary, Work, render, render_prepared};
+use super::mix::{MixOptions, Work, render, render_prepared};
 use super::selection::Selection;
 use super::sources::Prepared;
+use super::temporary::Temporary;
 use super::threads::Threads;
 use super::{BankProblem, RenderError};
 use crate::encoding::quality::Quality;
@@ -67,11 +68,11 @@ fn the_demo_song_is_audible_and_every_render_of_it_is_identical() {
     };
     let (report, file) = play();
     assert_eq!(report.silent_tracks, Vec::<String>::new());
-    assert_eq!(report.clipped_samples, 0);
-    let lufs = report.measured.integrated_lufs.expect("the song is not silent");
+    assert_eq!(report.file.clipped_samples, 0);
+    let lufs = report.file.measured.integrated_lufs.expect("the song is not silent");
     assert!((-24.0..-12.0).contains(&lufs), "{lufs} LUFS");
-    assert!(report.measured.true_peak_dbtp.unwrap() < -1.0);
-    assert!(report.measured.frames as f64 >= report.song_secs * 48_000.0);
+    assert!(report.file.measured.true_peak_dbtp.unwrap() < -1.0);
+    assert!(report.file.measured.frames as f64 >= report.song_secs * 48_000.0);
     let (again, same_file) = play();
     assert_eq!(again, report);
     assert!(same_file == file);
@@ -98,7 +99,7 @@ fn every_number_of_threads_gives_the_same_file() {
             &mut |_| true,
         )
         .unwrap();
-        (report.measured.pcm_sha256, file.into_inner())
+        (report.file.measured.pcm_sha256, file.into_inner())
     };
     let single_threaded = play(&SingleThread);
     for threads in [1, 3] {

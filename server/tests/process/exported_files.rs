@@ -227,3 +227,46 @@ fn options_that_a_format_lacks_are_refused_with_what_it_has() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing was written");
 }
+
+#[test]
+fn audio_files_are_converted_and_measured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let mix = render(folder, "mix.wav", &["--bit-depth", "float32"]);
+    let command = |args: &[&str]| {
+        let mut command = songfoundry(&folder.join("storage"));
+        let output = command.current_dir(folder).args(args).output().expect("runs");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    // What `render` measured, `analyze` measures in the file.
+    let analysis = command(&["analyze", "mix.wav", "--json"]);
+    for field in ["lufs", "true_peak_db", "duration_secs"] {
+        let values = [&mix[field], &analysis[field]].map(|value| value.as_f64().expect("a number"));
+        assert!((values[0] - values[1]).abs() < 1e-9, "{field}: {values:?}");
+    }
+    // A conversion to floats at the same rate changes no sample.
+    let same = command(&["master", "mix.wav", "--bit-depth", "float32", "-o", "same.wav", "--json"]);
+    assert_eq!(same["pcm_sha256"], mix["receipt"]["pcm_sha256"]);
+    for (name, codec, rate_hz, args) in [
+        ("cd.wav", "pcm_s16le", 44_100, &["--lufs", "-14", "--sample-rate", "44100"][..]),
+        ("archive.flac", "flac", 96_000, &["--bit-depth", "pcm24", "--sample-rate", "96000"]),
+        ("episode.mp3", "mp3", 48_000, &["--lufs", "-16", "--title", "Episode"]),
+        ("web.opus", "opus", 48_000, &["--lufs", "-16"]),
+    ] {
+        let receipt = command(&[&["master", "mix.wav", "-o", name, "--json"][..], args].concat());
+        check(folder, name, &receipt, codec, rate_hz);
+    }
+    for (args, part) in [
+        (&["master", "mix.wav", "-o", "mix.wav"][..], "would replace mix.wav"),
+        (&["master", "gone.wav", "-o", "out.wav"], "gone.wav"),
+        (&["analyze", "storage"], "storage"),
+        (&["render", SONG, "--soundfont", BANK, "--gain-db=-inf", "-o", "out.wav"], "--gain-db"),
+    ] {
+        let output =
+            songfoundry(&folder.join("storage")).current_dir(folder).args(args).output().expect("runs");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(part), "{args:?}: {text}");
+    }
+    assert!(!folder.join("out.wav").exists());
+}

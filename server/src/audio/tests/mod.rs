@@ -52,7 +52,7 @@ pub(super) async fn upload(app: &TestApp, files: &[(&str, &[u8])]) -> Answer {
 }
 
 /// Uploads one file, expects success, and returns its description.
-pub(super) async fn uploaded(app: &TestApp, name: &str, bytes: &[u8]) -> Value {
+pub(crate) async fn uploaded(app: &TestApp, name: &str, bytes: &[u8]) -> Value {
     upload(app, &[(name, bytes)]).await.expect(201)["files"][0].clone()
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
+use std::num::NonZeroU32;
 
 use id3::TagLike as _;
 use mp3lame_encoder::{
@@ -30,6 +31,8 @@ impl Mp3Encoder {
     pub(super) fn new(request: &Request, quality: Quality, file: File) -> io::Result<Self> {
         let mut builder = Builder::new().ok_or_else(|| io::Error::other("LAME does not start"))?;
         builder.set_sample_rate(request.sample_rate_hz).map_err(lame_error)?;
+        // Otherwise LAME lowers the sample rate of files with a low bit rate.
+        builder.set_output_sample_rate(NonZeroU32::new(request.sample_rate_hz)).map_err(lame_error)?;
         builder.set_num_channels(2).map_err(lame_error)?;
         builder.set_quality(SEARCH).map_err(lame_error)?;
         builder.set_to_write_vbr_tag(true).map_err(lame_error)?;

@@ -1,5 +1,6 @@
 //! Tests of exports through the real router, with a real SoundFont.
 
+mod audio_export;
 mod busy;
 mod missing;
 mod render;

@@ -175,6 +175,43 @@ async fn stems_ignore_the_limiter_solo_and_master_effects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stem_through_the_master_is_the_mix_of_its_track() {
+    let studio = Studio::start().await;
+    let mut project = song(&studio).await;
+    project["master"] = json!({ "volume_db": 12, "effects": [effect("x", "saturator", json!({}))] });
+    let request = json!({ "project": project, "tracks": ["drums"], "through_master": true });
+    let made = result(&studio, STEMS, &request).await;
+    let stems = unpacked(&studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes);
+    let request = json!({ "project": project, "tracks": ["drums"], "bit_depth": "float32" });
+    let answer = studio.post("/plugins/render", &request).await.expect(200);
+    let file = studio.app.local(Method::GET, answer["audio_url"].as_str().unwrap()).send().await.bytes;
+    let mix = float_samples(&file);
+    // A stem has the longest tail, a mix ends when it is silent.
+    assert!(mix.len() <= stems[0].1.len() && peak(&mix) > 0.1);
+    assert!(mix == stems[0].1[..mix.len()], "the samples differ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stems_are_written_in_the_requested_format() {
+    let studio = Studio::start().await;
+    let project = song(&studio).await;
+    let request = json!({ "project": project, "tracks": ["drums", "bass"], "format": "flac",
+        "metadata": { "artist": "Ada" } });
+    let made = result(&studio, STEMS, &request).await;
+    let bytes = studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes;
+    let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).expect("an archive");
+    assert_eq!(zip.len(), 2);
+    for number in 0..2 {
+        let mut entry = zip.by_index(number).expect("an entry");
+        let name = entry.name().expect("a name").into_owned();
+        assert!(name.ends_with(".flac"), "{name}");
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).expect("reads");
+        assert!(content.starts_with(b"fLaC"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_frozen_track_sounds_like_the_original() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;

@@ -332,6 +332,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audio/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Converts an audio file of the caller: sample rate, loudness, dither, format and tags. The result
+         *     is a stereo file among the caller's renders.
+         */
+        post: operations["post_audio_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audio/reference": {
         parameters: {
             query?: never;
@@ -914,8 +934,8 @@ export interface paths {
         put?: never;
         /**
          * Renders each track's part of the mix to a separate file. A part includes the track's fader, its
-         *     sends, buses and groups, and the master's fader, but not the master's effects and limiter. All
-         *     files begin at the start of the song and have the same length. If tracks share only faders and
+         *     sends, buses and groups, and the master's fader, but not the master's effects and limiter unless
+         *     `through_master` is set. All files begin at the start of the song and have the same length. If tracks share only faders and
          *     reverbs, the sum of the files is the mix. The task's result is a `Stems`.
          */
         post: operations["post_multitrack_stems"];
@@ -1791,6 +1811,87 @@ export interface components {
             key: components["schemas"]["KeyEstimate"] | null;
             /** @description Levels in third-octave bands (IEC 61260-1) from 25 Hz to 20 kHz, up to half the sample rate. */
             third_octaves: components["schemas"]["BandLevel"][];
+        };
+        /** @description The result of a conversion. */
+        AudioExport: {
+            /** @description Id of the file among the caller's renders. */
+            render_id: string;
+            /** @description Path to download the file. */
+            audio_url: string;
+            /** @description File format. */
+            format: string;
+            bit_depth: components["schemas"]["BitDepth"] | null;
+            /**
+             * Format: double
+             * @description Length in seconds.
+             */
+            duration_secs: number;
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate_hz: number;
+            /**
+             * Format: double
+             * @description Gated loudness of the file in LUFS (EBU R 128); null for silence.
+             */
+            lufs: number | null;
+            /**
+             * Format: double
+             * @description True peak of the file in dBTP; null for silence.
+             */
+            true_peak_db: number | null;
+            /** @description Warnings, as sentences. */
+            warnings: string[];
+            /** @description Measurements and hashes of the file. */
+            receipt: components["schemas"]["AudioExportReceipt"];
+        };
+        /** @description Measurements and hashes of a converted file. */
+        AudioExportReceipt: {
+            /**
+             * Format: double
+             * @description Highest absolute value of any sample; 1 is full scale.
+             */
+            peak: number;
+            /**
+             * Format: int64
+             * @description Number of samples beyond full scale. In files of integers they were clipped to it.
+             */
+            clipped_samples: number;
+            /**
+             * Format: double
+             * @description Loudness range in LU (EBU Tech 3342).
+             */
+            loudness_range_lu: number;
+            /**
+             * Format: double
+             * @description Highest loudness of any 400 ms in LUFS; null for silence.
+             */
+            max_momentary_lufs: number | null;
+            /**
+             * Format: double
+             * @description Highest loudness of any 3 seconds in LUFS; null for silence.
+             */
+            max_short_term_lufs: number | null;
+            /** @description SHA-256 of the file that was converted, in hexadecimal. */
+            source_sha256: string;
+            /**
+             * @description SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
+             *     another file decodes to.
+             */
+            pcm_sha256: string;
+            /**
+             * Format: int64
+             * @description Number of frames in the file.
+             */
+            frames: number;
+            normalization: components["schemas"]["NormalizationReport"] | null;
+            channels: components["schemas"]["ChannelReport"] | null;
+        };
+        /** @description The file to convert, and the options of the export. */
+        AudioExportRequest: components["schemas"]["FileOptions"] & components["schemas"]["SoundOptions"] & {
+            /** @description Id of an audio file of the caller. */
+            file_id: string;
         };
         /** @description An audio file of a user. */
         AudioFile: {
@@ -3512,24 +3613,10 @@ export interface components {
             isrc?: string | null;
         };
         /** @description The project of an export, and how its audio is written. */
-        RenderOptions: {
+        RenderOptions: components["schemas"]["SoundOptions"] & {
             /** @description Id of a stored project. A request must have either this or `project`. */
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
-            bit_depth?: components["schemas"]["BitDepth"] | null;
-            /**
-             * @description Whether the noise of integer samples is moved to frequencies at which the ear is least
-             *     sensitive. This has an effect at 44100 and 48000 Hz; false by default.
-             */
-            noise_shaping?: boolean | null;
-            normalize?: components["schemas"]["Normalize"] | null;
-            /**
-             * @description Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt, and
-             *     warns of octaves that a mono loudspeaker loses. Stems and frozen tracks are not checked.
-             */
-            channel_check?: boolean | null;
-            /** @enum {integer|null} */
-            sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
              * @description Longest tail after the last item of the song, in seconds; 5 by default.
@@ -3884,6 +3971,23 @@ export interface components {
             /** @description The file that was sent. */
             uploaded: components["schemas"]["UploadedSoundFont"];
         };
+        /** @description How the samples of a file are written. */
+        SoundOptions: {
+            bit_depth?: components["schemas"]["BitDepth"] | null;
+            /**
+             * @description Whether the noise of integer samples is moved to frequencies at which the ear is least
+             *     sensitive. This has an effect at 44100 and 48000 Hz; false by default.
+             */
+            noise_shaping?: boolean | null;
+            normalize?: components["schemas"]["Normalize"] | null;
+            /**
+             * @description Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt, and
+             *     warns of octaves that a mono loudspeaker loses. Stems and frozen tracks are not checked.
+             */
+            channel_check?: boolean | null;
+            /** @enum {integer|null} */
+            sample_rate_hz?: 44100 | 48000 | 96000 | null;
+        };
         /**
          * @description Point in the signal path at which a track is rendered.
          * @enum {string}
@@ -3898,6 +4002,11 @@ export interface components {
         StemsRequest: components["schemas"]["FileOptions"] & components["schemas"]["RenderOptions"] & {
             /** @description Ids of the tracks; by default those of all tracks that play something and are not muted. */
             tracks?: string[] | null;
+            /**
+             * @description Whether each track passes through the master's effects and limiter, as if only this track
+             *     played; false by default. Such stems do not add up to the mix.
+             */
+            through_master?: boolean;
         };
         /** @description Stored data of all users, and sizes on the disk. */
         Storage: {
@@ -4976,6 +5085,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_AudioFile"];
+                };
+            };
+        };
+    };
+    post_audio_export: {
+        parameters: {
+            query?: {
+                /**
+                 * @description If `true`, the answer is 202 with a task immediately. The task's result is the direct
+                 *     answer.
+                 */
+                async?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AudioExportRequest"];
+            };
+        };
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioExport"];
+                };
+            };
+            /** @description Started; the body names the task that continues the work. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
                 };
             };
         };

@@ -1,0 +1,64 @@
+//! The command `songfoundry analyze`, which measures an audio file.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use anyhow::Context as _;
+
+use super::progress::{Progress, interruption};
+use crate::audio::analyze_file;
+
+/// Measure an audio file: loudness, peaks, spectrum, tempo and key.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  songfoundry analyze mix.wav
+  songfoundry analyze mix.flac --json | jq .lufs
+
+Inputs are WAV, AIFF, FLAC, MP3, Ogg Vorbis and M4A files. The measurements are those of the
+service's POST /audio/{id}/analyze.")]
+pub(super) struct Args {
+    /// The file to measure.
+    input: PathBuf,
+    /// Print the measurements as JSON, with the levels of all third-octave bands.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let interrupted = interruption()?;
+    let mut progress = Progress::new("measuring");
+    let mut observer = |fraction: f64| {
+        progress.show(fraction);
+        !interrupted.load(Ordering::Relaxed)
+    };
+    let measured = analyze_file(&args.input, &mut observer);
+    progress.end();
+    let analysis = measured.with_context(|| args.input.display().to_string())?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&analysis)?)?;
+        return Ok(());
+    }
+    let level =
+        |value: Option<f64>, unit| value.map_or("silence".to_owned(), |value| format!("{value:.1} {unit}"));
+    writeln!(out, "{}", args.input.display())?;
+    writeln!(out, "  duration        {:.3} s", analysis.duration_secs)?;
+    writeln!(out, "  rate            {} Hz", analysis.sample_rate_hz)?;
+    writeln!(out, "  loudness        {}", level(analysis.lufs, "LUFS"))?;
+    writeln!(out, "  loudness range  {:.1} LU", analysis.loudness_range_lu)?;
+    writeln!(out, "  momentary       {} at most", level(analysis.max_momentary_lufs, "LUFS"))?;
+    writeln!(out, "  short-term      {} at most", level(analysis.max_short_term_lufs, "LUFS"))?;
+    writeln!(out, "  true peak       {}", level(analysis.true_peak_db, "dBTP"))?;
+    writeln!(out, "  sample peak     {}", level(analysis.sample_peak_db, "dBFS"))?;
+    if let Some(centroid_hz) = analysis.spectral_centroid_hz {
+        writeln!(out, "  centroid        {centroid_hz:.0} Hz")?;
+    }
+    if let Some(tempo) = analysis.tempo {
+        writeln!(out, "  tempo           {:.1} bpm (estimate)", tempo.bpm)?;
+    }
+    if let Some(key) = analysis.key {
+        writeln!(out, "  key             {} {} (estimate)", key.tonic, key.mode)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! The options of a command that writes an audio file.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::encoding::quality::Quality;
+use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
+use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
+use crate::rendering::mix::MixOptions;
+use crate::rendering::normalization::{LUFS_MIN, TRUE_PEAK_MIN_DB, Target};
+use crate::rendering::selection::Selection;
+
+/// The file to write.
+#[derive(Debug, clap::Args)]
+pub(super) struct FileArgs {
+    /// Path of the file. Its extension sets the format: .wav, .flac, .mp3, .ogg (Vorbis) or .opus;
+    /// a name without an extension gives a WAV file.
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: PathBuf,
+    /// 44100, 48000 or 96000 Hz. Default: the rate of the input (48000 for MIDI files), or the
+    /// next rate that the format supports.
+    #[arg(long, value_name = "HZ", value_parser = sample_rate_hz)]
+    sample_rate: Option<u32>,
+    /// Sample format of a WAV or FLAC file. Default: pcm16.
+    #[arg(long, value_enum, ignore_case = true)]
+    bit_depth: Option<BitDepth>,
+    /// Bit rate of an MP3 file (constant, default 320) or an Opus file (average, default 160).
+    #[arg(long, value_name = "KBPS")]
+    bit_rate_kbps: Option<u32>,
+    /// Quality of an Ogg Vorbis file (default 6) or of an MP3 file with a variable bit rate, 0 to
+    /// 10; 10 is the best.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "bit_rate_kbps")]
+    quality: Option<u32>,
+    #[command(flatten)]
+    tags: TagArgs,
+    /// Move the noise of integer samples to frequencies at which the ear is least sensitive (at
+    /// 44100 and 48000 Hz).
+    #[arg(long)]
+    noise_shaping: bool,
+    /// Normalize the loudness to this many LUFS, for example -14 for streaming.
+    #[arg(long, value_name = "LUFS", allow_negative_numbers = true, value_parser = lufs)]
+    lufs: Option<f64>,
+    /// Highest true peak of a normalized file, in dBTP.
+    #[arg(long, value_name = "DB", allow_negative_numbers = true, default_value = "-1", requires = "lufs",
+          value_parser = true_peak_db)]
+    true_peak_db: f64,
+    /// Check how the file sounds in mono, and warn of octaves that a mono loudspeaker loses.
+    #[arg(long)]
+    channel_check: bool,
+}
+
+/// The tags of the file.
+#[derive(Debug, clap::Args)]
+struct TagArgs {
+    /// Title of the song.
+    #[arg(long)]
+    title: Option<String>,
+    /// Artist.
+    #[arg(long)]
+    artist: Option<String>,
+    /// Album.
+    #[arg(long)]
+    album: Option<String>,
+    /// Genre.
+    #[arg(long)]
+    genre: Option<String>,
+    /// Year of the recording.
+    #[arg(long)]
+    year: Option<u32>,
+    /// Comment.
+    #[arg(long)]
+    comment: Option<String>,
+    /// International Standard Recording Code, such as GB-A1B-23-00001.
+    #[arg(long)]
+    isrc: Option<String>,
+}
+
+impl TagArgs {
+    fn check(&self) -> anyhow::Result<Tags> {
+        let Self { title, artist, album, genre, year, comment, isrc } = self;
+        let tags = UncheckedTags {
+            title: title.clone(),
+            artist: artist.clone(),
+            album: album.clone(),
+            genre: genre.clone(),
+            year: *year,
+            comment: comment.clone(),
+            isrc: isrc.clone(),
+        };
+        tags.check().map_err(|BadTag { name, problem }| anyhow::anyhow!("--{name} {problem}"))
+    }
+}
+
+/// Checked options.
+pub(super) struct CheckedFile {
+    format: AudioFormat,
+    bit_depth: BitDepth,
+    quality: Quality,
+    tags: Tags,
+    sample_rate_hz: Option<u32>,
+    noise_shaping: bool,
+    normalization: Option<Target>,
+    channel_check: bool,
+}
+
+impl FileArgs {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// The first option that the format does not support.
+    pub(super) fn check(&self) -> anyhow::Result<CheckedFile> {
+        let format = format_of(&self.output)?;
+        if let Some(rate_hz) = self.sample_rate {
+            format.check_rate(rate_hz).map_err(anyhow::Error::msg)?;
+        }
+        Ok(CheckedFile {
+            format,
+            bit_depth: match self.bit_depth {
+                Some(depth) => format.check_depth(depth.name()).map_err(anyhow::Error::msg)?,
+                None => format.depth_for(BitDepth::default()),
+            },
+            quality: format.check_quality(self.bit_rate_kbps, self.quality).map_err(anyhow::Error::msg)?,
+            tags: self.tags.check()?,
+            sample_rate_hz: self.sample_rate,
+            noise_shaping: self.noise_shaping,
+            normalization: self.lufs.map(|lufs| Target { lufs, true_peak_db: self.true_peak_db }),
+            channel_check: self.channel_check,
+        })
+    }
+}
+
+impl CheckedFile {
+    /// Returns the options for a source with this sample rate in hertz.
+    pub(super) fn options(self, source_rate_hz: u32, tail_secs: f64) -> MixOptions {
+        let Self { format, bit_depth, quality, tags, sample_rate_hz, .. } = self;
+        MixOptions {
+            sample_rate_hz: sample_rate_hz.unwrap_or_else(|| format.rate_for(source_rate_hz)),
+            format,
+            bit_depth,
+            quality,
+            tags: Some(tags),
+            noise_shaping: self.noise_shaping,
+            normalization: self.normalization,
+            selection: Selection::default(),
+            channel_check: self.channel_check,
+            tail_secs,
+        }
+    }
+}
+
+/// Returns the format for the extension of a file name.
+fn format_of(output: &Path) -> anyhow::Result<AudioFormat> {
+    let Some(extension) = output.extension() else { return Ok(AudioFormat::default()) };
+    let extension = extension.to_string_lossy();
+    AudioFormat::of_extension(&extension).with_context(|| {
+        format!(
+            "cannot write {}: the format `{extension}` is not supported; supported formats: {}",
+            output.display(),
+            in_words(&AudioFormat::EXTENSIONS)
+        )
+    })
+}
+
+fn sample_rate_hz(text: &str) -> Result<u32, String> {
+    let rates_hz = AudioFormat::default().sample_rates_hz();
+    let rate_hz = text.parse().ok().filter(|rate_hz| rates_hz.contains(rate_hz));
+    rate_hz.ok_or_else(|| format!("`{text}` is not one of {}", in_words(rates_hz)))
+}
+
+fn lufs(text: &str) -> Result<f64, String> {
+    number(text, LUFS_MIN, "LUFS")
+}
+
+fn true_peak_db(text: &str) -> Result<f64, String> {
+    number(text, TRUE_PEAK_MIN_DB, "dBTP")
+}
+
+/// Parses a number from `min` to 0.
+fn number(text: &str, min: f64, unit: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|value| (min..=0.0).contains(value));
+    value.ok_or_else(|| format!("`{text}` is not a number from {min} to 0 {unit}"))
+}

@@ -1,0 +1,134 @@
+//! The command `songfoundry master`, which converts an audio file: loudness, sample rate, dither,
+//! format and tags.
+
+use std::io::{self, BufWriter, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use super::file_args::FileArgs;
+use super::output::Output;
+use super::progress::{Progress, interruption};
+use crate::audio::decode_file;
+use crate::rendering::RenderError;
+use crate::rendering::audio_format::BitDepth;
+use crate::rendering::convert::convert;
+use crate::rendering::normalization::NormalizationReport;
+use crate::rendering::temporary::Workspace;
+
+/// Convert an audio file: loudness, sample rate, dither, format and tags.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  songfoundry master mix.wav --lufs -14 -o master.wav
+  songfoundry master mix.wav --lufs -16 --title Episode --artist Ada -o episode.mp3
+  songfoundry master mix.flac --sample-rate 44100 --bit-depth pcm16 --noise-shaping -o cd.wav
+
+Inputs are WAV, AIFF, FLAC, MP3, Ogg Vorbis and M4A files; the output is stereo. Progress goes to
+standard error, the measurements of the output to standard output.")]
+pub(super) struct Args {
+    /// The file to convert.
+    input: PathBuf,
+    #[command(flatten)]
+    file: FileArgs,
+    /// Print the measurements as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measurements of the output.
+#[derive(Debug, Serialize)]
+struct Summary {
+    output: PathBuf,
+    duration_secs: f64,
+    sample_rate_hz: u32,
+    bit_depth: Option<BitDepth>,
+    lufs: Option<f64>,
+    loudness_range_lu: f64,
+    true_peak_db: Option<f64>,
+    peak: f64,
+    clipped_samples: u64,
+    normalization: Option<NormalizationReport>,
+    pcm_sha256: String,
+    warnings: Vec<String>,
+}
+
+/// Makes temporary files beside the output.
+struct Beside<'o>(&'o Output);
+
+impl Workspace for Beside<'_> {
+    fn temporary_file(&mut self) -> io::Result<std::fs::File> {
+        tempfile::tempfile_in(self.0.folder())
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let file = args.file.check()?;
+    let input = args.input.display();
+    let interrupted = interruption()?;
+    let output = Output::create(&args.file.output, &[&args.input])?;
+    let mut decoding = Progress::new("reading");
+    let mut observer = |fraction: f64| {
+        decoding.show(fraction);
+        !interrupted.load(Ordering::Relaxed)
+    };
+    let decoded = decode_file(&args.input, &mut observer);
+    decoding.end();
+    let mut samples = decoded.with_context(|| format!("{input}"))?;
+    let shape = samples.shape();
+    let options = file.options(shape.sample_rate_hz, 0.0);
+    let mut converting = Progress::new("converting");
+    let mut observer = |fraction: f64| {
+        converting.show(fraction);
+        !interrupted.load(Ordering::Relaxed)
+    };
+    let destination = BufWriter::new(output.file());
+    let converted = convert(&mut samples, shape, &options, &mut Beside(&output), destination, &mut observer);
+    converting.end();
+    let report = converted.map_err(|error| match error {
+        RenderError::Cancelled => {
+            anyhow::anyhow!("interrupted; {} was not written", args.file.output.display())
+        }
+        other => other.into(),
+    })?;
+    output.finish()?;
+    let measured = &report.measured;
+    let mut warnings = samples.warnings().to_vec();
+    warnings.extend(report.warnings(measured.peak == 0.0));
+    warnings.iter().for_each(|warning| eprintln!("songfoundry: {input}: {warning}"));
+    let summary = Summary {
+        output: args.file.output.clone(),
+        duration_secs: measured.frames as f64 / f64::from(options.sample_rate_hz),
+        sample_rate_hz: options.sample_rate_hz,
+        bit_depth: options.stated_bit_depth(),
+        lufs: measured.integrated_lufs,
+        loudness_range_lu: measured.range_lu,
+        true_peak_db: measured.true_peak_dbtp,
+        peak: f64::from(measured.peak),
+        clipped_samples: report.clipped_samples,
+        normalization: report.normalization,
+        pcm_sha256: measured.pcm_sha256.clone(),
+        warnings,
+    };
+    print(&summary, args.json)
+}
+
+fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(summary)?)?;
+        return Ok(());
+    }
+    let level =
+        |value: Option<f64>, unit| value.map_or("silence".to_owned(), |value| format!("{value:.1} {unit}"));
+    writeln!(out, "{}", summary.output.display())?;
+    writeln!(out, "  duration        {:.3} s", summary.duration_secs)?;
+    writeln!(out, "  rate            {} Hz", summary.sample_rate_hz)?;
+    writeln!(out, "  loudness        {}", level(summary.lufs, "LUFS"))?;
+    writeln!(out, "  loudness range  {:.1} LU", summary.loudness_range_lu)?;
+    writeln!(out, "  true peak       {}", level(summary.true_peak_db, "dBTP"))?;
+    writeln!(out, "  peak            {:.6}, {} samples clipped", summary.peak, summary.clipped_samples)?;
+    writeln!(out, "  pcm sha256      {}", summary.pcm_sha256)?;
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! The file that a command writes.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use tempfile::NamedTempFile;
+
+/// The output file. It gets its name when it is complete. If it is dropped earlier, it is deleted.
+pub(super) struct Output {
+    temporary: NamedTempFile,
+    destination: PathBuf,
+}
+
+impl Output {
+    /// Creates the file under a temporary name beside `destination`.
+    ///
+    /// # Errors
+    /// If the file cannot be created, or if it would replace one of `inputs`.
+    pub(super) fn create(destination: &Path, inputs: &[&Path]) -> anyhow::Result<Self> {
+        if let Some(input) = inputs.iter().find(|input| is_same_file(input, destination)) {
+            bail!("{} would replace {}; choose another name", destination.display(), input.display());
+        }
+        let name = destination.display();
+        let destination = match fs::metadata(destination) {
+            // Replacing a device would break it for all programs.
+            Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it exists and is not a plain file"),
+            // The target of a link is written, and the link stays.
+            Ok(_) => fs::canonicalize(destination).with_context(|| format!("cannot write {name}"))?,
+            Err(_) => destination.to_owned(),
+        };
+        let Some(file_name) = destination.file_name() else { bail!("{name} is not a file name") };
+        let folder = match destination.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut new_file = tempfile::Builder::new();
+        let prefix = format!(".{}.", file_name.to_string_lossy());
+        new_file.prefix(&prefix).suffix(".part");
+        #[cfg(unix)]
+        new_file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let temporary = new_file.tempfile_in(folder).with_context(|| format!("cannot write {name}"))?;
+        Ok(Self { temporary, destination })
+    }
+
+    /// Returns the file.
+    pub(super) fn file(&self) -> &File {
+        self.temporary.as_file()
+    }
+
+    /// Returns the folder of the file.
+    pub(super) fn folder(&self) -> &Path {
+        self.temporary.path().parent().unwrap_or(Path::new("."))
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// If the file cannot be written or renamed.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        let name = self.destination.display().to_string();
+        self.temporary.as_file().sync_all().with_context(|| format!("cannot write {name}"))?;
+        self.temporary.persist(&self.destination).with_context(|| format!("cannot write {name}"))?;
+        Ok(())
+    }
+}
+
+/// Whether two paths lead to the same file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let id = |path: &Path| fs::metadata(path).ok().map(|facts| (facts.dev(), facts.ino()));
+        id(one).is_some() && id(one) == id(other)
+    }
+    #[cfg(not(unix))]
+    {
+        let full = |path: &Path| fs::canonicalize(path).ok();
+        full(one).is_some() && full(one) == full(other)
+    }
+}

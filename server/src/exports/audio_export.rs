@@ -1,0 +1,208 @@
+//! Handler of `POST /audio/export`, which converts an audio file of the caller.
+
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use schemas::json::JsonText;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use utoipa::ToSchema;
+
+use super::file_options::FileOptions;
+use super::job::Client;
+use super::queries::RenderQuery;
+use super::render::DEFAULTS;
+use super::render_files::{self, RenderFile, RenderHashes, audio_url};
+use super::request::refuse_unknown;
+use super::sound_options::{FileSettings, SoundOptions};
+use super::sources::StorageWorkspace;
+use crate::audio::{self, OpenedFile};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Query};
+use crate::permits::Caller;
+use crate::rendering::audio_format::BitDepth;
+use crate::rendering::channel_check::ChannelReport;
+use crate::rendering::convert::convert;
+use crate::rendering::normalization::NormalizationReport;
+use crate::rendering::selection::Selection;
+use crate::state::AppState;
+use crate::tasks::{Kind, StartedTask, TaskContext};
+
+/// The kind of task that converts an audio file.
+pub(crate) const AUDIO_EXPORT: Kind = Kind { name: "audio-export", run: run_task, discard: None };
+
+/// The file to convert, and the options of the export.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct AudioExportRequest {
+    /// Id of an audio file of the caller.
+    file_id: String,
+    /// Format, quality and tags of the file.
+    #[serde(flatten)]
+    file: FileOptions,
+    /// How the samples are written.
+    #[serde(flatten)]
+    sound: SoundOptions,
+    /// Options that this version does not know.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    other: Map<String, Value>,
+}
+
+/// The result of a conversion.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AudioExport)]
+pub(super) struct AudioExportAnswer {
+    /// Id of the file among the caller's renders.
+    render_id: String,
+    /// Path to download the file.
+    audio_url: String,
+    /// File format.
+    format: &'static str,
+    /// Sample format of the file; null for lossy formats.
+    bit_depth: Option<BitDepth>,
+    /// Length in seconds.
+    duration_secs: f64,
+    /// Sample rate in hertz.
+    sample_rate_hz: u32,
+    /// Gated loudness of the file in LUFS (EBU R 128); null for silence.
+    lufs: Option<f64>,
+    /// True peak of the file in dBTP; null for silence.
+    true_peak_db: Option<f64>,
+    /// Warnings, as sentences.
+    warnings: Vec<String>,
+    /// Measurements and hashes of the file.
+    receipt: AudioExportReceipt,
+}
+
+/// Measurements and hashes of a converted file.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct AudioExportReceipt {
+    /// Highest absolute value of any sample; 1 is full scale.
+    peak: f64,
+    /// Number of samples beyond full scale. In files of integers they were clipped to it.
+    clipped_samples: u64,
+    /// Loudness range in LU (EBU Tech 3342).
+    loudness_range_lu: f64,
+    /// Highest loudness of any 400 ms in LUFS; null for silence.
+    max_momentary_lufs: Option<f64>,
+    /// Highest loudness of any 3 seconds in LUFS; null for silence.
+    max_short_term_lufs: Option<f64>,
+    /// SHA-256 of the file that was converted, in hexadecimal.
+    source_sha256: String,
+    /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
+    /// another file decodes to.
+    pcm_sha256: String,
+    /// Number of frames in the file.
+    frames: u64,
+    /// How the file was normalized to a target loudness; null if it was not.
+    normalization: Option<NormalizationReport>,
+    /// How the file sounds in mono; null if `channel_check` was not set.
+    channels: Option<ChannelReport>,
+}
+
+/// Converts an audio file of the caller: sample rate, loudness, dither, format and tags. The result
+/// is a stereo file among the caller's renders.
+#[utoipa::path(post, path = "/audio/export", tag = "audio", params(RenderQuery), request_body = AudioExportRequest,
+    responses((status = 200, body = AudioExportAnswer), (status = 202, body = StartedTask),
+        (status = 404, description = "The caller has no such file", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 422, description = "`unsupported_sample_rate`", body = Problem,
+            content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn export(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Query(query): Query<RenderQuery>,
+    Json(request): Json<AudioExportRequest>,
+) -> ApiResult<Response> {
+    let AudioExportRequest { file_id, file, sound, other } = request;
+    refuse_unknown(other.iter())?;
+    let settings = FileSettings::check(file.check()?, sound, DEFAULTS)?;
+    let job = AudioExportJob { file_id, settings };
+    audio::require(&state, &user.id, &job.file_id).await?;
+    if query.asynchronous {
+        let input = serde_json::to_value(&job).map_err(ApiError::internal)?;
+        let task_id = state.tasks.start(&user.id, AUDIO_EXPORT.name, &input).await?;
+        return Ok((axum::http::StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
+    }
+    let (runtime, permits) = (Handle::current(), state.exports.renders.clone());
+    let owner_id = user.id.clone();
+    let work = move |caller: &Caller| job.run(&state, &runtime, &user.id, Client::Caller(caller));
+    Ok(Json(permits.run_for(&owner_id, 0, work).await?).into_response())
+}
+
+/// A checked request. It is the input of the task.
+#[derive(Serialize, Deserialize)]
+struct AudioExportJob {
+    file_id: String,
+    settings: FileSettings,
+}
+
+fn run_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
+    let job: AudioExportJob = serde_json::from_value(input).map_err(ApiError::internal)?;
+    let answer = job.run(state, task.runtime(), task.owner_id(), Client::Task(task))?;
+    JsonText::write(&answer).map_err(ApiError::internal)
+}
+
+impl AudioExportJob {
+    /// Converts the file. Blocks.
+    fn run(
+        self,
+        state: &AppState,
+        runtime: &Handle,
+        owner_id: &str,
+        client: Client<'_>,
+    ) -> ApiResult<AudioExportAnswer> {
+        let OpenedFile { name, sha256, mut samples } =
+            audio::open_samples(state, runtime, owner_id, &self.file_id)?;
+        let shape = samples.shape();
+        let options = self.settings.options(shape.sample_rate_hz, Selection::default(), 0.0);
+        let render_id = uuid::Uuid::new_v4().simple().to_string();
+        let file = RenderFile::new(owner_id, &render_id, options.format)?;
+        let mut writer = state.blobs.writer(&file.audio)?;
+        client.report(0.0, "Converting");
+        let mut workspace = StorageWorkspace { state, runtime };
+        let mut observer = |progress| client.report(progress, "Converting");
+        let report = convert(&mut samples, shape, &options, &mut workspace, &mut writer, &mut observer)?;
+        writer.finish()?;
+        let measured = &report.measured;
+        let mut warnings = samples.warnings().to_vec();
+        warnings.extend(report.warnings(measured.integrated_lufs.is_none() && measured.peak == 0.0));
+        let answer = AudioExportAnswer {
+            audio_url: audio_url(&render_id),
+            render_id,
+            format: options.format.extension(),
+            bit_depth: options.stated_bit_depth(),
+            duration_secs: measured.frames as f64 / f64::from(options.sample_rate_hz),
+            sample_rate_hz: options.sample_rate_hz,
+            lufs: measured.integrated_lufs,
+            true_peak_db: measured.true_peak_dbtp,
+            warnings,
+            receipt: AudioExportReceipt {
+                peak: f64::from(measured.peak),
+                clipped_samples: report.clipped_samples,
+                loudness_range_lu: measured.range_lu,
+                max_momentary_lufs: measured.max_momentary_lufs,
+                max_short_term_lufs: measured.max_short_term_lufs,
+                source_sha256: sha256,
+                pcm_sha256: measured.pcm_sha256.clone(),
+                frames: measured.frames,
+                normalization: report.normalization,
+                channels: report.channels.clone(),
+            },
+        };
+        let tags = options.tags.as_ref();
+        let title = tags.and_then(|tags| tags.title.as_deref()).unwrap_or_else(|| stem(&name));
+        let hashes =
+            RenderHashes { pcm_sha256: answer.receipt.pcm_sha256.clone(), file_sha256: report.file_sha256 };
+        render_files::store_description(&state.blobs, &file, title, hashes)?;
+        render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
+        Ok(answer)
+    }
+}
+
+/// Returns the name of a file without its extension.
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}

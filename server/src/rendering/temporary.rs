@@ -1,0 +1,73 @@
+//! Temporary files and encoders of exports.
+
+use std::fs::File;
+use std::io;
+
+use super::encoder::Encoding;
+use super::normalization::FRAME_BYTES;
+use super::options::MixOptions;
+use crate::encoding::EncoderProgram;
+use crate::helper_processes::Helpers;
+
+/// Makes what an export needs besides its destination.
+pub trait Workspace {
+    /// Makes sure that an export can write `size_bytes`, its temporary files included. The default
+    /// does not check.
+    ///
+    /// # Errors
+    /// The disk is full.
+    fn ensure_room(&mut self, _size_bytes: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Makes a file without a name, for what waits until a file is complete. The default is a file
+    /// in the system's folder for temporary files.
+    ///
+    /// # Errors
+    /// The file cannot be created.
+    fn temporary_file(&mut self) -> io::Result<File> {
+        tempfile::tempfile()
+    }
+
+    /// Returns the program that encodes compressed files.
+    ///
+    /// # Errors
+    /// The path of this program is unknown.
+    fn encoder(&self) -> io::Result<EncoderProgram> {
+        EncoderProgram::of_this_program(Helpers::default())
+    }
+}
+
+/// Temporary files of an export.
+#[derive(Debug, Default)]
+pub(super) struct Temporary {
+    /// Keeps the samples until their loudness is known.
+    pub(super) staged: Option<File>,
+    /// Encodes formats other than WAV.
+    pub(super) encoding: Option<Encoding>,
+}
+
+impl Temporary {
+    /// Makes sure that the disk has room for a file of at most `max_frames` frames, and makes its
+    /// temporary files.
+    ///
+    /// # Errors
+    /// A file cannot be created, or the disk is full.
+    pub(super) fn open(
+        options: &MixOptions,
+        max_frames: u64,
+        workspace: &mut dyn Workspace,
+    ) -> io::Result<Self> {
+        let file_bytes = options.max_file_bytes(max_frames);
+        let encoded_bytes = if options.codec().is_some() { file_bytes } else { 0 };
+        let staged_bytes = match options.normalization {
+            None => 0,
+            Some(_) => max_frames.saturating_mul(FRAME_BYTES as u64),
+        };
+        workspace.ensure_room(file_bytes.saturating_add(encoded_bytes).saturating_add(staged_bytes))?;
+        Ok(Self {
+            staged: options.normalization.map(|_| workspace.temporary_file()).transpose()?,
+            encoding: Encoding::open(options, max_frames, workspace)?,
+        })
+    }
+}
