@@ -4,11 +4,14 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::support::songfoundry;
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
-const SONG: &str = "/usr/share/games/openttd/baseset/openmsx/train_filled_with_cash.mid";
+
+/// File name of the song.
+const SONG: &str = "song.json";
 
 /// Text with letters beyond ASCII and characters that formats of tags use.
 const TITLE: &str = "Träin = \"cash\"; ../$(x)";
@@ -25,6 +28,27 @@ fn run(program: &str, folder: &Path, args: &[&str]) -> String {
     let text = String::from_utf8_lossy(&text).into_owned();
     assert!(output.status.success(), "{program} {args:?}: {text}");
     text
+}
+
+/// Makes a folder with a song of eight seconds: chords and drums, with a different level in each
+/// second.
+fn folder_with_song() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let note = |beat: u32, pitch: u32, velocity: f64| json!({"tick": 480 * beat, "length_ticks": 460, "pitch": pitch, "velocity": velocity});
+    let track = |id: &str, bank: u32, program: u32, pan: f64, notes: Vec<Value>| {
+        let item = json!({"type": "midi", "id": id, "start_tick": 0, "length_ticks": 15_360, "notes": notes});
+        let engine = json!({"type": "soundfont", "bank": bank, "program": program});
+        json!({"id": id, "kind": "instrument", "pan": pan, "synth_engine": engine, "items": [item]})
+    };
+    let loudness = |beat: u32| 0.3 + 0.08 * f64::from(beat / 4);
+    let chords = (0..32)
+        .flat_map(|beat| [48, 60, 64, 67].map(|pitch| note(beat, pitch + 2 * (beat / 8), loudness(beat))));
+    let drums = (0..32).map(|beat| note(beat, if beat % 2 == 0 { 36 } else { 38 }, loudness(beat)));
+    let tracks =
+        [track("chords", 0, 4, -0.2, chords.collect()), track("drums", 128, 0, 0.3, drums.collect())];
+    let song = json!({"schema_version": 1, "name": "Song", "tracks": tracks});
+    std::fs::write(folder.path().join(SONG), song.to_string()).expect("writes");
+    folder
 }
 
 #[track_caller]
@@ -70,7 +94,7 @@ fn check(folder: &Path, name: &str, receipt: &Value, codec: &str, rate_hz: u32) 
 
 #[test]
 fn other_programs_read_every_format_rate_and_depth() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder_with_song();
     let folder = folder.path();
     let tags = [
         "--title",
@@ -158,7 +182,7 @@ fn other_programs_read_every_format_rate_and_depth() {
 
 #[test]
 fn a_broadcast_wave_file_has_the_loudness_of_its_receipt() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder_with_song();
     let receipt = render(folder.path(), "a.wav", &["--lufs", "-23", "--title", "Song"]);
     let bytes = std::fs::read(folder.path().join("a.wav")).expect("the file");
     let start = bytes.windows(4).position(|id| id == b"bext").expect("a chunk bext") + 8;
@@ -187,7 +211,7 @@ fn a_broadcast_wave_file_has_the_loudness_of_its_receipt() {
 
 #[test]
 fn a_flac_file_contains_the_samples_of_the_wav_file() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder_with_song();
     let folder = folder.path();
     for (depth, raw) in [("pcm16", "s16le"), ("pcm24", "s24le")] {
         let hashes = ["a.wav", "a.flac"].map(|name| {
@@ -206,7 +230,7 @@ fn a_flac_file_contains_the_samples_of_the_wav_file() {
 
 #[test]
 fn options_that_a_format_lacks_are_refused_with_what_it_has() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder_with_song();
     for (name, args, part) in [
         ("a.aiff", &[][..], "supported formats: wav, flac, mp3, ogg and opus"),
         ("a.mp3", &["--sample-rate", "96000"], "one of 44100 and 48000 Hz"),
@@ -225,12 +249,12 @@ fn options_that_a_format_lacks_are_refused_with_what_it_has() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(part), "{name} {args:?}: {text}");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing was written");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "only the song is there");
 }
 
 #[test]
 fn audio_files_are_converted_and_measured() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder_with_song();
     let folder = folder.path();
     let mix = render(folder, "mix.wav", &["--bit-depth", "float32"]);
     let command = |args: &[&str]| {
