@@ -16,7 +16,7 @@ use crate::rendering::RenderError;
 use crate::rendering::audio_format::BitDepth;
 use crate::rendering::convert::convert;
 use crate::rendering::normalization::NormalizationReport;
-use crate::rendering::temporary::Workspace;
+use crate::rendering::workspace::Workspace;
 
 /// Convert an audio file: loudness, sample rate, dither, format and tags.
 #[derive(Debug, clap::Args)]

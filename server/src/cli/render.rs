@@ -28,7 +28,7 @@ use crate::rendering::mix::{MixReport, render};
 use crate::rendering::normalization::NormalizationReport;
 use crate::rendering::receipt::{Receipt, receipt};
 use crate::rendering::sources::{Recording, Sources};
-use crate::rendering::temporary::Workspace;
+use crate::rendering::workspace::Workspace;
 use crate::rendering::{RenderError, banks};
 use crate::soundfonts::id_of_name;
 

@@ -10,7 +10,7 @@ use std::io::{self, BufRead as _, Read, Seek as _, Write as _};
 use std::panic::catch_unwind;
 use std::process::exit;
 
-use super::{CHANNELS, Encoded, Message, Request, codecs, decoding};
+use super::{CHANNELS, Encoded, Message, Request, Sent, codecs, decoding};
 use crate::helper_processes::limits::{ResourceLimits, exit_with_parent};
 
 /// Maximum address space of the process, in bytes.
@@ -71,14 +71,6 @@ fn output() -> io::Result<File> {
     file.set_len(0)?;
     file.rewind()?;
     Ok(file)
-}
-
-/// The samples that were received.
-pub(super) struct Sent {
-    /// SHA-256 of the samples, in hexadecimal.
-    pub(super) sha256: String,
-    /// Number of frames.
-    pub(super) frames: u64,
 }
 
 /// Encodes the samples of `input` to `file`.

@@ -11,9 +11,8 @@ use symphonia::core::formats::{FormatOptions, TrackType};
 use symphonia::core::io::MediaSourceStream;
 use symphonia::core::meta::MetadataOptions;
 
-use super::child::Sent;
-use super::{CHANNELS, Codec, Encoded, Request, codecs};
-use crate::rendering::measure::Measure;
+use super::measure::Measure;
+use super::{CHANNELS, Codec, Encoded, Request, Sent, codecs};
 use crate::storage::sha256_of;
 
 /// Decodes and measures a file.

@@ -12,6 +12,7 @@
 pub(crate) mod child;
 mod codecs;
 mod decoding;
+pub(crate) mod measure;
 mod program;
 pub(crate) mod quality;
 pub(crate) mod tags;
@@ -21,7 +22,7 @@ mod tests;
 pub(crate) use program::{EncoderProcess, EncoderProgram, EncodingError};
 use serde::{Deserialize, Serialize};
 
-use crate::rendering::measure::Measured;
+use measure::Measured;
 use quality::Quality;
 use tags::Tags;
 
@@ -63,6 +64,14 @@ impl Codec {
             Self::Mp3(_) | Self::Vorbis(_) | Self::Opus(_) => size_of::<f32>(),
         }
     }
+}
+
+/// The samples that a child has received.
+struct Sent {
+    /// SHA-256 of the samples, in hexadecimal.
+    sha256: String,
+    /// Number of frames.
+    frames: u64,
 }
 
 /// A line that a child prints.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
-use super::request::refuse_unknown;
+use super::unknown_options::refuse_unknown;
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
 use crate::error::{ApiError, ApiResult};

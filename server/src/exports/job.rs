@@ -13,9 +13,10 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use super::file_options::CheckedFile;
-use super::request::{ExportRequest, TAIL_DEFAULT_SECS, checked_tail, refuse_unknown};
+use super::request::{ExportRequest, TAIL_DEFAULT_SECS, checked_tail};
 use super::sound_options::{FileSettings, SoundDefaults};
 use super::sources::ProjectSources;
+use super::unknown_options::refuse_unknown;
 use crate::audio::{self, AudioFile};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Json;

@@ -15,6 +15,7 @@ mod soundfont_render;
 mod sources;
 mod stem_files;
 mod stems;
+mod unknown_options;
 
 use std::sync::Arc;
 use std::time::Duration;

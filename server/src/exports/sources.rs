@@ -16,7 +16,7 @@ use crate::rendering::RenderError;
 use crate::rendering::budget::BudgetShare;
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::sources::{Recording, Sources};
-use crate::rendering::temporary::Workspace;
+use crate::rendering::workspace::Workspace;
 use crate::soundfonts::{Snapshot, SoundFontSource};
 use crate::state::AppState;
 use crate::storage::ensure_room;

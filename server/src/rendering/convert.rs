@@ -7,7 +7,8 @@ use super::delivery::{Content, Delivery};
 use super::error::RenderError;
 use super::options::MixOptions;
 use super::report::FileReport;
-use super::temporary::{Temporary, Workspace};
+use super::temporary::Temporary;
+use super::workspace::Workspace;
 
 /// Seed of the dither of converted files.
 const SEED: u64 = 0;

@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::Observer;
 use super::error::RenderError;
-use super::measure::{Measure, Measured};
 use super::options::MixOptions;
-use super::temporary::Workspace;
 use super::wav_chunks::wav_chunks;
+use super::workspace::Workspace;
+use crate::encoding::measure::{Measure, Measured};
 use crate::encoding::{EncoderProcess, EncoderProgram, Request};
 
 /// What is needed to encode files in another process, one after the other.

@@ -13,7 +13,6 @@ mod delivery;
 mod encoder;
 mod error;
 mod length;
-pub(crate) mod measure;
 pub(crate) mod memory;
 pub mod missing;
 pub mod mix;
@@ -29,6 +28,7 @@ pub mod temporary;
 pub mod threads;
 pub mod track;
 mod wav_chunks;
+pub mod workspace;
 
 pub(crate) use encoder::wav_pcm_sha256;
 pub use error::{BankProblem, RenderError};

@@ -16,7 +16,6 @@ use schemas::Project;
 use super::delivery::{Content, Delivery};
 use super::encoder::Encoding;
 use super::error::RenderError;
-use super::measure::Measured;
 use super::missing::MissingSound;
 use super::mix::{SILENT_PEAK, tracks_that_play};
 use super::options::MixOptions;
@@ -24,6 +23,7 @@ use super::pass::Pass;
 use super::report::LeftOutOfRender;
 use super::sources::{Prepared, Sources};
 use super::{Observer, threads};
+use crate::encoding::measure::Measured;
 
 /// Factor by which the master is turned down. Peaks up to +21 dBFS then stay below the limiter's
 /// ceiling of -3 dBFS.

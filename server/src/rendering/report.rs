@@ -5,9 +5,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::channel_check::ChannelReport;
-use super::measure::Measured;
 use super::missing::MissingSound;
 use super::normalization::NormalizationReport;
+use crate::encoding::measure::Measured;
 
 /// Report of a complete file.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,7 @@ use super::error::RenderError;
 use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::report::LeftOutOfRender;
-use super::temporary::Workspace;
+use super::workspace::Workspace;
 use super::{Observer, banks};
 
 /// Name of the default bank if it has no id.

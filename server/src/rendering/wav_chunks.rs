@@ -1,9 +1,9 @@
 //! The chunks of a WAV file that describe it: `bext` (EBU Tech 3285, version 2), `LIST` with `INFO`,
 //! and `axml` with the ISRC (EBU Tech 3352).
 
-use super::measure::Measured;
 use super::options::MixOptions;
 use crate::clock;
+use crate::encoding::measure::Measured;
 use crate::encoding::tags::{ENCODED_BY, Tags};
 
 /// A loudness that is not known (EBU Tech 3285, section 2.4).

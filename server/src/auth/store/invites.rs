@@ -1,7 +1,7 @@
 //! Invitations in the database.
 
+use sqlx::Row as _;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row as _};
 
 use super::{Role, UserRow, users};
 use crate::clock;
@@ -93,21 +93,6 @@ pub(in crate::auth) async fn page(
 pub(in crate::auth) async fn delete(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query("DELETE FROM invites WHERE id = $1").bind(id).execute(db).await?;
     Ok(done.rows_affected() > 0)
-}
-
-/// Deletes the unused invitations that an account has created for accounts with `role`, or with any
-/// role, because somebody else may know their codes.
-pub(super) async fn delete_open_of(
-    connection: &mut AnyConnection,
-    username: &str,
-    role: Option<Role>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query("DELETE FROM invites WHERE created_by = $1 AND used_at IS NULL AND ($2 = '' OR role = $2)")
-        .bind(username)
-        .bind(role.map(Role::as_str).unwrap_or_default())
-        .execute(connection)
-        .await?;
-    Ok(())
 }
 
 /// Whether an invitation can be used now.

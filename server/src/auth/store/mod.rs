@@ -6,6 +6,7 @@ pub(super) mod invites;
 pub(super) mod keys;
 pub(super) mod registrations;
 pub(super) mod sessions;
+mod unused_invites;
 pub(super) mod users;
 
 pub use users::{Role, UserRow};

@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
-use super::invites;
+use super::unused_invites;
 use crate::clock;
 use crate::db::Db;
 use crate::paging::{Position, contains_pattern};
@@ -163,7 +163,7 @@ pub(in crate::auth) async fn set_password(
     .fetch_optional(&mut *transaction)
     .await?;
     if row.is_some() {
-        invites::delete_open_of(&mut transaction, &user.username, Some(Role::Admin)).await?;
+        unused_invites::delete(&mut transaction, &user.username, Role::Admin.as_str()).await?;
     }
     transaction.commit().await?;
     row.as_ref().map(UserRow::from_row).transpose()
@@ -266,7 +266,7 @@ pub(in crate::auth) async fn change(
     .fetch_one(&mut *transaction)
     .await?;
     if !is_active_admin(role, disabled) {
-        invites::delete_open_of(&mut transaction, &before.username, None).await?;
+        unused_invites::delete(&mut transaction, &before.username, "").await?;
     }
     transaction.commit().await?;
     Ok(Changed::Done(Box::new((before, UserRow::from_row(&row)?))))
@@ -291,7 +291,7 @@ pub(in crate::auth) async fn reset_password(
     .await?;
     sqlx::query("DELETE FROM api_keys WHERE owner_id = $1").bind(id).execute(&mut *transaction).await?;
     if let Some(row) = &row {
-        invites::delete_open_of(&mut transaction, row.try_get("username")?, None).await?;
+        unused_invites::delete(&mut transaction, row.try_get("username")?, "").await?;
     }
     transaction.commit().await?;
     row.as_ref().map(UserRow::from_row).transpose()

@@ -1,12 +1,10 @@
 //! Hashes and measures audio while it is written.
 
 use dsp_core::block::BLOCK_FRAMES;
-use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
+use dsp_core::loudness::{ChannelLayout, LoudnessError, LoudnessMeter};
 use dsp_core::wav::SampleFormat;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-
-use super::RenderError;
 
 /// Hashes and measures the audio data of a WAV file.
 pub(crate) struct Measure {
@@ -46,7 +44,7 @@ impl Measure {
     ///
     /// # Errors
     /// The loudness meter does not support the sample rate.
-    pub(crate) fn new(sample_rate_hz: u32, format: SampleFormat) -> Result<Self, RenderError> {
+    pub(crate) fn new(sample_rate_hz: u32, format: SampleFormat) -> Result<Self, LoudnessError> {
         Ok(Self {
             format,
             meter: LoudnessMeter::new(sample_rate_hz, ChannelLayout::Stereo)?,
