@@ -1,5 +1,5 @@
-//! Analysis of a recording: spectrum, tempo, key, and how stereo sounds in mono. Tempo and key are estimates, which a person
-//! should check.
+//! Analysis of a recording: spectrum, tempo, key, and how stereo sounds in mono. Tempo and key are
+//! estimates, which a person should check.
 
 mod analyzer;
 mod key;

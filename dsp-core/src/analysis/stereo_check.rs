@@ -189,7 +189,7 @@ impl StereoChecker {
         if high_hz > f64::from(self.sample_rate_hz) / 2.0 {
             return None;
         }
-        let (first, end) = ((low_hz / bin_hz).ceil() as usize, (high_hz / bin_hz).ceil() as usize);
+        let (first, end) = (libm::ceil(low_hz / bin_hz) as usize, libm::ceil(high_hz / bin_hz) as usize);
         let mut powers = Powers::default();
         for bin in self.bins.get(first..end)? {
             powers.add(bin.left, bin.right, bin.product);

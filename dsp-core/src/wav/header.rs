@@ -1,9 +1,9 @@
 //! The part of a WAV file before its samples.
 //!
 //! The chunks are `RIFF`, space for 64-bit sizes (`JUNK`, or `ds64` if the file exceeds 4 GiB: EBU
-//! Tech 3306), `fmt `, `fact` for floats, chunks of the caller, and `data`. Integers of more than 16 bits and floats have
-//! the format `WAVE_FORMAT_EXTENSIBLE`. The header has the same length whatever the number of
-//! frames, so it can be written again when this number is known.
+//! Tech 3306), `fmt `, `fact` for floats, chunks of the caller, and `data`. Integers of more than
+//! 16 bits and floats have the format `WAVE_FORMAT_EXTENSIBLE`. The header has the same length
+//! whatever the number of frames, so it can be written again when this number is known.
 
 use super::SampleFormat;
 

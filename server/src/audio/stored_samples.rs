@@ -94,20 +94,22 @@ pub(crate) async fn require(state: &AppState, owner_id: &str, id: &str) -> ApiRe
     Ok(())
 }
 
-/// Decodes a file for the command line. `observer` receives the progress, 0 to 1, and returns
-/// whether to continue.
+/// Decodes a file for the command line, to a temporary file in `folder`. `observer` receives the
+/// progress, 0 to 1, and returns whether to continue.
 ///
 /// # Errors
 /// If the file is not supported, damaged or too long, or cannot be read.
 pub(crate) fn decode_file(
     path: &Path,
+    folder: &Path,
     observer: &mut dyn FnMut(f64) -> bool,
 ) -> anyhow::Result<StoredSamples> {
-    let (samples, report) = decode(path, observer)?;
+    let (samples, report) = decode(path, folder, observer)?;
     Ok(StoredSamples::new(samples, report)?)
 }
 
-/// Measures a file for the command line.
+/// Measures a file for the command line. Its decoded copy is in the system's folder for temporary
+/// files meanwhile.
 ///
 /// # Errors
 /// Those of [`decode_file`].
@@ -115,12 +117,16 @@ pub(crate) fn analyze_file(
     path: &Path,
     observer: &mut dyn FnMut(f64) -> bool,
 ) -> anyhow::Result<AudioAnalysis> {
-    let (samples, report) = decode(path, observer)?;
+    let (samples, report) = decode(path, &std::env::temp_dir(), observer)?;
     Ok(measure(BufReader::new(samples), &report, observer)?)
 }
 
-fn decode(path: &Path, observer: &mut dyn FnMut(f64) -> bool) -> anyhow::Result<(File, Report)> {
-    let folder = tempfile::tempdir()?;
+fn decode(
+    path: &Path,
+    folder: &Path,
+    observer: &mut dyn FnMut(f64) -> bool,
+) -> anyhow::Result<(File, Report)> {
+    let folder = tempfile::tempdir_in(std::path::absolute(folder)?)?;
     let output = |name: &str| -> io::Result<PathBuf> {
         File::create_new(folder.path().join(name))?;
         Ok(name.into())

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
 
+use super::levels::level;
 use super::progress::{Progress, interruption};
 use crate::audio::analyze_file;
 
@@ -27,11 +27,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let interrupted = interruption()?;
-    let mut progress = Progress::new("measuring");
-    let mut observer = |fraction: f64| {
-        progress.show(fraction);
-        !interrupted.load(Ordering::Relaxed)
-    };
+    let mut progress = Progress::new("measuring", &interrupted);
+    let mut observer = |fraction: f64| progress.show(fraction);
     let measured = analyze_file(&args.input, &mut observer);
     progress.end();
     let analysis = measured.with_context(|| args.input.display().to_string())?;
@@ -40,8 +37,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         writeln!(out, "{}", serde_json::to_string_pretty(&analysis)?)?;
         return Ok(());
     }
-    let level =
-        |value: Option<f64>, unit| value.map_or("silence".to_owned(), |value| format!("{value:.1} {unit}"));
     writeln!(out, "{}", args.input.display())?;
     writeln!(out, "  duration        {:.3} s", analysis.duration_secs)?;
     writeln!(out, "  rate            {} Hz", analysis.sample_rate_hz)?;

@@ -3,16 +3,15 @@
 
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
 use serde::Serialize;
 
 use super::file_args::FileArgs;
+use super::levels::level;
 use super::output::Output;
 use super::progress::{Progress, interruption};
 use crate::audio::decode_file;
-use crate::rendering::RenderError;
 use crate::rendering::audio_format::BitDepth;
 use crate::rendering::convert::convert;
 use crate::rendering::normalization::NormalizationReport;
@@ -68,30 +67,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let input = args.input.display();
     let interrupted = interruption()?;
     let output = Output::create(&args.file.output, &[&args.input])?;
-    let mut decoding = Progress::new("reading");
-    let mut observer = |fraction: f64| {
-        decoding.show(fraction);
-        !interrupted.load(Ordering::Relaxed)
-    };
-    let decoded = decode_file(&args.input, &mut observer);
+    let mut decoding = Progress::new("reading", &interrupted);
+    let mut observer = |fraction: f64| decoding.show(fraction);
+    let decoded = decode_file(&args.input, output.folder(), &mut observer);
     decoding.end();
     let mut samples = decoded.with_context(|| format!("{input}"))?;
     let shape = samples.shape();
     let options = file.options(shape.sample_rate_hz, 0.0);
-    let mut converting = Progress::new("converting");
-    let mut observer = |fraction: f64| {
-        converting.show(fraction);
-        !interrupted.load(Ordering::Relaxed)
-    };
+    let mut converting = Progress::new("converting", &interrupted);
+    let mut observer = |fraction: f64| converting.show(fraction);
     let destination = BufWriter::new(output.file());
     let converted = convert(&mut samples, shape, &options, &mut Beside(&output), destination, &mut observer);
     converting.end();
-    let report = converted.map_err(|error| match error {
-        RenderError::Cancelled => {
-            anyhow::anyhow!("interrupted; {} was not written", args.file.output.display())
-        }
-        other => other.into(),
-    })?;
+    let report = converted.map_err(|error| output.failure(error))?;
     output.finish()?;
     let measured = &report.measured;
     let mut warnings = samples.warnings().to_vec();
@@ -120,8 +108,6 @@ fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         writeln!(out, "{}", serde_json::to_string_pretty(summary)?)?;
         return Ok(());
     }
-    let level =
-        |value: Option<f64>, unit| value.map_or("silence".to_owned(), |value| format!("{value:.1} {unit}"));
     writeln!(out, "{}", summary.output.display())?;
     writeln!(out, "  duration        {:.3} s", summary.duration_secs)?;
     writeln!(out, "  rate            {} Hz", summary.sample_rate_hz)?;

@@ -1,4 +1,5 @@
-//! The command line: `songfoundry serve | worker | render | master | analyze | admin | config | openapi`.
+//! The command line: `songfoundry serve | worker | render | master | analyze | admin | config |
+//! openapi`.
 //!
 //! Each command is a file with a struct `Args` and a function `run`, and a variant of `Command`.
 
@@ -6,6 +7,7 @@ mod admin;
 mod analyze;
 mod config;
 mod file_args;
+mod levels;
 mod master;
 mod master_gain;
 mod openapi;

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use tempfile::NamedTempFile;
 
+use crate::rendering::RenderError;
+
 /// The output file. It gets its name when it is complete. If it is dropped earlier, it is deleted.
 pub(super) struct Output {
     temporary: NamedTempFile,
     destination: PathBuf,
+    /// Path of the file as the user wrote it.
+    name: String,
 }
 
 impl Output {
@@ -21,7 +25,7 @@ impl Output {
         if let Some(input) = inputs.iter().find(|input| is_same_file(input, destination)) {
             bail!("{} would replace {}; choose another name", destination.display(), input.display());
         }
-        let name = destination.display();
+        let name = destination.display().to_string();
         let destination = match fs::metadata(destination) {
             // Replacing a device would break it for all programs.
             Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it exists and is not a plain file"),
@@ -40,7 +44,7 @@ impl Output {
         #[cfg(unix)]
         new_file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = new_file.tempfile_in(folder).with_context(|| format!("cannot write {name}"))?;
-        Ok(Self { temporary, destination })
+        Ok(Self { temporary, destination, name })
     }
 
     /// Returns the file.
@@ -53,12 +57,22 @@ impl Output {
         self.temporary.path().parent().unwrap_or(Path::new("."))
     }
 
+    /// Returns the error of a command that could not write the file.
+    pub(super) fn failure(&self, error: RenderError) -> anyhow::Error {
+        match error {
+            RenderError::Cancelled => {
+                anyhow::anyhow!("interrupted; {} was not written", self.name)
+            }
+            other => other.into(),
+        }
+    }
+
     /// Gives the file its name.
     ///
     /// # Errors
     /// If the file cannot be written or renamed.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        let name = self.destination.display().to_string();
+        let name = &self.name;
         self.temporary.as_file().sync_all().with_context(|| format!("cannot write {name}"))?;
         self.temporary.persist(&self.destination).with_context(|| format!("cannot write {name}"))?;
         Ok(())

@@ -27,20 +27,21 @@ pub(super) fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
 
 /// Shows the progress on standard error: on a terminal as one line that is updated, otherwise as a
 /// line for each quarter.
-pub(super) struct Progress {
+pub(super) struct Progress<'i> {
     step: &'static str,
+    interrupted: &'i AtomicBool,
     is_terminal: bool,
     shown_percent: u32,
 }
 
-impl Progress {
-    /// Starts a step, such as `rendering`.
-    pub(super) fn new(step: &'static str) -> Self {
-        Self { step, is_terminal: io::stderr().is_terminal(), shown_percent: 0 }
+impl<'i> Progress<'i> {
+    /// Starts a step, such as `rendering`. `interrupted` is the flag of [`interruption`].
+    pub(super) fn new(step: &'static str, interrupted: &'i AtomicBool) -> Self {
+        Self { step, interrupted, is_terminal: io::stderr().is_terminal(), shown_percent: 0 }
     }
 
-    /// Shows the progress, 0 to 1.
-    pub(super) fn show(&mut self, fraction: f64) {
+    /// Shows the progress, 0 to 1. Returns whether to continue.
+    pub(super) fn show(&mut self, fraction: f64) -> bool {
         let percent = (fraction * 100.0) as u32;
         let step = if self.is_terminal { 1 } else { 25 };
         if percent >= self.shown_percent + step {
@@ -48,6 +49,7 @@ impl Progress {
             let (start, end) = if self.is_terminal { ("\r", "") } else { ("", "\n") };
             eprint!("{start}{} {:3} %{end}", self.step, self.shown_percent);
         }
+        !self.interrupted.load(Ordering::Relaxed)
     }
 
     /// Ends the line on a terminal.

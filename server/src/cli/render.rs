@@ -1,10 +1,9 @@
-//! The command `songfoundry render`, which renders a song to an audio file without a service. Like the
-//! page, it imports a MIDI file as a project and then renders the project.
+//! The command `songfoundry render`, which renders a song to an audio file without a service. Like
+//! the page, it imports a MIDI file as a project and then renders the project.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 use dsp_core::render::MAX_TAIL_SECS;
@@ -16,6 +15,7 @@ use schemas::validate::validate;
 use serde::Serialize;
 
 use super::file_args::FileArgs;
+use super::levels::level;
 use super::output::Output;
 use super::progress::{Progress, interruption};
 use super::{Settings, master_gain};
@@ -118,20 +118,12 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         budget: RenderBudget::unshared(memory_bytes).share_of(""),
         folder: output.folder().to_owned(),
     };
-    let mut progress = Progress::new("rendering");
-    let mut observer = |fraction: f64| {
-        progress.show(fraction);
-        !interrupted.load(Ordering::Relaxed)
-    };
+    let mut progress = Progress::new("rendering", &interrupted);
+    let mut observer = |fraction: f64| progress.show(fraction);
     let destination = BufWriter::new(output.file());
     let rendered = render(&project, &options, &mut sources, destination, &mut observer);
     progress.end();
-    let report: MixReport = rendered.map_err(|error| match error {
-        RenderError::Cancelled => {
-            anyhow::anyhow!("interrupted; {} was not written", args.file.output.display())
-        }
-        other => other.into(),
-    })?;
+    let report: MixReport = rendered.map_err(|error| output.failure(error))?;
     if args.strict && report.is_silent {
         bail!("the whole render is silent; {} was not written (--strict)", args.file.output.display());
     }
@@ -248,8 +240,6 @@ fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         writeln!(out, "{}", serde_json::to_string_pretty(summary)?)?;
         return Ok(());
     }
-    let level =
-        |value: Option<f64>, unit| value.map_or("silence".to_owned(), |value| format!("{value:.1} {unit}"));
     let receipt = &summary.receipt;
     writeln!(out, "{}", summary.output.display())?;
     writeln!(out, "  duration     {:.3} s (song {:.3} s)", summary.duration_secs, receipt.song_secs)?;

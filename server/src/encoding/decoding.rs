@@ -5,7 +5,6 @@ use std::io::{self, BufReader, Seek as _};
 
 use dsp_core::wav::SampleFormat;
 use symphonia::core::codecs::audio::AudioDecoderOptions;
-use symphonia::core::errors::Error;
 use symphonia::core::formats::probe::Hint;
 use symphonia::core::formats::{FormatOptions, TrackType};
 use symphonia::core::io::MediaSourceStream;
@@ -18,7 +17,7 @@ use crate::storage::sha256_of;
 /// Decodes and measures a file.
 ///
 /// # Errors
-/// If the file cannot be decoded, or if a lossless file differs from what was sent.
+/// If the file cannot be decoded, or if a lossless file does not contain the samples that were sent.
 pub(super) fn measure(request: &Request, mut file: File, sent: &Sent) -> io::Result<Encoded> {
     file.rewind()?;
     let file_sha256 = sha256_of(&file)?;
@@ -89,7 +88,6 @@ fn decode(file: File, sample_rate_hz: u32, add: &mut dyn FnMut(&[f32])) -> io::R
             Ok(Some(packet)) if packet.track_id == track_id => packet,
             Ok(Some(_)) => continue,
             Ok(None) => return Ok(()),
-            Err(Error::IoError(error)) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(io::Error::other(error)),
         };
         let decoded = decoder.decode(&packet).map_err(io::Error::other)?;

@@ -7,7 +7,7 @@
 //! decodes and measures it: the report is about what a listener will hear.
 //!
 //! [`program`] starts and supervises the process, [`child`] is the process. [`codecs`] has a file
-//! for each format, and [`decoding`] decodes what they wrote.
+//! for each format, and [`decoding`] decodes a complete file.
 
 pub(crate) mod child;
 mod codecs;

@@ -1,10 +1,10 @@
 //! Starts, supervises and ends the encoder process.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
+use std::io::{self, BufWriter, Seek as _, Write as _};
 use std::path::Path;
 use std::process::ChildStdin;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use super::{Encoded, Message, Request};
@@ -55,7 +55,7 @@ impl EncoderProgram {
         let output = Output::File(file.try_clone()?);
         let mut process = self.0.start(Path::new("/"), output, request)?;
         let input = BufWriter::with_capacity(SEND_BYTES, process.take_input()?);
-        let messages = read_messages(&mut process)?;
+        let messages = process.messages()?;
         Ok(EncoderProcess { input, messages, process, file })
     }
 }
@@ -72,8 +72,12 @@ impl EncoderProcess {
     /// Sends the samples of whole frames, in the form that the codec needs.
     ///
     /// # Errors
-    /// If the process has ended.
-    pub(crate) fn write(&mut self, samples: &[u8]) -> io::Result<()> {
+    /// If the process has ended; [`EncodingError::Cancelled`] if an administrator ends it.
+    pub(crate) fn write(&mut self, samples: &[u8]) -> Result<(), EncodingError> {
+        if self.process.is_to_end() {
+            return Err(EncodingError::Cancelled);
+        }
+        // A part without samples would end the file.
         if samples.is_empty() {
             return Ok(());
         }
@@ -81,7 +85,7 @@ impl EncoderProcess {
             .input
             .write_all(&(samples.len() as u32).to_le_bytes())
             .and_then(|()| self.input.write_all(samples));
-        sent.map_err(|error| self.failure().unwrap_or(error))
+        sent.map_err(|error| self.failure().unwrap_or(error).into())
     }
 
     /// Ends the samples and waits until the file is complete and measured. `is_wanted` is asked
@@ -134,23 +138,4 @@ impl EncoderProcess {
             ExitCause::External => io::Error::other(format!("the encoder was ended: {status}")),
         }
     }
-}
-
-/// Starts a thread that reads the messages of a process. The channel closes when the process ends.
-fn read_messages(process: &mut HelperProcess) -> io::Result<Receiver<Message>> {
-    let (sender, messages) = mpsc::channel();
-    let output = process.child.stderr.take();
-    std::thread::Builder::new().name("encoder-output".to_owned()).spawn(move || {
-        let Some(output) = output else { return };
-        for line in BufReader::new(output).lines() {
-            let Ok(line) = line else { break };
-            // Output that is not a message is ignored.
-            if let Ok(message) = serde_json::from_str::<Message>(&line)
-                && sender.send(message).is_err()
-            {
-                break;
-            }
-        }
-    })?;
-    Ok(messages)
 }

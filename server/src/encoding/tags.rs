@@ -45,7 +45,7 @@ pub(crate) struct UncheckedTags {
 pub(crate) struct BadTag {
     /// Name of the tag.
     pub(crate) name: &'static str,
-    /// What is wrong with it: a sentence without its subject.
+    /// The problem, as a sentence without its subject.
     pub(crate) problem: String,
 }
 

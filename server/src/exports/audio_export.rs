@@ -12,7 +12,7 @@ use super::file_options::FileOptions;
 use super::job::Client;
 use super::queries::RenderQuery;
 use super::render::DEFAULTS;
-use super::render_files::{self, RenderFile, RenderHashes, audio_url};
+use super::rendered_file::{NewRender, RenderedFile};
 use super::sound_options::{FileSettings, SoundOptions};
 use super::sources::StorageWorkspace;
 use super::unknown_options::refuse_unknown;
@@ -21,7 +21,6 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
 use crate::permits::Caller;
-use crate::rendering::audio_format::BitDepth;
 use crate::rendering::channel_check::ChannelReport;
 use crate::rendering::convert::convert;
 use crate::rendering::normalization::NormalizationReport;
@@ -53,22 +52,9 @@ pub(super) struct AudioExportRequest {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AudioExport)]
 pub(super) struct AudioExportAnswer {
-    /// Id of the file among the caller's renders.
-    render_id: String,
-    /// Path to download the file.
-    audio_url: String,
-    /// File format.
-    format: &'static str,
-    /// Sample format of the file; null for lossy formats.
-    bit_depth: Option<BitDepth>,
-    /// Length in seconds.
-    duration_secs: f64,
-    /// Sample rate in hertz.
-    sample_rate_hz: u32,
-    /// Gated loudness of the file in LUFS (EBU R 128); null for silence.
-    lufs: Option<f64>,
-    /// True peak of the file in dBTP; null for silence.
-    true_peak_db: Option<f64>,
+    /// The file.
+    #[serde(flatten)]
+    file: RenderedFile,
     /// Warnings, as sentences.
     warnings: Vec<String>,
     /// Measurements and hashes of the file.
@@ -158,26 +144,16 @@ impl AudioExportJob {
             audio::open_samples(state, runtime, owner_id, &self.file_id)?;
         let shape = samples.shape();
         let options = self.settings.options(shape.sample_rate_hz, Selection::default(), 0.0);
-        let render_id = uuid::Uuid::new_v4().simple().to_string();
-        let file = RenderFile::new(owner_id, &render_id, options.format)?;
-        let mut writer = state.blobs.writer(&file.audio)?;
+        let mut new = NewRender::create(state, owner_id, &options)?;
         client.report(0.0, "Converting");
         let mut workspace = StorageWorkspace { state, runtime };
         let mut observer = |progress| client.report(progress, "Converting");
-        let report = convert(&mut samples, shape, &options, &mut workspace, &mut writer, &mut observer)?;
-        writer.finish()?;
+        let report = convert(&mut samples, shape, &options, &mut workspace, &mut new.writer, &mut observer)?;
         let measured = &report.measured;
         let mut warnings = samples.warnings().to_vec();
-        warnings.extend(report.warnings(measured.integrated_lufs.is_none() && measured.peak == 0.0));
-        let answer = AudioExportAnswer {
-            audio_url: audio_url(&render_id),
-            render_id,
-            format: options.format.extension(),
-            bit_depth: options.stated_bit_depth(),
-            duration_secs: measured.frames as f64 / f64::from(options.sample_rate_hz),
-            sample_rate_hz: options.sample_rate_hz,
-            lufs: measured.integrated_lufs,
-            true_peak_db: measured.true_peak_dbtp,
+        warnings.extend(report.warnings(measured.peak == 0.0));
+        Ok(AudioExportAnswer {
+            file: new.finish(stem(&name), &options, &report)?,
             warnings,
             receipt: AudioExportReceipt {
                 peak: f64::from(measured.peak),
@@ -191,14 +167,7 @@ impl AudioExportJob {
                 normalization: report.normalization,
                 channels: report.channels.clone(),
             },
-        };
-        let tags = options.tags.as_ref();
-        let title = tags.and_then(|tags| tags.title.as_deref()).unwrap_or_else(|| stem(&name));
-        let hashes =
-            RenderHashes { pcm_sha256: answer.receipt.pcm_sha256.clone(), file_sha256: report.file_sha256 };
-        render_files::store_description(&state.blobs, &file, title, hashes)?;
-        render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
-        Ok(answer)
+        })
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) struct FileOptions {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[schema(as = RenderMetadata)]
 struct Metadata {
-    /// Title; at most 1,024 bytes, like the other texts. The default is the project's name.
+    /// Title; at most 1,024 bytes, like the other texts. In a render, the default is the
+    /// project's name.
     title: Option<String>,
     /// Artist.
     artist: Option<String>,

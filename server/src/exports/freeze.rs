@@ -96,7 +96,7 @@ struct Freeze {
 
 impl Export for Freeze {
     const KIND: &'static str = "freeze";
-    const CAN_NORMALIZE: bool = false;
+    const IS_MIX: bool = false;
     type Answer = Frozen;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<Frozen> {

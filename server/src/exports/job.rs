@@ -45,8 +45,9 @@ pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     /// Defaults of the file.
     const DEFAULTS: SoundDefaults =
         SoundDefaults { bit_depth: BitDepth::Float32, unknown_bit_depth: "unexpected_json" };
-    /// Whether the export writes a whole mix, which can be normalized.
-    const CAN_NORMALIZE: bool;
+    /// Whether the export writes a mix. Only a mix can be normalized and checked in mono, and only
+    /// its file has the name of the project as its title.
+    const IS_MIX: bool;
     /// The answer to the request. It is also the result of the task.
     type Answer: Serialize;
 
@@ -81,11 +82,17 @@ impl<E: Export> ExportJob<E> {
     ) -> ApiResult<Self> {
         let ExportRequest { project_id, project, sound, tail_secs, other } = request;
         refuse_unknown(other.iter())?;
-        if sound.normalize.is_some() && !E::CAN_NORMALIZE {
+        if sound.normalize.is_some() && !E::IS_MIX {
             return Err(ApiError::bad_request(
                 "unsupported_option",
                 "Only a whole mix can be normalized: stems would no longer add up to the mix, and a frozen track would \
                  change its level; leave out `normalize`.",
+            ));
+        }
+        if sound.channel_check == Some(true) && !E::IS_MIX {
+            return Err(ApiError::bad_request(
+                "unsupported_option",
+                "Only a mix can be checked in mono; leave out `channel_check`.",
             ));
         }
         // Frees these fields before the project is loaded.
@@ -128,7 +135,7 @@ impl<E: Export> ExportJob<E> {
         }
         let mut file = self.file;
         if let Some(tags) = &mut file.tags
-            && E::CAN_NORMALIZE
+            && E::IS_MIX
             && tags.title.is_none()
         {
             tags.title = title_of(&project.name);
@@ -265,12 +272,9 @@ pub(super) fn file_stem(name: &str) -> String {
 
 /// Returns the name of a project as the title of its file. Returns `None` if it is blank.
 fn title_of(name: &str) -> Option<String> {
-    let visible: String = name.chars().filter(|letter| !letter.is_control()).take(TITLE_MAX_CHARS).collect();
+    let visible: String = name.chars().filter(|letter| !letter.is_control()).collect();
     Some(visible.trim().to_owned()).filter(|title| !title.is_empty())
 }
-
-/// Maximum number of characters of a project's name in the title of its file.
-const TITLE_MAX_CHARS: usize = 256;
 
 /// Returns the error 422 for a project or track that has nothing to play.
 pub(super) fn nothing_to_render(subject: &str) -> ApiError {

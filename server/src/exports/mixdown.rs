@@ -91,7 +91,7 @@ struct Mixdown {
 
 impl Export for Mixdown {
     const KIND: &'static str = "mixdown";
-    const CAN_NORMALIZE: bool = true;
+    const IS_MIX: bool = true;
     type Answer = MixdownAnswer;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<MixdownAnswer> {

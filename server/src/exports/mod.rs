@@ -9,6 +9,7 @@ mod mixdown;
 mod queries;
 mod render;
 pub(crate) mod render_files;
+mod rendered_file;
 mod request;
 mod sound_options;
 mod soundfont_render;

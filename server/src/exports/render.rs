@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::file_options::FileOptions;
 use super::job::{Client, Export, ExportJob, Opened, run_task};
 use super::queries::RenderQuery;
-use super::render_files::{self, RenderFile, RenderHashes, audio_url};
+use super::rendered_file::{NewRender, RenderedFile};
 use super::request::{ExportRequest, SelectionOptions};
 use super::sound_options::SoundDefaults;
 use crate::auth::CurrentUser;
@@ -49,27 +49,14 @@ impl LongFields for RenderRequest {
 /// The result of a render.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(super) struct RenderAnswer {
-    /// Id of the render.
-    pub render_id: String,
-    /// Path to download the file.
-    pub audio_url: String,
-    /// File format.
-    pub format: &'static str,
-    /// Sample format of the file; null for lossy formats.
-    pub bit_depth: Option<BitDepth>,
-    /// Length in seconds.
-    pub duration_secs: f64,
-    /// Sample rate in hertz.
-    pub sample_rate_hz: u32,
-    /// Gated loudness of the file in LUFS (EBU R 128); null for silence.
-    pub lufs: Option<f64>,
-    /// True peak of the file in dBTP; null for silence.
-    pub true_peak_db: Option<f64>,
+    /// The file.
+    #[serde(flatten)]
+    file: RenderedFile,
     /// Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
     /// silent.
-    pub warnings: Vec<String>,
+    warnings: Vec<String>,
     /// Measurements, settings and hash of the render.
-    pub receipt: Receipt,
+    receipt: Receipt,
 }
 
 /// Renders a project to a file, with the same engine as the page.
@@ -119,16 +106,13 @@ impl RenderRequest {
 
     async fn into_job(self, state: &AppState, owner_id: &str) -> ApiResult<ExportJob<Render>> {
         let file = self.file.check()?;
-        let title = file.tags.as_ref().and_then(|tags| tags.title.clone());
-        ExportJob::new(state, owner_id, self.export, file, self.selection.check()?, Render { title }).await
+        ExportJob::new(state, owner_id, self.export, file, self.selection.check()?, Render {}).await
     }
 }
 
 /// Renders the mix to a file in the storage.
 #[derive(Serialize, Deserialize)]
-struct Render {
-    title: Option<String>,
-}
+struct Render {}
 
 /// Defaults of exported files.
 pub(super) const DEFAULTS: SoundDefaults =
@@ -136,45 +120,27 @@ pub(super) const DEFAULTS: SoundDefaults =
 
 impl Export for Render {
     const KIND: &'static str = "render";
-    const CAN_NORMALIZE: bool = true;
+    const IS_MIX: bool = true;
     const DEFAULTS: SoundDefaults = DEFAULTS;
     type Answer = RenderAnswer;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<RenderAnswer> {
         let begun = Instant::now();
         let Opened { state, owner_id, client, document, project, options, .. } = &opened;
-        let render_id = uuid::Uuid::new_v4().simple().to_string();
-        let file = RenderFile::new(owner_id, &render_id, options.format)?;
-        let mut writer = state.blobs.writer(&file.audio)?;
+        let mut new = NewRender::create(state, owner_id, options)?;
         client.report(0.0, "Rendering");
         let mut sources = opened.sources()?;
-        let report = mix::render(project, options, &mut sources, &mut writer, &mut |progress| {
+        let report = mix::render(project, options, &mut sources, &mut new.writer, &mut |progress| {
             client.report(progress, "Rendering")
         })?;
         let soundfonts = sources.soundfonts;
-        writer.finish()?;
         let sound_secs = report.file.measured.frames as f64 / f64::from(options.sample_rate_hz);
         state.metrics.rendered("project", begun.elapsed(), sound_secs);
-        let answer = RenderAnswer {
-            audio_url: audio_url(&render_id),
-            render_id,
-            format: options.format.extension(),
-            bit_depth: options.stated_bit_depth(),
-            duration_secs: sound_secs,
-            sample_rate_hz: options.sample_rate_hz,
-            lufs: report.file.measured.integrated_lufs,
-            true_peak_db: report.file.measured.true_peak_dbtp,
+        Ok(RenderAnswer {
+            file: new.finish(&project.name, options, &report.file)?,
             warnings: report.warnings(),
             receipt: receipt(document, project, options, soundfonts, &report),
-        };
-        let title = self.title.as_deref().unwrap_or(&project.name);
-        let hashes = RenderHashes {
-            pcm_sha256: answer.receipt.pcm_sha256.clone(),
-            file_sha256: report.file.file_sha256,
-        };
-        render_files::store_description(&state.blobs, &file, title, hashes)?;
-        render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
-        Ok(answer)
+        })
     }
 }
 

@@ -37,8 +37,8 @@ pub(super) struct ExportRequest {
 /// The part of a song that an export renders.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct SelectionOptions {
-    /// A range of the song, without a tail; by default the whole song. Sounds that begin before the
-    /// range are heard in it.
+    /// A range of the song, without a tail; by default the whole song. Notes and
+    /// tails that begin before the range continue in it.
     range: Option<TickRange>,
     /// Ids of the only tracks to play, through the buses and the master, even if they are muted; by
     /// default all tracks.

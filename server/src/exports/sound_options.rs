@@ -30,11 +30,12 @@ pub(super) struct SoundOptions {
     /// Target of a loudness normalization; without it, the mix is not normalized. Stems and frozen
     /// tracks cannot be normalized.
     pub(super) normalize: Option<Normalize>,
-    /// Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt, and
-    /// warns of octaves that a mono loudspeaker loses. Stems and frozen tracks are not checked.
+    /// Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt,
+    /// and warns of octaves that a mono loudspeaker loses. Stems and frozen tracks cannot be
+    /// checked.
     pub(super) channel_check: Option<bool>,
-    /// 44100, 48000 or 96000 Hz; by default the rate of the project or of the
-    /// exported file, or the next rate that the format supports.
+    /// 44100, 48000 or 96000 Hz; by default the rate of the project or of the exported file, or the
+    /// next rate that the format supports.
     #[schema(schema_with = rate_choices)]
     pub(super) sample_rate_hz: Option<u32>,
 }

@@ -95,8 +95,9 @@ pub(super) struct Stem {
 
 /// Renders each track's part of the mix to a separate file. A part includes the track's fader, its
 /// sends, buses and groups, and the master's fader, but not the master's effects and limiter unless
-/// `through_master` is set. All files begin at the start of the song and have the same length. If tracks share only faders and
-/// reverbs, the sum of the files is the mix. The task's result is a `Stems`.
+/// `through_master` is set. All files begin at the start of the song and have the same length. If
+/// tracks share only faders and reverbs, the sum of the files is the mix. The task's result is a
+/// `Stems`.
 #[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
     responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]
@@ -128,7 +129,7 @@ struct Stems {
 
 impl Export for Stems {
     const KIND: &'static str = "stems";
-    const CAN_NORMALIZE: bool = false;
+    const IS_MIX: bool = false;
     type Answer = StemsAnswer;
 
     fn run(self, opened: Opened<'_>) -> ApiResult<StemsAnswer> {
@@ -136,8 +137,8 @@ impl Export for Stems {
         let parts = opened.parts()?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 
-        // The disk must have space for the archive, plus one stem at a time, which a compressed format
-        // writes twice.
+        // The disk must have space for the archive, plus one stem at a time, which a compressed
+        // format writes twice.
         let bytes = parts.file_bytes().saturating_mul(tracks.len() as u64 + 2);
         ensure_room(state, opened.runtime, state.blobs.root(), bytes)?;
         let stems_id = uuid::Uuid::new_v4().simple().to_string();

@@ -1,11 +1,13 @@
 //! Starts this program again as a helper process, with a hidden command such as `decode`.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::{Helpers, Registered};
 
@@ -129,6 +131,30 @@ impl HelperProcess {
     /// If it was taken before.
     pub(crate) fn take_input(&mut self) -> std::io::Result<ChildStdin> {
         self.input.take().ok_or(ErrorKind::BrokenPipe.into())
+    }
+
+    /// Starts a thread that reads the messages of the process, one line of JSON each. Other output
+    /// is ignored. The channel closes when the process ends.
+    ///
+    /// # Errors
+    /// If the thread cannot be started, or the messages were taken before.
+    pub(crate) fn messages<M: DeserializeOwned + Send + 'static>(&mut self) -> std::io::Result<Receiver<M>> {
+        // A process that writes a file to its standard output has its messages on standard error.
+        let stdout = self.child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
+        let stderr = || self.child.stderr.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
+        let output = stdout.or_else(stderr).ok_or(ErrorKind::BrokenPipe)?;
+        let (sender, messages) = mpsc::channel();
+        std::thread::Builder::new().name("helper-output".to_owned()).spawn(move || {
+            for line in BufReader::new(output).lines() {
+                let Ok(line) = line else { break };
+                if let Ok(message) = serde_json::from_str(&line)
+                    && sender.send(message).is_err()
+                {
+                    break;
+                }
+            }
+        })?;
+        Ok(messages)
     }
 
     /// Whether an administrator has requested the end of the helper.

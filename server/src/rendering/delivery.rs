@@ -107,7 +107,7 @@ impl Converter {
 impl<W: Write + Seek> Output<'_, W> {
     fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         match self {
-            Self::File(file) => Ok(file.write(left, right)?),
+            Self::File(file) => file.write(left, right),
             Self::Normalized { staged, .. } => staged.write(left, right),
         }
     }
@@ -139,7 +139,7 @@ impl<W: Write + Seek> NewFile<'_, W> {
             self.destination.seek(SeekFrom::Start(0))?;
             let mut file = Encoder::new(&mut self.destination, &self.options, self.seed, self.encoding)?;
             mix.normalized(gain_db, limit_db, |left, right| match observer(1.0) {
-                true => Ok(file.write(left, right)?),
+                true => file.write(left, right),
                 false => Err(RenderError::Cancelled),
             })?;
             let WrittenFile { measured, clipped_samples, file_sha256 } = file.finish(observer)?;

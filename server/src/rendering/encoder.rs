@@ -14,7 +14,7 @@ use super::workspace::Workspace;
 use crate::encoding::measure::{Measure, Measured};
 use crate::encoding::{EncoderProcess, EncoderProgram, Request};
 
-/// What is needed to encode files in another process, one after the other.
+/// Program and temporary file for encoding files in another process, one after the other.
 #[derive(Debug)]
 pub(super) struct Encoding {
     program: EncoderProgram,
@@ -24,7 +24,8 @@ pub(super) struct Encoding {
 }
 
 impl Encoding {
-    /// Prepares for files of at most `max_frames` frames. Returns `None` if this process writes them.
+    /// Prepares for files of at most `max_frames` frames. Returns `None` if this process writes
+    /// them.
     ///
     /// # Errors
     /// The temporary file cannot be created.
@@ -79,13 +80,14 @@ impl<W: Write + Seek> Encoder<W> {
         encoding: Option<&Encoding>,
     ) -> Result<Self, RenderError> {
         let (rate_hz, format, shaping) = (options.sample_rate_hz, options.sample_format(), options.shaping());
-        let Some((codec, encoding)) = options.codec().zip(encoding) else {
+        let Some(codec) = options.codec() else {
             let chunks = options.tags.as_ref().map(|tags| wav_chunks(options, tags, None));
             let chunks = chunks.unwrap_or_default();
             let writer = WavWriter::with_chunks(destination, rate_hz, format, shaping, seed, chunks)?;
             let measure = Measure::new(rate_hz, format)?;
             return Ok(Self::Wav(Box::new(WavFile { writer, measure, options: options.clone() })));
         };
+        let encoding = encoding.ok_or_else(|| io::Error::other("the file has no encoder"))?;
         let request = Request {
             codec,
             sample_rate_hz: rate_hz,
@@ -100,8 +102,8 @@ impl<W: Write + Seek> Encoder<W> {
     /// Appends frames.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> io::Result<()> {
+    /// The file cannot be written; [`RenderError::Cancelled`].
+    pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         match self {
             Self::Wav(file) => file.measure.add(file.writer.write(left, right)?),
             Self::Process { samples, process, .. } => process.write(samples.encode(left, right))?,
@@ -131,8 +133,8 @@ impl<W: Write + Seek> Encoder<W> {
                 destination.flush()?;
                 Ok(WrittenFile {
                     measured: encoded.measured,
-                    // What is decoded from a lossy file can exceed full scale. A lossless file was
-                    // clipped before.
+                    // The samples of a lossy file can exceed full scale. Those of a lossless file were
+                    // clipped before they were encoded.
                     clipped_samples: match is_lossless {
                         true => samples.clipped_samples(),
                         false => encoded.clipped_samples,

@@ -12,7 +12,7 @@ use super::error::RenderError;
 pub use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::LimiterReport;
-pub use super::report::{LeftOutOfRender, MixReport, warnings};
+pub use super::report::{FileReport, LeftOutOfRender, MixReport, warnings};
 use super::sources::{Prepared, Sources, has_notes};
 use super::temporary::Temporary;
 use super::{Observer, threads};

@@ -24,7 +24,7 @@ pub mod receipt;
 mod report;
 pub mod selection;
 pub mod sources;
-pub mod temporary;
+mod temporary;
 pub mod threads;
 pub mod track;
 mod wav_chunks;

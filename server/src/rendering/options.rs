@@ -47,8 +47,8 @@ pub struct MixOptions {
 }
 
 impl MixOptions {
-    /// Returns the number of frames of the file of a range, or of the whole session with the longest
-    /// tail.
+    /// Returns the number of frames of the file of a range, or of the whole session with the
+    /// longest tail.
     pub(super) fn max_frames(&self, session: &Session, range: Option<&Range<u64>>) -> u64 {
         let secs = |frames: u64| frames as f64 / f64::from(session.sample_rate_hz);
         let file_secs = match range {

@@ -36,8 +36,8 @@ pub enum Part {
     /// the master's fader, but without the master's effects. If tracks share only faders, all stems
     /// add up to the mix.
     Stem(usize),
-    /// Like [`Self::Stem`], but also through the master's effects and limiter, as if only this track
-    /// played. The limiter is not linear, so the stems do not add up to the mix.
+    /// Like [`Self::Stem`], but also through the master's effects and limiter, as if only this
+    /// track played. The limiter is not linear, so the stems do not add up to the mix.
     ThroughMaster(usize),
     /// A track after its effects, with its sends to the shared reverb and chorus. Its fader, pan
     /// and other sends do not apply.

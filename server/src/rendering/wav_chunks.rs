@@ -1,5 +1,5 @@
-//! The chunks of a WAV file that describe it: `bext` (EBU Tech 3285, version 2), `LIST` with `INFO`,
-//! and `axml` with the ISRC (EBU Tech 3352).
+//! The chunks of a WAV file that describe it: `bext` (EBU Tech 3285, version 2), `LIST` with
+//! `INFO`, and `axml` with the ISRC (EBU Tech 3352).
 
 use super::options::MixOptions;
 use crate::clock;

@@ -1,4 +1,4 @@
-//! What exports need besides their destination: disk space, temporary files and encoders.
+//! Needs of exports besides their destination: disk space, temporary files and encoders.
 
 use std::fs::File;
 use std::io;

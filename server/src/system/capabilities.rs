@@ -70,7 +70,7 @@ pub struct ExportCapabilities {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FormatCapabilities {
     /// Name of the format in requests, which is also the extension of its files.
-    pub format: &'static str,
+    pub format: AudioFormat,
     /// Sample formats; empty for lossy formats.
     pub bit_depths: &'static [BitDepth],
     /// Sample rates in hertz.
@@ -92,7 +92,7 @@ impl From<AudioFormat> for FormatCapabilities {
             false => format.quality_default().split(),
         };
         Self {
-            format: format.extension(),
+            format,
             bit_depths: format.bit_depths(),
             sample_rates_hz: format.sample_rates_hz(),
             bit_rates_kbps: format.bit_rates_kbps(),

@@ -84,7 +84,7 @@ export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, ra
 export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
   answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...UNREAD_BODY }));
 
-/** Quality of a lossy file: a bit rate in kilobits per second, or 0 to 10 for a variable bit rate. */
+/** Quality of a lossy file: a bit rate in kbit/s, or 0 to 10 for a variable bit rate. */
 export type FileQuality = { bitRateKbps: number } | { quality: number };
 export type FileTags = { artist: string; album: string; genre: string; year: number | null; comment: string; isrc: string };
 export type ExportOptions = {

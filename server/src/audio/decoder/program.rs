@@ -1,8 +1,7 @@
 //! Starts, supervises and ends the decoder process.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::child::INSPECTION_SECS;
@@ -120,26 +119,8 @@ impl Process {
         request: &Request,
     ) -> std::io::Result<(Self, Receiver<Message>)> {
         let mut process = Self(decoder.start(folder, Output::Messages, request)?);
-        let messages = process.read_messages()?;
+        let messages = process.0.messages()?;
         Ok((process, messages))
-    }
-
-    fn read_messages(&mut self) -> std::io::Result<Receiver<Message>> {
-        let (sender, messages) = mpsc::channel();
-        let output = self.0.child.stdout.take();
-        std::thread::Builder::new().name("decoder-output".to_owned()).spawn(move || {
-            let Some(output) = output else { return };
-            for line in BufReader::new(output).lines() {
-                let Ok(line) = line else { break };
-                // Output that is not a message is ignored.
-                if let Ok(message) = serde_json::from_str::<Message>(&line)
-                    && sender.send(message).is_err()
-                {
-                    break;
-                }
-            }
-        })?;
-        Ok(messages)
     }
 
     /// Returns the reason why the process ended without a result.

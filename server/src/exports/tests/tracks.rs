@@ -334,10 +334,14 @@ async fn invalid_exports_are_refused_with_the_reason() {
             .post(path, &request(path, json!({ "bit_depth": "pcm12" })))
             .await
             .problem(400, "unexpected_json");
-        let unsupported =
-            [("normalize", json!({ "lufs": -14 })), ("gain_db", json!(3)), ("track", json!("t"))];
-        // A mixdown can be normalized.
-        for (name, value) in unsupported.into_iter().skip(usize::from(path == MIXDOWN)) {
+        let unsupported = [
+            ("normalize", json!({ "lufs": -14 })),
+            ("channel_check", json!(true)),
+            ("gain_db", json!(3)),
+            ("track", json!("t")),
+        ];
+        // A mixdown can be normalized and checked.
+        for (name, value) in unsupported.into_iter().skip(if path == MIXDOWN { 2 } else { 0 }) {
             let answer = studio.post(path, &request(path, json!({ name: value }))).await;
             let detail = answer.problem(400, "unsupported_option");
             assert!(detail.contains(&format!("`{name}`")), "{path}: {detail}");

@@ -935,8 +935,9 @@ export interface paths {
         /**
          * Renders each track's part of the mix to a separate file. A part includes the track's fader, its
          *     sends, buses and groups, and the master's fader, but not the master's effects and limiter unless
-         *     `through_master` is set. All files begin at the start of the song and have the same length. If tracks share only faders and
-         *     reverbs, the sum of the files is the mix. The task's result is a `Stems`.
+         *     `through_master` is set. All files begin at the start of the song and have the same length. If
+         *     tracks share only faders and reverbs, the sum of the files is the mix. The task's result is a
+         *     `Stems`.
          */
         post: operations["post_multitrack_stems"];
         delete?: never;
@@ -1813,34 +1814,7 @@ export interface components {
             third_octaves: components["schemas"]["BandLevel"][];
         };
         /** @description The result of a conversion. */
-        AudioExport: {
-            /** @description Id of the file among the caller's renders. */
-            render_id: string;
-            /** @description Path to download the file. */
-            audio_url: string;
-            /** @description File format. */
-            format: string;
-            bit_depth: components["schemas"]["BitDepth"] | null;
-            /**
-             * Format: double
-             * @description Length in seconds.
-             */
-            duration_secs: number;
-            /**
-             * Format: int32
-             * @description Sample rate in hertz.
-             */
-            sample_rate_hz: number;
-            /**
-             * Format: double
-             * @description Gated loudness of the file in LUFS (EBU R 128); null for silence.
-             */
-            lufs: number | null;
-            /**
-             * Format: double
-             * @description True peak of the file in dBTP; null for silence.
-             */
-            true_peak_db: number | null;
+        AudioExport: components["schemas"]["RenderedFile"] & {
             /** @description Warnings, as sentences. */
             warnings: string[];
             /** @description Measurements and hashes of the file. */
@@ -2232,7 +2206,7 @@ export interface components {
         /** @description What a format of exported audio supports. */
         FormatCapabilities: {
             /** @description Name of the format in requests, which is also the extension of its files. */
-            format: string;
+            format: components["schemas"]["Format"];
             /** @description Sample formats; empty for lossy formats. */
             bit_depths: components["schemas"]["BitDepth"][];
             /** @description Sample rates in hertz. */
@@ -3553,34 +3527,7 @@ export interface components {
          */
         Registration: "open" | "invite" | "closed";
         /** @description The result of a render. */
-        RenderAnswer: {
-            /** @description Id of the render. */
-            render_id: string;
-            /** @description Path to download the file. */
-            audio_url: string;
-            /** @description File format. */
-            format: string;
-            bit_depth: components["schemas"]["BitDepth"] | null;
-            /**
-             * Format: double
-             * @description Length in seconds.
-             */
-            duration_secs: number;
-            /**
-             * Format: int32
-             * @description Sample rate in hertz.
-             */
-            sample_rate_hz: number;
-            /**
-             * Format: double
-             * @description Gated loudness of the file in LUFS (EBU R 128); null for silence.
-             */
-            lufs: number | null;
-            /**
-             * Format: double
-             * @description True peak of the file in dBTP; null for silence.
-             */
-            true_peak_db: number | null;
+        RenderAnswer: components["schemas"]["RenderedFile"] & {
             /**
              * @description Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
              *     silent.
@@ -3591,7 +3538,10 @@ export interface components {
         };
         /** @description Tags of a file. The title also names the file in the browser. */
         RenderMetadata: {
-            /** @description Title; at most 1,024 bytes, like the other texts. The default is the project's name. */
+            /**
+             * @description Title; at most 1,024 bytes, like the other texts. In a render, the default is the
+             *     project's name.
+             */
             title?: string | null;
             /** @description Artist. */
             artist?: string | null;
@@ -3631,6 +3581,36 @@ export interface components {
             variables?: {
                 [key: string]: string;
             };
+        };
+        /** @description A finished file among the renders of a user. */
+        RenderedFile: {
+            /** @description Id of the render. */
+            render_id: string;
+            /** @description Path to download the file. */
+            audio_url: string;
+            /** @description File format. */
+            format: string;
+            bit_depth: components["schemas"]["BitDepth"] | null;
+            /**
+             * Format: double
+             * @description Length in seconds.
+             */
+            duration_secs: number;
+            /**
+             * Format: int32
+             * @description Sample rate in hertz.
+             */
+            sample_rate_hz: number;
+            /**
+             * Format: double
+             * @description Gated loudness of the file in LUFS (EBU R 128); null for silence.
+             */
+            lufs: number | null;
+            /**
+             * Format: double
+             * @description True peak of the file in dBTP; null for silence.
+             */
+            true_peak_db: number | null;
         };
         /** @description A template, filled in. */
         RenderedTemplate: {
@@ -3981,8 +3961,9 @@ export interface components {
             noise_shaping?: boolean | null;
             normalize?: components["schemas"]["Normalize"] | null;
             /**
-             * @description Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt, and
-             *     warns of octaves that a mono loudspeaker loses. Stems and frozen tracks are not checked.
+             * @description Whether to check how the mix sounds in mono: `/plugins/render` reports it in the receipt,
+             *     and warns of octaves that a mono loudspeaker loses. Stems and frozen tracks cannot be
+             *     checked.
              */
             channel_check?: boolean | null;
             /** @enum {integer|null} */

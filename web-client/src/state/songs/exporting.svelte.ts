@@ -20,7 +20,7 @@ export class Exporting {
   state = $state.raw<ExportState>({ kind: 'idle' });
   /** The last finished export since the page was loaded; null if there is none. */
   lastExport = $state.raw<Exported | null>(null);
-  /** The options of the last export, and the song that it was made of; null before the first export. */
+  /** Options of the last export and id of its song; null before the first export. */
   #last: { projectId: string; options: ExportOptions } | null = null;
   readonly #api: Api;
 

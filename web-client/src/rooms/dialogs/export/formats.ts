@@ -76,6 +76,6 @@ export const defaultQualityKey = (format: FormatCapabilities): string => {
   return qualityKeyOf(format.quality_default === null ? null : { quality: format.quality_default });
 };
 
-/** Returns the sample rate of a format that is nearest to that of the song from above, or its highest. */
+/** Returns the lowest sample rate of a format that is at least that of the song, or its highest. */
 export const rateFor = (format: FormatCapabilities, songRateHz: number): number =>
   format.sample_rates_hz.find((rate) => rate >= songRateHz) ?? format.sample_rates_hz.at(-1) ?? songRateHz;
