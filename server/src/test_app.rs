@@ -9,6 +9,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, Version, header};
+use axum::response::Response;
 use serde_json::Value;
 use tower::ServiceExt as _;
 
@@ -204,6 +205,13 @@ impl Call<'_> {
     }
 
     pub(crate) async fn send(self) -> Answer {
+        let (parts, body) = self.response().await.into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+        Answer { status: parts.status, headers: parts.headers, bytes: bytes.to_vec() }
+    }
+
+    /// Sends the request and returns the answer, whose body has not been read.
+    pub(crate) async fn response(self) -> Response {
         let mut request = Request::new(self.body);
         *request.method_mut() = self.method;
         *request.uri_mut() = self.path.parse().expect("a path");
@@ -211,9 +219,7 @@ impl Call<'_> {
         *request.version_mut() = self.version;
         request.extensions_mut().insert(ConnectInfo(self.peer));
         let Ok(response) = self.app.router.clone().oneshot(request).await;
-        let (parts, body) = response.into_parts();
-        let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
-        Answer { status: parts.status, headers: parts.headers, bytes: bytes.to_vec() }
+        response
     }
 }
 

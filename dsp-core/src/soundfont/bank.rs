@@ -103,7 +103,7 @@ impl Bank {
     #[must_use]
     pub fn skipped(&self) -> Vec<Skipped> {
         let mut skipped = self.0.content.report.entries.clone();
-        skipped.extend(self.undecodable());
+        skipped.extend(self.failures().map(|(_, skipped)| skipped));
         skipped
     }
 
@@ -111,19 +111,38 @@ impl Bank {
     /// that could not be decoded so far.
     #[must_use]
     pub fn skipped_total(&self) -> usize {
-        self.0.content.report.total + self.undecodable().count()
+        self.0.content.report.total + self.failures().count()
     }
 
+    /// Returns the compressed samples of these presets that could not be decoded so far. They are
+    /// silent.
+    #[must_use]
+    pub fn undecodable(&self, presets: &[(u16, u8)]) -> Vec<Skipped> {
+        #[cfg(feature = "vorbis")]
+        {
+            let streams = self.select(presets).streams(self);
+            let failures = self.failures().filter(|(stream, _)| streams.contains(stream));
+            failures.map(|(_, skipped)| skipped).collect()
+        }
+        #[cfg(not(feature = "vorbis"))]
+        {
+            let _ = presets;
+            Vec::new()
+        }
+    }
+
+    /// Returns the compressed samples that could not be decoded so far, with the indices of their
+    /// streams.
     #[cfg(feature = "vorbis")]
-    fn undecodable(&self) -> impl Iterator<Item = Skipped> {
+    fn failures(&self) -> impl Iterator<Item = (usize, Skipped)> {
         self.0.decoded.failures().map(|(stream, reason)| {
             let (number, name) = self.0.content.stream_samples[stream].clone();
-            Skipped { location: Location::Sample { number, name }, reason }
+            (stream, Skipped { location: Location::Sample { number, name }, reason })
         })
     }
 
     #[cfg(not(feature = "vorbis"))]
-    fn undecodable(&self) -> impl Iterator<Item = Skipped> {
+    fn failures(&self) -> impl Iterator<Item = (usize, Skipped)> {
         core::iter::empty()
     }
 

@@ -19,14 +19,19 @@ const USE_RECORDED_EVERY_SECS: i64 = 60;
 /// 401 `api_key_invalid` if the key is unknown or its owner is disabled.
 pub(super) async fn owner(state: &AppState, key: &str) -> ApiResult<UserRow> {
     let found = keys::find(&state.db, &secrets::sha256(key)).await?.filter(|found| !found.owner.disabled);
-    let found = found.ok_or_else(|| ApiError::Unauthorized {
-        code: "api_key_invalid",
-        detail: "The API key is unknown, was deleted, or belongs to a disabled account; use another one."
-            .to_owned(),
-    })?;
+    let found = found.ok_or_else(key_invalid)?;
     let recently = clock::text_in(-USE_RECORDED_EVERY_SECS);
     if found.last_used_at.is_none_or(|used_at| used_at < recently) {
         note("the use of an API key", keys::touch(&state.db, &found.key_id)).await;
     }
     Ok(found.owner)
+}
+
+/// Returns the error for an unknown or deleted key, and for a key of a disabled account.
+pub(super) fn key_invalid() -> ApiError {
+    ApiError::Unauthorized {
+        code: "api_key_invalid",
+        detail: "The API key is unknown, was deleted, or belongs to a disabled account; use another one."
+            .to_owned(),
+    }
 }

@@ -306,7 +306,8 @@ pub(super) async fn local_admin(state: &AppState) -> Result<UserRow, ApiError> {
     Ok(admin)
 }
 
-fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+/// Returns the token or API key in the headers.
+pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let invalid = || ApiError::Unauthorized {
         code: "token_invalid",
         detail: "The Authorization header is not `Bearer <token>`; send it in this form.".to_owned(),
@@ -327,17 +328,29 @@ pub(crate) fn session(headers: &HeaderMap, tokens: &Tokens) -> Option<Claims> {
 
 async fn by_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), ApiError> {
     let claims = state.tokens.check(token)?;
-    let ended = || ApiError::Unauthorized {
-        code: "token_ended",
-        detail: "The token is no longer valid, because you logged out or the account changed; log in again."
-            .to_owned(),
-    };
-    let row = users::by_id(&state.db, &claims.sub).await?.ok_or_else(ended)?;
+    Ok((account_of(&claims, state).await?, claims))
+}
+
+/// Returns the account of a genuine token.
+///
+/// # Errors
+/// 401 `token_ended` if the log-in has been ended or the account is disabled.
+pub(super) async fn account_of(claims: &Claims, state: &AppState) -> Result<UserRow, ApiError> {
+    let row = users::by_id(&state.db, &claims.sub).await?.ok_or_else(token_ended)?;
     if row.disabled
         || row.token_version != claims.ver
         || sessions::has_ended(&state.db, claims.session_id()).await?
     {
-        return Err(ended());
+        return Err(token_ended());
     }
-    Ok((row, claims))
+    Ok(row)
+}
+
+/// Returns the error for a log-in that has been ended.
+pub(super) fn token_ended() -> ApiError {
+    ApiError::Unauthorized {
+        code: "token_ended",
+        detail: "The token is no longer valid, because you logged out or the account changed; log in again."
+            .to_owned(),
+    }
 }

@@ -17,7 +17,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
 use crate::raw_json;
 use crate::rendering::missing::MissingSound;
-use crate::rendering::mix::{LeftOutOfRender, warnings};
+use crate::rendering::mix::LeftOutOfRender;
 use crate::rendering::parts::Part;
 use crate::rendering::selection::Selection;
 use crate::state::AppState;
@@ -58,7 +58,7 @@ pub(super) struct Frozen {
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
-    /// The missing sounds as sentences. There are also warnings if the track is silent, or if it
+    /// The missing sounds and damaged samples as sentences. There are also warnings if the track is silent, or if it
     /// has too many fields that this version does not know.
     warnings: Vec<String>,
 }
@@ -126,7 +126,7 @@ impl Export for Freeze {
             .render_to_audio(&name, "Rendering", |writer, observer| parts.render(part, writer, observer))?;
         let stored = document.view().list("tracks").nth(index).ok_or_else(not_found)?;
         let (track, has_left_out_fields) = frozen_track::freeze(stored, stage, &file.id, &name)?;
-        let mut warnings = warnings(parts.missing_sounds(), report.is_silent);
+        let mut warnings = parts.warnings(report.is_silent);
         if has_left_out_fields {
             warnings.push(format!(
                 "The track has more than {} bytes of fields that this version does not know; the fields beyond that limit were left out of `track`.",

@@ -56,7 +56,8 @@ pub(super) struct MixdownAnswer {
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
-    /// The missing sounds as sentences. There is also a warning if the file is silent.
+    /// The missing sounds and damaged samples as sentences. There is also a warning if the file is
+    /// silent.
     warnings: Vec<String>,
 }
 

@@ -52,8 +52,8 @@ pub(super) struct RenderAnswer {
     /// The file.
     #[serde(flatten)]
     file: RenderedFile,
-    /// Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
-    /// silent.
+    /// Warnings about the file, as sentences: missing SoundFonts and presets, damaged samples,
+    /// and whether it is silent.
     warnings: Vec<String>,
     /// Measurements, settings and hash of the render.
     receipt: Receipt,

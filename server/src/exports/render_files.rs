@@ -2,6 +2,7 @@
 //! /plugins/renders/{render_id}`.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::io::Read as _;
 use std::time::Duration;
 
@@ -50,23 +51,26 @@ pub(super) struct RenderFile {
 pub(super) struct RenderDescription {
     title: String,
     #[serde(flatten)]
-    hashes: RenderHashes,
+    content: RenderContent,
     /// Missing in descriptions that earlier versions stored.
     #[serde(default)]
     pub(super) format: AudioFormat,
 }
 
-/// Hashes of a render, in hexadecimal.
+/// Size of a render, and its hashes in hexadecimal.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct RenderHashes {
+pub(super) struct RenderContent {
     /// SHA-256 of the samples.
     pub(super) pcm_sha256: String,
     /// SHA-256 of the whole file; missing for WAV files, whose samples are checked.
     #[serde(default)]
     pub(super) file_sha256: Option<String>,
+    /// Size of the file in bytes; missing in descriptions that earlier versions stored.
+    #[serde(default)]
+    pub(super) size_bytes: Option<u64>,
 }
 
-impl RenderHashes {
+impl RenderContent {
     /// Returns the hash that identifies the file.
     fn of_file(&self) -> &str {
         self.file_sha256.as_ref().unwrap_or(&self.pcm_sha256)
@@ -98,9 +102,9 @@ pub(super) fn store_description(
     blobs: &Blobs,
     file: &RenderFile,
     title: &str,
-    hashes: RenderHashes,
+    content: RenderContent,
 ) -> ApiResult<()> {
-    let description = RenderDescription { title: title.to_owned(), hashes, format: file.format };
+    let description = RenderDescription { title: title.to_owned(), content, format: file.format };
     let text = serde_json::to_vec(&description).map_err(ApiError::internal)?;
     Ok(blobs.put(&file.description, &text)?)
 }
@@ -136,54 +140,76 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> Ap
     Ok(())
 }
 
-/// Removes both files of a render. It is not an error if one is missing.
+/// Removes both files of a render. It is not an error if one is missing. Audio without a
+/// description is an orphan, so a crash in between leaves no damaged render.
 fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
-    blobs.remove(&file.audio)?;
-    Ok(blobs.remove(&file.description)?)
+    blobs.remove(&file.description)?;
+    Ok(blobs.remove_from_readers(&file.audio)?)
 }
 
-/// Returns the number of finished renders, and sentences about damaged ones. If `hashes` is true,
-/// the samples are also compared with the stored hash. Blocks.
+/// Returns the number of finished renders, and sentences about missing and damaged ones. If `hashes`
+/// is true, the samples are also compared with the stored hash. Blocks.
 ///
 /// # Errors
 /// If the storage cannot be read.
 pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<String>)> {
     let (mut count, mut faults) = (0, Vec::new());
+    // Audio without a description is an orphan, or its render is still running.
     for entry in blobs.durable_entries(FOLDER)? {
-        let Some(format) = AudioFormat::of_extension(&entry.extension) else { continue };
-        let Ok(RenderFile { audio, description, .. }) = RenderFile::named(&entry.id, format) else {
+        if entry.extension != DESCRIPTION_EXTENSION {
             continue;
-        };
-        // Audio without a description is an orphan, or its render is still running.
-        let Some(mut stored) = blobs.read(&description)? else { continue };
+        }
+        let Ok(key) = BlobKey::new(FOLDER, &entry.id, DESCRIPTION_EXTENSION) else { continue };
+        let Some(mut stored) = blobs.read(&key)? else { continue };
         count += 1;
         let mut bytes = Vec::new();
         stored.read_to_end(&mut bytes)?;
         let Ok(known) = serde_json::from_slice::<RenderDescription>(&bytes) else {
-            faults.push(format!("{} is damaged: it cannot be read", description.path()));
+            faults.push(format!("{} is damaged: it cannot be read", key.path()));
             continue;
         };
-        if !hashes {
-            continue;
-        }
-        let Some(file) = blobs.read(&audio)? else { continue };
-        let found = match known.hashes.file_sha256 {
-            Some(_) => Some(sha256_of(file)?),
-            None => wav_pcm_sha256(file)?,
-        };
-        match found {
-            Some(found) if found == known.hashes.of_file() => {}
-            Some(found) => {
-                faults.push(format!("{} is damaged: the SHA-256 of its content is {found}", audio.path()));
-            }
-            None => faults.push(format!(
-                "{} is damaged: it is not a complete {} file",
-                audio.path(),
-                format.extension().to_uppercase()
-            )),
+        let audio = BlobKey::new(FOLDER, &entry.id, known.format.extension()).map_err(ApiError::internal)?;
+        match blobs.read(&audio)? {
+            Some(file) => faults.extend(fault(file, &audio, &known, hashes)?),
+            // The render may have been deleted since its description was read.
+            None if !blobs.contains(&key)? => count -= 1,
+            None => faults.push(format!("{} is missing", audio.path())),
         }
     }
     Ok((count, faults))
+}
+
+/// Returns a sentence about a file that differs from its description.
+fn fault(
+    file: File,
+    key: &BlobKey,
+    known: &RenderDescription,
+    compare_hashes: bool,
+) -> ApiResult<Option<String>> {
+    let size_bytes = file.metadata()?.len();
+    if let Some(known_bytes) = known.content.size_bytes
+        && size_bytes != known_bytes
+    {
+        return Ok(Some(format!(
+            "{} is damaged: it has {size_bytes} bytes instead of {known_bytes}",
+            key.path()
+        )));
+    }
+    if !compare_hashes {
+        return Ok(None);
+    }
+    let found = match known.content.file_sha256 {
+        Some(_) => Some(sha256_of(file)?),
+        None => wav_pcm_sha256(file)?,
+    };
+    Ok(match found {
+        Some(found) if found == known.content.of_file() => None,
+        Some(found) => Some(format!("{} is damaged: the SHA-256 of its content is {found}", key.path())),
+        None => {
+            let format = known.format.extension().to_uppercase();
+            Some(format!("{} is damaged: it is not a complete {format} file", key.path()))
+        }
+    })
 }
 
 /// Returns files of renders that are at least `age` old, and that lack their second file or whose
@@ -243,7 +269,7 @@ pub(super) async fn read(
     let (audio, description) = opened.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
     let answer = FileAnswer {
         file: audio,
-        etag: format!("\"{}\"", description.hashes.of_file()),
+        etag: format!("\"{}\"", description.content.of_file()),
         media_type: description.format.media_type(),
         save_as: Some(description.format.file_name(&description.title)),
     };

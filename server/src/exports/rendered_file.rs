@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::render_files::{self, RenderFile, RenderHashes, audio_url};
+use super::render_files::{self, RenderContent, RenderFile, audio_url};
 use crate::error::ApiResult;
 use crate::rendering::audio_format::BitDepth;
 use crate::rendering::mix::{FileReport, MixOptions};
@@ -63,13 +63,17 @@ impl<'a> NewRender<'a> {
         options: &MixOptions,
         report: &FileReport,
     ) -> ApiResult<RenderedFile> {
-        let Self { state, owner_id, render_id, file, writer } = self;
+        let Self { state, owner_id, render_id, file, mut writer } = self;
+        let size_bytes = writer.size_bytes()?;
         writer.finish()?;
         let title = options.tags.as_ref().and_then(|tags| tags.title.as_deref()).unwrap_or(name);
         let measured = &report.measured;
-        let hashes =
-            RenderHashes { pcm_sha256: measured.pcm_sha256.clone(), file_sha256: report.file_sha256.clone() };
-        render_files::store_description(&state.blobs, &file, title, hashes)?;
+        let content = RenderContent {
+            pcm_sha256: measured.pcm_sha256.clone(),
+            file_sha256: report.file_sha256.clone(),
+            size_bytes: Some(size_bytes),
+        };
+        render_files::store_description(&state.blobs, &file, title, content)?;
         render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
         Ok(RenderedFile {
             audio_url: audio_url(&render_id),

@@ -1,11 +1,12 @@
 //! Stores finished archives of stems, and handles `GET /multitrack/stems/{stems_id}/file`.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use zip::result::ZipError;
 
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
@@ -42,7 +43,7 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
     archives.retain(|archive| archive.id.starts_with(&prefix));
     archives.sort_by_key(|archive| archive.stored_at);
     for archive in archives.iter().take(archives.len().saturating_sub(ARCHIVES_KEPT)) {
-        blobs.remove(&BlobKey::new(FOLDER, &archive.id, "zip").map_err(ApiError::internal)?)?;
+        blobs.remove_from_readers(&BlobKey::new(FOLDER, &archive.id, "zip").map_err(ApiError::internal)?)?;
     }
     Ok(())
 }
@@ -65,9 +66,20 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
     Ok((count, faults))
 }
 
+/// Length in bytes of the record at the end of an archive, and its signature (APPNOTE.TXT, section
+/// 4.3.16). Archives of stems have no comment, so nothing follows the record.
+const END_RECORD_BYTES: i64 = 22;
+const END_RECORD_SIGNATURE: [u8; 4] = *b"PK\x05\x06";
+
 /// Opens an archive. If `read_entries` is true, also reads all its entries, which verifies their
 /// checksums.
-fn check_archive(file: File, read_entries: bool) -> zip::result::ZipResult<()> {
+fn check_archive(mut file: File, read_entries: bool) -> zip::result::ZipResult<()> {
+    let mut signature = [0; END_RECORD_SIGNATURE.len()];
+    file.seek(SeekFrom::End(-END_RECORD_BYTES))?;
+    file.read_exact(&mut signature)?;
+    if signature != END_RECORD_SIGNATURE {
+        return Err(ZipError::InvalidArchive("it does not end with its list of files".into()));
+    }
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     let count = if read_entries { archive.len() } else { 0 };
     for number in 0..count {

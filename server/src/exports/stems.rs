@@ -19,7 +19,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
 use crate::rendering::missing::MissingSound;
-use crate::rendering::mix::{LeftOutOfRender, warnings};
+use crate::rendering::mix::LeftOutOfRender;
 use crate::rendering::parts::{Part, Parts};
 use crate::rendering::selection::Selection;
 use crate::state::AppState;
@@ -74,7 +74,8 @@ pub(super) struct StemsAnswer {
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
-    /// The missing sounds as sentences. There is also a warning if all stems are silent.
+    /// The missing sounds and damaged samples as sentences. There is also a warning if all stems
+    /// are silent.
     warnings: Vec<String>,
 }
 
@@ -189,7 +190,7 @@ impl Export for Stems {
             stems,
             left_out: parts.left_out(),
             missing_sounds: parts.missing_sounds().to_vec(),
-            warnings: warnings(parts.missing_sounds(), is_silent),
+            warnings: parts.warnings(is_silent),
         })
     }
 }

@@ -12,7 +12,7 @@ use super::error::RenderError;
 pub use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::LimiterReport;
-pub use super::report::{FileReport, LeftOutOfRender, MixReport, warnings};
+pub use super::report::{FileReport, LeftOutOfRender, MixReport};
 use super::sources::{Prepared, Sources, has_notes};
 use super::temporary::Temporary;
 use super::{Observer, threads};
@@ -120,6 +120,7 @@ pub(super) fn render_prepared(
         silent_tracks,
         left_out: prepared.left_out_described(),
         missing_sounds: prepared.missing().to_vec(),
+        damaged_samples: prepared.damaged().to_vec(),
         is_silent: track_peaks.last().is_none_or(|peak| *peak < SILENT_PEAK),
         song_secs: end_secs,
         limiter: LimiterReport::new(render.limiter_reduction(), rate_hz),

@@ -9,6 +9,7 @@ pub mod banks;
 pub mod budget;
 pub mod channel_check;
 pub mod convert;
+mod damaged_samples;
 mod delivery;
 mod encoder;
 mod error;

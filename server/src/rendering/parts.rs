@@ -21,6 +21,7 @@ use super::mix::{SILENT_PEAK, tracks_that_play};
 use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::LeftOutOfRender;
+use super::report::warnings;
 use super::sources::{Prepared, Sources};
 use super::{Observer, threads};
 use crate::encoding::measure::Measured;
@@ -116,6 +117,13 @@ impl Parts {
     #[must_use]
     pub fn missing_sounds(&self) -> &[MissingSound] {
         self.prepared.missing()
+    }
+
+    /// Returns warnings about files of these parts, as sentences. `is_silent` means that they are
+    /// silent.
+    #[must_use]
+    pub fn warnings(&self, is_silent: bool) -> Vec<String> {
+        warnings(self.prepared.missing(), self.prepared.damaged(), is_silent)
     }
 
     /// Renders a part as a complete file into `destination`. All parts have the same length: up to

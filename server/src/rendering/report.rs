@@ -5,6 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::channel_check::ChannelReport;
+use super::damaged_samples::DamagedSamples;
 use super::missing::MissingSound;
 use super::normalization::NormalizationReport;
 use crate::encoding::measure::Measured;
@@ -35,6 +36,8 @@ pub struct MixReport {
     pub left_out: Vec<LeftOutOfRender>,
     /// SoundFonts and presets of the project that are missing.
     pub missing_sounds: Vec<MissingSound>,
+    /// Samples of SoundFonts that are silent because they cannot be decoded.
+    pub damaged_samples: Vec<DamagedSamples>,
     /// Whether the file is silent apart from its dither.
     pub is_silent: bool,
     /// End of the last item in seconds, or length of the range. The tail of a song comes after it.
@@ -72,7 +75,7 @@ impl MixReport {
     /// Returns the warnings about the file, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = warnings(&self.missing_sounds, self.is_silent);
+        let mut warnings = warnings(&self.missing_sounds, &self.damaged_samples, self.is_silent);
         warnings.extend(self.file.warnings(self.is_silent));
         warnings
     }
@@ -120,10 +123,12 @@ impl FileReport {
     }
 }
 
-/// Returns warnings about a render, as sentences: about missing sounds, and if the file is silent.
-#[must_use]
-pub fn warnings(missing: &[MissingSound], is_silent: bool) -> Vec<String> {
-    missing.iter().map(MissingSound::in_words).chain(is_silent.then(|| SILENT.to_owned())).collect()
+/// Returns warnings about a render, as sentences: about missing sounds and damaged samples, and if
+/// the file is silent.
+pub(super) fn warnings(missing: &[MissingSound], damaged: &[DamagedSamples], is_silent: bool) -> Vec<String> {
+    let sounds = missing.iter().map(MissingSound::in_words);
+    let samples = damaged.iter().map(DamagedSamples::in_words);
+    sounds.chain(samples).chain(is_silent.then(|| SILENT.to_owned())).collect()
 }
 
 /// A part of a project that is not in the render.

@@ -8,6 +8,7 @@ use schemas::project::{Item, SynthEngine, Track};
 use schemas::session::{LeftOut, MediaResolver, ResolvedAudio, compile, files_used, presets_used};
 
 use super::budget::{self, BudgetShare, RenderBudget, Reservation};
+use super::damaged_samples::DamagedSamples;
 use super::error::RenderError;
 use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
@@ -99,6 +100,8 @@ pub(super) struct Prepared {
     left_out: Vec<LeftOut>,
     /// SoundFonts and presets that are missing.
     missing: Vec<MissingSound>,
+    /// Samples that are silent because they cannot be decoded.
+    damaged: Vec<DamagedSamples>,
     /// Memory reservation, which lasts while the session is rendered.
     pub(super) reservation: Reservation,
 }
@@ -142,9 +145,11 @@ impl Prepared {
         for UsedBank { name, bank, presets, .. } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
+        let damaged_of = |used: &UsedBank| DamagedSamples::of(&used.bank, &used.name, &used.presets);
+        let damaged = used_banks.iter().filter_map(damaged_of).collect();
         let slots = used_banks.into_iter().map(|used| Some(used.bank)).collect();
         let left_out = compiled.left_out;
-        Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, reservation })
+        Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, damaged, reservation })
     }
 
     /// Returns the parts of the project that the engine cannot play, with the reasons as text.
@@ -159,6 +164,11 @@ impl Prepared {
     /// Returns the SoundFonts and presets of the project that are missing.
     pub(super) fn missing(&self) -> &[MissingSound] {
         &self.missing
+    }
+
+    /// Returns the samples of SoundFonts that are silent because they cannot be decoded.
+    pub(super) fn damaged(&self) -> &[DamagedSamples] {
+        &self.damaged
     }
 
     pub(super) fn slots(&self) -> Slots<'_> {

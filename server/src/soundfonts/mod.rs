@@ -253,4 +253,4 @@ pub fn id_of_name(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

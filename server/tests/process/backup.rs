@@ -1,6 +1,7 @@
 //! Backup, restore and check with the real program, on SQLite and on PostgreSQL.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -397,6 +398,17 @@ fn a_check_finds_flipped_bits_and_recreates_derived_files() {
     assert!(restarted.stop().0.success());
     let printed = assert_refused(&storage, &["check"], "the storage has 2 problems");
     assert!(printed.contains("renders/") && printed.contains("stems/"), "{printed}");
+    // A quick check finds other sizes, and missing files.
+    flip(&render);
+    flip(&stems);
+    for path in [&render, &stems] {
+        File::options().append(true).open(path).and_then(|mut file| file.write_all(b"x")).expect("appends");
+    }
+    let printed = assert_refused(&storage, &["check", "--quick"], "the storage has 2 problems");
+    assert!(printed.contains(" bytes instead of ") && printed.contains("its list of files"), "{printed}");
+    fs::remove_file(&render).expect("removes");
+    let printed = assert_refused(&storage, &["check", "--quick"], "the storage has 2 problems");
+    assert!(printed.contains(".wav is missing"), "{printed}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod first_start;
 mod local_trust;
 mod passwords;
 mod registration;
+mod session_end;
 mod throttling;
 mod tokens;
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::soundfonts::tests::small_banks::sf3;
 use crate::test_studio::{Studio, song};
 
 /// Returns a song with a missing SoundFont, and with a missing preset that only a preset of bank 0
@@ -64,6 +65,29 @@ async fn a_missing_soundfont_or_preset_is_reported_with_its_replacement() {
     let complete = json!({ "project": song(0, 4, json!([])), "tail_secs": 0 });
     let answer = studio.post("/plugins/render", &complete).await.expect(200);
     assert_eq!((&answer["receipt"]["missing_sounds"], &answer["warnings"]), (&json!([]), &json!([])));
+}
+
+#[tokio::test]
+async fn a_damaged_sample_is_reported() {
+    let studio = Studio::start().await;
+    let mut bank = sf3();
+    let request = || {
+        let mut song = song(0, 0, json!([]));
+        song["tracks"][0]["synth_engine"]["soundfont_id"] = "tiny".into();
+        json!({ "project": song, "tail_secs": 0 })
+    };
+    std::fs::write(studio.path("tiny.sf3"), &bank).expect("writes");
+    let answer = studio.post("/plugins/render", &request()).await.expect(200);
+    assert_eq!(answer["warnings"], json!([]));
+
+    // The number of channels in the identification header (Vorbis I specification, section 4.2.2).
+    let header = bank.windows(7).position(|bytes| bytes == b"\x01vorbis").expect("a Vorbis stream");
+    bank[header + 11] = 2;
+    let damaged = Studio::start().await;
+    std::fs::write(damaged.path("tiny.sf3"), &bank).expect("writes");
+    let answer = damaged.post("/plugins/render", &request()).await.expect(200);
+    let warning = answer["warnings"][0].as_str().expect("a warning");
+    assert!(warning.starts_with("A sample of the SoundFont `tiny` is silent: "), "{warning}");
 }
 
 #[tokio::test]

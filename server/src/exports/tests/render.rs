@@ -299,7 +299,11 @@ async fn a_render_is_deleted_by_its_owner_only() {
     anonymous.send().await.problem(401, "token_missing");
 
     file(&studio, &answer).await;
+    let file_path = format!("/api/v1{render}/file");
+    let slow = studio.app.local(Method::GET, &file_path).response().await.into_body();
     delete(render.clone()).await.expect(204);
+    let read = axum::body::to_bytes(slow, usize::MAX).await.map_or(0, |bytes| bytes.len());
+    assert_eq!(read, 0, "the file occupies space while somebody downloads it");
     studio.get(&format!("{render}/file")).await.problem(404, "not_found");
     delete(render).await.problem(404, "not_found");
     delete("/plugins/renders/..%2Fx".to_owned()).await.problem(404, "not_found");

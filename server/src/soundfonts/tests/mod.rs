@@ -3,5 +3,5 @@
 mod catalogue;
 mod hostile;
 mod reduced;
-mod small_banks;
+pub(crate) mod small_banks;
 mod uploads;

@@ -497,6 +497,23 @@ impl Blobs {
         }
         remove_if_there(&self.path(key))
     }
+
+    /// Removes the file of `key`, and frees its space on this machine's disk at once, even if a
+    /// client is still reading it. Such a client gets no more bytes. The file must not be mapped
+    /// into memory, and it must have no other hard link.
+    ///
+    /// # Errors
+    /// The file exists but cannot be removed.
+    pub fn remove_from_readers(&self, key: &BlobKey) -> io::Result<()> {
+        // Only the open file is emptied, so a crash leaves either the whole file or none.
+        let file = File::options().write(true).open(self.path(key));
+        self.remove(key)?;
+        match file {
+            Ok(file) => file.set_len(0),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 fn local_entries(folder: &Path) -> io::Result<Vec<Entry>> {
@@ -630,6 +647,18 @@ mod tests {
         let again = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens again");
         assert!(!leftover.exists());
         assert!(again.read(&key).expect("reads").is_some());
+    }
+
+    #[test]
+    fn a_file_removed_from_its_readers_needs_no_space() {
+        let (_dir, blobs) = store();
+        let key = BlobKey::new("renders", "a1", "wav").expect("a valid key");
+        blobs.put(&key, b"large").expect("stores");
+        let mut reader = blobs.read(&key).expect("reads").expect("the file is stored");
+        blobs.remove_from_readers(&key).expect("removes");
+        assert_eq!(io::copy(&mut reader, &mut io::sink()).expect("reads"), 0);
+        assert!(blobs.read(&key).expect("reads").is_none());
+        blobs.remove_from_readers(&key).expect("there is nothing to remove");
     }
 
     #[test]

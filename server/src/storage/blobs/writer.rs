@@ -56,6 +56,15 @@ impl BlobWriter {
         &self.temporary
     }
 
+    /// Returns the size of the file in bytes, as written so far.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn size_bytes(&mut self) -> io::Result<u64> {
+        self.file.flush()?;
+        Ok(self.file.get_ref().metadata()?.len())
+    }
+
     /// Stores the file in object storage as `key`, which must be in the same folder. Because
     /// [`Self::finish_as`] then has little left to do, its callers hold their locks for a shorter
     /// time. An existing object is replaced. Therefore `key` must identify the content or be new.

@@ -1,0 +1,156 @@
+//! Ends transfers whose caller has lost access since they began.
+//!
+//! The caller of a request is checked when it begins. A slow upload, a download or an event stream
+//! can go on for hours after that. So its body is interrupted soon after the caller has logged out,
+//! the account was disabled, or the API key was deleted.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use hyper::body::{Body as _, Frame, SizeHint};
+use tokio::time::Instant;
+
+use super::api_key_owner::{KEY_PREFIX, key_invalid, owner};
+use super::tokens::Claims;
+use super::user::{account_of, bearer, token_ended};
+use crate::error::ApiError;
+use crate::state::AppState;
+
+/// Interval of the checks of a caller. Tests check before every part of a body, so that they need
+/// not wait.
+const CHECK_EVERY: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(5) };
+
+/// Middleware that interrupts the bodies of a request and its answer after the caller has lost
+/// access. If it interrupts the request, the answer is 401.
+pub(crate) async fn end_transfers(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let Some(credentials) = Credentials::of(request.headers(), &state) else {
+        return next.run(request).await;
+    };
+    let access = Access { state, credentials, has_ended: Arc::default() };
+    let request = match request.body().is_end_stream() {
+        true => request,
+        false => request.map(|body| Body::new(CheckedBody::new(body, access.clone()))),
+    };
+    let response = next.run(request).await;
+    if access.has_ended() {
+        return access.credentials.refusal().into_response();
+    }
+    // Other answers are in memory, so they are sent at once.
+    match response.body().size_hint().exact() {
+        Some(_) => response,
+        None => response.map(|body| Body::new(CheckedBody::new(body, access))),
+    }
+}
+
+/// What a caller has proved at the beginning of a request.
+#[derive(Debug, Clone)]
+enum Credentials {
+    Token(Claims),
+    ApiKey(String),
+}
+
+impl Credentials {
+    /// Returns the credentials in the headers, if they may be valid.
+    fn of(headers: &HeaderMap, state: &AppState) -> Option<Self> {
+        let text = bearer(headers).ok()?;
+        if text.starts_with(KEY_PREFIX) {
+            return Some(Self::ApiKey(text.to_owned()));
+        }
+        state.tokens.check(text).ok().map(Self::Token)
+    }
+
+    /// Returns the error for credentials that are no longer valid.
+    fn refusal(&self) -> ApiError {
+        match self {
+            Self::Token(_) => token_ended(),
+            Self::ApiKey(_) => key_invalid(),
+        }
+    }
+}
+
+/// The access of a caller, who had it when the request began.
+#[derive(Debug, Clone)]
+struct Access {
+    state: AppState,
+    credentials: Credentials,
+    has_ended: Arc<AtomicBool>,
+}
+
+impl Access {
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// Checks the credentials. A token that has only expired since the request began stays valid
+    /// for it, so that a long upload can end. While the database does not answer, nothing ends.
+    async fn check(self) {
+        let checked = match &self.credentials {
+            Credentials::Token(claims) => account_of(claims, &self.state).await,
+            Credentials::ApiKey(key) => owner(&self.state, key).await,
+        };
+        let is_refused = checked.is_err_and(|error: ApiError| error.status() == StatusCode::UNAUTHORIZED);
+        self.has_ended.fetch_or(is_refused, Ordering::Relaxed);
+    }
+}
+
+/// The caller has lost access.
+#[derive(Debug, thiserror::Error)]
+#[error("the caller has logged out, or the account or its API key has changed")]
+struct AccessEnded;
+
+/// A body that fails after its caller has lost access.
+struct CheckedBody {
+    body: Body,
+    access: Access,
+    next_check: Instant,
+    running_check: Option<BoxFuture<'static, ()>>,
+}
+
+impl CheckedBody {
+    fn new(body: Body, access: Access) -> Self {
+        Self { body, access, next_check: Instant::now() + CHECK_EVERY, running_check: None }
+    }
+}
+
+impl hyper::body::Body for CheckedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = &mut *self;
+        // The client may have paused for long before this frame, so the check comes first.
+        if this.running_check.is_none() && Instant::now() >= this.next_check {
+            this.running_check = Some(this.access.clone().check().boxed());
+        }
+        if let Some(check) = &mut this.running_check {
+            ready!(check.poll_unpin(context));
+            this.running_check = None;
+            this.next_check = Instant::now() + CHECK_EVERY;
+        }
+        if this.access.has_ended() {
+            return Poll::Ready(Some(Err(axum::Error::new(AccessEnded))));
+        }
+        Pin::new(&mut this.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,35 @@
+//! Reports samples of SoundFonts that a project plays but that cannot be decoded.
+
+use dsp_core::soundfont::Bank;
+
+/// Samples of a SoundFont that are silent in a render, because they cannot be decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedSamples {
+    /// Id of the SoundFont.
+    soundfont_id: String,
+    /// Number of the samples.
+    count: usize,
+    /// The first sample, and why it cannot be decoded.
+    first: String,
+}
+
+impl DamagedSamples {
+    /// Returns the samples of these presets that could not be decoded; `None` if there are none.
+    /// The presets must have been prepared.
+    pub(super) fn of(bank: &Bank, soundfont_id: &str, presets: &[(u16, u8)]) -> Option<Self> {
+        let damaged = bank.undecodable(presets);
+        let first = damaged.first()?.to_string();
+        Some(Self { soundfont_id: soundfont_id.to_owned(), count: damaged.len(), first })
+    }
+
+    /// Describes the samples in a sentence.
+    pub(super) fn in_words(&self) -> String {
+        let Self { soundfont_id, count, first } = self;
+        match count {
+            1 => format!("A sample of the SoundFont `{soundfont_id}` is silent: {first}."),
+            _ => format!(
+                "{count} samples of the SoundFont `{soundfont_id}` are silent; the first is: {first}."
+            ),
+        }
+    }
+}
