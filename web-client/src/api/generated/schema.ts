@@ -3529,8 +3529,8 @@ export interface components {
         /** @description The result of a render. */
         RenderAnswer: components["schemas"]["RenderedFile"] & {
             /**
-             * @description Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
-             *     silent.
+             * @description Warnings about the file, as sentences: missing SoundFonts and presets, damaged samples,
+             *     and whether it is silent.
              */
             warnings: string[];
             /** @description Measurements, settings and hash of the render. */
