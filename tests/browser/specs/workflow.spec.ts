@@ -67,9 +67,24 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   await expect(receipt).toContainText('24 bit, dithered');
 
   await page.getByRole('button', { name: 'Export again' }).click();
-  await page.getByLabel('Format').selectOption('mp3');
+  const preset = page.getByLabel('Preset', { exact: true });
+  await preset.selectOption('Podcast');
+  await expect(page.getByLabel('Format')).toHaveValue('mp3');
   await expect(page.getByLabel('Bit depth')).toHaveCount(0);
-  await page.getByLabel('Quality').selectOption({ label: '192 kbit/s, constant' });
+  await expect(page.getByLabel('Quality')).toHaveValue('rate-192');
+  // A change makes the options those of no preset. They can be stored as a new one.
+  await page.getByLabel('True peak').fill('-2');
+  await page.getByLabel('True peak').press('Tab');
+  await expect(preset).toHaveValue('');
+  await page.getByRole('button', { name: 'Save preset' }).click();
+  await preset.fill('Soft podcast');
+  await preset.press('Enter');
+  await expect(page.getByRole('button', { name: 'Delete preset' })).toBeVisible();
+  await preset.selectOption('Archive');
+  await expect(page.getByLabel('Bit depth')).toHaveValue('float32');
+  await preset.selectOption('Soft podcast');
+  await expect(page.getByLabel('Quality')).toHaveValue('rate-192');
+  await expect(page.getByLabel('True peak')).toHaveValue('-2');
   await page.getByText('Tags', { exact: true }).click();
   await page.getByLabel('ISRC').fill('not an ISRC');
   await page.getByRole('button', { name: 'Start export' }).click();
