@@ -9,6 +9,7 @@
 //! [`program`] starts and supervises the process, [`child`] is the process. [`codecs`] has a file
 //! for each format, and [`decoding`] decodes a complete file.
 
+pub(crate) mod chapters;
 pub(crate) mod child;
 mod codecs;
 mod decoding;

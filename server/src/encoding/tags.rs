@@ -1,6 +1,8 @@
-//! The tags of a file: title, artist and so on.
+//! The tags of a file: title, artist and so on, and its chapters.
 
 use serde::{Deserialize, Serialize};
+
+use super::chapters::{self, Chapter};
 
 /// The tags of a file. Every one is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +22,8 @@ pub struct Tags {
     pub comment: Option<String>,
     /// International Standard Recording Code (ISO 3901) without hyphens.
     pub isrc: Option<String>,
+    /// Chapters in ascending order.
+    pub(crate) chapters: Vec<Chapter>,
 }
 
 /// Longest text of a tag except the comment, in bytes.
@@ -65,6 +69,7 @@ impl UncheckedTags {
             year: year.map(checked_year).transpose()?,
             comment: checked_text("comment", comment, COMMENT_MAX_BYTES, true)?,
             isrc: isrc.filter(|isrc| !isrc.is_empty()).map(|isrc| checked_isrc(&isrc)).transpose()?,
+            chapters: Vec::new(),
         })
     }
 }
@@ -120,7 +125,7 @@ pub(crate) const ENCODED_BY: &str = concat!("Songfoundry ", env!("CARGO_PKG_VERS
 
 impl Tags {
     /// Returns the tags with their names in Vorbis comments.
-    pub(crate) fn vorbis_comments(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn vorbis_comments(&self, sample_rate_hz: u32) -> Vec<(String, String)> {
         let year = self.year.map(|year| format!("{year:04}"));
         [
             ("TITLE", self.title.as_ref()),
@@ -132,20 +137,21 @@ impl Tags {
             ("ISRC", self.isrc.as_ref()),
         ]
         .into_iter()
-        .filter_map(|(name, value)| Some((name, value?.clone())))
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.clone())))
+        .chain(chapters::vorbis_comments(&self.chapters, sample_rate_hz))
         .collect()
     }
 
     /// Returns the tags as the block of Vorbis comments that FLAC and Opus files contain (Vorbis I
     /// specification, section 5.2.1, without the framing bit).
-    pub(crate) fn vorbis_comment_block(&self) -> Vec<u8> {
+    pub(crate) fn vorbis_comment_block(&self, sample_rate_hz: u32) -> Vec<u8> {
         let mut block = Vec::new();
         let mut push = |text: &str| {
             block.extend((text.len() as u32).to_le_bytes());
             block.extend(text.as_bytes());
         };
         push(ENCODED_BY);
-        let comments = self.vorbis_comments();
+        let comments = self.vorbis_comments(sample_rate_hz);
         let mut list = Vec::new();
         for (name, value) in &comments {
             let text = format!("{name}={value}");
@@ -199,6 +205,6 @@ mod tests {
             b"DATE=0007",
         ]
         .concat();
-        assert_eq!(tags.vorbis_comment_block(), expected);
+        assert_eq!(tags.vorbis_comment_block(48_000), expected);
     }
 }

@@ -6,6 +6,7 @@ use std::io::Read as _;
 
 use sha2::{Digest as _, Sha256};
 
+use super::chapters::Chapter;
 use super::quality::Quality;
 use super::tags::Tags;
 use super::{Codec, Encoded, EncoderProgram, EncodingError, Request, child, program};
@@ -29,6 +30,7 @@ fn tags() -> Tags {
         year: Some(1987),
         comment: Some("two\nlines".into()),
         isrc: Some("GBA1B2300001".into()),
+        chapters: vec![Chapter { frame: 0, name: "Intro".into() }],
     }
 }
 

@@ -7,6 +7,7 @@ use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
 use schemas::project::{Item, Project, Track, TrackKind};
 
+use super::chapters::chapters;
 use super::delivery::{Content, Delivery};
 use super::error::RenderError;
 pub use super::options::MixOptions;
@@ -40,9 +41,14 @@ pub fn render(
     options.selection.apply(&mut prepared.session);
     let playing = tracks_that_play(project);
     let max_frames = options.max_frames(&prepared.session, range.as_ref());
-    let files = Temporary::open(options, max_frames, sources)?;
+    let mut options = options.clone();
+    if let Some(tags) = &mut options.tags {
+        let frames = range.clone().unwrap_or(0..prepared.session.length_frames);
+        tags.chapters = chapters(project, prepared.session.sample_rate_hz, &frames, options.sample_rate_hz)?;
+    }
+    let files = Temporary::open(&options, max_frames, sources)?;
     let work = Work { playing: &playing, range };
-    render_prepared(&prepared, options, work, threads::shared(), destination, files, observer)
+    render_prepared(&prepared, &options, work, threads::shared(), destination, files, observer)
 }
 
 /// Returns the indices of the tracks that have notes or audio items.

@@ -8,6 +8,7 @@ pub mod audio_format;
 pub mod banks;
 pub mod budget;
 pub mod channel_check;
+mod chapters;
 pub mod convert;
 mod damaged_samples;
 mod delivery;

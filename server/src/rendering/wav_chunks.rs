@@ -1,8 +1,10 @@
 //! The chunks of a WAV file that describe it: `bext` (EBU Tech 3285, version 2), `LIST` with
-//! `INFO`, and `axml` with the ISRC (EBU Tech 3352).
+//! `INFO`, `axml` with the ISRC (EBU Tech 3352), and chapters as `cue ` with a `LIST` of their names
+//! (Multimedia Programming Interface and Data Specifications 1.0, chapter 3).
 
 use super::options::MixOptions;
 use crate::clock;
+use crate::encoding::chapters::Chapter;
 use crate::encoding::measure::Measured;
 use crate::encoding::tags::{ENCODED_BY, Tags};
 
@@ -19,6 +21,11 @@ pub(super) fn wav_chunks(options: &MixOptions, tags: &Tags, measured: Option<&Me
     chunks.extend(chunk(*b"LIST", &info(tags)));
     if let Some(isrc) = &tags.isrc {
         chunks.extend(chunk(*b"axml", axml(isrc).as_bytes()));
+    }
+    if !tags.chapters.is_empty() {
+        let (points, names) = cues(&tags.chapters);
+        chunks.extend(chunk(*b"cue ", &points));
+        chunks.extend(chunk(*b"LIST", &names));
     }
     chunks
 }
@@ -100,6 +107,22 @@ fn info(tags: &Tags) -> Vec<u8> {
         }
     }
     list
+}
+
+/// Returns the content of the chunk `cue ` and that of the `LIST` with the names of its points.
+/// Chapters that begin later than a point can state are left out.
+fn cues(chapters: &[Chapter]) -> (Vec<u8>, Vec<u8>) {
+    let frames = || chapters.iter().map_while(|chapter| u32::try_from(chapter.frame).ok());
+    let mut points = (frames().count() as u32).to_le_bytes().to_vec();
+    let mut names = b"adtl".to_vec();
+    for ((frame, chapter), number) in frames().zip(chapters).zip(1_u32..) {
+        let (number, frame) = (number.to_le_bytes(), frame.to_le_bytes());
+        // Without a playlist, both positions count from the start of the only chunk `data`.
+        let [chunk_start, block_start] = [[0; 4]; 2];
+        points.extend([number, frame, *b"data", chunk_start, block_start, frame].concat());
+        names.extend(chunk(*b"labl", &[&number, chapter.name.as_bytes(), &[0]].concat()));
+    }
+    (points, names)
 }
 
 /// Returns the content of the chunk `axml`. An ISRC has only letters and digits.

@@ -1,4 +1,5 @@
-//! Other people's programs read exported files: `ffprobe`, `ffmpeg`, `flac`, `sox` and `mediainfo`.
+//! Other people's programs read exported files: `ffprobe`, `ffmpeg`, `flac`, `sox`, `mediainfo` and
+//! `sndfile-info`.
 
 use std::path::Path;
 use std::process::Command;
@@ -46,7 +47,10 @@ fn folder_with_song() -> TempDir {
     let drums = (0..32).map(|beat| note(beat, if beat % 2 == 0 { 36 } else { 38 }, loudness(beat)));
     let tracks =
         [track("chords", 0, 4, -0.2, chords.collect()), track("drums", 128, 0, 0.3, drums.collect())];
-    let song = json!({"schema_version": 1, "name": "Song", "tracks": tracks});
+    // The markers are at 0, 2 and 6.5 seconds, and after the end.
+    let markers = [(0, "Intro"), (3_840, "Ä; B=\"c\""), (12_480, "Outro"), (99_999, "Too late")]
+        .map(|(tick, name)| json!({"tick": tick, "name": name}));
+    let song = json!({"schema_version": 1, "name": "Song", "tracks": tracks, "markers": markers});
     std::fs::write(folder.path().join(SONG), song.to_string()).expect("writes");
     folder
 }
@@ -90,6 +94,20 @@ fn check(folder: &Path, name: &str, receipt: &Value, codec: &str, rate_hz: u32) 
     assert!((lufs - number("lufs")).abs() <= 0.1, "{name}: {lufs} LUFS, {receipt}");
     // ffmpeg prints one digit.
     assert!(peak_db <= number("true_peak_db") + 0.25, "{name}: {peak_db} dBTP, {receipt}");
+}
+
+/// Checks the times in milliseconds and the names of a file's chapters.
+#[track_caller]
+fn check_chapters(folder: &Path, name: &str) {
+    let text = run("ffprobe", folder, &["-v", "error", "-show_chapters", "-of", "json", name]);
+    let found: Value = serde_json::from_str(&text).expect("JSON of ffprobe");
+    let chapter = |chapter: &Value| {
+        let secs: f64 = chapter["start_time"].as_str().and_then(|secs| secs.parse().ok()).expect("a time");
+        ((1_000.0 * secs).round() as u32, chapter["tags"]["title"].as_str().unwrap_or_default().to_owned())
+    };
+    let chapters: Vec<_> = found["chapters"].as_array().expect("a list").iter().map(chapter).collect();
+    let expected = [(0, "Intro"), (2_000, "Ä; B=\"c\""), (6_500, "Outro")];
+    assert_eq!(chapters, expected.map(|(ms, title)| (ms, title.to_owned())), "{name}");
 }
 
 #[test]
@@ -167,6 +185,13 @@ fn other_programs_read_every_format_rate_and_depth() {
             [("title", TITLE), ("artist", "Ada"), ("album", "First"), ("genre", "Folk"), ("date", "1987")]
         {
             assert_eq!(tag(field).as_deref(), Some(expected), "{name}: {field} in {tags}");
+        }
+        if container == "Wave" {
+            // The names are in the list after the points.
+            let cues = run("sndfile-info", folder, &["--cue", name]);
+            assert!(cues.contains("3"), "{name}: {cues}");
+        } else {
+            check_chapters(folder, name);
         }
         let bytes = std::fs::read(folder.join(name)).expect("the file");
         let isrc = b"GBA1B2300001";

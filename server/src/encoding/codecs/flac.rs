@@ -50,7 +50,11 @@ impl FlacEncoder {
         file.write_all(b"fLaC")?;
         let info_bytes = bytes_of(&info)?;
         write_block(&mut file, STREAM_INFO, &info_bytes)?;
-        write_block(&mut file, VORBIS_COMMENT | LAST_BLOCK, &request.tags.vorbis_comment_block())?;
+        write_block(
+            &mut file,
+            VORBIS_COMMENT | LAST_BLOCK,
+            &request.tags.vorbis_comment_block(request.sample_rate_hz),
+        )?;
         Ok(Self {
             file,
             config,

@@ -5,14 +5,16 @@ use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::num::NonZeroU32;
 
 use id3::TagLike as _;
+use id3::frame::TableOfContents;
 use mp3lame_encoder::{
     Bitrate, Builder, DualPcm, Encoder, FlushGap, Quality as LameQuality, VbrMode, max_required_buffer_size,
 };
 
 use super::{Encode, deinterleave};
 use crate::encoding::Request;
+use crate::encoding::chapters::ms_of;
 use crate::encoding::quality::{Quality, VARIABLE_MAX};
-use crate::encoding::tags::{ENCODED_BY, Tags};
+use crate::encoding::tags::ENCODED_BY;
 
 /// Quality of the search for the best encoding: 2 of 0 (best, slowest) to 9.
 const SEARCH: LameQuality = LameQuality::NearBest;
@@ -50,7 +52,7 @@ impl Mp3Encoder {
             }
         }
         let encoder = builder.build().map_err(lame_error)?;
-        let tags = id3_tags(&request.tags)?;
+        let tags = id3_tags(request)?;
         let mut file = BufWriter::new(file);
         file.write_all(&tags)?;
         let channels = [Vec::new(), Vec::new()];
@@ -89,7 +91,8 @@ impl Encode for Mp3Encoder {
 }
 
 /// Returns the tags as an ID3v2.3 tag, the version that most players read.
-fn id3_tags(tags: &Tags) -> io::Result<Vec<u8>> {
+fn id3_tags(request: &Request) -> io::Result<Vec<u8>> {
+    let tags = &request.tags;
     let mut tag = id3::Tag::new();
     let mut set = |id: &str, value: Option<&String>| {
         if let Some(value) = value {
@@ -112,9 +115,38 @@ fn id3_tags(tags: &Tags) -> io::Result<Vec<u8>> {
             text: comment.clone(),
         });
     }
+    add_chapters(&mut tag, request);
     let mut bytes = Vec::new();
     tag.write_to(&mut bytes, id3::Version::Id3v23).map_err(io::Error::other)?;
     Ok(bytes)
+}
+
+/// Adds the chapters and their table of contents (ID3v2 Chapter Frame Addendum 1.0).
+fn add_chapters(tag: &mut id3::Tag, request: &Request) {
+    let chapters = &request.tags.chapters;
+    if chapters.is_empty() {
+        return;
+    }
+    let ms = |frame| ms_of(frame, request.sample_rate_hz).try_into().unwrap_or(u32::MAX);
+    let ends = chapters.iter().skip(1).map(|chapter| chapter.frame).chain([request.max_frames]);
+    let mut elements = Vec::new();
+    for ((chapter, end), number) in chapters.iter().zip(ends).zip(1..) {
+        let element_id = format!("chp{number}");
+        elements.push(element_id.clone());
+        tag.add_frame(id3::frame::Chapter {
+            element_id,
+            start_time: ms(chapter.frame),
+            end_time: ms(end),
+            // The times count instead of the offsets in bytes.
+            start_offset: u32::MAX,
+            end_offset: u32::MAX,
+            frames: vec![id3::Frame::text("TIT2", &chapter.name)],
+        });
+    }
+    let element_id = "toc".to_owned();
+    let contents =
+        TableOfContents { element_id, top_level: true, ordered: true, elements, frames: Vec::new() };
+    tag.add_frame(contents);
 }
 
 fn bit_rate(kbps: u16) -> io::Result<Bitrate> {

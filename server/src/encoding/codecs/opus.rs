@@ -64,7 +64,7 @@ impl OpusEncoder {
             0,
         )?;
         let mut tags = b"OpusTags".to_vec();
-        tags.extend(request.tags.vorbis_comment_block());
+        tags.extend(request.tags.vorbis_comment_block(request.sample_rate_hz));
         pages.write_packet(tags, STREAM_SERIAL, PacketWriteEndInfo::EndPage, 0)?;
         Ok(Self { pages, encoder, pre_skip: u64::from(pre_skip), frames: 0, packets: 0, waiting: Vec::new() })
     }

@@ -36,7 +36,8 @@ impl VorbisFileEncoder {
         let mut builder =
             VorbisEncoderBuilder::new_with_serial(rate_hz, channels, BufWriter::new(file), STREAM_SERIAL);
         builder.bitrate_management_strategy(strategy);
-        builder.comment_tags(request.tags.vorbis_comments()).map_err(io::Error::other)?;
+        let comments = request.tags.vorbis_comments(request.sample_rate_hz);
+        builder.comment_tags(comments).map_err(io::Error::other)?;
         Ok(Self { encoder: builder.build().map_err(io::Error::other)?, channels: [Vec::new(), Vec::new()] })
     }
 }
