@@ -105,16 +105,7 @@ fn song(file: &str) -> Value {
         item.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
         item
     };
-    json!({
-        "schema_version": 1, "project_id": "song", "name": "A \"B\" <C> & Ä", "sample_rate_hz": 48000,
-        "tempo_map": [{ "tick": 0, "bpm": 96.5 }, { "tick": 7680, "bpm": 133.0 }, { "tick": 9000, "bpm": 60.0 }],
-        "time_signatures": [{ "tick": 0, "numerator": 4, "denominator": 4 }, { "tick": 15360, "numerator": 7, "denominator": 8 }],
-        "markers": [{ "tick": 0, "name": "Start" }, { "tick": 7681, "name": "<Faster>" }],
-        "master": { "volume_db": -1.5, "automation": [{ "target": "volume_db", "points": [
-            { "tick": 0, "value": -144.0, "curve": "linear" }, { "tick": 500, "value": 3.25, "curve": "step" }] }] },
-        "tracks": [
-            { "id": "track-1", "name": "Band", "kind": "group", "color": "#4f8df7", "volume_db": -2.0, "pan": 0.1,
-              "mute": false, "solo": false, "bypass": false, "items": [] },
+    let keys = json!(
             { "id": "track-2", "name": "Keys", "kind": "instrument", "volume_db": -3.5, "pan": -0.3, "mute": true,
               "solo": true, "bypass": false, "output": "track-1",
               "sends": [{ "to": "track-4", "level_db": -12.0, "pre_fader": true }],
@@ -134,7 +125,19 @@ fn song(file: &str) -> Value {
                     { "tick": 6, "type": "pressure", "value": 1 }, { "tick": 7, "type": "key_pressure", "key": 60, "value": 99 },
                     { "tick": 8, "type": "program", "program": 77 }, { "tick": 9, "type": "cc", "controller": 1, "value": 64 },
                     { "tick": 10, "type": "bend", "value": 8191 }, { "tick": 11, "type": "bend", "value": 0 }] },
-                { "type": "midi", "id": "clip-2", "start_tick": 9600, "length_ticks": 960, "notes": [] }] },
+                { "type": "midi", "id": "clip-2", "start_tick": 9600, "length_ticks": 960, "notes": [] }] }
+    );
+    json!({
+        "schema_version": 1, "project_id": "song", "name": "A \"B\" <C> & Ä", "sample_rate_hz": 48000,
+        "tempo_map": [{ "tick": 0, "bpm": 96.5 }, { "tick": 7680, "bpm": 133.0 }, { "tick": 9000, "bpm": 60.0 }],
+        "time_signatures": [{ "tick": 0, "numerator": 4, "denominator": 4 }, { "tick": 15360, "numerator": 7, "denominator": 8 }],
+        "markers": [{ "tick": 0, "name": "Start" }, { "tick": 7681, "name": "<Faster>" }],
+        "master": { "volume_db": -1.5, "automation": [{ "target": "volume_db", "points": [
+            { "tick": 0, "value": -144.0, "curve": "linear" }, { "tick": 500, "value": 3.25, "curve": "step" }] }] },
+        "tracks": [
+            { "id": "track-1", "name": "Band", "kind": "group", "color": "#4f8df7", "volume_db": -2.0, "pan": 0.1,
+              "mute": false, "solo": false, "bypass": false, "items": [] },
+            keys,
             { "id": "track-3", "name": "Guitar", "kind": "audio", "volume_db": -144.0, "pan": 1.0, "mute": false,
               "solo": false, "bypass": false, "items": [
                 audio(1, json!({ "name": "Take 1", "offset_frames": 4801, "length_frames": 12347,
