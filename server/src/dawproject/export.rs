@@ -16,7 +16,8 @@ use zip::write::SimpleFileOptions;
 
 use super::archive::{METADATA, PROJECT};
 use super::entry_names::EntryNames;
-use super::project_writer::{ExportedAudio, write_metadata, write_project};
+use super::item_writer::ExportedAudio;
+use super::project_writer::{write_metadata, write_project};
 use crate::audio::{self, AudioFile};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};

@@ -7,12 +7,20 @@ use schemas::project::{AudioItem, Control, MidiItem};
 
 use super::expressions::fraction_of_bend;
 use super::level::gain_of_db;
-use super::project_writer::ExportedAudio;
 use super::time_scale::{TimeScale, TimeUnit, beats_of_tick};
 use super::xml_writer::{Element, XmlWriter};
 
 /// Maximum value of 7-bit MIDI data.
 const SEVEN_BITS_MAX: f64 = 127.0;
+
+/// An audio file in the archive.
+#[derive(Debug)]
+pub(super) struct ExportedAudio {
+    pub(super) entry: String,
+    pub(super) sample_rate_hz: u32,
+    pub(super) channels: u32,
+    pub(super) frames: u64,
+}
 
 /// Writes the items of a project.
 pub(super) struct ItemWriter<'i> {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use schemas::Project;
 use schemas::project::{AutomationCurve, AutomationLane, Control, Item, SynthEngine, Track};
 
-use super::item_writer::ItemWriter;
+use super::item_writer::{ExportedAudio, ItemWriter};
 use super::level::{gain_of_db, normalized_of_pan};
 use super::mixer_writer::{
     MASTER_TRACK_ID, MASTER_VOLUME_ID, MixerWriter, pan_id, send_id, track_id, volume_id,
@@ -20,15 +20,6 @@ const FORMAT_VERSION: &str = "1.0";
 /// Ids of the elements of the transport.
 const TEMPO_ID: &str = "tempo";
 const SIGNATURE_ID: &str = "time-signature";
-
-/// An audio file in the archive.
-#[derive(Debug)]
-pub(super) struct ExportedAudio {
-    pub(super) entry: String,
-    pub(super) sample_rate_hz: u32,
-    pub(super) channels: u32,
-    pub(super) frames: u64,
-}
 
 /// Writes `project.xml`. `audio` has the audio files by their ids in the project.
 ///
