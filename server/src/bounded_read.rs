@@ -11,14 +11,25 @@ use std::path::Path;
 /// If the file cannot be read, or is larger ([`ErrorKind::FileTooLarge`]).
 pub(crate) fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
-    let reported_bytes = file.metadata()?.len();
-    let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it has more than {max_bytes} bytes"));
-    if reported_bytes > max_bytes {
-        return Err(too_large());
+    // `read_to_end` reserves memory for the reported length.
+    if file.metadata()?.len() > max_bytes {
+        return Err(too_large(max_bytes));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(reported_bytes).unwrap_or_default());
-    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes { Err(too_large()) } else { Ok(bytes) }
+    read_all(file, max_bytes)
+}
+
+/// Reads at most `max_bytes` from `source`, up to its end.
+///
+/// # Errors
+/// Those of [`read`].
+pub(crate) fn read_all(source: impl io::Read, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes { Err(too_large(max_bytes)) } else { Ok(bytes) }
+}
+
+fn too_large(max_bytes: u64) -> io::Error {
+    io::Error::new(ErrorKind::FileTooLarge, format!("it has more than {max_bytes} bytes"))
 }
 
 #[cfg(test)]

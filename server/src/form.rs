@@ -1,13 +1,19 @@
 //! Reads forms (`multipart/form-data`, RFC 7578).
 
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::HeaderMap;
+use futures_util::{StreamExt as _, stream};
 
 use crate::body_kind;
 use crate::error::{ApiError, ApiResult};
 
 /// Media type of a form.
 pub(crate) const FORM: &str = "multipart/form-data";
+
+/// Length of the longest line that separates the parts of a form (RFC 2046, section 5.1.1): a
+/// boundary of 70 characters after two hyphens.
+const SEPARATOR_MAX_BYTES: usize = 72;
 
 /// Whether the headers announce a form.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
@@ -20,7 +26,56 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
 /// 415 if the body is not a form, 400 `bad_form` if the form has no boundary.
 pub(crate) async fn read(request: Request) -> ApiResult<Multipart> {
     body_kind::require(request.headers(), &[FORM])?;
+    let (parts, body) = request.into_parts();
+    let request = Request::from_parts(parts, with_received_separator(body).await);
     Multipart::from_request(request, &())
         .await
         .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))
+}
+
+/// Waits for the first separator. The parser refuses a form as incomplete if the whole form arrives
+/// at the moment when the parser looks for the first separator in vain.
+async fn with_received_separator(body: Body) -> Body {
+    let mut chunks = body.into_data_stream();
+    let mut received = Vec::new();
+    let mut failure = None;
+    while received.len() < SEPARATOR_MAX_BYTES && failure.is_none() {
+        match chunks.next().await {
+            Some(Ok(chunk)) => received.extend_from_slice(&chunk),
+            Some(Err(error)) => failure = Some(Err(error)),
+            None => break,
+        }
+    }
+    let received = std::iter::once(Ok(Bytes::from(received))).chain(failure);
+    Body::from_stream(stream::iter(received).chain(chunks))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::task::Poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_form_that_arrives_all_at_once_after_a_pause_is_complete() {
+        let form = "--edge\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nAda\r\n--edge--\r\n";
+        let mut polls = 0;
+        let chunks = stream::poll_fn(move |context| {
+            polls += 1;
+            match polls {
+                1 => {
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                }
+                2 => Poll::Ready(Some(Ok::<_, Infallible>(form))),
+                _ => Poll::Ready(None),
+            }
+        });
+        let request = Request::post("/").header("content-type", "multipart/form-data; boundary=edge");
+        let request = request.body(Body::from_stream(chunks)).expect("a request");
+        let mut form = read(request).await.expect("a form");
+        let field = form.next_field().await.expect("complete").expect("a field");
+        assert_eq!(field.text().await.expect("a text"), "Ada");
+    }
 }

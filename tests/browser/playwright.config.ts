@@ -16,8 +16,8 @@ export default defineConfig({
   ],
   retries: 0,
   // The tests also run on busy machines, where a debug build may need seconds for a request.
-  timeout: 120_000,
-  expect: { timeout: 20_000 },
+  timeout: 900_000,
+  expect: { timeout: 120_000 },
   reporter: [['list']],
   forbidOnly: true,
   use: {

@@ -27,7 +27,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let interrupted = interruption()?;
-    let mut progress = Progress::new("measuring", &interrupted);
+    let mut progress = Progress::new("measuring", &interrupted, false);
     let mut observer = |fraction: f64| progress.show(fraction);
     let measured = analyze_file(&args.input, &mut observer);
     progress.end();

@@ -1,9 +1,11 @@
 //! The options of a command that writes an audio file.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
+use super::output::STANDARD_STREAM;
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
 use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
@@ -15,9 +17,17 @@ use crate::rendering::selection::Selection;
 #[derive(Debug, clap::Args)]
 pub(super) struct FileArgs {
     /// Path of the file. Its extension sets the format: .wav, .flac, .mp3, .ogg (Vorbis) or .opus;
-    /// a name without an extension gives a WAV file.
+    /// a name without an extension gives a WAV file. `-` is standard output. A name that ends
+    /// with `/` is a folder, in which the file gets the name of its input.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,
+    /// Format: wav, flac, mp3, ogg or opus, if the output is a folder or standard output. Default:
+    /// wav.
+    #[arg(long, value_parser = format_name)]
+    format: Option<AudioFormat>,
+    /// Show no progress and no warnings, and no summary except with --json.
+    #[arg(short, long)]
+    pub(super) quiet: bool,
     /// 44100, 48000 or 96000 Hz. Default: the rate of the input (48000 for MIDI files), or the
     /// next rate that the format supports.
     #[arg(long, value_name = "HZ", value_parser = sample_rate_hz)]
@@ -93,6 +103,7 @@ impl TagArgs {
 }
 
 /// Checked options.
+#[derive(Clone)]
 pub(super) struct CheckedFile {
     format: AudioFormat,
     bit_depth: BitDepth,
@@ -105,12 +116,46 @@ pub(super) struct CheckedFile {
 }
 
 impl FileArgs {
+    /// Returns the folder of the output, which is created; `None` if the output is not a folder.
+    ///
+    /// # Errors
+    /// The folder cannot be created.
+    pub(super) fn folder(&self) -> anyhow::Result<Option<&Path>> {
+        if !self.is_folder() {
+            return Ok(None);
+        }
+        let folder = &self.output;
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        Ok(Some(folder))
+    }
+
+    fn is_folder(&self) -> bool {
+        self.output.as_os_str().as_encoded_bytes().ends_with(b"/")
+    }
+
+    /// Returns the format, from the option or from the name of the output.
+    fn checked_format(&self) -> anyhow::Result<AudioFormat> {
+        if self.is_folder() || self.output.as_os_str() == STANDARD_STREAM {
+            return Ok(self.format.unwrap_or_default());
+        }
+        let of_name = format_of(&self.output)?;
+        match self.format {
+            Some(format) if format != of_name && self.output.extension().is_some() => bail!(
+                "{} is the name of a {} file, but the format is {}; leave out --format",
+                self.output.display(),
+                of_name.extension(),
+                format.extension()
+            ),
+            chosen => Ok(chosen.unwrap_or(of_name)),
+        }
+    }
+
     /// Checks the options.
     ///
     /// # Errors
     /// The first option that the format does not support.
     pub(super) fn check(&self) -> anyhow::Result<CheckedFile> {
-        let format = format_of(&self.output)?;
+        let format = self.checked_format()?;
         if let Some(rate_hz) = self.sample_rate {
             format.check_rate(rate_hz).map_err(anyhow::Error::msg)?;
         }
@@ -131,6 +176,11 @@ impl FileArgs {
 }
 
 impl CheckedFile {
+    /// Returns the name of the file that is made from an input with this name.
+    pub(super) fn file_name(&self, stem: &str) -> String {
+        self.format.file_name(stem)
+    }
+
     /// Returns the options for a source with this sample rate in hertz.
     pub(super) fn options(self, source_rate_hz: u32, tail_secs: f64) -> MixOptions {
         let Self { format, bit_depth, quality, tags, sample_rate_hz, .. } = self;
@@ -147,6 +197,11 @@ impl CheckedFile {
             tail_secs,
         }
     }
+}
+
+fn format_name(text: &str) -> Result<AudioFormat, String> {
+    let known = in_words(&AudioFormat::EXTENSIONS);
+    AudioFormat::of_extension(text).ok_or_else(|| format!("`{text}` is not one of {known}"))
 }
 
 /// Returns the format for the extension of a file name.

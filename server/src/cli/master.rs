@@ -1,7 +1,7 @@
 //! The command `songfoundry master`, which converts an audio file: loudness, sample rate, dither,
 //! format and tags.
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -25,7 +25,9 @@ use crate::rendering::workspace::Workspace;
   songfoundry master mix.flac --sample-rate 44100 --bit-depth pcm16 --noise-shaping -o cd.wav
 
 Inputs are WAV, AIFF, FLAC, MP3, Ogg Vorbis and M4A files; the output is stereo. Progress goes to
-standard error, the measurements of the output to standard output.")]
+standard error, the measurements of the output to standard output.
+
+Exit status: 0 if the file was written, 1 if it was not, 2 if the command line is not valid.")]
 pub(super) struct Args {
     /// The file to convert.
     input: PathBuf,
@@ -66,27 +68,34 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let file = args.file.check()?;
     let input = args.input.display();
     let interrupted = interruption()?;
-    let output = Output::create(&args.file.output, &[&args.input])?;
-    let mut decoding = Progress::new("reading", &interrupted);
+    let stem = args.input.file_stem().unwrap_or_default().to_string_lossy();
+    let output_path = match args.file.folder()? {
+        Some(folder) => folder.join(file.file_name(&stem)),
+        None => args.file.output.clone(),
+    };
+    let output = Output::create(&output_path, &[&args.input])?;
+    let mut decoding = Progress::new("reading", &interrupted, args.file.quiet);
     let mut observer = |fraction: f64| decoding.show(fraction);
     let decoded = decode_file(&args.input, output.folder(), &mut observer);
     decoding.end();
     let mut samples = decoded.with_context(|| format!("{input}"))?;
     let shape = samples.shape();
     let options = file.options(shape.sample_rate_hz, 0.0);
-    let mut converting = Progress::new("converting", &interrupted);
+    let mut converting = Progress::new("converting", &interrupted, args.file.quiet);
     let mut observer = |fraction: f64| converting.show(fraction);
     let destination = BufWriter::new(output.file());
     let converted = convert(&mut samples, shape, &options, &mut Beside(&output), destination, &mut observer);
     converting.end();
     let report = converted.map_err(|error| output.failure(error))?;
-    output.finish()?;
+    let mut out = output.finish()?;
     let measured = &report.measured;
     let mut warnings = samples.warnings().to_vec();
     warnings.extend(report.warnings(measured.peak == 0.0));
-    warnings.iter().for_each(|warning| eprintln!("songfoundry: {input}: {warning}"));
+    if !args.file.quiet {
+        warnings.iter().for_each(|warning| eprintln!("songfoundry: {input}: {warning}"));
+    }
     let summary = Summary {
-        output: args.file.output.clone(),
+        output: output_path,
         duration_secs: measured.frames as f64 / f64::from(options.sample_rate_hz),
         sample_rate_hz: options.sample_rate_hz,
         bit_depth: options.stated_bit_depth(),
@@ -99,15 +108,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         pcm_sha256: measured.pcm_sha256.clone(),
         warnings,
     };
-    print(&summary, args.json)
+    match (args.json, args.file.quiet) {
+        (true, _) => writeln!(out, "{}", serde_json::to_string_pretty(&summary)?)?,
+        (false, false) => print(&summary, &mut out)?,
+        (false, true) => {}
+    }
+    Ok(())
 }
 
-fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(summary)?)?;
-        return Ok(());
-    }
+fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", summary.output.display())?;
     writeln!(out, "  duration        {:.3} s", summary.duration_secs)?;
     writeln!(out, "  rate            {} Hz", summary.sample_rate_hz)?;

@@ -9,7 +9,6 @@ mod config;
 mod file_args;
 mod levels;
 mod master;
-mod master_gain;
 mod openapi;
 mod output;
 mod progress;

@@ -1,6 +1,7 @@
 //! The file that a command writes.
 
 use std::fs::{self, File};
+use std::io::{self, IsTerminal as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -8,26 +9,42 @@ use tempfile::NamedTempFile;
 
 use crate::rendering::RenderError;
 
-/// The output file. It gets its name when it is complete. If it is dropped earlier, it is deleted.
+/// Name of standard input as an input, and of standard output as an output.
+pub(super) const STANDARD_STREAM: &str = "-";
+
+/// The output file. It gets its name, or is copied to standard output, when it is complete. If it
+/// is dropped earlier, it is deleted.
 pub(super) struct Output {
     temporary: NamedTempFile,
-    destination: PathBuf,
+    /// Path of the file; `None` for standard output.
+    destination: Option<PathBuf>,
     /// Path of the file as the user wrote it.
     name: String,
 }
 
 impl Output {
-    /// Creates the file under a temporary name beside `destination`.
+    /// Creates the file under a temporary name beside `destination`, or in the folder of temporary
+    /// files for standard output.
     ///
     /// # Errors
     /// If the file cannot be created, or if it would replace one of `inputs`.
     pub(super) fn create(destination: &Path, inputs: &[&Path]) -> anyhow::Result<Self> {
+        if destination.as_os_str() == STANDARD_STREAM {
+            if io::stdout().is_terminal() {
+                bail!("standard output is a terminal; redirect it, or choose the name of a file");
+            }
+            let temporary = NamedTempFile::new().context("cannot make a temporary file")?;
+            return Ok(Self { temporary, destination: None, name: "standard output".to_owned() });
+        }
         if let Some(input) = inputs.iter().find(|input| is_same_file(input, destination)) {
             bail!("{} would replace {}; choose another name", destination.display(), input.display());
         }
         let name = destination.display().to_string();
         let destination = match fs::metadata(destination) {
             // Replacing a device would break it for all programs.
+            Ok(facts) if facts.is_dir() => {
+                bail!("cannot write {name}: it exists and is not a plain file; for a folder, write {name}/")
+            }
             Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it exists and is not a plain file"),
             // The target of a link is written, and the link stays.
             Ok(_) => fs::canonicalize(destination).with_context(|| format!("cannot write {name}"))?,
@@ -44,7 +61,7 @@ impl Output {
         #[cfg(unix)]
         new_file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = new_file.tempfile_in(folder).with_context(|| format!("cannot write {name}"))?;
-        Ok(Self { temporary, destination, name })
+        Ok(Self { temporary, destination: Some(destination), name })
     }
 
     /// Returns the file.
@@ -67,15 +84,23 @@ impl Output {
         }
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name, or copies it to standard output. Returns the stream for the
+    /// summary: standard output, or standard error if the file went to standard output.
     ///
     /// # Errors
     /// If the file cannot be written or renamed.
-    pub(super) fn finish(self) -> anyhow::Result<()> {
-        let name = &self.name;
-        self.temporary.as_file().sync_all().with_context(|| format!("cannot write {name}"))?;
-        self.temporary.persist(&self.destination).with_context(|| format!("cannot write {name}"))?;
-        Ok(())
+    pub(super) fn finish(self) -> anyhow::Result<Box<dyn Write>> {
+        let Self { mut temporary, destination, name } = self;
+        let cannot_write = || format!("cannot write {name}");
+        let Some(destination) = destination else {
+            temporary.rewind().with_context(cannot_write)?;
+            let mut out = io::stdout().lock();
+            io::copy(&mut temporary, &mut out).and_then(|_| out.flush()).with_context(cannot_write)?;
+            return Ok(Box::new(io::stderr()));
+        };
+        temporary.as_file().sync_all().with_context(cannot_write)?;
+        temporary.persist(&destination).with_context(cannot_write)?;
+        Ok(Box::new(io::stdout()))
     }
 }
 

@@ -31,20 +31,22 @@ pub(super) struct Progress<'i> {
     step: &'static str,
     interrupted: &'i AtomicBool,
     is_terminal: bool,
+    is_quiet: bool,
     shown_percent: u32,
 }
 
 impl<'i> Progress<'i> {
-    /// Starts a step, such as `rendering`. `interrupted` is the flag of [`interruption`].
-    pub(super) fn new(step: &'static str, interrupted: &'i AtomicBool) -> Self {
-        Self { step, interrupted, is_terminal: io::stderr().is_terminal(), shown_percent: 0 }
+    /// Starts a step, such as `rendering`. `interrupted` is the flag of [`interruption`]. If
+    /// `is_quiet` is true, nothing is shown.
+    pub(super) fn new(step: &'static str, interrupted: &'i AtomicBool, is_quiet: bool) -> Self {
+        Self { step, interrupted, is_terminal: io::stderr().is_terminal(), is_quiet, shown_percent: 0 }
     }
 
     /// Shows the progress, 0 to 1. Returns whether to continue.
     pub(super) fn show(&mut self, fraction: f64) -> bool {
         let percent = (fraction * 100.0) as u32;
         let step = if self.is_terminal { 1 } else { 25 };
-        if percent >= self.shown_percent + step {
+        if !self.is_quiet && percent >= self.shown_percent + step {
             self.shown_percent = percent - percent % step;
             let (start, end) = if self.is_terminal { ("\r", "") } else { ("", "\n") };
             eprint!("{start}{} {:3} %{end}", self.step, self.shown_percent);

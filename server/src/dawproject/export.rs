@@ -35,15 +35,15 @@ const FOLDER: &str = "bundles";
 /// Maximum number of audio files in an exported file. An import accepts as many.
 const AUDIO_MAX: usize = 10_000;
 
-/// Bytes on the disk that are reserved for `project.xml` per byte of the document. The text is up to
-/// eight times as long, but repeats itself and is compressed.
+/// Bytes on the disk that are reserved for `project.xml` per byte of the document. The text is up
+/// to eight times as long, but repeats itself and is compressed.
 const XML_BYTES_PER_DOCUMENT_BYTE: u64 = 2;
 
 /// Sends a project and the audio files that it uses as a DAWproject file, which Bitwig Studio,
 /// Cubase, Studio One and others import.
 ///
-/// The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded, fades,
-/// tempo, time signatures, markers, and the automation of volume, pan and sends. The format cannot
+/// The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded,
+/// fades, tempo, time signatures, markers, and the automation of volume, pan and sends. The format cannot
 /// hold effects, plugins, sections and curves of automation: the comment in `metadata.xml` lists
 /// those of the project.
 #[utoipa::path(get, path = "/projects/{id}/dawproject", tag = "projects",
@@ -110,7 +110,7 @@ impl Export<'_> {
         let mut writer = blobs.unnamed_writer(FOLDER)?;
         self.write(&mut writer, &project, &audio)?;
         writer.flush()?;
-        // The open file stays readable after the writer removes its name at the end of this function.
+        // The open file stays readable after the writer has removed its name.
         let file = File::open(writer.temporary())?;
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
@@ -188,7 +188,7 @@ impl Export<'_> {
     /// at a time.
     fn write(&self, destination: &mut BlobWriter, project: &Project, audio: &UsedAudio) -> ApiResult<()> {
         let mut zip = ZipWriter::new(destination);
-        // All entries have the same fixed time, so that the same project always gives the same bytes.
+        // All entries have the same fixed time, so that the same project gives the same bytes.
         let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
         let compressed = options.compression_method(zip::CompressionMethod::Deflated);
         zip.start_file(METADATA, compressed)?;

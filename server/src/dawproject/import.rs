@@ -56,9 +56,9 @@ pub(super) struct DawprojectImported {
 /// audio.
 ///
 /// Tracks, groups, effect channels, sends, notes, MIDI controls, audio, tempo, time signatures,
-/// markers and the automation of volume, pan and sends are imported. Loops are written out. Plugins,
-/// stretched audio, scenes and other data that a project cannot have are left out or simplified;
-/// `warnings` lists them. The project has a new id. Audio that the caller already has is not stored
+/// markers and the automation of volume, pan and sends are imported. Loops are written out.
+/// Plugins, stretched audio, scenes and other data that a project cannot have are left out or
+/// simplified; `warnings` lists them. The project has a new id. Audio that the caller already has is not stored
 /// again. If the import fails, nothing is stored.
 #[utoipa::path(post, path = "/projects/import/dawproject", tag = "projects",
     request_body(content = String, content_type = "application/zip", description = "The file"),

@@ -74,7 +74,18 @@ pub(super) struct Mixer {
     /// The parameters by the id of their elements.
     pub(super) parameters: HashMap<String, Parameter>,
     by_channel_id: HashMap<String, usize>,
-    sends: Vec<(usize, usize, f64, bool, Option<(String, Unit)>)>,
+    sends: Vec<ReadSend>,
+}
+
+/// A send between the tracks with these indices.
+#[derive(Debug)]
+struct ReadSend {
+    from: usize,
+    to: usize,
+    level_db: f64,
+    pre_fader: bool,
+    /// Id and unit of the parameter of its level.
+    parameter: Option<(String, Unit)>,
 }
 
 impl Mixer {
@@ -242,10 +253,10 @@ impl Mixer {
             let volume = send.child("Volume");
             let unit = volume.map_or(Unit::Linear, |volume| unit_of(volume, Unit::Linear));
             let level_db = volume.and_then(value_of).map_or(0.0, |value| db_of(value, unit));
-            let is_pre = send.attribute("type").is_some_and(|kind| kind == "pre");
+            let pre_fader = send.attribute("type").is_some_and(|kind| kind == "pre");
             let parameter =
                 volume.and_then(|volume| volume.attribute("id")).map(|id| (id.into_owned(), unit));
-            self.sends.push((from, to, level_db, is_pre, parameter));
+            self.sends.push(ReadSend { from, to, level_db, pre_fader, parameter });
         }
         Ok(())
     }
@@ -265,7 +276,8 @@ impl Mixer {
                 warnings.add(sentence, &self.tracks[index].track.name);
             }
         }
-        for (from, to, level_db, pre_fader, parameter) in std::mem::take(&mut self.sends) {
+        for send in std::mem::take(&mut self.sends) {
+            let ReadSend { from, to, level_db, pre_fader, parameter } = send;
             let is_twice = {
                 let id = &self.tracks[to].track.id;
                 self.tracks[from].track.sends.iter().any(|send| send.to == *id)
@@ -384,12 +396,16 @@ fn colour(text: &str) -> Option<String> {
     is_colour.then(|| format!("#{}", digits[..6].to_ascii_lowercase()))
 }
 
-/// Returns the tempo and the time signature of the transport.
-pub(super) fn transport(tree: &Tree) -> Result<(Option<f64>, Option<(f64, f64)>), Refusal> {
-    let Some(transport) = tree.root().child("Transport") else { return Ok((None, None)) };
-    let signature = match transport.child("TimeSignature") {
-        Some(node) => number(node, "numerator")?.zip(number(node, "denominator")?),
-        None => None,
-    };
-    Ok((transport.child("Tempo").and_then(value_of), signature))
+/// Returns the tempo of the transport in beats per minute.
+pub(super) fn transport_bpm(tree: &Tree) -> Option<f64> {
+    tree.root().child("Transport")?.child("Tempo").and_then(value_of)
+}
+
+/// Returns numerator and denominator of the transport's time signature.
+pub(super) fn transport_signature(tree: &Tree) -> Result<Option<(f64, f64)>, Refusal> {
+    let transport = tree.root().child("Transport");
+    match transport.and_then(|transport| transport.child("TimeSignature")) {
+        Some(node) => Ok(number(node, "numerator")?.zip(number(node, "denominator")?)),
+        None => Ok(None),
+    }
 }

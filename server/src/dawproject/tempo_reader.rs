@@ -4,7 +4,7 @@ use schemas::Extra;
 use schemas::project::{TempoPoint, TimeSignature};
 
 use super::element_tree::{Node, Tree};
-use super::mixer_reader::transport;
+use super::mixer_reader::{transport_bpm, transport_signature};
 use super::refusal::Refusal;
 use super::time_scale::{TimeScale, TimeUnit, tick_of_beats};
 use super::values::{number, required, value_of};
@@ -41,7 +41,7 @@ pub(super) fn tempo_map(tree: &Tree, warnings: &mut Warnings) -> Result<Vec<Temp
     if let Some(automation) = arrangement.and_then(|arrangement| arrangement.child("TempoAutomation")) {
         changes = tempo_changes(automation, warnings)?;
     }
-    let (bpm, _) = transport(tree)?;
+    let bpm = transport_bpm(tree);
     let first = changes.first().map(|&(_, bpm)| bpm).or(bpm).unwrap_or(120.0);
     if changes.first().is_none_or(|&(beats, _)| tick_of_beats(beats) > 0) {
         changes.insert(0, (0.0, first));
@@ -117,8 +117,8 @@ pub(super) fn time_signatures(
     scale: &TimeScale,
     warnings: &mut Warnings,
 ) -> Result<Vec<TimeSignature>, Refusal> {
-    let (_, transport_signature) = transport(tree)?;
-    let first = transport_signature.and_then(|(numerator, denominator)| signature(0, numerator, denominator));
+    let of_transport = transport_signature(tree)?;
+    let first = of_transport.and_then(|(numerator, denominator)| signature(0, numerator, denominator));
     let mut signatures = Vec::new();
     let arrangement = tree.root().child("Arrangement");
     let automation = arrangement.and_then(|arrangement| arrangement.child("TimeSignatureAutomation"));

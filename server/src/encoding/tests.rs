@@ -137,6 +137,22 @@ fn every_quality_keeps_the_sample_rate() {
 }
 
 #[test]
+fn an_mp3_file_has_the_level_of_its_samples() {
+    let level_lufs = |codec| {
+        let sent = samples(codec, 48_000, 96_000);
+        encode(codec, 48_000, &sent).1.measured.integrated_lufs.expect("is audible")
+    };
+    let expected_lufs = level_lufs(Codec::Flac { bits: 24 });
+    for kbps in [96, 128, 160, 192, 224, 256, 320] {
+        let found_lufs = level_lufs(Codec::Mp3(Quality::BitRate(kbps)));
+        assert!(
+            (found_lufs - expected_lufs).abs() < 0.05,
+            "{kbps} kbit/s: {found_lufs}, not {expected_lufs}"
+        );
+    }
+}
+
+#[test]
 fn peaks_of_a_decoded_file_above_full_scale_are_counted() {
     let codec = Codec::Mp3(Quality::BitRate(128));
     let square = (0..48_000).flat_map(|frame| [if frame % 100 < 50 { 0.999_f32 } else { -0.999 }; 2]);

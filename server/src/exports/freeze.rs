@@ -58,8 +58,8 @@ pub(super) struct Frozen {
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
-    /// The missing sounds and damaged samples as sentences. There are also warnings if the track is silent, or if it
-    /// has too many fields that this version does not know.
+    /// The missing sounds and damaged samples as sentences. There are also warnings if the track is
+    /// silent, or if it has too many fields that this version does not know.
     warnings: Vec<String>,
 }
 

@@ -147,8 +147,8 @@ fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
     Ok(blobs.remove_from_readers(&file.audio)?)
 }
 
-/// Returns the number of finished renders, and sentences about missing and damaged ones. If `hashes`
-/// is true, the samples are also compared with the stored hash. Blocks.
+/// Returns the number of finished renders, and sentences about missing and damaged ones. If
+/// `hashes` is true, the samples are also compared with the stored hash. Blocks.
 ///
 /// # Errors
 /// If the storage cannot be read.

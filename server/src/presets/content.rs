@@ -1,6 +1,7 @@
 //! Checks the `content` of presets.
 //!
-//! The content is checked as if it were a track of a project: first by the schema, then strictly
+//! The content of a preset of an export is checked as a request for that export would be. Other
+//! content is checked as if it were a track of a project: first by the schema, then strictly
 //! by the engine's parameter tables. Projects may contain effects, parameters and values that this
 //! version does not know. A preset with such values is refused, because it could not be played.
 
@@ -11,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::PresetKind;
 use crate::error::{FieldError, pointer_part};
+use crate::exports::check_preset_options;
 
 /// Fields of an effect that have a meaning only within one project.
 const PROJECT_FIELDS: [&str; 2] = ["id", "side_chain"];
@@ -24,6 +26,12 @@ pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<Fi
     let allowed: &[&str] = match kind {
         PresetKind::Instrument => &["synth_engine", "effects"],
         PresetKind::EffectChain => &["effects"],
+        PresetKind::Export => {
+            return match check_preset_options(content) {
+                Ok(()) => Ok(content.clone()),
+                Err(detail) => Err(vec![fault("", &detail)]),
+            };
+        }
     };
     let mut errors: Vec<FieldError> = fields
         .keys()
@@ -192,6 +200,23 @@ mod tests {
             json!({ "effects": [{ "type": "builtin" }] }),
             &["/content/effects/0"],
         );
+    }
+
+    #[test]
+    fn the_options_of_an_export_must_fit_its_format() {
+        let podcast = json!({ "format": "mp3", "bit_rate_kbps": 192, "normalize": { "lufs": -16 } });
+        assert_eq!(checked(PresetKind::Export, &podcast).as_ref(), Ok(&podcast));
+        for (content, expected) in [
+            (json!({ "format": "mp3", "bit_depth": "pcm16" }), "has no bit depth"),
+            (json!({ "format": "opus", "sample_rate_hz": 44_100 }), "44100 Hz is not supported"),
+            (json!({ "normalize": { "lufs": 3 } }), "`normalize.lufs` is 3.0"),
+            (json!({ "effects": [1] }), "cannot apply the option `effects`"),
+            (json!({ "project_id": "song" }), "cannot apply the option `project_id`"),
+            (json!({ "noise_shaping": "yes" }), "invalid type"),
+        ] {
+            let errors = checked(PresetKind::Export, &content).expect_err("the content is invalid");
+            assert!(errors[0].pointer == "/content" && errors[0].detail.contains(expected), "{errors:?}");
+        }
     }
 
     #[test]

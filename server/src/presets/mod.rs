@@ -1,8 +1,9 @@
-//! Presets: named instruments and effect chains. Users store some, others come with the program.
+//! Presets: named instruments, effect chains and options of exports. Users store some, others come
+//! with the program.
 //!
-//! `content.rs` checks each preset against the project schema and the engine's parameter tables, so
-//! every stored preset can be played by this version. A test applies the same check to the factory
-//! presets.
+//! `content.rs` checks each preset against the project schema and the engine's parameter tables, or
+//! as an export would check its options. So this version can use every stored preset. A test
+//! applies the same check to the factory presets.
 
 mod content;
 mod factory;
@@ -48,6 +49,8 @@ pub enum PresetKind {
     Instrument,
     /// A chain of effects.
     EffectChain,
+    /// Options of exports.
+    Export,
 }
 
 impl PresetKind {
@@ -55,6 +58,7 @@ impl PresetKind {
         match self {
             Self::Instrument => "instrument",
             Self::EffectChain => "effect_chain",
+            Self::Export => "export",
         }
     }
 }
@@ -97,7 +101,7 @@ pub struct StoredPreset {
     #[serde(flatten)]
     pub summary: PresetSummary,
     /// `effects` as on a track of a project, but without ids. An instrument also has a
-    /// `synth_engine`.
+    /// `synth_engine`. An export has options of `/plugins/render`.
     #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]
     pub content: JsonText,

@@ -29,7 +29,9 @@ pub(super) struct PresetBody {
     pub(super) description: String,
     /// `effects` as on a track of a project. An instrument has a `synth_engine`, and may also have
     /// `effects`. Ids and side-chains of effects are not stored, because they have a meaning only
-    /// within one project.
+    /// within one project. An export has the options of `/plugins/render` that concern its file:
+    /// format, quality, tags, bit depth, noise shaping, sample rate, normalization and the check in
+    /// mono.
     #[schema(value_type = Object)]
     pub(super) content: JsonText,
 }

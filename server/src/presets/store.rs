@@ -16,6 +16,7 @@ use crate::paging::{Position, contains_pattern};
 fn kind(text: &str) -> PresetKind {
     match text {
         "instrument" => PresetKind::Instrument,
+        "export" => PresetKind::Export,
         _ => PresetKind::EffectChain,
     }
 }

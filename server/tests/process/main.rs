@@ -20,6 +20,7 @@ mod other_database;
 mod ownership;
 mod proxies;
 mod render;
+mod render_options;
 mod slow_clients;
 mod small_disk;
 mod start_and_stop;

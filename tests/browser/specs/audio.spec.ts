@@ -58,10 +58,9 @@ async function laneY(page: Page): Promise<number> {
 }
 
 test('a dropped file becomes a track with a clip, which can be set, copied, moved, looped and split', async ({ page, service }) => {
-  test.setTimeout(120_000);
   await openDemo(page, service);
   await dropTone(page, 100, 20);
-  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible();
   let stored = await saveAndRead(page, service);
   const [first] = clipsOf(stored);
   expect(trackOf(stored, 'Tone').kind).toBe('audio');
@@ -120,7 +119,7 @@ test('clips are trimmed and faded by their edges, and stay on audio tracks', asy
   await openDemo(page, service);
   await newSong(page);
   await dropTone(page, 0, 20);
-  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible();
   await page.getByRole('button', { name: 'Show the whole song' }).click();
   const y = await laneY(page);
   const box = await lanes(page).boundingBox();
@@ -143,7 +142,7 @@ test('a clip is audible from its first frame, at the sample rate of the song', a
   await openDemo(page, service);
   await newSong(page);
   await dropTone(page, 0, 20);
-  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible();
   await startRecording(page);
   await page.getByRole('button', { name: 'Play' }).click();
   await recordSound(page, 0);

@@ -23,7 +23,6 @@ function longestSilence(samples: Float32Array): number {
 }
 
 test('a song loads only its presets, and a new preset is added while the song plays', async ({ page, service }) => {
-  test.setTimeout(90_000);
   const banks = downloads(page);
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Play' }).click();

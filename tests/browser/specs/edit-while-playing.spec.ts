@@ -11,10 +11,9 @@ const RATE_HZ = 48_000;
 const BAR_SECS = 2.4;
 
 test('deleting a playing clip silences it within a bar, and undo restores it', async ({ page, service }) => {
-  test.setTimeout(120_000);
   const trackRenders = countTrackRenders(page);
   await openDemo(page, service);
-  await expect.poll(trackRenders, { timeout: 60_000 }).toBe(DEMO_TRACKS);
+  await expect.poll(trackRenders).toBe(DEMO_TRACKS);
   await page.getByRole('button', { name: 'Solo Flute' }).click();
   // The verse begins at bar 5. Its clip is selected when the page opens.
   const position = page.getByRole('button', { name: /^Position in bars/ });

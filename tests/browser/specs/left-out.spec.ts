@@ -6,7 +6,6 @@ import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
 test('the export dialog names missing parts of the song and where they are', async ({ page, service }) => {
-  test.setTimeout(120_000);
   const address = `${service.url}/api/v1/projects/demo`;
   const stored = await page.request.get(address);
   const song = (await stored.json()) as { master: Record<string, unknown>; tracks: Record<string, unknown>[] };
@@ -24,7 +23,7 @@ test('the export dialog names missing parts of the song and where they are', asy
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Export', exact: true }).click();
   await page.getByRole('button', { name: 'Start export' }).click();
-  await expect(page.getByLabel('Receipt')).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByLabel('Receipt')).toBeVisible();
   await expect(page.getByLabel('Receipt')).toContainText(/Limiter\s*\u2212[1-9]\d*\.\d dB at most, for [1-9]\d*\.\d s/);
   const missingParts = page.getByRole('status').filter({ hasText: 'Missing from this export' }).getByRole('listitem');
   await expect(missingParts).toHaveText([

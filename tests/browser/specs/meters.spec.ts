@@ -57,7 +57,7 @@ test('the meters show plausible values while the demo song plays', async ({ page
   await expect(panel).toBeVisible();
   expect(await integratedLufs(page)).toBe(-Infinity);
   await page.getByRole('button', { name: 'Play' }).click();
-  await expect.poll(() => integratedLufs(page), { timeout: 20_000 }).toBeGreaterThan(-40);
+  await expect.poll(() => integratedLufs(page)).toBeGreaterThan(-40);
   await playToBar(page, 4);
 
   for (const name of ['Momentary', 'Short-term', 'RMS left', 'RMS right']) {
@@ -79,7 +79,7 @@ test('the meters show plausible values while the demo song plays', async ({ page
   await page.screenshot({ path: 'output/meters.png' });
 
   await page.getByRole('button', { name: 'Stop' }).click();
-  await expect.poll(() => panelValue(page, 'Momentary'), { timeout: 15_000 }).toBeLessThan(-70);
+  await expect.poll(() => panelValue(page, 'Momentary')).toBeLessThan(-70);
   const stopped = await integratedLufs(page);
   expect(stopped).toBeGreaterThan(-40);
   await panel.getByRole('button', { name: 'LUFS integrated' }).click();
@@ -97,7 +97,7 @@ test('the meters fit a small window', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Mixer' }).click();
   await page.getByRole('button', { name: 'Play' }).click();
-  await expect.poll(() => integratedLufs(page), { timeout: 20_000 }).toBeGreaterThan(-40);
+  await expect.poll(() => integratedLufs(page)).toBeGreaterThan(-40);
   const spectrum = await panelOf(page).locator('canvas').boundingBox();
   expect(spectrum?.height).toBeGreaterThanOrEqual(40);
   expect((spectrum?.y ?? 768) + (spectrum?.height ?? 0)).toBeLessThan(768);
@@ -105,12 +105,11 @@ test('the meters fit a small window', async ({ page, service }) => {
 });
 
 test('the measured loudness of a song equals that of its export', async ({ page, service }) => {
-  test.setTimeout(120_000);
   const song = await speedUp(page, service, 4);
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Play' }).click();
-  await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible({ timeout: 20_000 });
-  await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible();
   const played = { lufs: await integratedLufs(page), truePeakDbtp: await panelValue(page, 'True peak') };
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, {
     data: { project: song, format: 'wav', bit_depth: 'float32' },

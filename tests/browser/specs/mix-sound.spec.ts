@@ -57,7 +57,6 @@ async function storeMix(page: Page, service: Service): Promise<Document> {
 }
 
 test('playback of a whole mix equals its export', async ({ page, service }) => {
-  test.setTimeout(180_000);
   const project = await storeMix(page, service);
   await openDemo(page, service);
   await startRecording(page);

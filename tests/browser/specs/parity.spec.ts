@@ -18,7 +18,6 @@ import {
 const CALL_FRAMES = [128, 512, 4096];
 
 test('every song has the hash of the native renders', async ({ page }) => {
-  test.setTimeout(600_000);
   const { sampleRateHz, songFrames, startFrames, soughtFrame, cases } = songManifest();
   expect(cases).toHaveLength(20);
   const banks = [...new Set(cases.flatMap(({ wholeBank }) => wholeBank ?? []))];
@@ -53,7 +52,6 @@ test('every song has the hash of the native renders', async ({ page }) => {
 });
 
 test('every project has the session and the hash of the native renders', async ({ page }) => {
-  test.setTimeout(600_000);
   const { sounds, cases } = projectManifest();
   expect(cases.length).toBeGreaterThan(5);
   const server = await startParityServer([]);

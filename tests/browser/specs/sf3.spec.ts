@@ -10,8 +10,8 @@ test.use({ settings: { SF_INSTRUMENT_SOUND: 'client', SF_DEFAULT_SOUNDFONT: 'mus
 test('keys play a bank of compressed samples', async ({ page, service }) => {
   const banks = downloads(page);
   await openDemo(page, service);
-  await expect.poll(() => banks.length, { timeout: 30_000 }).toBe(1);
-  await expect(page.getByText(/^Loading/)).toHaveCount(0, { timeout: 30_000 });
+  await expect.poll(() => banks.length).toBe(1);
+  await expect(page.getByText(/^Loading/)).toHaveCount(0);
   await startRecording(page);
   await page.keyboard.down('a');
   await recordSound(page, 0.01);

@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { largestDifference, peak, readFloatWav } from './audio';
 import { recorded, recordMore, startRecording } from './capture';
-import { expect, test, type Service } from './service';
+import { expect, type Service } from './service';
 
 const RATE_HZ = 48_000;
 const DEMO_SECS = 88.6;
@@ -12,20 +12,20 @@ export const DEMO_TRACKS = 6;
 export async function openDemo(page: Page, service: Service): Promise<void> {
   await page.goto(service.url);
   await expect(page.getByRole('button', { name: 'Play' })).toBeEnabled();
-  await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null)).toBe(true);
 }
 
 /** Starts playback, and waits until the song plays. */
 export async function play(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Play' }).click();
-  await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible();
 }
 
 /** Waits until the playhead reaches a bar. Bars are counted from 1. */
 export async function playToBar(page: Page, bar: number): Promise<void> {
   const position = page.getByRole('button', { name: /^Position in bars/ });
   const barShown = async (): Promise<number> => Number.parseInt((await position.textContent()) ?? '', 10);
-  await expect.poll(barShown, { timeout: 120_000 }).toBeGreaterThanOrEqual(bar);
+  await expect.poll(barShown).toBeGreaterThanOrEqual(bar);
 }
 
 /**
@@ -73,11 +73,10 @@ export async function expectDemoAsRendered(
   service: Service,
   instrumentSound: 'server' | 'client',
 ): Promise<void> {
-  test.setTimeout(240_000);
   const trackRenders = countTrackRenders(page);
   await openDemo(page, service);
   const expectedRenders = instrumentSound === 'server' ? DEMO_TRACKS : 0;
-  await expect.poll(trackRenders, { timeout: 120_000 }).toBe(expectedRenders);
+  await expect.poll(trackRenders).toBe(expectedRenders);
   await expect(page.getByText(`sound from ${instrumentSound === 'server' ? 'the service' : 'this browser'}`, { exact: true })).toBeVisible();
   await startRecording(page);
   await play(page);

@@ -96,6 +96,8 @@ export type ExportOptions = {
   noiseShaping: boolean;
   sampleRateHz: SampleRateHz;
   targetLufs: number | null;
+  /** Highest true peak of a normalized file in dBTP. */
+  truePeakDb: number;
   /** Whether to check how the song sounds in mono. */
   channelCheck: boolean;
   title: string;
@@ -113,7 +115,7 @@ export async function startExport({ call }: Api, project: Project, options: Expo
         bit_rate_kbps: options.quality && 'bitRateKbps' in options.quality ? (options.quality.bitRateKbps as BitRateKbps) : null,
         quality: options.quality && 'quality' in options.quality ? options.quality.quality : null,
         noise_shaping: options.noiseShaping,
-        normalize: options.targetLufs === null ? null : { lufs: options.targetLufs },
+        normalize: options.targetLufs === null ? null : { lufs: options.targetLufs, true_peak_db: options.truePeakDb },
         channel_check: options.channelCheck,
         sample_rate_hz: options.sampleRateHz,
         metadata: { title: options.title, ...options.tags },

@@ -33,6 +33,9 @@ export type InstrumentSound = Schemas['InstrumentSound'];
 export type BitDepth = Schemas['BitDepth'];
 export type ChannelReport = Schemas['ChannelReport'];
 export type ExportFormat = Schemas['Format'];
+/** The options of an export that a preset contains. */
+export type ExportPresetOptions = Omit<Schemas['FileOptions'], 'metadata'> & Schemas['SoundOptions'];
+export type PresetSummary = Schemas['PresetSummary'];
 export type BitRateKbps = NonNullable<Schemas['FileOptions']['bit_rate_kbps']>;
 export type NormalizationReport = Schemas['NormalizationReport'];
 

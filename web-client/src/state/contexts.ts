@@ -25,6 +25,7 @@ import type { Notices } from './notices.svelte';
 import type { AutomatedValues } from './playback/automated-values';
 import type { SoundSource } from './playback/sound-source.svelte';
 import type { Transport } from './playback/transport';
+import type { ExportPresets } from './songs/export-presets.svelte';
 import type { Exporting } from './songs/exporting.svelte';
 import type { MidiFiles } from './songs/midi-files.svelte';
 import type { Saving } from './songs/saving.svelte';
@@ -54,13 +55,14 @@ export type Playback = {
   soundSource: SoundSource;
 };
 
-/** Saving, opening, exporting and importing songs. */
+/** Saving, opening, exporting and importing songs, and presets of exports. */
 export type Songs = {
   saving: Saving;
   songList: SongList;
   songSwitch: SongSwitch;
   midiFiles: MidiFiles;
   exporting: Exporting;
+  exportPresets: ExportPresets;
 };
 
 /** The sounds, effects and audio files that the service offers. */

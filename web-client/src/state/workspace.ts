@@ -20,6 +20,7 @@ import { Notices } from './notices.svelte';
 import { AutomatedValues } from './playback/automated-values';
 import { SoundSource } from './playback/sound-source.svelte';
 import { Transport } from './playback/transport';
+import { ExportPresets } from './songs/export-presets.svelte';
 import { Exporting } from './songs/exporting.svelte';
 import { MidiFiles } from './songs/midi-files.svelte';
 import { Saving } from './songs/saving.svelte';
@@ -86,6 +87,7 @@ export function createWorkspace(): Workspace {
     songSwitch,
     midiFiles: new MidiFiles(session, song, songSwitch, soundFonts, notices),
     exporting: new Exporting(api),
+    exportPresets: new ExportPresets(api),
   };
 
   const account = new Account(session, notices, () => saving.autosave());

@@ -1,6 +1,7 @@
 //! Factory presets: the presets that come with the program.
 
 mod chains_table;
+mod exports_table;
 mod instruments_table;
 
 use std::sync::LazyLock;
@@ -62,21 +63,29 @@ static PRESETS: LazyLock<Vec<StoredPreset>> = LazyLock::new(|| {
     let chains = chains_table::CHAINS
         .iter()
         .map(|chain| preset(PresetKind::EffectChain, chain, &json!({ "effects": effects(chain) })));
-    instruments.chain(chains).collect()
+    let exports = exports_table::EXPORTS.iter().map(|export| {
+        let summary = summary(PresetKind::Export, export.id, export.name, "", export.description);
+        StoredPreset { summary, content: JsonText::of_value(&(export.options)()) }
+    });
+    instruments.chain(chains).chain(exports).collect()
 });
 
 fn preset(kind: PresetKind, chain: &FactoryChain, content: &Value) -> StoredPreset {
-    let summary = PresetSummary {
-        id: format!("{ID_PREFIX}{}", chain.id),
+    let summary = summary(kind, chain.id, chain.name, chain.category, chain.description);
+    StoredPreset { summary, content: JsonText::of_value(content) }
+}
+
+fn summary(kind: PresetKind, id: &str, name: &str, category: &str, description: &str) -> PresetSummary {
+    PresetSummary {
+        id: format!("{ID_PREFIX}{id}"),
         kind,
         source: PresetSource::Factory,
-        name: chain.name.to_owned(),
-        category: chain.category.to_owned(),
-        description: chain.description.to_owned(),
+        name: name.to_owned(),
+        category: category.to_owned(),
+        description: description.to_owned(),
         created_at: None,
         updated_at: None,
-    };
-    StoredPreset { summary, content: JsonText::of_value(content) }
+    }
 }
 
 fn effects(chain: &FactoryChain) -> Vec<Value> {

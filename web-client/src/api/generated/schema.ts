@@ -3236,7 +3236,9 @@ export interface components {
             /**
              * @description `effects` as on a track of a project. An instrument has a `synth_engine`, and may also have
              *     `effects`. Ids and side-chains of effects are not stored, because they have a meaning only
-             *     within one project.
+             *     within one project. An export has the options of `/plugins/render` that concern its file:
+             *     format, quality, tags, bit depth, noise shaping, sample rate, normalization and the check in
+             *     mono.
              */
             content: Record<string, unknown>;
         };
@@ -3244,7 +3246,7 @@ export interface components {
          * @description The purpose of a preset.
          * @enum {string}
          */
-        PresetKind: "instrument" | "effect_chain";
+        PresetKind: "instrument" | "effect_chain" | "export";
         /** @description Bank and program number of a preset. */
         PresetNumbers: {
             /**
@@ -3529,8 +3531,8 @@ export interface components {
         /** @description The result of a render. */
         RenderAnswer: components["schemas"]["RenderedFile"] & {
             /**
-             * @description Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
-             *     silent.
+             * @description Warnings about the file, as sentences: missing SoundFonts and presets, damaged samples,
+             *     and whether it is silent.
              */
             warnings: string[];
             /** @description Measurements, settings and hash of the render. */
@@ -4018,7 +4020,7 @@ export interface components {
         StoredPreset: components["schemas"]["PresetSummary"] & {
             /**
              * @description `effects` as on a track of a project, but without ids. An instrument also has a
-             *     `synth_engine`.
+             *     `synth_engine`. An export has options of `/plugins/render`.
              */
             content: Record<string, unknown>;
         };
@@ -6558,7 +6560,7 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
                 /** @description `instrument` or `effect_chain`; both by default. */
-                kind?: "instrument" | "effect_chain";
+                kind?: "instrument" | "effect_chain" | "export";
                 /** @description `factory` or `user`; both by default. */
                 source?: "factory" | "user";
                 /** @description Text that the name, the category or the description contains, in upper or lower case. */

@@ -44,7 +44,7 @@ export const WAV_ONLY: FormatCapabilities[] = [
 ];
 
 /** The variable qualities that the menu offers. */
-const QUALITIES = [10, 8, 6, 4, 2];
+const QUALITIES = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 
 /** Returns the key of a quality's menu item; empty without a quality. */
 export const qualityKeyOf = (quality: FileQuality | null): string => {

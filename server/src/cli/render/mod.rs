@@ -1,0 +1,219 @@
+//! The command `songfoundry render`, which renders songs to audio files without a service. Like the
+//! page, it imports a MIDI file as a project and then renders the project.
+
+mod master_gain;
+mod song;
+mod sound_args;
+mod soundfonts;
+mod summary;
+
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::bail;
+use dsp_core::render::MAX_TAIL_SECS;
+
+use self::song::{Song, name_of, stem_of};
+use self::sound_args::SoundArgs;
+use self::soundfonts::{CommandLineSources, NamedBank};
+use self::summary::Summary;
+use super::file_args::{CheckedFile, FileArgs};
+use super::output::{Output, STANDARD_STREAM};
+use super::progress::{Progress, interruption};
+use super::{Settings, describe};
+use crate::rendering::mix::{MixReport, render};
+use crate::rendering::receipt::receipt;
+use crate::rendering::selection::{Selection, TickRange};
+
+/// Render MIDI files or projects to audio files.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  songfoundry render song.mid --soundfont /usr/share/sounds/sf2/TimGM6mb.sf2 -o song.wav
+  songfoundry render project.json --soundfont bank.sf2 --sample-rate 44100 --bit-depth float32 -o song.wav
+  songfoundry render song.mid --soundfont bank.sf2 --lufs -14 --title Song --artist Ada -o song.mp3
+  songfoundry render *.mid --soundfont bank.sf2 --format flac -o album/
+  zcat song.mid.gz | songfoundry render - --soundfont bank.sf2 --quiet -o - | aplay
+  songfoundry render song.mid --soundfont bank.sf2 -o song.wav --json | jq .receipt.pcm_sha256
+
+Progress and warnings go to standard error, the receipt to standard output. The samples are those
+that the service exports for the same song, bank and rate; pcm_sha256 in the receipt shows it.
+
+Exit status: 0 if every file was written, 1 if one was not, 2 if the command line is not valid.")]
+pub(super) struct Args {
+    /// The songs: MIDI files (.mid, .rmi) or projects (.json), also compressed by gzip; `-` is
+    /// standard input. Several songs need a folder as the output.
+    #[arg(required = true, value_name = "SONG")]
+    songs: Vec<PathBuf>,
+    /// SF2 or SF3 file. Tracks that name a SoundFont play the file of this name, all others the
+    /// first one. May be given several times.
+    #[arg(long, value_name = "FILE", required = true)]
+    soundfont: Vec<PathBuf>,
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    sound: SoundArgs,
+    /// Render only this range of ticks (960 per quarter note), without a tail.
+    #[arg(long, value_name = "START:END", value_parser = tick_range, conflicts_with = "tail_secs")]
+    range: Option<TickRange>,
+    /// Render only the track with this id, even if it is muted. May be given several times.
+    #[arg(long = "track", value_name = "ID")]
+    tracks: Option<Vec<String>>,
+    /// Longest tail after the last item of the song, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
+    tail_secs: f64,
+    /// Fail, and write nothing, if the whole render is silent.
+    #[arg(long)]
+    strict: bool,
+    /// Memory for the render without the SoundFont. A song that needs more is refused. Default: the
+    /// setting SF_RENDER_MEMORY_BYTES.
+    #[arg(long, value_name = "BYTES")]
+    memory_bytes: Option<u64>,
+    /// Print the receipt as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn tail_secs(text: &str) -> Result<f64, String> {
+    let secs: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    if (0.0..=MAX_TAIL_SECS).contains(&secs) {
+        Ok(secs)
+    } else {
+        Err(format!("{secs} is outside 0 to {MAX_TAIL_SECS} seconds"))
+    }
+}
+
+fn tick_range(text: &str) -> Result<TickRange, String> {
+    let ticks = text.split_once(':').and_then(|(start, end)| Some((start.parse().ok()?, end.parse().ok()?)));
+    match ticks {
+        Some((start_tick, end_tick)) if start_tick < end_tick => Ok(TickRange { start_tick, end_tick }),
+        _ => Err(format!("`{text}` is not a range of ticks, such as 0:3840")),
+    }
+}
+
+pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
+    let file = args.file.check()?;
+    let outputs = outputs(args, &file)?;
+    let memory_bytes = match args.memory_bytes {
+        Some(bytes) => bytes,
+        None => settings.source()?.render_memory_bytes()?,
+    };
+    let banks = soundfonts::open(&args.soundfont)?;
+    let interrupted = interruption()?;
+    let batch = Batch { args, file, banks, memory_bytes, interrupted };
+    let mut failures = 0;
+    for (song, output) in args.songs.iter().zip(&outputs) {
+        match batch.render(song, output) {
+            Ok(()) => {}
+            Err(error) if outputs.len() == 1 || batch.interrupted.load(Ordering::Relaxed) => {
+                return Err(error);
+            }
+            Err(error) => {
+                failures += 1;
+                eprintln!("songfoundry: {}", describe(&error));
+            }
+        }
+    }
+    if failures > 0 {
+        bail!("{failures} of {} songs were not rendered", outputs.len());
+    }
+    Ok(())
+}
+
+/// Returns the path of the output of each song.
+///
+/// # Errors
+/// Two songs would be written to the same file, or standard input is named twice.
+fn outputs(args: &Args, file: &CheckedFile) -> anyhow::Result<Vec<PathBuf>> {
+    let is_input = |path: &&PathBuf| path.as_os_str() == STANDARD_STREAM;
+    if args.songs.iter().filter(is_input).count() > 1 {
+        bail!("standard input can be rendered only once");
+    }
+    let Some(folder) = args.file.folder()? else {
+        if args.songs.len() > 1 {
+            bail!(
+                "{} songs need a folder as the output, such as `-o {}/`",
+                args.songs.len(),
+                args.file.output.display()
+            );
+        }
+        return Ok(vec![args.file.output.clone()]);
+    };
+    let mut outputs: Vec<PathBuf> = Vec::new();
+    for song in &args.songs {
+        let output = folder.join(file.file_name(&stem_of(song)));
+        if let Some(index) = outputs.iter().position(|other| *other == output) {
+            bail!(
+                "{} and {} would both be written to {}",
+                name_of(&args.songs[index]),
+                name_of(song),
+                output.display()
+            );
+        }
+        outputs.push(output);
+    }
+    Ok(outputs)
+}
+
+/// The renders of one command.
+struct Batch<'a> {
+    args: &'a Args,
+    file: CheckedFile,
+    banks: Vec<NamedBank>,
+    memory_bytes: u64,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Batch<'_> {
+    /// Renders a song, and prints its summary.
+    fn render(&self, song_path: &Path, output_path: &Path) -> anyhow::Result<()> {
+        let Self { args, file, banks, memory_bytes, interrupted } = self;
+        let name = name_of(song_path);
+        let Song { document, project, mut warnings } = Song::read(song_path)?.with_sound(&args.sound)?;
+        let warn = |warning: &String| {
+            if !args.file.quiet {
+                eprintln!("songfoundry: {name}: {warning}");
+            }
+        };
+        warnings.iter().for_each(warn);
+        let selection = Selection { range: args.range, tracks: args.tracks.clone() };
+        if let Some(id) = selection.missing_track(&project) {
+            bail!("{name} has no instrument or audio track with the id `{id}`");
+        }
+        let mut options = file.clone().options(project.sample_rate_hz, args.tail_secs);
+        options.selection = selection;
+        let inputs: Vec<&Path> = args.soundfont.iter().map(PathBuf::as_path).chain([song_path]).collect();
+        let output = Output::create(output_path, &inputs)?;
+        let mut sources = CommandLineSources::new(banks, *memory_bytes, output.folder());
+        let mut progress = Progress::new("rendering", interrupted, args.file.quiet);
+        let mut observer = |fraction: f64| progress.show(fraction);
+        let destination = BufWriter::new(output.file());
+        let rendered = render(&project, &options, &mut sources, destination, &mut observer);
+        progress.end();
+        let report: MixReport = rendered.map_err(|error| output.failure(error))?;
+        if args.strict && report.is_silent {
+            bail!("the whole render is silent; {} was not written (--strict)", output_path.display());
+        }
+        let mut out = output.finish()?;
+        let render_warnings = report.warnings();
+        render_warnings.iter().for_each(warn);
+        warnings.extend(render_warnings);
+        let summary = Summary {
+            output: output_path.to_owned(),
+            duration_secs: report.file.measured.frames as f64 / f64::from(options.sample_rate_hz),
+            sample_rate_hz: options.sample_rate_hz,
+            bit_depth: options.stated_bit_depth(),
+            lufs: report.file.measured.integrated_lufs,
+            true_peak_db: report.file.measured.true_peak_dbtp,
+            receipt: receipt(&document, &project, &options, sources.soundfonts(), &report),
+            warnings,
+        };
+        match (args.json, args.file.quiet) {
+            (true, _) => summary.print_json(&mut out)?,
+            (false, false) => summary.print(&mut out)?,
+            (false, true) => {}
+        }
+        Ok(())
+    }
+}
