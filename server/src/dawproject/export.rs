@@ -43,9 +43,9 @@ const XML_BYTES_PER_DOCUMENT_BYTE: u64 = 2;
 /// Cubase, Studio One and others import.
 ///
 /// The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded,
-/// fades, tempo, time signatures, markers, and the automation of volume, pan and sends. The format cannot
-/// hold effects, plugins, sections and curves of automation: the comment in `metadata.xml` lists
-/// those of the project.
+/// fades, tempo, time signatures, markers, and the automation of volume, pan and sends. The format
+/// cannot hold effects, plugins, sections and curves of automation: the comment in `metadata.xml`
+/// lists those of the project.
 #[utoipa::path(get, path = "/projects/{id}/dawproject", tag = "projects",
     params(("id", description = "Id of the project")),
     responses((status = 200, description = "The file", content_type = "application/zip",

@@ -6,21 +6,22 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use schemas::Project;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::archive::{Archive, METADATA, PROJECT, entry_name};
 use super::metadata_reader;
 use super::project_reader::{self, ReadProject, SourceFile};
 use super::refusal::Refusal;
+use super::values::shown_name;
 use super::warnings::Warnings;
 use crate::allocator;
 use crate::audio;
 use crate::auth::CurrentUser;
 use crate::bundles;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, read_text, with_document};
+use crate::extract::{Json, Query, read_text, with_document};
 use crate::permits::Caller;
 use crate::projects::{self, Document};
 use crate::state::AppState;
@@ -34,6 +35,14 @@ const LOOPS_BYTES: usize = 8 * 1024 * 1024;
 
 /// Name of a file without a title.
 const UNTITLED: &str = "Imported project";
+
+/// Names of the new project.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Names {
+    /// Name of the project if the file has no title, for example the name of the file.
+    name: Option<String>,
+}
 
 /// Result of an import of a DAWproject file.
 #[derive(Debug, Serialize, ToSchema)]
@@ -58,9 +67,9 @@ pub(super) struct DawprojectImported {
 /// Tracks, groups, effect channels, sends, notes, MIDI controls, audio, tempo, time signatures,
 /// markers and the automation of volume, pan and sends are imported. Loops are written out.
 /// Plugins, stretched audio, scenes and other data that a project cannot have are left out or
-/// simplified; `warnings` lists them. The project has a new id. Audio that the caller already has is not stored
-/// again. If the import fails, nothing is stored.
-#[utoipa::path(post, path = "/projects/import/dawproject", tag = "projects",
+/// simplified; `warnings` lists them. The project has a new id. Audio that the caller already has
+/// is not stored again. If the import fails, nothing is stored.
+#[utoipa::path(post, path = "/projects/import/dawproject", tag = "projects", params(Names),
     request_body(content = String, content_type = "application/zip", description = "The file"),
     responses((status = 201, body = DawprojectImported, headers(("ETag" = String), ("Location" = String))),
         (status = 422, description = "`audio_limit`", body = Problem, content_type = "application/problem+json"),
@@ -69,6 +78,7 @@ pub(super) struct DawprojectImported {
 pub(super) async fn import(
     State(state): State<AppState>,
     user: CurrentUser,
+    Query(Names { name }): Query<Names>,
     request: Request,
 ) -> ApiResult<Response> {
     let received = bundles::receive(&state, request).await?;
@@ -77,7 +87,7 @@ pub(super) async fn import(
     let work = move |caller: &Caller| {
         let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
         let imported =
-            Import { state, runtime, owner_id, caller, added: Vec::new(), known: 0 }.run(&received);
+            Import { state, runtime, owner_id, caller, name, added: Vec::new(), known: 0 }.run(&received);
         // Returns the memory of a large file to the system before the next file is read.
         allocator::return_free_memory();
         imported
@@ -96,6 +106,8 @@ struct Import<'i> {
     state: &'i AppState,
     runtime: &'i Handle,
     owner_id: &'i str,
+    /// Name of the project if the file has no title.
+    name: Option<String>,
     caller: &'i Caller,
     /// Ids of audio files that this import added.
     added: Vec<String>,
@@ -124,8 +136,10 @@ impl Import<'_> {
         let text = archive
             .text(PROJECT, max_bytes, "The project of a DAWproject file")?
             .ok_or_else(|| Refusal::bad(format!("`{PROJECT}` is missing")))?;
-        let project =
-            Project::new(uuid::Uuid::new_v4().to_string(), title.unwrap_or_else(|| UNTITLED.to_owned()));
+        let name = title
+            .or(self.name.take().map(|name| shown_name(&name)).filter(|name| !name.is_empty()))
+            .unwrap_or_else(|| UNTITLED.to_owned());
+        let project = Project::new(uuid::Uuid::new_v4().to_string(), name);
         let caller = self.caller.clone();
         let mut read = self.with_document(text.len().max(LOOPS_BYTES), move || {
             let read = project_reader::read(text, project, &|| caller.has_disconnected())?;

@@ -7,7 +7,7 @@ use schemas::project::{Master, Send, SoundFontEngine, SynthEngine, Track, TrackK
 
 use super::INSTRUMENT_ID;
 use super::element_tree::{Node, Tree};
-use super::level::{Unit, db_of, pan_of};
+use super::level::{Unit, db_of, gain_of_db, pan_of};
 use super::refusal::Refusal;
 use super::values::{name_of, number, value_of};
 use super::warnings::Warnings;
@@ -246,13 +246,16 @@ impl Mixer {
                 warnings.add("Sends without a known destination were left out, of tracks", name);
                 continue;
             };
-            if send.child("Enable").is_some_and(|enable| is_false(enable, "value")) {
-                warnings.add("Sends that are switched off were left out, of tracks", name);
-                continue;
-            }
             let volume = send.child("Volume");
             let unit = volume.map_or(Unit::Linear, |volume| unit_of(volume, Unit::Linear));
             let level_db = volume.and_then(value_of).map_or(0.0, |value| db_of(value, unit));
+            if send.child("Enable").is_some_and(|enable| is_false(enable, "value")) {
+                // Many programs write a silent send from every track to every effect channel.
+                if gain_of_db(level_db) > 0.0 {
+                    warnings.add("Sends that are switched off were left out, of tracks", name);
+                }
+                continue;
+            }
             let pre_fader = send.attribute("type").is_some_and(|kind| kind == "pre");
             let parameter =
                 volume.and_then(|volume| volume.attribute("id")).map(|id| (id.into_owned(), unit));

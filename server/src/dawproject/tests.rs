@@ -52,6 +52,14 @@ impl Studio {
         (answer, project)
     }
 
+    /// Returns the name of the project of a file that is imported with this query.
+    async fn name_of_import(&self, query: &str, bytes: Vec<u8>) -> Value {
+        let call = self.app.remote(Method::POST, &format!("{IMPORT}?{query}")).token(&self.ada);
+        let answer = call.raw("application/zip", bytes).send().await.expect(201);
+        let id = answer["project_id"].as_str().expect("an id").to_owned();
+        self.get(&self.ada, &format!("{PROJECTS}/{id}")).await.expect(200)["name"].clone()
+    }
+
     async fn audio_count(&self, token: &str) -> usize {
         let list = self.get(token, "/api/v1/audio").await.expect(200);
         list["items"].as_array().expect("a list").len()
@@ -183,9 +191,6 @@ async fn an_exported_project_returns_unchanged() {
     let answer = studio.get(&studio.ada, &path).await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/zip"));
     assert!(answer.header("content-disposition").contains(".dawproject"), "{:?}", answer.headers);
-    if let Ok(folder) = std::env::var("DAWPROJECT_TEST_FOLDER") {
-        std::fs::write(format!("{folder}/song.dawproject"), &answer.bytes).expect("writes");
-    }
     let zip = ZipArchive::new(Cursor::new(&answer.bytes)).expect("an archive");
     let names: Vec<String> = zip.file_names().map(|name| name.expect("a name").into_owned()).collect();
     assert_eq!(names.len(), 3, "the recording is there once: {names:?}");
@@ -215,9 +220,6 @@ async fn what_the_format_cannot_hold_is_in_the_comment() {
     studio.save(&project).await;
     let answer = studio.get(&studio.ada, &format!("{PROJECTS}/everything/dawproject")).await;
     assert_eq!(answer.status, 200);
-    if let Ok(folder) = std::env::var("DAWPROJECT_TEST_FOLDER") {
-        std::fs::write(format!("{folder}/everything.dawproject"), &answer.bytes).expect("writes");
-    }
     let comment = String::from_utf8(entry(&answer.bytes, "metadata.xml")).expect("text");
     for named in ["effects", "plugin instruments", "curves of automation", "sections"] {
         assert!(comment.contains(named), "{named}: {comment}");
@@ -225,6 +227,19 @@ async fn what_the_format_cannot_hold_is_in_the_comment() {
     let (imported, found) = studio.imported(answer.bytes).await;
     assert_eq!(found["name"], "<&\">");
     assert_eq!(imported["audio_added"], 0);
+}
+
+#[tokio::test]
+async fn a_file_without_a_title_gets_the_name_of_the_query() {
+    let studio = Studio::start(&[]).await;
+    let project = b"<Project version=\"1.0\"/>";
+    let untitled =
+        || archive(&[("project.xml", project), ("metadata.xml", b"<MetaData><Title/></MetaData>")]);
+    let titled =
+        archive(&[("project.xml", project), ("metadata.xml", b"<MetaData><Title>T</Title></MetaData>")]);
+    assert_eq!(studio.name_of_import("name=My%20song%0A", untitled()).await, "My song");
+    assert_eq!(studio.name_of_import("name=", untitled()).await, "Imported project");
+    assert_eq!(studio.name_of_import("name=My%20song", titled).await, "T");
 }
 
 /// A file as Bitwig Studio writes it: nested clips, warps, a group and an effect channel.
@@ -274,7 +289,8 @@ const NESTED: &str = r##"
 <TempoAutomation timeUnit="beats" unit="bpm"><Target parameter="id0"/><RealPoint time="0" value="120" interpolation="hold"/>
  <RealPoint time="16" value="60" interpolation="hold"/></TempoAutomation>
 </Arrangement>
-<Scenes><Scene name="Scene 1"><Lanes/></Scene></Scenes>"##;
+<Scenes><Scene name="Scene 1"><Lanes><ClipSlot track="id5"><Clip time="0"/></ClipSlot></Lanes></Scene>
+ <Scene name="Scene 2"><Lanes><ClipSlot track="id5"/></Lanes></Scene></Scenes>"##;
 
 #[tokio::test]
 async fn nested_clips_of_another_program_are_imported() {
@@ -318,6 +334,7 @@ async fn nested_clips_of_another_program_are_imported() {
     for named in ["Surge XT", "`Fast`", "Scene 1", "../../etc/passwd", "other parameters"] {
         assert!(warnings.contains(named), "{named}: {warnings}");
     }
+    assert!(!warnings.contains("Scene 2"), "{warnings}");
     assert_eq!(answer["warnings"].as_array().map(Vec::len), Some(5), "{warnings}");
 }
 

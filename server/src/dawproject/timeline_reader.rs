@@ -60,11 +60,23 @@ pub(super) fn read(
         }
     }
     let scenes = tree.root().child("Scenes").into_iter().flat_map(Node::children);
-    for scene in scenes {
+    for scene in scenes.filter(|scene| has_clip(*scene)) {
         reader.warnings.add("Scenes of the clip launcher were left out", &name_of(scene));
     }
     reader.contents.sort();
     Ok(reader.contents)
+}
+
+/// Whether a scene has a clip. Many programs write empty scenes into every file.
+fn has_clip(scene: Node<'_>) -> bool {
+    let mut open = vec![scene];
+    while let Some(node) = open.pop() {
+        if node.name() == "Clip" {
+            return true;
+        }
+        open.extend(node.children());
+    }
+    false
 }
 
 /// Reads nested timelines.
