@@ -23,6 +23,7 @@ pub mod clock;
 mod compression;
 pub mod config;
 mod cors;
+mod dawproject;
 pub mod db;
 mod disk;
 mod docs;

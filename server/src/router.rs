@@ -39,9 +39,9 @@ use crate::extract::{BodyLimit, body_limit};
 use crate::query_names::{QueryNames, refuse_unknown};
 use crate::state::AppState;
 use crate::{
-    admin, ai_presets, ai_proxy, audio, auth, body_pace, bundles, compression, cors, docs, exports, files,
-    health, held_answers, media, metrics, monitoring, multitrack, page, panics, plugins, presets, projects,
-    request_log, soundfonts, system, tasks, user_config,
+    admin, ai_presets, ai_proxy, audio, auth, body_pace, bundles, compression, cors, dawproject, docs,
+    exports, files, health, held_answers, media, metrics, monitoring, multitrack, page, panics, plugins,
+    presets, projects, request_log, soundfonts, system, tasks, user_config,
 };
 
 /// Head of the OpenAPI document.
@@ -63,6 +63,7 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
         .merge(audio::routes(config))
         .merge(auth::routes())
         .merge(bundles::routes(config))
+        .merge(dawproject::routes(config))
         .merge(exports::routes(config))
         .merge(files::routes(config))
         .merge(media::routes())

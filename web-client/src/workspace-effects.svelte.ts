@@ -3,7 +3,7 @@ import { untrack } from 'svelte';
 
 import { listenToKeys } from './keyboard/listen-to-keys';
 import type { Workspace } from './state/contexts';
-import { isAudioFile, isMidiFile } from './state/pick-file';
+import { isAudioFile, isMidiFile, isProjectFile } from './state/pick-file';
 
 const DEFAULT_AUTOSAVE_SECS = 30;
 const DEFAULT_POLL_SECS = 3;
@@ -104,6 +104,10 @@ async function addFiles({ editing, songs, notices }: Workspace, files: File[]): 
   for (const file of files) {
     if (isMidiFile(file)) await songs.midiFiles.open(file);
     else if (isAudioFile(file)) await editing.audioClipCommands.addFilesAtPlayhead([file]);
-    else notices.show('error', `${file.name} is neither a MIDI file nor an audio file (WAV, AIFF, FLAC, MP3, Ogg Vorbis, AAC).`);
+    else if (isProjectFile(file)) await songs.projectFiles.open(file);
+    else {
+      const accepted = 'a MIDI file, an audio file (WAV, AIFF, FLAC, MP3, Ogg Vorbis, AAC), a DAWproject file or a bundle';
+      notices.show('error', `${file.name} is not ${accepted}.`);
+    }
   }
 }

@@ -62,18 +62,7 @@ impl<R: Read + Seek> Archive<R> {
     /// # Errors
     /// [`BundleError::Bad`] with the reason.
     pub(super) fn open(reader: R) -> Result<Self, BundleError> {
-        let limited = LimitedReader { reader, remaining_bytes: Some(DIRECTORY_MAX_BYTES) };
-        let mut zip = ZipArchive::new(limited)
-            .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))?;
-        if zip.has_duplicate_names() {
-            return Err(BundleError::bad("it has two entries with the same name"));
-        }
-        if zip.len() > ENTRIES_MAX {
-            return Err(BundleError::bad(format!(
-                "it has {} entries, and at most {ENTRIES_MAX} are allowed",
-                zip.len()
-            )));
-        }
+        let mut zip = open_zip(reader).map_err(BundleError::Bad)?;
         for number in 0..zip.len() {
             let entry = zip.by_index_raw(number).map_err(|error| BundleError::bad(error.to_string()))?;
             let name = entry.name().map_err(|error| BundleError::bad(error.to_string()))?;
@@ -82,13 +71,7 @@ impl<R: Read + Seek> Archive<R> {
                 return Err(BundleError::bad(format!("`{shown}` does not belong in a bundle")));
             }
         }
-        let mut reader = zip.into_inner();
-        reader.remaining_bytes = None;
-        // The central directory was checked, so it is read again without the limit.
-        reader.seek(SeekFrom::Start(0))?;
-        ZipArchive::new(reader)
-            .map(Self)
-            .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))
+        Ok(Self(zip))
     }
 
     /// Reads an entry of at most `max_bytes` bytes. `subject` names the entry in errors.
@@ -126,6 +109,26 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
+/// Opens a zip archive and checks the size of its directory, whose memory is thereby limited.
+///
+/// # Errors
+/// The reason why the archive is refused, without a full stop.
+pub(crate) fn open_zip<R: Read + Seek>(reader: R) -> Result<ZipArchive<LimitedReader<R>>, String> {
+    let limited = LimitedReader { reader, remaining_bytes: Some(DIRECTORY_MAX_BYTES) };
+    let zip = ZipArchive::new(limited).map_err(|error| format!("it cannot be opened: {error}"))?;
+    if zip.has_duplicate_names() {
+        return Err("it has two entries with the same name".to_owned());
+    }
+    if zip.len() > ENTRIES_MAX {
+        return Err(format!("it has {} entries, and at most {ENTRIES_MAX} are allowed", zip.len()));
+    }
+    let mut reader = zip.into_inner();
+    reader.remaining_bytes = None;
+    // The central directory was checked, so it is read again without the limit.
+    reader.seek(SeekFrom::Start(0)).map_err(|error| format!("it cannot be opened: {error}"))?;
+    ZipArchive::new(reader).map_err(|error| format!("it cannot be opened: {error}"))
+}
+
 /// Whether a bundle may have an entry with this name.
 pub(super) fn is_bundle_entry(name: &str) -> bool {
     let is_plain = |file: &str| {
@@ -137,7 +140,7 @@ pub(super) fn is_bundle_entry(name: &str) -> bool {
 }
 
 /// A reader that fails after `remaining_bytes`, if this limit is set.
-struct LimitedReader<R> {
+pub(crate) struct LimitedReader<R> {
     reader: R,
     remaining_bytes: Option<u64>,
 }

@@ -80,8 +80,11 @@ pub(super) async fn import(
     Ok((StatusCode::CREATED, headers, Json(imported)).into_response())
 }
 
-/// Writes the request body to an unnamed file.
-async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
+/// Writes the request body, a zip archive, to an unnamed file.
+///
+/// # Errors
+/// The body has another media type or exceeds the route's limit, or the disk is full.
+pub(crate) async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
     body_kind::require_if_given(request.headers(), MEDIA_TYPES)?;
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
     let blobs = state.blobs.local();

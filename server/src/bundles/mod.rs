@@ -15,6 +15,8 @@ mod manifest;
 
 use std::sync::Arc;
 
+pub(crate) use archive::{LimitedReader, open_zip};
+pub(crate) use import::receive;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

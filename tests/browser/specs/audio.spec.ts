@@ -3,6 +3,7 @@ import type { Locator, Page } from '@playwright/test';
 import { firstSound, peak } from '../support/audio';
 import { recorded, recordMore, recordSound, startRecording } from '../support/capture';
 import { newSong, openDemo } from '../support/demo';
+import { draggedFiles } from '../support/files';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
 import { toneWav } from '../support/tone';
@@ -35,17 +36,7 @@ const dropTone = (page: Page, x: number, y: number): Promise<void> => dropFiles(
 async function dropFiles(page: Page, files: Record<string, Buffer>, x: number, y: number): Promise<void> {
   const box = await lanes(page).boundingBox();
   if (!box) throw new Error('the lanes are not shown');
-  const dataTransfer = await page.evaluateHandle(
-    (encodedFiles) => {
-      const transfer = new DataTransfer();
-      for (const [name, encoded] of encodedFiles) {
-        const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
-        transfer.items.add(new File([bytes], name));
-      }
-      return transfer;
-    },
-    Object.entries(files).map(([name, file]) => [name, file.toString('base64')] as const),
-  );
+  const dataTransfer = await draggedFiles(page, files);
   await lanes(page).dispatchEvent('drop', { dataTransfer, clientX: box.x + x, clientY: box.y + y });
 }
 

@@ -3,26 +3,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { newSong, openDemo } from '../support/demo';
+import { dropFile } from '../support/files';
 import { expect, test } from '../support/service';
 
 const SONG = '/usr/share/games/openttd/baseset/openmsx/city_blues_redfarn.mid';
 const SONG_TRACKS = 5;
-
-/** Drops a file on the page, as a user does from a file manager. */
-async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
-  const transfer = await page.evaluateHandle(
-    ({ name, encoded }) => {
-      const transfer = new DataTransfer();
-      const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
-      transfer.items.add(new File([bytes], name, { type: 'audio/midi' }));
-      return transfer;
-    },
-    { name, encoded: bytes.toString('base64') },
-  );
-  for (const type of ['dragenter', 'dragover', 'drop']) {
-    await page.dispatchEvent('body', type, { dataTransfer: transfer });
-  }
-}
 
 const trackHeaders = (page: Page) => page.getByRole('listitem', { name: /^Track / });
 
@@ -31,7 +16,7 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   await newSong(page);
   await expect(trackHeaders(page)).toHaveCount(0);
 
-  await drop(page, 'city_blues_redfarn.mid', readFileSync(SONG));
+  await dropFile(page, 'city_blues_redfarn.mid', readFileSync(SONG));
   await expect(trackHeaders(page)).toHaveCount(SONG_TRACKS);
   await page.keyboard.press('Control+z');
   await expect(trackHeaders(page)).toHaveCount(0);
@@ -106,7 +91,7 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {
   await openDemo(page, service);
   const before = await trackHeaders(page).count();
-  await drop(page, 'broken.mid', Buffer.from('MThd but not really'));
+  await dropFile(page, 'broken.mid', Buffer.from('MThd but not really'));
   await expect(page.getByRole('alert')).toContainText(/MIDI/);
   await expect(trackHeaders(page)).toHaveCount(before);
 });

@@ -142,5 +142,10 @@ export const importMidi = ({ call }: Api, file: Blob, name: string, soundfontId:
       bodySerializer: () => file,
     }),
   );
+/** A file that contains a song with its audio. */
+export type SongFileFormat = 'bundle' | 'dawproject';
+/** Returns a saved song with its audio. */
+export const songFile = ({ call }: Api, id: string, format: SongFileFormat) =>
+  bodyOf(call.GET(`/api/v1/projects/{id}/${format}`, { params: { path: { id } }, parseAs: 'blob' }));
 export const exportMidi = ({ call }: Api, project: Project) =>
   bodyOf(call.POST('/api/v1/multitrack/midi/export', { body: { project }, parseAs: 'blob' }));

@@ -40,6 +40,8 @@ export type BitRateKbps = NonNullable<Schemas['FileOptions']['bit_rate_kbps']>;
 export type NormalizationReport = Schemas['NormalizationReport'];
 
 export type ProjectEntry = Schemas['ProjectSummary'];
+/** The song of a bundle or DAWproject file that the service has stored. */
+export type StoredSong = Schemas['Imported'] | Schemas['DawprojectImported'];
 
 export type SoundFontEntry = Schemas['SoundFont'];
 export type SoundFontUpload = Schemas['SoundFontUpload'];

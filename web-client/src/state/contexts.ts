@@ -28,6 +28,7 @@ import type { Transport } from './playback/transport';
 import type { ExportPresets } from './songs/export-presets.svelte';
 import type { Exporting } from './songs/exporting.svelte';
 import type { MidiFiles } from './songs/midi-files.svelte';
+import type { ProjectFiles } from './songs/project-files.svelte';
 import type { Saving } from './songs/saving.svelte';
 import type { SongList } from './songs/song-list.svelte';
 import type { SongSwitch } from './songs/song-switch.svelte';
@@ -61,6 +62,7 @@ export type Songs = {
   songList: SongList;
   songSwitch: SongSwitch;
   midiFiles: MidiFiles;
+  projectFiles: ProjectFiles;
   exporting: Exporting;
   exportPresets: ExportPresets;
 };

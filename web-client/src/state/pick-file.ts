@@ -19,10 +19,17 @@ export const AUDIO_ACCEPT = '.wav,.aif,.aiff,.flac,.mp3,.ogg,.oga,.m4a,.aac';
 /** File name extensions of SoundFonts. */
 export const SOUNDFONT_ACCEPT = '.sf2,.sf3';
 
+/** File name extensions of files that contain a song with its audio. */
+export const PROJECT_FILE_ACCEPT = '.dawproject,.zip';
+
 export function isAudioFile(file: File): boolean {
   return /\.(wav|aiff?|flac|mp3|og[ga]|m4a|aac)$/i.test(file.name);
 }
 
 export function isMidiFile(file: File): boolean {
   return /\.(midi?|kar|rmi)$/i.test(file.name) || /^audio\/(x-)?midi$/.test(file.type);
+}
+
+export function isProjectFile(file: File): boolean {
+  return /\.(dawproject|zip)$/i.test(file.name);
 }

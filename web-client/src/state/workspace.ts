@@ -23,6 +23,7 @@ import { Transport } from './playback/transport';
 import { ExportPresets } from './songs/export-presets.svelte';
 import { Exporting } from './songs/exporting.svelte';
 import { MidiFiles } from './songs/midi-files.svelte';
+import { ProjectFiles } from './songs/project-files.svelte';
 import { Saving } from './songs/saving.svelte';
 import { SongList } from './songs/song-list.svelte';
 import { SongSwitch } from './songs/song-switch.svelte';
@@ -86,6 +87,7 @@ export function createWorkspace(): Workspace {
     songList,
     songSwitch,
     midiFiles: new MidiFiles(session, song, songSwitch, soundFonts, notices),
+    projectFiles: new ProjectFiles(api, song, saving, songList, songSwitch, notices),
     exporting: new Exporting(api),
     exportPresets: new ExportPresets(api),
   };

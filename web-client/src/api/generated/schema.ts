@@ -1340,6 +1340,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/import/dawproject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stores the project of a DAWproject file (Bitwig Studio, Cubase, Studio One and others) with its
+         *     audio.
+         * @description Tracks, groups, effect channels, sends, notes, MIDI controls, audio, tempo, time signatures,
+         *     markers and the automation of volume, pan and sends are imported. Loops are written out.
+         *     Plugins, stretched audio, scenes and other data that a project cannot have are left out or
+         *     simplified; `warnings` lists them. The project has a new id. Audio that the caller already has
+         *     is not stored again. If the import fails, nothing is stored.
+         */
+        post: operations["post_projects_import_dawproject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/temp": {
         parameters: {
             query?: never;
@@ -1438,6 +1463,30 @@ export interface paths {
         };
         /** Sends a project and the audio files that it uses as one zip archive. */
         get: operations["get_projects_id_bundle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{id}/dawproject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sends a project and the audio files that it uses as a DAWproject file, which Bitwig Studio,
+         *     Cubase, Studio One and others import.
+         * @description The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded,
+         *     fades, tempo, time signatures, markers, and the automation of volume, pan and sends. The format
+         *     cannot hold effects, plugins, sections and curves of automation: the comment in `metadata.xml`
+         *     lists those of the project.
+         */
+        get: operations["get_projects_id_dawproject"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2051,6 +2100,24 @@ export interface components {
             username: string;
             /** @description Password. */
             password: string;
+        };
+        /** @description Result of an import of a DAWproject file. */
+        DawprojectImported: {
+            /** @description Id of the new project. */
+            project_id: string;
+            /**
+             * Format: int64
+             * @description Revision of the project.
+             */
+            revision: number;
+            /** @description Time of the import, RFC 3339. */
+            updated_at: string;
+            /** @description Number of audio files that are new for the caller. */
+            audio_added: number;
+            /** @description Number of audio files that the caller already had. */
+            audio_known: number;
+            /** @description Warnings, as sentences, about data of the file that was left out or changed. */
+            warnings: string[];
         };
         /** @description A media folder. */
         Drive: {
@@ -6759,6 +6826,33 @@ export interface operations {
             };
         };
     };
+    post_projects_import_dawproject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The file */
+        requestBody: {
+            content: {
+                "application/zip": string;
+            };
+        };
+        responses: {
+            /** @description Created; the body describes the new resource. */
+            201: {
+                headers: {
+                    ETag?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DawprojectImported"];
+                };
+            };
+        };
+    };
     get_projects_temp: {
         parameters: {
             query?: never;
@@ -6975,6 +7069,37 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The archive */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description The requested range */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_projects_id_dawproject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
             200: {
                 headers: {
                     ETag?: string;
