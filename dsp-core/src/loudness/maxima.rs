@@ -32,6 +32,8 @@ pub(super) struct Maxima {
     momentary_power: f64,
     /// Highest mean power of a short-term window.
     short_term_power: f64,
+    /// Mean power of the last short-term window.
+    latest_short_term_power: f64,
 }
 
 impl Maxima {
@@ -43,6 +45,7 @@ impl Maxima {
             interval_count: 0,
             momentary_power: 0.0,
             short_term_power: 0.0,
+            latest_short_term_power: 0.0,
         }
     }
 
@@ -78,16 +81,18 @@ impl Maxima {
     fn end_interval(&mut self, power: f64) {
         self.powers[self.interval_count % SHORT_TERM_INTERVALS] = power;
         self.interval_count += 1;
-        // The intervals are summed again each time, because a running sum would keep the rounding
-        // errors of loud intervals.
-        let mean = |intervals: usize| -> f64 {
-            let end = self.interval_count % SHORT_TERM_INTERVALS;
-            let newest = &self.powers[end.saturating_sub(intervals)..end];
-            let oldest = &self.powers[SHORT_TERM_INTERVALS - (intervals - newest.len())..];
-            (newest.iter().sum::<f64>() + oldest.iter().sum::<f64>()) / intervals as f64
-        };
-        self.momentary_power = self.momentary_power.max(mean(MOMENTARY_INTERVALS));
-        self.short_term_power = self.short_term_power.max(mean(SHORT_TERM_INTERVALS));
+        self.momentary_power = self.momentary_power.max(self.mean(MOMENTARY_INTERVALS));
+        self.latest_short_term_power = self.mean(SHORT_TERM_INTERVALS);
+        self.short_term_power = self.short_term_power.max(self.latest_short_term_power);
+    }
+
+    /// Returns the mean power of the last intervals. They are summed again each time, because a
+    /// running sum would keep the rounding errors of loud intervals.
+    fn mean(&self, intervals: usize) -> f64 {
+        let end = self.interval_count % SHORT_TERM_INTERVALS;
+        let newest = &self.powers[end.saturating_sub(intervals)..end];
+        let oldest = &self.powers[SHORT_TERM_INTERVALS - (intervals - newest.len())..];
+        (newest.iter().sum::<f64>() + oldest.iter().sum::<f64>()) / intervals as f64
     }
 
     /// Returns the highest momentary loudness in LUFS; minus infinity for silence.
@@ -98,6 +103,12 @@ impl Maxima {
     /// Returns the highest short-term loudness in LUFS; minus infinity for silence.
     pub(super) fn short_term_lufs(&self) -> f64 {
         lufs(self.short_term_power * self.window_ratio(SHORT_TERM_INTERVALS))
+    }
+
+    /// Returns the short-term loudness of the last complete interval in LUFS; minus infinity for
+    /// silence.
+    pub(super) fn latest_short_term_lufs(&self) -> f64 {
+        lufs(self.latest_short_term_power * self.window_ratio(SHORT_TERM_INTERVALS))
     }
 
     /// Returns the length of a window divided by the length of the signal, at least 1. It corrects

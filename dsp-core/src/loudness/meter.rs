@@ -119,6 +119,12 @@ impl LoudnessMeter {
         self.meter.loudness_shortterm().expect("the meter has mode S")
     }
 
+    /// Returns the loudness of the 3 s, or of the shorter signal, until the last whole 10 ms, in
+    /// LUFS; minus infinity for silence. It needs less time than [`Self::short_term_lufs`].
+    pub fn latest_short_term_lufs(&self) -> f64 {
+        self.maxima.latest_short_term_lufs()
+    }
+
     /// Returns the true peak of a channel so far, in dBTP; minus infinity for silence. `None` if
     /// the signal has no such channel.
     pub fn true_peak_dbtp(&self, channel: usize) -> Option<f64> {

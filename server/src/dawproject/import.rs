@@ -6,11 +6,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use schemas::Project;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tokio::runtime::Handle;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::archive::{Archive, METADATA, PROJECT, entry_name};
+use super::import_query::ImportQuery;
 use super::metadata_reader;
 use super::project_reader::{self, ReadProject, SourceFile};
 use super::refusal::Refusal;
@@ -35,14 +36,6 @@ const LOOPS_BYTES: usize = 8 * 1024 * 1024;
 
 /// Name of a file without a title.
 const UNTITLED: &str = "Imported project";
-
-/// Names of the new project.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(super) struct Names {
-    /// Name of the project if the file has no title, for example the name of the file.
-    name: Option<String>,
-}
 
 /// Result of an import of a DAWproject file.
 #[derive(Debug, Serialize, ToSchema)]
@@ -69,7 +62,7 @@ pub(super) struct DawprojectImported {
 /// Plugins, stretched audio, scenes and other data that a project cannot have are left out or
 /// simplified; `warnings` lists them. The project has a new id. Audio that the caller already has
 /// is not stored again. If the import fails, nothing is stored.
-#[utoipa::path(post, path = "/projects/import/dawproject", tag = "projects", params(Names),
+#[utoipa::path(post, path = "/projects/import/dawproject", tag = "projects", params(ImportQuery),
     request_body(content = String, content_type = "application/zip", description = "The file"),
     responses((status = 201, body = DawprojectImported, headers(("ETag" = String), ("Location" = String))),
         (status = 422, description = "`audio_limit`", body = Problem, content_type = "application/problem+json"),
@@ -78,7 +71,7 @@ pub(super) struct DawprojectImported {
 pub(super) async fn import(
     State(state): State<AppState>,
     user: CurrentUser,
-    Query(Names { name }): Query<Names>,
+    Query(query): Query<ImportQuery>,
     request: Request,
 ) -> ApiResult<Response> {
     let received = bundles::receive(&state, request).await?;
@@ -87,7 +80,8 @@ pub(super) async fn import(
     let work = move |caller: &Caller| {
         let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
         let imported =
-            Import { state, runtime, owner_id, caller, name, added: Vec::new(), known: 0 }.run(&received);
+            Import { state, runtime, owner_id, caller, name: query.name, added: Vec::new(), known: 0 }
+                .run(&received);
         // Returns the memory of a large file to the system before the next file is read.
         allocator::return_free_memory();
         imported

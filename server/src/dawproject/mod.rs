@@ -15,6 +15,7 @@ mod entry_names;
 mod export;
 mod expressions;
 mod import;
+mod import_query;
 mod item_writer;
 mod level;
 mod metadata_reader;

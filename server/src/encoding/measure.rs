@@ -6,10 +6,13 @@ use dsp_core::wav::SampleFormat;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::loudness_curve::{CurveCollector, LoudnessCurve};
+
 /// Hashes and measures the audio data of a WAV file.
 pub(crate) struct Measure {
     format: SampleFormat,
     meter: LoudnessMeter,
+    curve: CurveCollector,
     hash: Sha256,
     peak: f32,
     frames: u64,
@@ -34,6 +37,8 @@ pub struct Measured {
     pub max_momentary_lufs: Option<f64>,
     /// Highest loudness of any 3 seconds in LUFS; `None` for silence.
     pub max_short_term_lufs: Option<f64>,
+    /// Loudness and peaks over time.
+    pub curve: LoudnessCurve,
     /// SHA-256 of the samples in hexadecimal: of the audio data of a WAV file, or of what a file of
     /// another format decodes to.
     pub pcm_sha256: String,
@@ -48,6 +53,7 @@ impl Measure {
         Ok(Self {
             format,
             meter: LoudnessMeter::new(sample_rate_hz, ChannelLayout::Stereo)?,
+            curve: CurveCollector::new(sample_rate_hz),
             hash: Sha256::new(),
             peak: 0.0,
             frames: 0,
@@ -62,9 +68,18 @@ impl Measure {
         self.left.clear();
         self.right.clear();
         self.format.decode_stereo(audio, &mut self.left, &mut self.right);
-        self.meter.add(&[&self.left, &self.right]);
         self.frames += self.left.len() as u64;
-        self.peak = self.left.iter().chain(&self.right).fold(self.peak, |peak, value| peak.max(value.abs()));
+        let (mut left, mut right) = (&*self.left, &*self.right);
+        while !left.is_empty() {
+            let frames = left.len().min(self.curve.missing_frames() as usize);
+            let (left_part, right_part);
+            (left_part, left) = left.split_at(frames);
+            (right_part, right) = right.split_at(frames);
+            self.meter.add(&[left_part, right_part]);
+            let peak = left_part.iter().chain(right_part).fold(0.0_f32, |peak, value| peak.max(value.abs()));
+            self.curve.add(frames as u64, self.meter.latest_short_term_lufs(), peak);
+            self.peak = self.peak.max(peak);
+        }
     }
 
     /// Returns the measurements.
@@ -79,6 +94,7 @@ impl Measure {
             range_lu: loudness.range_lu,
             max_momentary_lufs: finite(loudness.max_momentary_lufs),
             max_short_term_lufs: finite(loudness.max_short_term_lufs),
+            curve: self.curve.finish(),
             pcm_sha256: format!("{:x}", self.hash.finalize()),
         }
     }

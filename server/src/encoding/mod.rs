@@ -13,6 +13,7 @@ pub(crate) mod chapters;
 pub(crate) mod child;
 mod codecs;
 mod decoding;
+pub(crate) mod loudness_curve;
 pub(crate) mod measure;
 mod program;
 pub(crate) mod quality;

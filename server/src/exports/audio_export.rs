@@ -18,6 +18,7 @@ use super::sources::StorageWorkspace;
 use super::unknown_options::refuse_unknown;
 use crate::audio::{self, OpenedFile};
 use crate::auth::CurrentUser;
+use crate::encoding::loudness_curve::LoudnessCurve;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
 use crate::permits::Caller;
@@ -74,6 +75,8 @@ pub(super) struct AudioExportReceipt {
     max_momentary_lufs: Option<f64>,
     /// Highest loudness of any 3 seconds in LUFS; null for silence.
     max_short_term_lufs: Option<f64>,
+    /// Loudness and peaks over time.
+    curve: LoudnessCurve,
     /// SHA-256 of the file that was converted, in hexadecimal.
     source_sha256: String,
     /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
@@ -161,6 +164,7 @@ impl AudioExportJob {
                 loudness_range_lu: measured.range_lu,
                 max_momentary_lufs: measured.max_momentary_lufs,
                 max_short_term_lufs: measured.max_short_term_lufs,
+                curve: measured.curve.clone(),
                 source_sha256: sha256,
                 pcm_sha256: measured.pcm_sha256.clone(),
                 frames: measured.frames,

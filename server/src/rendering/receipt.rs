@@ -16,6 +16,7 @@ use super::normalization::NormalizationReport;
 use super::options::MixOptions;
 use super::report::{LeftOutOfRender, LimiterReport, MixReport};
 use super::selection::TickRange;
+use crate::encoding::loudness_curve::LoudnessCurve;
 
 /// Report of a render: measurements and hash of the file, settings, and parts that are missing from
 /// it.
@@ -31,6 +32,8 @@ pub struct Receipt {
     pub max_momentary_lufs: Option<f64>,
     /// Highest loudness of any 3 seconds in LUFS; null for silence.
     pub max_short_term_lufs: Option<f64>,
+    /// Loudness and peaks over time.
+    pub curve: LoudnessCurve,
     /// Ids of tracks that should be audible but are silent.
     pub silent_tracks: Vec<String>,
     /// Parts of the project that the engine cannot play: plugins, effects of other versions, and
@@ -120,6 +123,7 @@ pub fn receipt(
         loudness_range_lu: report.file.measured.range_lu,
         max_momentary_lufs: report.file.measured.max_momentary_lufs,
         max_short_term_lufs: report.file.measured.max_short_term_lufs,
+        curve: report.file.measured.curve.clone(),
         silent_tracks: report.silent_tracks.clone(),
         left_out: report.left_out.clone(),
         missing_sounds: report.missing_sounds.clone(),

@@ -253,6 +253,51 @@ fn a_flac_file_contains_the_samples_of_the_wav_file() {
     }
 }
 
+/// Returns the content of the chunk `data` of a WAV file.
+fn data_of(folder: &Path, name: &str) -> Vec<u8> {
+    let bytes = std::fs::read(folder.join(name)).expect("the file");
+    let start = bytes.windows(4).position(|id| id == b"data").expect("a chunk data") + 8;
+    bytes[start..].to_vec()
+}
+
+#[test]
+fn integers_differ_from_floats_by_dither_only() {
+    let folder = folder_with_song();
+    let folder = folder.path();
+    render(folder, "float.wav", &["--bit-depth", "float32"]);
+    let floats: Vec<f64> = data_of(folder, "float.wav")
+        .chunks_exact(4)
+        .map(|bytes| f64::from(f32::from_le_bytes(bytes.try_into().expect("four bytes"))))
+        .collect();
+    for (depth, bytes, steps) in [("pcm16", 2, 32_768.0), ("pcm24", 3, 8_388_608.0)] {
+        render(folder, "integer.wav", &["--bit-depth", depth]);
+        let data = data_of(folder, "integer.wav");
+        // Errors in steps of the integers.
+        let errors: Vec<f64> = data
+            .chunks_exact(bytes)
+            .zip(&floats)
+            .map(|(bytes, float)| {
+                let mut wide = [0; 4];
+                wide[4 - bytes.len()..].copy_from_slice(bytes);
+                let integer = i32::from_le_bytes(wide) >> (32 - 8 * bytes.len());
+                f64::from(integer) - steps * float
+            })
+            .collect();
+        assert_eq!(errors.len(), floats.len(), "{depth}");
+        let count = errors.len() as f64;
+        let mean = errors.iter().sum::<f64>() / count;
+        let variance = errors.iter().map(|error| error * error).sum::<f64>() / count;
+        let largest = errors.iter().fold(0.0_f64, |largest, error| largest.max(error.abs()));
+        // Dither with a triangular distribution of two steps (variance 1/6), then rounding (1/12).
+        assert!(mean.abs() < 0.005, "{depth}: mean {mean}");
+        assert!((variance - 0.25).abs() < 0.005, "{depth}: variance {variance}");
+        assert!(largest <= 1.5, "{depth}: {largest}");
+        // Neighbours of a channel are not correlated.
+        let neighbours = errors.iter().zip(&errors[2..]).map(|(a, b)| a * b).sum::<f64>() / count;
+        assert!(neighbours.abs() < 0.005, "{depth}: covariance {neighbours}");
+    }
+}
+
 #[test]
 fn options_that_a_format_lacks_are_refused_with_what_it_has() {
     let folder = folder_with_song();

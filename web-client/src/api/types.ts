@@ -51,6 +51,7 @@ export type AudioFile = Schemas['AudioFile'];
 export type AudioUpload = Schemas['UploadAnswer'];
 
 export type RenderResult = Schemas['RenderAnswer'];
+export type LoudnessCurve = Schemas['LoudnessCurve'];
 export type LimiterReport = Schemas['LimiterReport'];
 export type Task = Schemas['Task'];
 

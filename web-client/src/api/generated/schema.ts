@@ -1896,6 +1896,8 @@ export interface components {
              * @description Highest loudness of any 3 seconds in LUFS; null for silence.
              */
             max_short_term_lufs: number | null;
+            /** @description Loudness and peaks over time. */
+            curve: components["schemas"]["LoudnessCurve"];
             /** @description SHA-256 of the file that was converted, in hexadecimal. */
             source_sha256: string;
             /**
@@ -2544,6 +2546,18 @@ export interface components {
              *     lines contain no tokens, keys or passwords.
              */
             lines: Record<string, unknown>[];
+        };
+        /** @description Loudness and peaks over time: 300 to 601 points for a file of more than a minute. */
+        LoudnessCurve: {
+            /**
+             * Format: double
+             * @description Interval of the points in seconds. The first interval begins at the start of the file.
+             */
+            interval_secs: number;
+            /** @description Highest short-term loudness (of 3 seconds) in each interval in LUFS; null for silence. */
+            short_term_lufs: (number | null)[];
+            /** @description Highest level of a sample in each interval in dBFS; null for silence. */
+            peak_db: (number | null)[];
         };
         /** @description A new key. */
         MadeApiKey: components["schemas"]["ApiKey"] & {
@@ -3444,6 +3458,8 @@ export interface components {
              * @description Highest loudness of any 3 seconds in LUFS; null for silence.
              */
             max_short_term_lufs: number | null;
+            /** @description Loudness and peaks over time. */
+            curve: components["schemas"]["LoudnessCurve"];
             /** @description Ids of tracks that should be audible but are silent. */
             silent_tracks: string[];
             /**
@@ -6828,7 +6844,10 @@ export interface operations {
     };
     post_projects_import_dawproject: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Name of the project if the file has no title, for example the name of the file. */
+                name?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -1,0 +1,145 @@
+//! The loudness and peaks of a file over time, for a picture.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Maximum number of points of complete intervals.
+const POINTS_MAX: usize = 600;
+
+/// Loudness and peaks over time: 300 to 601 points for a file of more than a minute.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct LoudnessCurve {
+    /// Interval of the points in seconds. The first interval begins at the start of the file.
+    pub interval_secs: f64,
+    /// Highest short-term loudness (of 3 seconds) in each interval in LUFS; null for silence.
+    pub short_term_lufs: Vec<Option<f32>>,
+    /// Highest level of a sample in each interval in dBFS; null for silence.
+    pub peak_db: Vec<Option<f32>>,
+}
+
+/// Collects the points of a curve. When there are too many, each two neighbours become one.
+#[derive(Debug)]
+pub(super) struct CurveCollector {
+    sample_rate_hz: u32,
+    interval_frames: u64,
+    points: Vec<Point>,
+    /// Highest values of the incomplete interval.
+    current: Point,
+    /// Number of frames in the incomplete interval.
+    current_frames: u64,
+}
+
+/// Highest loudness in LUFS and highest magnitude of an interval.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    lufs: f64,
+    peak: f32,
+}
+
+impl Point {
+    const SILENCE: Self = Self { lufs: f64::NEG_INFINITY, peak: 0.0 };
+
+    fn highest(self, other: Self) -> Self {
+        Self { lufs: self.lufs.max(other.lufs), peak: self.peak.max(other.peak) }
+    }
+}
+
+impl CurveCollector {
+    /// Starts with intervals of a tenth of a second.
+    pub(super) fn new(sample_rate_hz: u32) -> Self {
+        let interval_frames = u64::from(sample_rate_hz / 10).max(1);
+        Self {
+            sample_rate_hz,
+            interval_frames,
+            points: Vec::new(),
+            current: Point::SILENCE,
+            current_frames: 0,
+        }
+    }
+
+    /// Returns the number of frames until the end of the interval.
+    pub(super) fn missing_frames(&self) -> u64 {
+        self.interval_frames - self.current_frames
+    }
+
+    /// Adds at most [`Self::missing_frames`] frames with the loudness at their end and their
+    /// highest magnitude.
+    pub(super) fn add(&mut self, frames: u64, lufs: f64, peak: f32) {
+        self.current = self.current.highest(Point { lufs, peak });
+        self.current_frames += frames;
+        if self.missing_frames() == 0 {
+            self.points.push(std::mem::replace(&mut self.current, Point::SILENCE));
+            self.current_frames = 0;
+        }
+        if self.points.len() > POINTS_MAX {
+            self.halve();
+        }
+    }
+
+    /// Joins neighbours. A point without a neighbour becomes the incomplete interval.
+    fn halve(&mut self) {
+        let pairs = self.points.chunks_exact(2);
+        if let [last] = pairs.remainder() {
+            self.current = self.current.highest(*last);
+            self.current_frames += self.interval_frames;
+        }
+        self.points = pairs.map(|pair| pair[0].highest(pair[1])).collect();
+        self.interval_frames *= 2;
+    }
+
+    /// Returns the curve.
+    pub(super) fn finish(mut self) -> LoudnessCurve {
+        if self.current_frames > 0 {
+            self.points.push(self.current);
+        }
+        // Two digits are enough for a picture.
+        let shown = |db: f64| db.is_finite().then(|| ((100.0 * db).round() / 100.0) as f32);
+        LoudnessCurve {
+            interval_secs: self.interval_frames as f64 / f64::from(self.sample_rate_hz),
+            short_term_lufs: self.points.iter().map(|point| shown(point.lufs)).collect(),
+            peak_db: self.points.iter().map(|point| shown(20.0 * f64::from(point.peak).log10())).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the curve of intervals with these magnitudes.
+    fn curve(peaks: impl Iterator<Item = f32>) -> LoudnessCurve {
+        let mut collector = CurveCollector::new(48_000);
+        for peak in peaks {
+            let frames = collector.missing_frames().min(4_800);
+            collector.add(frames, f64::NEG_INFINITY, peak);
+        }
+        collector.finish()
+    }
+
+    #[test]
+    fn a_short_file_has_a_point_for_each_tenth_of_a_second() {
+        let mut collector = CurveCollector::new(48_000);
+        for (frames, lufs, peak) in [(800, -30.0, 0.1), (4_000, -20.0, 0.01), (1, f64::NEG_INFINITY, 0.0)] {
+            collector.add(frames, lufs, peak);
+        }
+        let expected = LoudnessCurve {
+            interval_secs: 0.1,
+            short_term_lufs: vec![Some(-20.0), None],
+            peak_db: vec![Some(-20.0), None],
+        };
+        assert_eq!(collector.finish(), expected);
+    }
+
+    #[test]
+    fn a_long_file_has_a_bounded_number_of_points_that_keep_the_peaks() {
+        for count in [600, 601, 602, 1_201, 100_000] {
+            let found = curve((0..count).map(|index| if index == count - 1 { 1.0 } else { 0.1 }));
+            let points = found.peak_db.len();
+            assert!(points <= POINTS_MAX + 1, "{points} points for {count} intervals");
+            let secs = points as f64 * found.interval_secs;
+            assert!((0.0..=found.interval_secs).contains(&(secs - 0.1 * f64::from(count))), "{secs} s");
+            assert_eq!(found.peak_db.last(), Some(&Some(0.0)), "{count}");
+            assert!(found.peak_db[..points - 1].iter().all(|db| *db == Some(-20.0)), "{count}");
+        }
+    }
+}
