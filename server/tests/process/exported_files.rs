@@ -17,6 +17,9 @@ const SONG: &str = "song.json";
 /// Text with letters beyond ASCII and characters that formats of tags use.
 const TITLE: &str = "Träin = \"cash\"; ../$(x)";
 
+/// Times in milliseconds and names of the song's markers before its end.
+const CHAPTERS: [(u32, &str); 3] = [(0, "Intro"), (2_000, "Ä; B=\"c\""), (6_500, "Outro")];
+
 /// Runs a program and returns its standard output and standard error.
 #[track_caller]
 fn run(program: &str, folder: &Path, args: &[&str]) -> String {
@@ -47,9 +50,9 @@ fn folder_with_song() -> TempDir {
     let drums = (0..32).map(|beat| note(beat, if beat % 2 == 0 { 36 } else { 38 }, loudness(beat)));
     let tracks =
         [track("chords", 0, 4, -0.2, chords.collect()), track("drums", 128, 0, 0.3, drums.collect())];
-    // The markers are at 0, 2 and 6.5 seconds, and after the end.
-    let markers = [(0, "Intro"), (3_840, "Ä; B=\"c\""), (12_480, "Outro"), (99_999, "Too late")]
-        .map(|(tick, name)| json!({"tick": tick, "name": name}));
+    // At 120 beats per minute, a second has 1,920 ticks.
+    let markers = CHAPTERS.iter().map(|(ms, name)| (ms / 100 * 192, *name)).chain([(99_999, "Too late")]);
+    let markers: Vec<_> = markers.map(|(tick, name)| json!({"tick": tick, "name": name})).collect();
     let song = json!({"schema_version": 1, "name": "Song", "tracks": tracks, "markers": markers});
     std::fs::write(folder.path().join(SONG), song.to_string()).expect("writes");
     folder
@@ -106,8 +109,19 @@ fn check_chapters(folder: &Path, name: &str) {
         ((1_000.0 * secs).round() as u32, chapter["tags"]["title"].as_str().unwrap_or_default().to_owned())
     };
     let chapters: Vec<_> = found["chapters"].as_array().expect("a list").iter().map(chapter).collect();
-    let expected = [(0, "Intro"), (2_000, "Ä; B=\"c\""), (6_500, "Outro")];
-    assert_eq!(chapters, expected.map(|(ms, title)| (ms, title.to_owned())), "{name}");
+    assert_eq!(chapters, CHAPTERS.map(|(ms, title)| (ms, title.to_owned())), "{name}");
+}
+
+/// Checks the positions and the names of the cue points of a WAV file.
+#[track_caller]
+fn check_cues(folder: &Path, name: &str, rate_hz: u32) {
+    let text = run("sndfile-info", folder, &[name]);
+    let after = |line: &str, key: &str| Some(line.split_once(key)?.1.trim().to_owned());
+    let offsets: Vec<_> = text.lines().filter_map(|line| after(line, "Offset :")).collect();
+    let names: Vec<_> = text.lines().filter_map(|line| after(line, "labl : ")).collect();
+    assert_eq!(offsets, CHAPTERS.map(|(ms, _)| (ms * (rate_hz / 100) / 10).to_string()), "{name}: {text}");
+    let numbered = CHAPTERS.iter().zip(1..).map(|((_, title), number)| format!("{number} : {title}"));
+    assert!(names.iter().eq(&numbered.collect::<Vec<_>>()), "{name}: {text}");
 }
 
 #[test]
@@ -187,9 +201,7 @@ fn other_programs_read_every_format_rate_and_depth() {
             assert_eq!(tag(field).as_deref(), Some(expected), "{name}: {field} in {tags}");
         }
         if container == "Wave" {
-            // The names are in the list after the points.
-            let cues = run("sndfile-info", folder, &["--cue", name]);
-            assert!(cues.contains("3"), "{name}: {cues}");
+            check_cues(folder, name, rate_hz);
         } else {
             check_chapters(folder, name);
         }
@@ -256,8 +268,15 @@ fn a_flac_file_contains_the_samples_of_the_wav_file() {
 /// Returns the content of the chunk `data` of a WAV file.
 fn data_of(folder: &Path, name: &str) -> Vec<u8> {
     let bytes = std::fs::read(folder.join(name)).expect("the file");
-    let start = bytes.windows(4).position(|id| id == b"data").expect("a chunk data") + 8;
-    bytes[start..].to_vec()
+    let mut chunks = &bytes[12..];
+    loop {
+        let (head, content) = chunks.split_at(8);
+        let size = u32::from_le_bytes(head[4..].try_into().expect("four bytes")) as usize;
+        if head.starts_with(b"data") {
+            return content[..size].to_vec();
+        }
+        chunks = &content[size.next_multiple_of(2)..];
+    }
 }
 
 #[test]

@@ -190,6 +190,6 @@ test('files of other formats are refused in one sentence and add no track', asyn
   await expectRefusal('cut.wav cannot be used: it ends in the middle of its header.');
   await expect(page.getByText('`')).toHaveCount(0);
   await dropFiles(page, { 'picture.png': Buffer.from('PNG'), 'other.wav': Buffer.alloc(0) }, 100, 20);
-  await expectRefusal('picture.png is neither a MIDI file nor an audio file');
+  await expectRefusal('picture.png is not a MIDI file, an audio file');
   await expect(page.getByRole('listitem', { name: /^Track / })).toHaveCount(tracks);
 });

@@ -35,6 +35,7 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   await expect(receipt).toBeVisible();
   // The import sets a level at which the limiter does not reduce this song.
   await expect(receipt).not.toContainText('Limiter');
+  await expect(page.getByRole('img', { name: /^Loudness over time/ })).toBeVisible();
   const hash = /sha256 ([0-9a-f]{64})/.exec(await receipt.innerText())?.[1];
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download WAV' }).click();
