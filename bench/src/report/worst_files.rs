@@ -205,10 +205,15 @@ pub(super) fn small_project() -> String {
 
 /// Returns a bundle with this project and manifest, and with empty entries.
 fn bundle(manifest: &str, project: &str, empty_entries: usize) -> anyhow::Result<Body> {
+    archive(&[("bundle.json", manifest), ("project.json", project)], empty_entries)
+}
+
+/// Returns a zip archive with these texts, and with empty entries.
+fn archive(texts: &[(&str, &str)], empty_entries: usize) -> anyhow::Result<Body> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
-    for (name, text) in [("bundle.json", manifest), ("project.json", project)] {
-        zip.start_file(name, options)?;
+    for (name, text) in texts {
+        zip.start_file(*name, options)?;
         zip.write_all(text.as_bytes())?;
     }
     for number in 0..empty_entries {
@@ -218,6 +223,16 @@ fn bundle(manifest: &str, project: &str, empty_entries: usize) -> anyhow::Result
         media_type: "application/zip",
         bytes: zip.finish().context("the archive cannot be finished")?.into_inner(),
     })
+}
+
+/// Returns a DAWproject file with one track of one clip: its attributes and its notes.
+fn dawproject(clip: &str, notes: &str) -> anyhow::Result<Body> {
+    let project = format!(
+        "<Project><Structure><Track id=\"t\"><Channel id=\"c\" role=\"regular\"/></Track></Structure><Arrangement>\
+         <Lanes timeUnit=\"beats\"><Lanes track=\"t\"><Clips><Clip time=\"0\" {clip}><Notes>{notes}</Notes></Clip>\
+         </Clips></Lanes></Lanes></Arrangement></Project>"
+    );
+    archive(&[("project.xml", &project)], 0)
 }
 
 /// Returns the manifest of a bundle with missing audio.
@@ -247,6 +262,10 @@ pub(super) fn worst_requests() -> anyhow::Result<Vec<WorstRequest>> {
     let form = Body::form;
     let file = |media_type| Body { media_type, bytes: vec![0; 32 * MIB] };
     let render = "/plugins/render";
+    let dawproject_import = "/projects/import/dawproject";
+    let note = "<Note time=\"0\" duration=\"1\" key=\"60\" vel=\"1\"/>";
+    let letters = ('a'..='t').map(|letter| format!(" {letter}=\"\"")).collect::<String>();
+    let attributes = format!("<Note{letters}/>");
     Ok(vec![
         WorstRequest::post("Project of 32 MB of empty notes", "/projects", Body::json(empty_notes.clone())),
         WorstRequest::post("The same project, rendered", render, render_body(&empty_notes)),
@@ -269,6 +288,21 @@ pub(super) fn worst_requests() -> anyhow::Result<Vec<WorstRequest>> {
             "Bundle of 100,000 entries",
             "/projects/import",
             bundle(&manifest(0), &project(&[]), 100_000)?,
+        ),
+        WorstRequest::post(
+            "DAWproject file of 500,000 notes",
+            dawproject_import,
+            dawproject("duration=\"500000\"", &note.repeat(500_000))?,
+        ),
+        WorstRequest::post(
+            "DAWproject file of 200 notes, repeated 5,000 times",
+            dawproject_import,
+            dawproject("duration=\"5000\" loopStart=\"0\" loopEnd=\"1\"", &note.repeat(200))?,
+        ),
+        WorstRequest::post(
+            "DAWproject file of 5,000,000 attributes",
+            dawproject_import,
+            dawproject("duration=\"1\"", &attributes.repeat(250_000))?,
         ),
         WorstRequest::post(
             "Project of 6,400 delays, rendered",

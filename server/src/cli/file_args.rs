@@ -1,11 +1,13 @@
 //! The options of a command that writes an audio file.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
 use super::output::STANDARD_STREAM;
+use crate::encoding::cover::{COVER_MAX_BYTES, Cover};
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
 use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
@@ -84,11 +86,14 @@ struct TagArgs {
     /// International Standard Recording Code, such as GB-A1B-23-00001.
     #[arg(long)]
     isrc: Option<String>,
+    /// Cover picture, a JPEG or PNG file of at most 1 MiB. A WAV file has none.
+    #[arg(long, value_name = "FILE")]
+    cover: Option<PathBuf>,
 }
 
 impl TagArgs {
-    fn check(&self) -> anyhow::Result<Tags> {
-        let Self { title, artist, album, genre, year, comment, isrc } = self;
+    fn check(&self, format: AudioFormat) -> anyhow::Result<Tags> {
+        let Self { title, artist, album, genre, year, comment, isrc, cover } = self;
         let tags = UncheckedTags {
             title: title.clone(),
             artist: artist.clone(),
@@ -97,8 +102,14 @@ impl TagArgs {
             year: *year,
             comment: comment.clone(),
             isrc: isrc.clone(),
+            cover: None,
         };
-        tags.check().map_err(|BadTag { name, problem }| anyhow::anyhow!("--{name} {problem}"))
+        let tags = tags.check().map_err(|BadTag { name, problem }| anyhow::anyhow!("--{name} {problem}"))?;
+        let Some(cover) = cover else { return Ok(tags) };
+        if !format.has_cover() {
+            bail!("a WAV file has no cover picture; leave out --cover, or choose another format");
+        }
+        Ok(Tags { cover: Some(read_cover(cover)?), ..tags })
     }
 }
 
@@ -166,7 +177,7 @@ impl FileArgs {
                 None => format.depth_for(BitDepth::default()),
             },
             quality: format.check_quality(self.bit_rate_kbps, self.quality).map_err(anyhow::Error::msg)?,
-            tags: self.tags.check()?,
+            tags: self.tags.check(format)?,
             sample_rate_hz: self.sample_rate,
             noise_shaping: self.noise_shaping,
             normalization: self.lufs.map(|lufs| Target { lufs, true_peak_db: self.true_peak_db }),
@@ -197,6 +208,15 @@ impl CheckedFile {
             tail_secs,
         }
     }
+}
+
+fn read_cover(path: &Path) -> anyhow::Result<Cover> {
+    let cannot_read = || format!("cannot read the cover {}", path.display());
+    let mut bytes = Vec::new();
+    // One byte more than allowed shows that the file is too large.
+    let mut file = File::open(path).with_context(cannot_read)?.take(COVER_MAX_BYTES as u64 + 1);
+    file.read_to_end(&mut bytes).with_context(cannot_read)?;
+    Cover::from_bytes(&bytes).map_err(|problem| anyhow::anyhow!("the cover {} {problem}", path.display()))
 }
 
 fn format_name(text: &str) -> Result<AudioFormat, String> {

@@ -12,6 +12,7 @@
 pub(crate) mod chapters;
 pub(crate) mod child;
 mod codecs;
+pub(crate) mod cover;
 mod decoding;
 pub(crate) mod loudness_curve;
 pub(crate) mod measure;

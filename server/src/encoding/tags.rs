@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::chapters::{self, Chapter};
+use super::cover::Cover;
 
 /// The tags of a file. Every one is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub struct Tags {
     pub comment: Option<String>,
     /// International Standard Recording Code (ISO 3901) without hyphens.
     pub isrc: Option<String>,
+    /// Cover picture.
+    pub(crate) cover: Option<Cover>,
     /// Chapters in ascending order.
     pub(crate) chapters: Vec<Chapter>,
 }
@@ -42,6 +45,8 @@ pub(crate) struct UncheckedTags {
     pub(crate) year: Option<u32>,
     pub(crate) comment: Option<String>,
     pub(crate) isrc: Option<String>,
+    /// The cover picture in base64.
+    pub(crate) cover: Option<String>,
 }
 
 /// A tag that cannot be written.
@@ -59,7 +64,7 @@ impl UncheckedTags {
     /// # Errors
     /// The first tag that cannot be written.
     pub(crate) fn check(self) -> Result<Tags, BadTag> {
-        let Self { title, artist, album, genre, year, comment, isrc } = self;
+        let Self { title, artist, album, genre, year, comment, isrc, cover } = self;
         let text = |name, value| checked_text(name, value, TEXT_MAX_BYTES, false);
         Ok(Tags {
             title: text("title", title)?,
@@ -69,6 +74,7 @@ impl UncheckedTags {
             year: year.map(checked_year).transpose()?,
             comment: checked_text("comment", comment, COMMENT_MAX_BYTES, true)?,
             isrc: isrc.filter(|isrc| !isrc.is_empty()).map(|isrc| checked_isrc(&isrc)).transpose()?,
+            cover: cover.map(checked_cover).transpose()?,
             chapters: Vec::new(),
         })
     }
@@ -91,6 +97,10 @@ fn checked_text(
         return Err(BadTag { name, problem });
     }
     Ok(Some(value.trim().to_owned()).filter(|value| !value.is_empty()))
+}
+
+fn checked_cover(base64: String) -> Result<Cover, BadTag> {
+    Cover::from_base64(base64).map_err(|problem| BadTag { name: "cover", problem })
 }
 
 fn checked_year(year: u32) -> Result<u16, BadTag> {
@@ -142,26 +152,28 @@ impl Tags {
         .collect()
     }
 
-    /// Returns the tags as the block of Vorbis comments that FLAC and Opus files contain (Vorbis I
-    /// specification, section 5.2.1, without the framing bit).
-    pub(crate) fn vorbis_comment_block(&self, sample_rate_hz: u32) -> Vec<u8> {
-        let mut block = Vec::new();
-        let mut push = |text: &str| {
-            block.extend((text.len() as u32).to_le_bytes());
-            block.extend(text.as_bytes());
-        };
-        push(ENCODED_BY);
-        let comments = self.vorbis_comments(sample_rate_hz);
-        let mut list = Vec::new();
-        for (name, value) in &comments {
-            let text = format!("{name}={value}");
-            list.extend((text.len() as u32).to_le_bytes());
-            list.extend(text.as_bytes());
-        }
-        block.extend((comments.len() as u32).to_le_bytes());
-        block.extend(list);
-        block
+    /// Returns the tags and the cover picture as comments of an Ogg file.
+    pub(crate) fn ogg_comments(&self, sample_rate_hz: u32) -> Vec<(String, String)> {
+        let mut comments = self.vorbis_comments(sample_rate_hz);
+        comments.extend(self.cover.as_ref().map(Cover::vorbis_comment));
+        comments
     }
+}
+
+/// Returns comments as the block that FLAC and Opus files contain (Vorbis I specification, section
+/// 5.2.1, without the framing bit).
+pub(crate) fn comment_block(comments: &[(String, String)]) -> Vec<u8> {
+    let mut block = Vec::new();
+    let push = |block: &mut Vec<u8>, text: &str| {
+        block.extend((text.len() as u32).to_le_bytes());
+        block.extend(text.as_bytes());
+    };
+    push(&mut block, ENCODED_BY);
+    block.extend((comments.len() as u32).to_le_bytes());
+    for (name, value) in comments {
+        push(&mut block, &format!("{name}={value}"));
+    }
+    block
 }
 
 #[cfg(test)]
@@ -205,6 +217,6 @@ mod tests {
             b"DATE=0007",
         ]
         .concat();
-        assert_eq!(tags.vorbis_comment_block(48_000), expected);
+        assert_eq!(comment_block(&tags.vorbis_comments(48_000)), expected);
     }
 }

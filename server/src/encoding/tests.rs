@@ -30,6 +30,7 @@ fn tags() -> Tags {
         year: Some(1987),
         comment: Some("two\nlines".into()),
         isrc: Some("GBA1B2300001".into()),
+        cover: None,
         chapters: vec![Chapter { frame: 0, name: "Intro".into() }],
     }
 }

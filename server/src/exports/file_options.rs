@@ -50,6 +50,9 @@ struct Metadata {
     /// International Standard Recording Code (ISO 3901), such as `GB-A1B-23-00001`, with or without
     /// hyphens.
     isrc: Option<String>,
+    /// Cover picture: a JPEG or PNG file of at most 1 MiB in base64. A WAV file has none.
+    #[schema(content_encoding = "base64")]
+    cover: Option<String>,
     /// Fields that this version cannot write.
     #[serde(flatten)]
     #[schema(ignore)]
@@ -79,15 +82,21 @@ impl FileOptions {
         let quality = format
             .check_quality(bit_rate_kbps, quality)
             .map_err(|detail| ApiError::bad_request("unsupported_quality", detail))?;
-        Ok(CheckedFile { format, quality, tags: Some(metadata.unwrap_or_default().check()?) })
+        let tags = metadata.unwrap_or_default().check()?;
+        if tags.cover.is_some() && !format.has_cover() {
+            let detail =
+                "A WAV file has no cover picture; leave out `metadata.cover`, or choose another format.";
+            return Err(ApiError::bad_request("bad_metadata", detail));
+        }
+        Ok(CheckedFile { format, quality, tags: Some(tags) })
     }
 }
 
 impl Metadata {
     fn check(self) -> ApiResult<Tags> {
-        let Self { title, artist, album, genre, year, comment, isrc, other } = self;
+        let Self { title, artist, album, genre, year, comment, isrc, cover, other } = self;
         refuse_unknown(other.iter())?;
-        let tags = UncheckedTags { title, artist, album, genre, year, comment, isrc };
+        let tags = UncheckedTags { title, artist, album, genre, year, comment, isrc, cover };
         tags.check().map_err(|BadTag { name, problem }| {
             ApiError::bad_request("bad_metadata", format!("`metadata.{name}` {problem}"))
         })

@@ -140,6 +140,12 @@ impl AudioFormat {
         }
     }
 
+    /// Whether a file can have a cover picture.
+    #[must_use]
+    pub const fn has_cover(self) -> bool {
+        !matches!(self, Self::Wav)
+    }
+
     /// Whether a file contains exactly the samples that it was made from.
     #[must_use]
     pub const fn is_lossless(self) -> bool {

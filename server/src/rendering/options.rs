@@ -18,7 +18,7 @@ use crate::encoding::tags::Tags;
 const LOSSY_MAX_BYTES_PER_SEC: u64 = 80_000;
 
 /// Size in bytes that the headers and tags of a file can have.
-const HEADER_MAX_BYTES: u64 = 1 << 20;
+const HEADER_MAX_BYTES: u64 = 1 << 21;
 
 /// Options of a render.
 #[derive(Debug, Clone, PartialEq)]

@@ -28,7 +28,8 @@ use worker::Worker;
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 const TASKS: usize = 200;
 const KILLS: usize = 8;
-const TASKS_END_WITHIN: Duration = Duration::from_secs(240);
+/// Limit for a hanging test; an idle machine needs a minute or two.
+const TASKS_END_WITHIN: Duration = Duration::from_secs(1_200);
 
 /// Processes on separate machines that share a database and a folder.
 struct Cluster {
@@ -257,7 +258,7 @@ fn soundfonts_are_shared(first: &Service, second: &Service) {
             if task["state"] == "succeeded" {
                 return task["result"]["receipt"].clone();
             }
-            assert!(begun.elapsed() < Duration::from_secs(60), "{task}");
+            assert!(begun.elapsed() < Duration::from_secs(600), "{task}");
             std::thread::sleep(Duration::from_millis(50));
         }
     };
@@ -290,7 +291,7 @@ fn a_worker_serves_health_and_metrics_only() {
     let started = server.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
     let begun = Instant::now();
     while task(&server, started["task_id"].as_str().expect("an id"))["state"] != "succeeded" {
-        assert!(begun.elapsed() < Duration::from_secs(60));
+        assert!(begun.elapsed() < Duration::from_secs(600));
         std::thread::sleep(Duration::from_millis(50));
     }
     let expected_line = "songfoundry_tasks_ended_total{kind=\"render\",state=\"succeeded\"} 1";

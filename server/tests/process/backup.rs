@@ -351,7 +351,7 @@ fn export_stems(service: &Service, id: &str) {
         if task["state"] == "succeeded" {
             return;
         }
-        assert!(task["error"].is_null() && begun.elapsed() < Duration::from_secs(60), "{task}");
+        assert!(task["error"].is_null() && begun.elapsed() < Duration::from_secs(600), "{task}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -14,6 +14,9 @@ const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 /// File name of the song.
 const SONG: &str = "song.json";
 
+/// File name of the cover picture, which is larger than a page of an Ogg file.
+const COVER: &str = "cover.png";
+
 /// Text with letters beyond ASCII and characters that formats of tags use.
 const TITLE: &str = "Träin = \"cash\"; ../$(x)";
 
@@ -55,6 +58,9 @@ fn folder_with_song() -> TempDir {
     let markers: Vec<_> = markers.map(|(tick, name)| json!({"tick": tick, "name": name})).collect();
     let song = json!({"schema_version": 1, "name": "Song", "tracks": tracks, "markers": markers});
     std::fs::write(folder.path().join(SONG), song.to_string()).expect("writes");
+    let noise = "noise=alls=100:all_seed=1";
+    let picture = ["-f", "lavfi", "-i", "color=red:size=200x200", "-vf", noise, "-frames:v", "1", COVER];
+    run("ffmpeg", folder.path(), &[&["-v", "error"][..], &picture].concat());
     folder
 }
 
@@ -112,6 +118,15 @@ fn check_chapters(folder: &Path, name: &str) {
     assert_eq!(chapters, CHAPTERS.map(|(ms, title)| (ms, title.to_owned())), "{name}");
 }
 
+/// Checks that a file has the cover picture.
+#[track_caller]
+fn check_cover(folder: &Path, name: &str) {
+    let copy = format!("{name}.png");
+    run("ffmpeg", folder, &["-v", "error", "-y", "-i", name, "-map", "0:v", "-c", "copy", &copy]);
+    let [found, expected] = [&*copy, COVER].map(|name| std::fs::read(folder.join(name)).expect("a picture"));
+    assert!(found == expected, "{name}: the picture differs");
+}
+
 /// Checks the positions and the names of the cue points of a WAV file.
 #[track_caller]
 fn check_cues(folder: &Path, name: &str, rate_hz: u32) {
@@ -163,7 +178,8 @@ fn other_programs_read_every_format_rate_and_depth() {
         ("m.opus", &["--lufs", "-16"], "opus", 48_000),
         ("n.opus", &["--bit-rate-kbps", "64"], "opus", 48_000),
     ] {
-        let receipt = render(folder, name, &[args, &tags[..]].concat());
+        let cover = if name.ends_with(".wav") { &[][..] } else { &["--cover", COVER] };
+        let receipt = render(folder, name, &[args, &tags[..], cover].concat());
         let container = match codec {
             "flac" => "FLAC",
             "mp3" => "MPEG Audio",
@@ -204,6 +220,7 @@ fn other_programs_read_every_format_rate_and_depth() {
             check_cues(folder, name, rate_hz);
         } else {
             check_chapters(folder, name);
+            check_cover(folder, name);
         }
         let bytes = std::fs::read(folder.join(name)).expect("the file");
         let isrc = b"GBA1B2300001";
@@ -326,6 +343,9 @@ fn options_that_a_format_lacks_are_refused_with_what_it_has() {
         ("a.opus", &["--bit-depth", "pcm16"], "`opus` has no bit depth"),
         ("a.mp3", &["--bit-rate-kbps", "100"], "96, 128, 160, 192, 224, 256 and 320"),
         ("a.ogg", &["--quality", "11"], "choose 0 to 10"),
+        ("a.wav", &["--cover", COVER], "a WAV file has no cover picture"),
+        ("a.mp3", &["--cover", SONG], "the cover song.json is neither a JPEG nor a PNG file"),
+        ("a.mp3", &["--cover", "none.png"], "cannot read the cover none.png"),
         ("a.flac", &["--isrc", "x"], "--isrc is `x`; expected two letters"),
         ("a.flac", &["--title", "two\nlines"], "--title contains the control character U+000A"),
     ] {
@@ -338,7 +358,11 @@ fn options_that_a_format_lacks_are_refused_with_what_it_has() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(part), "{name} {args:?}: {text}");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "only the song is there");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        2,
+        "only song and cover are there"
+    );
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn wait_for_task(service: &Service, id: &str) -> Value {
         if !matches!(task["state"].as_str(), Some("queued" | "running")) {
             return task;
         }
-        assert!(started.elapsed() < std::time::Duration::from_secs(60), "{task}");
+        assert!(started.elapsed() < std::time::Duration::from_secs(600), "{task}");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }

@@ -8,6 +8,11 @@ import { expect, test } from '../support/service';
 
 const SONG = '/usr/share/games/openttd/baseset/openmsx/city_blues_redfarn.mid';
 const SONG_TRACKS = 5;
+/** A PNG file of one pixel. */
+const COVER = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 const trackHeaders = (page: Page) => page.getByRole('listitem', { name: /^Track / });
 
@@ -83,10 +88,26 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   await expect(receipt).toContainText('MP3, 48 kHz');
   await expect(receipt).toContainText('correlation');
   const downloadingMp3 = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Download MP3' }).click();
-  const mp3 = readFileSync(await (await downloadingMp3).path());
+  await page.getByRole('button', { name: 'Download FLAC' }).click();
+  const flac = readFileSync(await (await downloadingMp3).path());
   expect(mp3.subarray(0, 3).toString()).toBe('ID3');
-  expect(mp3.includes(Buffer.from('GBA1B2300001', 'utf16le')) || mp3.includes('GBA1B2300001')).toBe(true);
+  expect(flac.includes(Buffer.from('GBA1B2300001', 'utf16le')) || mp3.includes('GBA1B2300001')).toBe(true);
+});
+
+test('an exported FLAC file has the chosen cover', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByLabel('Format').selectOption('flac');
+  await page.getByText('Tags', { exact: true }).click();
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Choose a picture' }).click();
+  await (await choosing).setFiles({ name: 'cover.png', mimeType: 'image/png', buffer: COVER });
+  await expect(page.getByRole('img', { name: 'Cover' })).toBeVisible();
+  await page.getByRole('button', { name: 'Start export' }).click();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download FLAC' }).click();
+  const flac = readFileSync(await (await downloading).path());
+  expect(flac.includes(COVER)).toBe(true);
 });
 
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {

@@ -86,7 +86,16 @@ export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, 
 
 /** Quality of a lossy file: a bit rate in kbit/s, or 0 to 10 for a variable bit rate. */
 export type FileQuality = { bitRateKbps: number } | { quality: number };
-export type FileTags = { artist: string; album: string; genre: string; year: number | null; comment: string; isrc: string };
+export type FileTags = {
+  artist: string;
+  album: string;
+  genre: string;
+  year: number | null;
+  comment: string;
+  isrc: string;
+  /** Cover picture in base64. */
+  cover: string | null;
+};
 export type ExportOptions = {
   format: ExportFormat;
   /** Null for formats without bit depths. */
@@ -118,7 +127,11 @@ export async function startExport({ call }: Api, project: Project, options: Expo
         normalize: options.targetLufs === null ? null : { lufs: options.targetLufs, true_peak_db: options.truePeakDb },
         channel_check: options.channelCheck,
         sample_rate_hz: options.sampleRateHz,
-        metadata: { title: options.title, ...options.tags },
+        metadata: {
+          title: options.title,
+          ...options.tags,
+          cover: options.format === 'wav' ? null : options.tags.cover,
+        },
       },
     }),
   );

@@ -10,6 +10,7 @@ use flacenc::error::{Verified, Verify as _};
 use flacenc::source::{Context, Fill as _, FrameBuf};
 
 use super::Encode;
+use crate::encoding::tags::comment_block;
 use crate::encoding::{CHANNELS, Request};
 
 /// Number of frames in a FLAC frame.
@@ -18,6 +19,7 @@ const BLOCK_FRAMES: usize = 4_096;
 /// Types of metadata blocks (RFC 9639, section 8.1).
 const STREAM_INFO: u8 = 0;
 const VORBIS_COMMENT: u8 = 4;
+const PICTURE: u8 = 6;
 /// Marks the last metadata block.
 const LAST_BLOCK: u8 = 0x80;
 
@@ -50,11 +52,11 @@ impl FlacEncoder {
         file.write_all(b"fLaC")?;
         let info_bytes = bytes_of(&info)?;
         write_block(&mut file, STREAM_INFO, &info_bytes)?;
-        write_block(
-            &mut file,
-            VORBIS_COMMENT | LAST_BLOCK,
-            &request.tags.vorbis_comment_block(request.sample_rate_hz),
-        )?;
+        if let Some(cover) = &request.tags.cover {
+            write_block(&mut file, PICTURE, &cover.flac_picture())?;
+        }
+        let comments = request.tags.vorbis_comments(request.sample_rate_hz);
+        write_block(&mut file, VORBIS_COMMENT | LAST_BLOCK, &comment_block(&comments))?;
         Ok(Self {
             file,
             config,

@@ -115,6 +115,14 @@ fn id3_tags(request: &Request) -> io::Result<Vec<u8>> {
             text: comment.clone(),
         });
     }
+    if let Some(cover) = &tags.cover {
+        tag.add_frame(id3::frame::Picture {
+            mime_type: cover.media_type().to_owned(),
+            picture_type: id3::frame::PictureType::CoverFront,
+            description: String::new(),
+            data: cover.bytes(),
+        });
+    }
     add_chapters(&mut tag, request);
     let mut bytes = Vec::new();
     tag.write_to(&mut bytes, id3::Version::Id3v23).map_err(io::Error::other)?;

@@ -8,6 +8,7 @@ use opusic_c::{Application, Bitrate, Channels, Decoder, Encoder, ErrorCode, Samp
 
 use super::Encode;
 use crate::encoding::quality::Quality;
+use crate::encoding::tags::comment_block;
 use crate::encoding::{CHANNELS, Request};
 
 /// The only sample rate of the files.
@@ -64,7 +65,7 @@ impl OpusEncoder {
             0,
         )?;
         let mut tags = b"OpusTags".to_vec();
-        tags.extend(request.tags.vorbis_comment_block(request.sample_rate_hz));
+        tags.extend(comment_block(&request.tags.ogg_comments(request.sample_rate_hz)));
         pages.write_packet(tags, STREAM_SERIAL, PacketWriteEndInfo::EndPage, 0)?;
         Ok(Self { pages, encoder, pre_skip: u64::from(pre_skip), frames: 0, packets: 0, waiting: Vec::new() })
     }

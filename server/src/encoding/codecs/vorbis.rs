@@ -36,7 +36,7 @@ impl VorbisFileEncoder {
         let mut builder =
             VorbisEncoderBuilder::new_with_serial(rate_hz, channels, BufWriter::new(file), STREAM_SERIAL);
         builder.bitrate_management_strategy(strategy);
-        let comments = request.tags.vorbis_comments(request.sample_rate_hz);
+        let comments = request.tags.ogg_comments(request.sample_rate_hz);
         builder.comment_tags(comments).map_err(io::Error::other)?;
         Ok(Self { encoder: builder.build().map_err(io::Error::other)?, channels: [Vec::new(), Vec::new()] })
     }

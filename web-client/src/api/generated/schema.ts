@@ -3646,6 +3646,8 @@ export interface components {
              *     hyphens.
              */
             isrc?: string | null;
+            /** @description Cover picture: a JPEG or PNG file of at most 1 MiB in base64. A WAV file has none. */
+            cover?: string | null;
         };
         /** @description The project of an export, and how its audio is written. */
         RenderOptions: components["schemas"]["SoundOptions"] & {
