@@ -1,6 +1,6 @@
 //! The chunks of a WAV file that describe it: `bext` (EBU Tech 3285, version 2), `LIST` with
-//! `INFO`, `axml` with the ISRC (EBU Tech 3352), and chapters as `cue ` with a `LIST` of their names
-//! (Multimedia Programming Interface and Data Specifications 1.0, chapter 3).
+//! `INFO`, `axml` with the ISRC (EBU Tech 3352), and chapters as `cue ` with a `LIST` of their
+//! names (Multimedia Programming Interface and Data Specifications 1.0, chapter 3).
 
 use super::options::MixOptions;
 use crate::clock;
