@@ -263,6 +263,20 @@ impl AudioFile {
             created_at,
         }
     }
+
+    /// Returns the usual extension of the uploaded file, without the dot.
+    pub(crate) fn extension(&self) -> &'static str {
+        match self.media_type {
+            "audio/wav" => "wav",
+            "audio/aiff" => "aiff",
+            "audio/flac" => "flac",
+            "audio/mpeg" => "mp3",
+            "audio/ogg" => "ogg",
+            "audio/mp4" => "m4a",
+            "audio/aac" => "aac",
+            _ => "bin",
+        }
+    }
 }
 
 /// Returns the media type of a container, which is named as in `symphonia`.

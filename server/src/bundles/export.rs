@@ -128,19 +128,9 @@ fn bundle(
 }
 
 fn bundled(server_file_id: String, file: &AudioFile) -> BundledAudio {
-    let extension = match file.media_type {
-        "audio/wav" => "wav",
-        "audio/aiff" => "aiff",
-        "audio/flac" => "flac",
-        "audio/mpeg" => "mp3",
-        "audio/ogg" => "ogg",
-        "audio/mp4" => "m4a",
-        "audio/aac" => "aac",
-        _ => "bin",
-    };
     BundledAudio {
         server_file_id,
-        path: format!("{AUDIO_FOLDER}{}.{extension}", file.sha256),
+        path: format!("{AUDIO_FOLDER}{}.{}", file.sha256, file.extension()),
         name: file.name.clone(),
         sha256: file.sha256.clone(),
         size_bytes: file.size_bytes,

@@ -152,23 +152,14 @@ impl Import<'_> {
         let manifest = read_manifest(&mut archive)?;
         let max_bytes = self.state.config.limits.project_max_bytes;
         let project = archive.text(PROJECT, max_bytes, "A project")?;
-        let project = self.with_document(project.len(), move || {
+        let project = self.runtime.block_on(with_document(project.len(), move || {
             let project = read_text(&project)?;
             // The document is checked before its audio is decoded, because decoding may take hours.
             Document::check(&project, None)?;
             Ok(project)
-        })?;
+        }))?;
         let audio = self.import_audio(&mut archive, &manifest)?;
         self.store(&project, &manifest, &audio)
-    }
-
-    /// Runs `work` on a document of this size, within the limit on documents in memory.
-    fn with_document<T: Send + 'static>(
-        &self,
-        size_bytes: usize,
-        work: impl FnOnce() -> ApiResult<T> + Send + 'static,
-    ) -> ApiResult<T> {
-        self.runtime.block_on(with_document(size_bytes, work))
     }
 
     /// Imports the audio of a bundle. Returns a map from ids in the project to ids of the user.
@@ -225,18 +216,19 @@ impl Import<'_> {
     ) -> ApiResult<Imported> {
         let replaced = audio_ids::replaced(project, new_ids);
         let size_bytes = replaced.as_str().len();
-        let mut document = self.with_document(size_bytes, move || Document::check(&replaced, None))?;
+        let mut document =
+            self.runtime.block_on(with_document(size_bytes, move || Document::check(&replaced, None)))?;
         let saved = loop {
             let inserting = projects::insert(self.state, self.owner_id, &document);
             if let Some(saved) = self.runtime.block_on(inserting)? {
                 break saved;
             }
             let new_id = uuid::Uuid::new_v4().to_string();
-            document = self.with_document(document.text.len(), move || {
+            document = self.runtime.block_on(with_document(document.text.len(), move || {
                 let renamed = read_text(document.text.as_bytes())?.with_text("project_id", &new_id);
                 drop(document);
                 Document::check(&renamed, None)
-            })?;
+            }))?;
         };
         let audio_ids: HashSet<&String> = new_ids.values().collect();
         Ok(Imported {

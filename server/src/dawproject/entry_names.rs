@@ -12,19 +12,9 @@ const STEM_MAX_CHARS: usize = 60;
 pub(super) struct EntryNames(HashSet<String>);
 
 impl EntryNames {
-    /// Returns a name for the audio file `name` of this media type. The name is similar, and it
+    /// Returns a name for the audio file `name`, with this extension. The name is similar, and it
     /// has only letters and digits of ASCII, spaces, `-` and `_`.
-    pub(super) fn add(&mut self, name: &str, media_type: &str) -> String {
-        let extension = match media_type {
-            "audio/wav" => "wav",
-            "audio/aiff" => "aiff",
-            "audio/flac" => "flac",
-            "audio/mpeg" => "mp3",
-            "audio/ogg" => "ogg",
-            "audio/mp4" => "m4a",
-            "audio/aac" => "aac",
-            _ => "bin",
-        };
+    pub(super) fn add(&mut self, name: &str, extension: &str) -> String {
         let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let plain = |letter: char| match letter {
@@ -63,8 +53,8 @@ mod tests {
             (".wav", "audio/audio 2.wav"),
             ("Äther.wav", "audio/_ther.wav"),
         ] {
-            assert_eq!(names.add(name, "audio/wav"), entry);
+            assert_eq!(names.add(name, "wav"), entry);
         }
-        assert!(names.add(&"x".repeat(500), "audio/flac").len() < 80);
+        assert!(names.add(&"x".repeat(500), "flac").len() < 80);
     }
 }

@@ -168,7 +168,7 @@ impl Export<'_> {
             }
             let entry = entry_of
                 .entry(file.sha256.clone())
-                .or_insert_with(|| names.add(&file.name, file.media_type))
+                .or_insert_with(|| names.add(&file.name, file.extension()))
                 .clone();
             let exported = ExportedAudio {
                 entry: entry.clone(),

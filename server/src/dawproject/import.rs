@@ -135,23 +135,14 @@ impl Import<'_> {
             .unwrap_or_else(|| UNTITLED.to_owned());
         let project = Project::new(uuid::Uuid::new_v4().to_string(), name);
         let caller = self.caller.clone();
-        let mut read = self.with_document(text.len().max(LOOPS_BYTES), move || {
+        let mut read = self.runtime.block_on(with_document(text.len().max(LOOPS_BYTES), move || {
             let read = project_reader::read(text, project, &|| caller.has_disconnected())?;
             // The document is checked before its audio is decoded, because decoding may take hours.
             document(&read.project)?;
             Ok(read)
-        })?;
+        }))?;
         let files = self.import_audio(&mut archive, &mut read)?;
         self.store(read, files)
-    }
-
-    /// Runs `work` on a document of this size, within the limit on documents in memory.
-    fn with_document<T: Send + 'static>(
-        &self,
-        size_bytes: usize,
-        work: impl FnOnce() -> ApiResult<T> + Send + 'static,
-    ) -> ApiResult<T> {
-        self.runtime.block_on(with_document(size_bytes, work))
     }
 
     /// Imports the audio files. A file that is missing or that no decoder can read is left out.
@@ -218,10 +209,10 @@ impl Import<'_> {
     }
 
     fn store(&self, mut read: ReadProject, files: Vec<Option<SourceFile>>) -> ApiResult<DawprojectImported> {
-        let (document, warnings) = self.with_document(LOOPS_BYTES, move || {
+        let (document, warnings) = self.runtime.block_on(with_document(LOOPS_BYTES, move || {
             read.add_audio(&files);
             Ok((document(&read.project)?, read.warnings))
-        })?;
+        }))?;
         let inserting = projects::insert(self.state, self.owner_id, &document);
         let saved = self.runtime.block_on(inserting)?.ok_or_else(|| ApiError::Conflict {
             code: "try_again",
