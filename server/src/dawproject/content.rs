@@ -88,10 +88,9 @@ impl Contents {
     fn check_events(&self) -> Result<(), Refusal> {
         if event_bytes(self.notes, self.controls) > MAX_EVENT_BYTES {
             return Err(Refusal::bad(format!(
-                "with its loops written out it has more than {} notes and {} controls, which is more than a project \
-                 can have",
-                self.notes - 1,
-                self.controls
+                "with its loops written out it has more notes and controls than a project can have; the first {} notes \
+                 and {} controls are already too many",
+                self.notes, self.controls
             )));
         }
         Ok(())

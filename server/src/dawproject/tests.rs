@@ -378,7 +378,9 @@ async fn hostile_files_are_refused() {
     studio.refused(file_of_lanes(&clip("time=\"1e300\"", note)), "1e300").await;
     studio.refused(file_of_lanes(&clip("", note)), "has no `time`").await;
     let endless = clip("time=\"0\" duration=\"1000000\" loopStart=\"0\" loopEnd=\"0.001\"", note);
-    studio.refused(file_of_lanes(&endless), "more than 362500 notes").await;
+    studio
+        .refused(file_of_lanes(&endless), "the first 362501 notes and 0 controls are already too many")
+        .await;
     let tracks = "<Track/>".repeat(1_001);
     studio.refused(file_of(&format!("<Structure>{tracks}</Structure>")), "1000 tracks").await;
     let zeros = vec![b' '; 5_000_000];

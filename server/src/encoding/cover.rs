@@ -1,11 +1,16 @@
 //! The cover picture of a file.
 
+use std::ops::RangeInclusive;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 /// Maximum size of a picture in bytes.
 pub(crate) const COVER_MAX_BYTES: usize = 1 << 20;
+
+/// Width and height that a picture may have, in pixels. A JPEG file can have no more.
+const SIDE_PIXELS: RangeInclusive<u32> = 1..=65_535;
 
 /// Type of a picture in tags: the front cover (ID3v2.3, section 4.15; RFC 9639, section 8.8).
 const FRONT_COVER: u32 = 3;
@@ -64,11 +69,7 @@ impl Cover {
     /// Returns the picture as FLAC files contain it (RFC 9639, section 8.8). Without a description.
     pub(super) fn flac_picture(&self) -> Vec<u8> {
         let bytes = self.bytes();
-        let Dimensions { width, height, bits_per_pixel } = match self.kind {
-            Kind::Jpeg => jpeg_dimensions(&bytes),
-            Kind::Png => png_dimensions(&bytes),
-        }
-        .unwrap_or_default();
+        let Dimensions { width, height, bits_per_pixel } = dimensions(self.kind, &bytes).unwrap_or_default();
         let media_type = self.media_type();
         let mut picture = Vec::with_capacity(bytes.len() + 64);
         let number = |picture: &mut Vec<u8>, value: u32| picture.extend(value.to_be_bytes());
@@ -90,7 +91,7 @@ impl Cover {
     }
 }
 
-/// Size of a picture in pixels. Zeros are not known.
+/// Size of a picture in pixels.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Dimensions {
     width: u32,
@@ -106,10 +107,24 @@ fn kind_of(bytes: &[u8]) -> Result<Kind, String> {
     if bytes.len() > COVER_MAX_BYTES {
         return Err(too_large());
     }
-    match bytes {
-        [0xFF, 0xD8, 0xFF, ..] => Ok(Kind::Jpeg),
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Ok(Kind::Png),
-        _ => Err("is neither a JPEG nor a PNG file.".to_owned()),
+    let kind = match bytes {
+        [0xFF, 0xD8, 0xFF, ..] => Kind::Jpeg,
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Kind::Png,
+        _ => return Err("is neither a JPEG nor a PNG file.".to_owned()),
+    };
+    let has_size = dimensions(kind, bytes)
+        .is_some_and(|size| SIDE_PIXELS.contains(&size.width) && SIDE_PIXELS.contains(&size.height));
+    if !has_size {
+        return Err(format!("is damaged: it has no size of 1 to {} pixels.", SIDE_PIXELS.end()));
+    }
+    Ok(kind)
+}
+
+/// Reads the size of a picture; `None` if its header is damaged.
+fn dimensions(kind: Kind, bytes: &[u8]) -> Option<Dimensions> {
+    match kind {
+        Kind::Jpeg => jpeg_dimensions(bytes),
+        Kind::Png => png_dimensions(bytes),
     }
 }
 
@@ -195,6 +210,10 @@ mod tests {
             ("A".repeat(4 * COVER_MAX_BYTES), "too large"),
             ("*".to_owned(), "not base64"),
             (STANDARD.encode("GIF89a"), "neither"),
+            (STANDARD.encode(&JPEG[..3]), "damaged"),
+            (STANDARD.encode(&PNG[..20]), "damaged"),
+            (STANDARD.encode([&PNG[..16], &[0; 13]].concat()), "damaged"),
+            (STANDARD.encode([&PNG[..16], &[255; 13]].concat()), "damaged"),
             (String::new(), "neither"),
         ] {
             let problem = Cover::from_base64(text).expect_err("is refused");
