@@ -9,7 +9,7 @@ pub(super) struct Fade {
     pub(super) secs: f64,
 }
 
-/// The place of a timeline in the song.
+/// Position of a timeline in the song, and the values that it passes to what it contains.
 #[derive(Debug, Clone)]
 pub(super) struct Scope<'s> {
     scale: &'s TimeScale,

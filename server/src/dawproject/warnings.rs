@@ -6,7 +6,7 @@ const NAMES_MAX: usize = 3;
 /// Letters of a name in a sentence; longer names are cut.
 const NAME_MAX_CHARS: usize = 60;
 
-/// What was left out or changed, by kind.
+/// Names of the data that was left out or changed, by the sentence about it.
 #[derive(Debug, Default)]
 pub(super) struct Warnings(Vec<Warning>);
 
