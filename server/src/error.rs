@@ -262,6 +262,11 @@ impl ApiError {
         }
     }
 
+    /// Returns the error of requests that a stop of the service interrupts.
+    pub(crate) fn stopping() -> Self {
+        Self::Unavailable { code: "stopping", detail: "The service is stopping.".to_owned() }
+    }
+
     fn database_busy() -> Self {
         Self::Unavailable {
             code: DATABASE_BUSY,

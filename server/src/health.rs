@@ -21,10 +21,7 @@ async fn healthz() -> Json<Value> {
 
 async fn readyz(State(state): State<AppState>) -> ApiResult<Json<Value>> {
     if state.stop.is_cancelled() {
-        return Err(ApiError::Unavailable {
-            code: "stopping",
-            detail: "The service is stopping.".to_owned(),
-        });
+        return Err(ApiError::stopping());
     }
     if let Err(error) = db::ping(&state.db).await {
         tracing::error!(%error, "the database does not answer");

@@ -59,6 +59,7 @@ pub(crate) mod permits;
 pub mod plugins;
 mod plural;
 pub mod presets;
+mod project_archives;
 pub mod projects;
 mod query_names;
 pub mod rate_limits;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{ApiError, ApiResult};
@@ -146,7 +147,7 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.run_with_permit(self.acquire(None, weight, weight).await?, work).await
+        self.run_with_permit(self.acquire(None, weight, Some(weight)).await?, work).await
     }
 
     /// Like [`Self::run_weighted`], but also within the limit of one user.
@@ -160,7 +161,7 @@ impl Permits {
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let user = self.user(user_id);
-        self.run_with_permit(self.acquire(Some(user), weight, weight).await?, work).await
+        self.run_with_permit(self.acquire(Some(user), weight, Some(weight)).await?, work).await
     }
 
     /// Like [`Self::run_for`], but for work that reads its input only when it runs. Its waiting
@@ -175,7 +176,22 @@ impl Permits {
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let user = self.user(user_id);
-        self.run_with_permit(self.acquire(Some(user), weight, 0).await?, work).await
+        self.run_with_permit(self.acquire(Some(user), weight, Some(0)).await?, work).await
+    }
+
+    /// Runs a part of other running work of this user on the same thread. It waits for its turn and
+    /// is never refused, because the other work has limits of its own. Blocks.
+    ///
+    /// # Errors
+    /// Those of `part`.
+    pub(crate) fn run_part<T>(
+        &self,
+        runtime: &Handle,
+        user_id: &str,
+        part: impl FnOnce() -> ApiResult<T>,
+    ) -> ApiResult<T> {
+        let _held = runtime.block_on(self.acquire(Some(self.user(user_id)), 1, None))?;
+        part()
     }
 
     async fn run_with_permit<T: Send + 'static>(
@@ -194,12 +210,12 @@ impl Permits {
     }
 
     /// Acquires permits for work of `weight`. While the request waits, it counts as
-    /// `waiting_weight`.
+    /// `waiting_weight`; with `None` it does not count.
     async fn acquire(
         &self,
         user: Option<Arc<UserPermits>>,
         weight: u64,
-        waiting_weight: u64,
+        waiting_weight: Option<u64>,
     ) -> ApiResult<HeldPermits> {
         let Bounds { running, min_weight, .. } = self.bounds;
         let shared_weight = u32::try_from(weight).unwrap_or(u32::MAX).max(min_weight).min(running);
@@ -224,7 +240,7 @@ impl Permits {
         if let Some(permits) = immediate {
             return Ok(permits);
         }
-        let _waiting = self.wait(user.clone(), waiting_weight)?;
+        let _waiting = waiting_weight.map(|weight| self.wait(user.clone(), weight)).transpose()?;
         // Waits for the user's permit first. Otherwise one user's excess requests would queue ahead
         // of the requests of other users.
         let user_permit = match user {
@@ -245,6 +261,12 @@ impl Permits {
             let free = u32::try_from(permits.available_permits()).expect("a small number");
             Arc::clone(permits).try_acquire_many_owned(free).expect("they are free")
         })
+    }
+
+    /// Returns the weight of the running work, without that of the reserve.
+    #[cfg(test)]
+    pub(crate) fn running(&self) -> usize {
+        self.bounds.running as usize - self.free.available_permits()
     }
 
     fn user(&self, user_id: &str) -> Arc<UserPermits> {
@@ -464,6 +486,28 @@ mod tests {
         started.await.expect("runs");
         caller.abort();
         work_ended.await.expect("ends");
+    }
+
+    #[tokio::test]
+    async fn a_part_of_other_work_waits_for_its_turn_and_is_not_refused() {
+        let whole = Arc::new(Permits::counted("tests", 9, 9));
+        let parts = Arc::new(Permits::counted("tests", 1, 0));
+        let all = parts.take_all();
+        let mut running = Vec::new();
+        for user in ["ada", "bob"] {
+            let (whole, parts) = (Arc::clone(&whole), Arc::clone(&parts));
+            let work = move |_: &Caller| parts.run_part(&Handle::current(), user, || Ok(user));
+            running.push(tokio::spawn(async move { whole.run_for(user, 1, work).await }));
+        }
+        while whole.running() < 2 {
+            tokio::task::yield_now().await;
+        }
+        assert!(running.iter().all(|work| !work.is_finished()));
+        drop(all);
+        for (user, work) in ["ada", "bob"].into_iter().zip(running) {
+            assert_eq!(work.await.expect("no panic").expect("the part runs"), user);
+        }
+        assert_eq!(parts.running(), 0);
     }
 
     #[tokio::test]

@@ -13,7 +13,6 @@ use crate::ai_proxy::AiProxy;
 use crate::audio::{self, Audio};
 use crate::auth::passwords::Passwords;
 use crate::auth::{LocalRule, Throttle, Tokens};
-use crate::bundles;
 use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db, Reserve};
@@ -29,6 +28,7 @@ use crate::monitoring::StorageSums;
 use crate::page::PageFiles;
 use crate::permits::Permits;
 use crate::plugins::{self, Picker, Plugins};
+use crate::project_archives::ArchiveLimits;
 use crate::projects::{self, OnSaved};
 use crate::rate_limits::RateLimits;
 use crate::searches;
@@ -89,8 +89,8 @@ pub struct Services {
     pub(crate) body_memory: BodyMemory,
     /// Memory budget for project documents that are being stored.
     pub(crate) storing: FairBytes,
-    /// Limits how many project bundles are written or read at the same time.
-    pub(crate) bundling: Arc<Permits>,
+    /// Limits imports and exports of archives of projects.
+    pub(crate) archives: ArchiveLimits,
     /// Limits searches in lists.
     pub(crate) searches: Permits,
     /// Memory budget for answers that wait for their clients.
@@ -190,7 +190,7 @@ impl AppState {
             exports: Exports::new(&config),
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
             storing: projects::storing_budget(),
-            bundling: bundles::limit_at_a_time(config.limits.work_waiting_max),
+            archives: ArchiveLimits::new(config.limits.work_waiting_max),
             searches: searches::limit(config.storage.database_limits.connections_max),
             held_answers: held_answers::budget(),
             large_answers: LargeAnswers::default(),

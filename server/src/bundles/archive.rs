@@ -15,9 +15,9 @@ pub(super) const MANIFEST: &str = "bundle.json";
 pub(super) const PROJECT: &str = "project.json";
 pub(super) const AUDIO_FOLDER: &str = "audio/";
 
-/// Maximum number of bytes that are read to list the entries of an archive. It is enough for about
-/// 100,000 entries.
-const DIRECTORY_MAX_BYTES: u64 = 8 * 1024 * 1024;
+/// Maximum number of bytes that are read to list the entries of an archive. It is enough for the
+/// maximum number of entries with names of 150 bytes.
+const DIRECTORY_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Maximum number of entries of an archive.
 pub(super) const ENTRIES_MAX: usize = 20_000;

@@ -13,16 +13,12 @@ mod export;
 mod import;
 mod manifest;
 
-use std::sync::Arc;
-
 pub(crate) use archive::{LimitedReader, open_zip};
-pub(crate) use import::receive;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::extract::BodyLimit;
-use crate::permits::{Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
@@ -32,15 +28,6 @@ pub(crate) fn routes(config: &Config) -> OpenApiRouter<AppState> {
     with_body_limit(OpenApiRouter::new().routes(routes!(import::import)), limit)
         .routes(routes!(export::export))
 }
-
-/// Returns the permits that limit how many bundles are written or read at a time. At most
-/// `waiting_max` requests wait.
-pub(crate) fn limit_at_a_time(waiting_max: u64) -> Arc<Permits> {
-    Arc::new(Permits::counted("project bundles", processors(), waiting_max))
-}
-
-/// Folder of the store for temporary bundles.
-const FOLDER: &str = "bundles";
 
 #[cfg(test)]
 mod tests;

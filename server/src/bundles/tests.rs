@@ -10,6 +10,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::audio::test_files::{silent_flac, sine_wav};
 use crate::audio::tests::{UPLOAD, with_form};
+use crate::permits::processors;
 use crate::test_app::{Answer, TestApp};
 
 const PROJECTS: &str = "/api/v1/projects";
@@ -435,8 +436,47 @@ async fn a_failed_import_keeps_audio_that_a_song_uses() {
     };
     save(&bob, &first).await;
     importing.abort();
-    // All permits are free again once the import has ended.
-    songs.app.state.bundling.run_weighted(u64::MAX, |_| Ok(())).await.expect("runs");
+    songs.app.state.archives.imports_have_ended().await;
     let answer = songs.get(&bob, &format!("/api/v1/audio/{first}/file")).await;
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+}
+
+/// An archive may have thousands of files, and decoding them takes minutes.
+#[tokio::test]
+async fn archives_whose_audio_is_being_decoded_do_not_block_other_archives() {
+    let songs = Arc::new(Songs::start(&[]).await);
+    let bundle = songs.bundle().await.bytes;
+    let without_audio = changed(&bundle, |all| {
+        all.retain(|(name, _)| !name.starts_with("audio/"));
+        all[0].1 =
+            json!({ "format": "songfoundry-bundle", "version": 1, "project_id": "song", "name": "Song",
+            "audio": [], "missing": [] })
+            .to_string()
+            .into_bytes();
+    });
+    // Without permits to decode, the audio of the imports waits.
+    let decoding = songs.app.state.audio.decoding.take_all();
+    let mut waiting = Vec::new();
+    for number in 0..=processors() {
+        let user = songs.app.token_of_new_user(&format!("user-{number}")).await;
+        let (songs, bundle) = (Arc::clone(&songs), bundle.clone());
+        waiting.push(tokio::spawn(async move { songs.import(&user, &bundle).await.status }));
+    }
+    while songs.app.state.archives.running_imports() < waiting.len() {
+        tokio::task::yield_now().await;
+    }
+    let bob = songs.app.token_of_new_user("bob").await;
+    songs.import(&bob, &without_audio).await.expect(201);
+    assert_eq!(songs.bundle().await.bytes, bundle);
+    assert!(waiting.iter().all(|import| !import.is_finished()));
+    // A stop of the service ends the imports, which then leave nothing.
+    songs.app.state.stop.cancel();
+    drop(decoding);
+    for import in waiting {
+        assert_eq!(import.await.expect("no panic"), 503);
+    }
+    for number in 0..=processors() {
+        let user = songs.app.token_of(&format!("user-{number}")).await;
+        assert_eq!(songs.audio_count(&user).await, 0);
+    }
 }

@@ -9,9 +9,6 @@ use super::time_scale::{TimeUnit, tick_of_beats};
 use super::timeline_reader::TimelineReader;
 use super::values::{number, required};
 
-/// Maximum number of different audio files of a project.
-const FILES_MAX: usize = 10_000;
-
 /// Largest difference between the times of warps and of a constant speed that is not audible.
 const WARP_TOLERANCE_SECS: f64 = 0.002;
 
@@ -52,10 +49,7 @@ impl<'r> TimelineReader<'r> {
             return Ok(());
         }
         self.contents.count_clip()?;
-        let file = self.contents.path_index(&path);
-        if self.contents.paths.len() > FILES_MAX {
-            return Err(Refusal::bad(format!("it uses more than {FILES_MAX} audio files")));
-        }
+        let file = self.contents.path_index(&path)?;
         // A fade belongs to the edge of its clip, which a loop or an outer clip may have cut off.
         let fade_secs = |fade: Option<Fade>, edge_beats: f64| {
             let fade = fade.filter(|fade| (fade.edge_beats - edge_beats).abs() < 1e-3);

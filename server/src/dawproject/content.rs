@@ -16,6 +16,12 @@ const POINTS_MAX: usize = 500_000;
 /// as many items on one track.
 const CLIPS_MAX: usize = 100_000;
 
+/// Maximum number of different audio files of a project.
+const FILES_MAX: usize = 10_000;
+
+/// Maximum length of the path of an audio file.
+const PATH_MAX_BYTES: usize = 1_024;
+
 /// Maximum number of markers, as in the project schema.
 const MARKERS_MAX: usize = 100_000;
 
@@ -154,14 +160,26 @@ impl Contents {
         Ok(())
     }
 
-    /// Returns the index of a path.
-    pub(super) fn path_index(&mut self, path: &str) -> usize {
+    /// Returns the index of the path of an audio file.
+    ///
+    /// # Errors
+    /// The path is too long, or there are too many paths.
+    pub(super) fn path_index(&mut self, path: &str) -> Result<usize, Refusal> {
         if let Some(&index) = self.path_indices.get(path) {
-            return index;
+            return Ok(index);
+        }
+        if path.len() > PATH_MAX_BYTES {
+            return Err(Refusal::bad(format!(
+                "the path of an audio file has {} bytes, and at most {PATH_MAX_BYTES} are allowed",
+                path.len()
+            )));
+        }
+        if self.paths.len() == FILES_MAX {
+            return Err(Refusal::bad(format!("it uses more than {FILES_MAX} audio files")));
         }
         self.paths.push(path.to_owned());
         self.path_indices.insert(path.to_owned(), self.paths.len() - 1);
-        self.paths.len() - 1
+        Ok(self.paths.len() - 1)
     }
 
     /// Sorts notes, points and markers by their position.

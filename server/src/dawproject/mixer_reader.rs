@@ -399,9 +399,9 @@ fn colour(text: &str) -> Option<String> {
     is_colour.then(|| format!("#{}", digits[..6].to_ascii_lowercase()))
 }
 
-/// Returns the tempo of the transport in beats per minute.
-pub(super) fn transport_bpm(tree: &Tree) -> Option<f64> {
-    tree.root().child("Transport")?.child("Tempo").and_then(value_of)
+/// Returns the tempo of the transport, a parameter.
+pub(super) fn transport_tempo(tree: &Tree) -> Option<Node<'_>> {
+    tree.root().child("Transport")?.child("Tempo")
 }
 
 /// Returns numerator and denominator of the transport's time signature.

@@ -116,10 +116,10 @@ impl ReadProject {
     }
 
     /// Adds the audio items. `files` has the imported file of each path, if there is one.
-    pub(super) fn add_audio(&mut self, files: &[Option<SourceFile>]) {
+    pub(super) fn add_audio<E>(&mut self, files: &[Result<SourceFile, E>]) {
         for (track, clips) in self.project.tracks.iter_mut().zip(std::mem::take(&mut self.audio)) {
             for clip in clips {
-                let file = files.get(clip.file).and_then(Option::as_ref);
+                let file = files.get(clip.file).and_then(|file| file.as_ref().ok());
                 if let Some(item) = file.and_then(|file| audio_item(clip, file, track.items.len() + 1)) {
                     track.items.push(Item::Audio(item));
                 }

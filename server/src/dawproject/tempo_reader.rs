@@ -4,7 +4,7 @@ use schemas::Extra;
 use schemas::project::{TempoPoint, TimeSignature};
 
 use super::element_tree::{Node, Tree};
-use super::mixer_reader::{transport_bpm, transport_signature};
+use super::mixer_reader::{transport_signature, transport_tempo};
 use super::refusal::Refusal;
 use super::time_scale::{TimeScale, TimeUnit, tick_of_beats};
 use super::values::{number, required, value_of};
@@ -21,6 +21,10 @@ const RAMP_STEPS_MAX: f64 = 1_024.0;
 
 /// Range of a tempo in quarter notes per minute, as in the project schema.
 const BPM: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
+
+/// The warnings about tempos that are no numbers, and about time signatures such as 4/3.
+const UNREADABLE_TEMPO: &str = "Tempos that are not numbers were left out";
+const IMPOSSIBLE_SIGNATURE: &str = "Time signatures that a project cannot have were left out";
 
 /// Returns the unit of a timeline's times. `inherited` is that of the timeline around it.
 pub(super) fn time_unit(node: Node<'_>, attribute: &str, inherited: TimeUnit) -> TimeUnit {
@@ -41,7 +45,13 @@ pub(super) fn tempo_map(tree: &Tree, warnings: &mut Warnings) -> Result<Vec<Temp
     if let Some(automation) = arrangement.and_then(|arrangement| arrangement.child("TempoAutomation")) {
         changes = tempo_changes(automation, warnings)?;
     }
-    let bpm = transport_bpm(tree);
+    let bpm = transport_tempo(tree).and_then(|tempo| {
+        let bpm = value_of(tempo).filter(|bpm| bpm.is_finite());
+        if bpm.is_none() {
+            warnings.add(UNREADABLE_TEMPO, "");
+        }
+        bpm
+    });
     let first = changes.first().map(|&(_, bpm)| bpm).or(bpm).unwrap_or(120.0);
     if changes.first().is_none_or(|&(beats, _)| tick_of_beats(beats) > 0) {
         changes.insert(0, (0.0, first));
@@ -70,8 +80,9 @@ fn tempo_changes(automation: Node<'_>, warnings: &mut Warnings) -> Result<Vec<(f
     let mut points = Vec::new();
     for node in automation.children().filter(|node| node.name() == "RealPoint") {
         let is_held = node.attribute("interpolation").is_some_and(|name| name == "hold");
-        if let Some(bpm) = value_of(node).filter(|bpm| bpm.is_finite()) {
-            points.push((required(node, "time")?, bpm, is_held));
+        match value_of(node).filter(|bpm| bpm.is_finite()) {
+            Some(bpm) => points.push((required(node, "time")?, bpm, is_held)),
+            None => warnings.add(UNREADABLE_TEMPO, ""),
         }
     }
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -119,6 +130,9 @@ pub(super) fn time_signatures(
 ) -> Result<Vec<TimeSignature>, Refusal> {
     let of_transport = transport_signature(tree)?;
     let first = of_transport.and_then(|(numerator, denominator)| signature(0, numerator, denominator));
+    if of_transport.is_some() && first.is_none() {
+        warnings.add(IMPOSSIBLE_SIGNATURE, "");
+    }
     let mut signatures = Vec::new();
     let arrangement = tree.root().child("Arrangement");
     let automation = arrangement.and_then(|arrangement| arrangement.child("TimeSignatureAutomation"));
@@ -129,7 +143,7 @@ pub(super) fn time_signatures(
         let numbers = number(node, "numerator")?.zip(number(node, "denominator")?);
         match numbers.and_then(|(numerator, denominator)| signature(tick, numerator, denominator)) {
             Some(signature) => signatures.push(signature),
-            None => warnings.add("Time signatures that a project cannot have were left out", ""),
+            None => warnings.add(IMPOSSIBLE_SIGNATURE, ""),
         }
         if signatures.len() > CHANGES_MAX {
             return Err(Refusal::bad(format!("it has more than {CHANGES_MAX} time signatures")));

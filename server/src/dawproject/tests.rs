@@ -358,6 +358,37 @@ async fn audio_in_seconds_and_cycles_of_outputs_are_imported() {
 }
 
 #[tokio::test]
+async fn a_limit_of_projects_is_a_fault_of_the_file() {
+    let studio = Studio::start(&[]).await;
+    let points = "<RealPoint time=\"0\" value=\"0\"/>".repeat(100_001);
+    let target = "<Target parameter=\"v\"/>";
+    let file = file_of(&format!(
+        "<Structure><Track id=\"t\"><Channel role=\"regular\"><Volume id=\"v\" unit=\"linear\" value=\"1\"/></Channel>\
+         </Track></Structure><Arrangement><Lanes timeUnit=\"beats\"><Lanes track=\"t\"><Points>{target}{points}</Points>\
+         </Lanes></Lanes></Arrangement>"
+    ));
+    studio.refused(file, "/tracks/0/automation/0/points").await;
+}
+
+#[tokio::test]
+async fn unreadable_tempos_and_time_signatures_are_warned_of() {
+    let studio = Studio::start(&[]).await;
+    let (answer, project) = studio
+        .imported(file_of(
+            "<Transport><Tempo value=\"fast\"/><TimeSignature numerator=\"4\" denominator=\"3\"/></Transport>\
+             <Arrangement><TempoAutomation timeUnit=\"beats\"><RealPoint time=\"0\" value=\"NaN\"/>\
+             <RealPoint time=\"4\" value=\"90\"/></TempoAutomation></Arrangement>",
+        ))
+        .await;
+    let expected = [
+        "Tempos that are not numbers were left out (2).",
+        "Time signatures that a project cannot have were left out (1).",
+    ];
+    assert_eq!(answer["warnings"], json!(expected));
+    assert_eq!(project["tempo_map"], json!([{ "tick": 0, "bpm": 90.0 }, { "tick": 3840, "bpm": 90.0 }]));
+}
+
+#[tokio::test]
 async fn hostile_files_are_refused() {
     let studio = Studio::start(&[("SF_PROJECT_MAX_BYTES", "200000")]).await;
     studio.refused(Vec::new(), "cannot be opened").await;
@@ -381,6 +412,9 @@ async fn hostile_files_are_refused() {
     studio
         .refused(file_of_lanes(&endless), "the first 362501 notes and 0 controls are already too many")
         .await;
+    let path = "a/".repeat(600);
+    let audio = format!("<Audio><File path=\"{path}\"/></Audio>");
+    studio.refused(file_of_lanes(&clip("time=\"0\" duration=\"1\"", &audio)), "1200 bytes").await;
     let tracks = "<Track/>".repeat(1_001);
     studio.refused(file_of(&format!("<Structure>{tracks}</Structure>")), "1000 tracks").await;
     let zeros = vec![b' '; 5_000_000];

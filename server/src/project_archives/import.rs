@@ -1,0 +1,131 @@
+//! An import that is running.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+use tokio::runtime::Handle;
+
+use crate::allocator;
+use crate::audio::{self, AudioFile};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::Json;
+use crate::permits::Caller;
+use crate::projects;
+use crate::state::AppState;
+use crate::storage::BlobWriter;
+
+/// An import that is running. If it fails, its audio files are deleted.
+pub(crate) struct Import {
+    pub(crate) state: AppState,
+    pub(crate) runtime: Handle,
+    pub(crate) owner_id: String,
+    caller: Caller,
+    files: AudioFiles,
+}
+
+/// Ids of the audio files of an import.
+#[derive(Debug, Default)]
+pub(crate) struct AudioFiles {
+    /// Files that this import added.
+    pub(crate) added: HashSet<String>,
+    /// Files that the user already had.
+    pub(crate) known: HashSet<String>,
+}
+
+impl Import {
+    /// Imports an archive of `user` by `work`, which gets the open archive. Waits until fewer than
+    /// the maximum number of imports run.
+    ///
+    /// # Errors
+    /// Those of `work`; 503 `busy` if too many imports are waiting, and `stopping` if the service
+    /// stops.
+    pub(crate) async fn run<T: Send + 'static>(
+        state: AppState,
+        user: CurrentUser,
+        received: BlobWriter,
+        work: impl FnOnce(&mut Self, File) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<(T, AudioFiles)> {
+        let (runtime, owner_id) = (Handle::current(), user.id.clone());
+        let import = |state: AppState| {
+            move |caller: &Caller| {
+                let mut import =
+                    Self { state, runtime, owner_id, caller: caller.clone(), files: AudioFiles::default() };
+                let archive = File::open(received.temporary())?;
+                match work(&mut import, archive) {
+                    Ok(imported) => Ok((imported, import.files)),
+                    Err(error) => {
+                        import.undo();
+                        match import.state.stop.is_cancelled() {
+                            true => Err(ApiError::stopping()),
+                            false => Err(error),
+                        }
+                    }
+                }
+            }
+        };
+        state.archives.imports.run_for(&user.id, 1, import(state.clone())).await
+    }
+
+    /// Whether the caller has disconnected or the service stops.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.caller.has_disconnected() || self.state.stop.is_cancelled()
+    }
+
+    /// Returns a function that tells whether the caller has disconnected or the service stops.
+    pub(crate) fn cancellation(&self) -> impl Fn() -> bool + Send + use<> {
+        let (caller, stop) = (self.caller.clone(), self.state.stop.clone());
+        move || caller.has_disconnected() || stop.is_cancelled()
+    }
+
+    /// Runs `work`, which keeps a whole document in memory, when it is the user's turn.
+    pub(crate) fn with_document<T>(&mut self, work: impl FnOnce(&mut Self) -> ApiResult<T>) -> ApiResult<T> {
+        let (state, runtime, owner_id) = (self.state.clone(), self.runtime.clone(), self.owner_id.clone());
+        state.archives.reading.run_part(&runtime, &owner_id, || {
+            let outcome = work(self);
+            // Returns the memory of a large document to the system before the next one is read.
+            allocator::return_free_memory();
+            outcome
+        })
+    }
+
+    /// Imports a file of the archive as an upload, when it is the user's turn.
+    ///
+    /// # Errors
+    /// Those of an upload; 400 `unreadable` if `content` cannot be read.
+    pub(crate) fn add_audio(&mut self, name: &str, content: &mut dyn Read) -> ApiResult<AudioFile> {
+        let (state, runtime, owner_id) = (&self.state, &self.runtime, &*self.owner_id);
+        let (file, is_known) = state.audio.decoding.run_part(runtime, owner_id, || {
+            let mut observer = |_| !self.is_cancelled();
+            audio::import_content(state, runtime, owner_id, name, content, &mut observer)
+        })?;
+        if !is_known {
+            self.files.added.insert(file.id.clone());
+        } else if !self.files.added.contains(&file.id) {
+            self.files.known.insert(file.id.clone());
+        }
+        Ok(file)
+    }
+
+    fn undo(&self) {
+        for id in &self.files.added {
+            if let Err(error) = audio::undo_import(&self.state, &self.runtime, &self.owner_id, id) {
+                tracing::warn!(id, "cannot delete the audio of an import that failed: {error:#}");
+            }
+        }
+    }
+}
+
+/// Returns the answer for an imported project: 201 with its path and revision.
+pub(crate) fn created(project_id: &str, revision: i64, body: &impl Serialize) -> ApiResult<Response> {
+    let location = HeaderValue::from_str(&format!("/api/v1/projects/{project_id}"));
+    let headers = [
+        (header::LOCATION, location.map_err(ApiError::internal)?),
+        (header::ETAG, projects::revision_tag(revision)),
+    ];
+    Ok((StatusCode::CREATED, headers, Json(body)).into_response())
+}

@@ -1,0 +1,71 @@
+//! What bundles and DAWproject files have in common: both are zip archives of a project and its
+//! audio files.
+//!
+//! An archive with much audio takes long, so many archives may be in work at a time, one per user.
+//! Documents need much memory, so only few are read or written at a time: an import or an export
+//! takes a turn ([`Import::with_document`], [`Export::with_document`]) and keeps only lists of files
+//! when it ends. Each audio file of an import takes a turn among all files that are decoded. So
+//! archives with thousands of files do not block the archives and uploads of other users.
+
+mod export;
+mod import;
+mod upload;
+
+pub(crate) use export::{Begun, Export, compressed};
+pub(crate) use import::{Import, created};
+pub(crate) use upload::receive;
+
+use crate::permits::{Bounds, Permits, processors};
+
+/// Maximum number of imports, and of exports, that run at the same time.
+const ARCHIVES_MAX: u32 = 16;
+
+/// Folder of the store for temporary archives.
+const FOLDER: &str = "bundles";
+
+/// Limits on the work with archives. Imports and exports do not wait for each other.
+#[derive(Debug)]
+pub(crate) struct ArchiveLimits {
+    imports: Permits,
+    exports: Permits,
+    /// Turns to read a document, during an import.
+    reading: Permits,
+    /// Turns to write a document, during an export.
+    writing: Permits,
+}
+
+impl ArchiveLimits {
+    /// Returns the limits. At most `waiting_max` imports, and as many exports, wait.
+    pub(crate) fn new(waiting_max: u64) -> Self {
+        let archives = |work_name| {
+            let bounds = Bounds {
+                running: ARCHIVES_MAX,
+                min_weight: 1,
+                per_user: 1,
+                waiting: u64::MAX,
+                requests: waiting_max,
+                reserve_for_idle_users: 0,
+            };
+            Permits::weighted(work_name, bounds)
+        };
+        let documents = |work_name| Permits::counted(work_name, processors(), u64::MAX);
+        Self {
+            imports: archives("imports of projects"),
+            exports: archives("exports of projects"),
+            reading: documents("reading imported projects"),
+            writing: documents("writing exported projects"),
+        }
+    }
+
+    /// Returns the number of running imports.
+    #[cfg(test)]
+    pub(crate) fn running_imports(&self) -> usize {
+        self.imports.running()
+    }
+
+    /// Waits until all imports have ended.
+    #[cfg(test)]
+    pub(crate) async fn imports_have_ended(&self) {
+        self.imports.run_weighted(u64::MAX, |_| Ok(())).await.expect("runs");
+    }
+}
