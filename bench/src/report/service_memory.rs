@@ -19,7 +19,7 @@ use ureq::Agent;
 use super::service::Service;
 use super::worst_bodies::{Operation, operations};
 use super::worst_files::{
-    Body, WorstRequest, hostile_banks, note_requests, short_sound, small_project, worst_project,
+    Body, WorstRequest, hostile_banks, note_requests, short_sound, slow_bundle, small_project, worst_project,
     worst_requests,
 };
 use super::{Args, Goal, figure};
@@ -32,6 +32,12 @@ const ADDRESS_SPACE_BYTES: u64 = 6 << 30;
 
 /// Number of concurrent requests.
 const CONCURRENT_REQUESTS: usize = 8;
+
+/// Users whose imports run at the same time. The service runs as many.
+const IMPORTERS: [&str; 16] = [
+    "alto", "bass", "brass", "cello", "drums", "flute", "harp", "horn", "oboe", "organ", "piano", "sax",
+    "tenor", "tuba", "viola", "violin",
+];
 
 /// Number of concurrent reads of the largest project.
 const CONCURRENT_READS: usize = 40;
@@ -178,7 +184,7 @@ impl Measurement {
                 .map(|operation| operation.example.clone())
                 .with_context(|| format!("POST {path} has no example"))
         };
-        for user in USERS {
+        for user in USERS.into_iter().chain(IMPORTERS) {
             let mut account = example("/api/v1/auth/register")?;
             account["username"] = user.into();
             if user != EXAMPLE_USER {
@@ -450,6 +456,18 @@ impl Measurement {
         Ok(stream)
     }
 
+    /// Measures imports of bundles with as many entries as possible, one of each user, while their
+    /// first audio files are decoded.
+    fn measure_imports(&mut self) -> anyhow::Result<()> {
+        let bundle = slow_bundle()?;
+        let import = |user| {
+            let request = Request::new("POST", "/api/v1/projects/import", bundle.media_type, &bundle.bytes);
+            // The second audio file is empty.
+            Request { expected_statuses: vec![415], ..request.by_user(user) }
+        };
+        self.measure("Imports of such bundles by 16 users at once", &IMPORTERS.map(import))
+    }
+
     /// Measures eight different requests of three users at the same time. Each uses as much memory
     /// of one kind as it may. The other requests are repeated until both renders end.
     fn measure_mixed(
@@ -603,6 +621,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     for file in &files {
         measurement.measure_both(file.name, |measurement| file_request(measurement, file))?;
     }
+    measurement.measure_imports()?;
     measurement.measure_mixed(&operations, &files, &project)?;
     let Measurement { line_count, missed_count, worst_mb, .. } = measurement;
     println!("{line_count} lines, {missed_count} missed, the largest peak {worst_mb:.0} MB");

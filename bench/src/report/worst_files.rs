@@ -208,6 +208,33 @@ fn bundle(manifest: &str, project: &str, empty_entries: usize) -> anyhow::Result
     archive(&[("bundle.json", manifest), ("project.json", project)], empty_entries)
 }
 
+/// Returns a bundle with as many files and as long a list of them as possible. Its first file is
+/// slow to decode.
+pub(super) fn slow_bundle() -> anyhow::Result<Body> {
+    let sound = silent(44_000_000, &[]);
+    let paths = (0..19_998).map(|number| format!("audio/{number:0110}"));
+    let list: Vec<Value> = paths
+        .clone()
+        .map(|path| json!({"server_file_id": path[100..], "path": path, "name": "", "sha256": "", "size_bytes": 0}))
+        .collect();
+    let manifest = json!({
+        "format": "songfoundry-bundle", "version": 1, "project_id": "song", "name": "Song", "audio": list, "missing": [],
+    });
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    for (name, text) in [("bundle.json", manifest.to_string()), ("project.json", project(&[]))] {
+        zip.start_file(name, options)?;
+        zip.write_all(text.as_bytes())?;
+    }
+    for (number, path) in paths.enumerate() {
+        zip.start_file(path, options)?;
+        if number == 0 {
+            zip.write_all(&sound)?;
+        }
+    }
+    finished(zip)
+}
+
 /// Returns a zip archive with these texts, and with empty entries.
 fn archive(texts: &[(&str, &str)], empty_entries: usize) -> anyhow::Result<Body> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
@@ -219,10 +246,12 @@ fn archive(texts: &[(&str, &str)], empty_entries: usize) -> anyhow::Result<Body>
     for number in 0..empty_entries {
         zip.start_file(format!("audio/{number}"), options)?;
     }
-    Ok(Body {
-        media_type: "application/zip",
-        bytes: zip.finish().context("the archive cannot be finished")?.into_inner(),
-    })
+    finished(zip)
+}
+
+fn finished(zip: ZipWriter<Cursor<Vec<u8>>>) -> anyhow::Result<Body> {
+    let bytes = zip.finish().context("the archive cannot be finished")?.into_inner();
+    Ok(Body { media_type: "application/zip", bytes })
 }
 
 /// Returns a DAWproject file with one track of one clip: its attributes and its notes.
