@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -13,7 +14,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct ResourceUsage {
     /// Seconds of processor time, user and system.
     pub(crate) cpu_secs: f64,
-    /// Peak resident memory in bytes.
+    /// Seconds from the start to the end.
+    pub(crate) wall_secs: f64,
+    /// Peak resident memory of the largest process in bytes.
     pub(crate) peak_bytes: u64,
 }
 
@@ -33,6 +36,7 @@ pub(crate) fn process_cpu_secs() -> anyhow::Result<f64> {
 /// Runs a command as this process's only child, and prints the resources that it used as JSON.
 pub(crate) fn run(command: &[String]) -> anyhow::Result<()> {
     let (program, args) = command.split_first().context("the command is missing")?;
+    let start = Instant::now();
     let status = Command::new(program)
         .args(args)
         .stdout(Stdio::null())
@@ -41,10 +45,12 @@ pub(crate) fn run(command: &[String]) -> anyhow::Result<()> {
     if !status.success() {
         bail!("`{}` failed: {status}", command.join(" "));
     }
+    let wall_secs = start.elapsed().as_secs_f64();
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     // The unit of Linux is the kibibyte (getrusage(2)).
     let peak_bytes = u64::try_from(usage.max_rss()).unwrap_or(0) * 1024;
-    println!("{}", serde_json::to_string(&ResourceUsage { cpu_secs: cpu_secs(&usage), peak_bytes })?);
+    let usage = ResourceUsage { cpu_secs: cpu_secs(&usage), wall_secs, peak_bytes };
+    println!("{}", serde_json::to_string(&usage)?);
     Ok(())
 }
 

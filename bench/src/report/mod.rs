@@ -3,6 +3,7 @@
 mod browser;
 mod effects;
 mod engines;
+mod finished_files;
 mod memory;
 mod service;
 mod service_memory;
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     /// Number of runs of each program. The medians are printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
-    /// Parts to leave out: songs, engines, effects, threads, memory, signal, service,
+    /// Parts to leave out: songs, files, engines, effects, threads, memory, signal, service,
     /// service-memory, browser.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
@@ -96,6 +97,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         |name: &str| !is_in(&args.without, name) && (args.only.is_empty() || is_in(&args.only, name));
     if is_selected("songs") {
         songs::report(args, folder.path())?;
+    }
+    if is_selected("files") {
+        finished_files::report(args, folder.path())?;
     }
     if is_selected("engines") {
         engines::report(args, folder.path())?;

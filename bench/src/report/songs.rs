@@ -121,7 +121,7 @@ fn table(args: &Args, bank: &str, songs: &[&str], folder: &Path, goal: Option<Go
         &format!("{name}: speed of `songfoundry render`, receipt included, to fluidsynth"),
         median(product_to),
         "x",
-        None,
+        goal,
     );
     figure(
         &format!("{name}: speed to rustysynth, median of {} songs", songs.len()),

@@ -142,16 +142,17 @@ pub(crate) fn import_content(
     Ok((imported.file, imported.already_there))
 }
 
-/// Deletes a file that was just imported, unless a song already refers to it. Blocks.
+/// Deletes files that were just imported, except those to which a song already refers. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails.
-pub(crate) fn undo_import(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
-    match deleted::delete(state, runtime, owner_id, id, id) {
-        // The user has already deleted the file, or a project uses it.
-        Err(ApiError::NotFound { .. } | ApiError::Conflict { code: "audio_in_use", .. }) => Ok(()),
-        result => result,
-    }
+pub(crate) fn undo_imports(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    ids: &[String],
+) -> ApiResult<()> {
+    deleted::delete_unused(state, runtime, owner_id, ids)
 }
 
 /// Returns the folder and limit of received audio files.

@@ -50,7 +50,7 @@ use utoipa_axum::routes;
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::HeaderInfo;
 pub(crate) use deleted::{make_room, remove_expired_deleted_files, restore_named};
-pub(crate) use import::{import_content, undo_import};
+pub(crate) use import::{import_content, undo_imports};
 pub(crate) use import_task::{IMPORT, waiting};
 pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
 pub(crate) use mend::{Findings, mend};

@@ -116,6 +116,8 @@ actions! {
     AccountRegistered = "account_registered",
     /// An API key was created.
     ApiKeyCreated = "api_key_created",
+    /// Somebody made a link with which others can download a render.
+    RenderShared = "render_shared",
     /// An API key was deleted.
     ApiKeyDeleted = "api_key_deleted",
     /// An administrator created an account.

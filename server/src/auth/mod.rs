@@ -5,6 +5,7 @@ mod api_key_owner;
 mod api_keys;
 mod first_start;
 mod hs256;
+mod links;
 mod local;
 mod login;
 pub mod management;
@@ -23,6 +24,7 @@ mod tokens;
 mod user;
 
 pub use first_start::{Occasion, admin_id, ensure_admin};
+pub(crate) use links::{issue_link, linked_render};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;
 pub(crate) use rate_limits::limit_addresses;

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::hs256;
@@ -108,8 +109,22 @@ impl Tokens {
             jti: uuid::Uuid::new_v4().to_string(),
             sid: Some(session_id.map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned)),
         };
-        jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.encoding)
+        self.sign(&claims)
+    }
+
+    /// Signs claims.
+    pub(super) fn sign(&self, claims: &impl Serialize) -> Result<String, ApiError> {
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.encoding)
             .map_err(ApiError::internal)
+    }
+
+    /// Returns the claims of a token for this audience, if it is genuine and has not expired.
+    pub(super) fn verify<T: DeserializeOwned>(&self, token: &str, audience: &str) -> Option<T> {
+        let mut validation = self.validation.clone();
+        validation.validate_aud = true;
+        validation.set_audience(&[audience]);
+        validation.set_required_spec_claims(&["exp", "sub", "aud"]);
+        Some(jsonwebtoken::decode(token, &self.decoding, &validation).ok()?.claims)
     }
 
     /// Returns the claims of a token, if it is genuine and has not expired.

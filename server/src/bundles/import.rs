@@ -53,7 +53,10 @@ pub(super) async fn import(
 ) -> ApiResult<Response> {
     let received = receive(&state, request).await?;
     let work = |import: &mut Import, file: File| {
-        let (mut archive, manifest) = import.with_document(|import| checked(import, file))?;
+        let (mut archive, manifest) = match import.with_document(|import| begin(import, file))? {
+            Begun::Stored(stored) => return Ok(stored),
+            Begun::WithAudio(archive, manifest) => (archive, manifest),
+        };
         let new_ids = import_audio(import, &mut archive, &manifest)?;
         drop(manifest);
         import.with_document(|import| store(import, &mut archive, &new_ids))
@@ -83,13 +86,27 @@ impl From<BundleError> for ApiError {
 /// The archive of a bundle, on the disk.
 type Bundle = Archive<BufReader<File>>;
 
+/// A stored project, with the ids of missing audio files.
+type StoredBundle = (Saved, Vec<String>);
+
+/// The first part of an import.
+enum Begun {
+    /// A project without audio is stored already.
+    Stored(StoredBundle),
+    WithAudio(Bundle, Manifest),
+}
+
 /// Opens a bundle and checks its project before its audio is decoded, because decoding may take
 /// hours.
-fn checked(import: &Import, file: File) -> ApiResult<(Bundle, Manifest)> {
+fn begin(import: &Import, file: File) -> ApiResult<Begun> {
     let mut archive = Archive::open(BufReader::new(file))?;
     let manifest = read_manifest(&mut archive)?;
+    if manifest.audio.is_empty() {
+        drop(manifest);
+        return store(import, &mut archive, &HashMap::new()).map(Begun::Stored);
+    }
     read_document(import, &mut archive, |project| Document::check(&project, None).map(drop))?;
-    Ok((archive, manifest))
+    Ok(Begun::WithAudio(archive, manifest))
 }
 
 /// Reads the project of a bundle, and passes it to `work`.
@@ -144,7 +161,7 @@ fn store(
     import: &Import,
     archive: &mut Bundle,
     new_ids: &HashMap<String, String>,
-) -> ApiResult<(Saved, Vec<String>)> {
+) -> ApiResult<StoredBundle> {
     let missing = read_manifest(archive)?.missing;
     let replaced = read_document(import, archive, Ok)?;
     let replaced = audio_ids::replaced(&replaced, new_ids);

@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Read as _, Write as _};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -479,4 +480,26 @@ async fn archives_whose_audio_is_being_decoded_do_not_block_other_archives() {
         let user = songs.app.token_of(&format!("user-{number}")).await;
         assert_eq!(songs.audio_count(&user).await, 0);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_fails_while_the_database_is_locked_leaves_nothing() {
+    let songs = Arc::new(Songs::start(&[("SF_DATABASE_WAIT_MS", "200")]).await);
+    let bob = songs.app.token_of_new_user("bob").await;
+    let slow = changed(&songs.bundle().await.bytes, |all| all[3].1 = silent_flac(15_000));
+    let importing = {
+        let (songs, bob) = (Arc::clone(&songs), bob.clone());
+        tokio::spawn(async move { songs.import(&bob, &slow).await })
+    };
+    while songs.audio_count(&bob).await == 0 {
+        assert!(!importing.is_finished());
+    }
+    let lock = songs.app.lock_database().await;
+    importing.abort();
+    // The import tries to delete its first file until the database is unlocked.
+    let ended = songs.app.state.archives.imports_have_ended();
+    tokio::time::timeout(Duration::from_millis(1_500), ended).await.expect_err("the database is locked");
+    lock.release().await;
+    songs.app.state.archives.imports_have_ended().await;
+    assert_eq!(songs.audio_count(&bob).await, 0);
 }

@@ -70,7 +70,10 @@ pub(super) async fn import(
     let received = receive(&state, request).await?;
     let name = query.name.map(|name| shown_name(&name)).filter(|name| !name.is_empty());
     let work = move |import: &mut Import, file: File| {
-        let (mut archive, empty, paths) = import.with_document(|import| checked(import, file, name))?;
+        let (mut archive, empty, paths) = match import.with_document(|import| begin(import, file, name))? {
+            Begun::Stored(stored) => return Ok(stored),
+            Begun::WithAudio { archive, empty, paths } => (archive, empty, paths),
+        };
         let files = paths.iter().map(|path| import_file(import, &mut archive, path));
         let files = files.collect::<ApiResult<Vec<_>>>()?;
         drop(paths);
@@ -88,20 +91,39 @@ pub(super) async fn import(
     created(&imported.project_id, imported.revision, &imported)
 }
 
+/// A stored project, with warnings as sentences.
+type StoredFile = (Saved, Vec<String>);
+
+/// The first part of an import.
+enum Begun {
+    /// A project without audio is stored already.
+    Stored(StoredFile),
+    WithAudio {
+        archive: Archive,
+        /// A project with the id and the name of the new one, and without content.
+        empty: Project,
+        /// Paths of the audio files.
+        paths: Vec<String>,
+    },
+}
+
 /// Opens a file and checks its project before its audio is decoded, because decoding may take
-/// hours. Returns the archive, an empty project with the name of the new one, and the paths of the
-/// audio.
-fn checked(import: &Import, file: File, name: Option<String>) -> ApiResult<(Archive, Project, Vec<String>)> {
+/// hours.
+fn begin(import: &Import, file: File, name: Option<String>) -> ApiResult<Begun> {
     let mut archive = Archive::open(file)?;
     let metadata = archive.text(METADATA, METADATA_MAX_BYTES, "The metadata of a DAWproject file")?;
     let title = metadata.and_then(|text| metadata_reader::title(&text));
     let name = title.or(name).unwrap_or_else(|| UNTITLED.to_owned());
     let empty = Project::new(uuid::Uuid::new_v4().to_string(), name);
-    let paths = read(import, &mut archive, &empty, |read| {
-        document(&read.project)?;
-        Ok(read.paths)
+    let (paths, document, warnings) = read(import, &mut archive, &empty, |read| {
+        let document = document(&read.project)?;
+        let document = read.paths.is_empty().then_some(document);
+        Ok((read.paths, document, read.warnings))
     })?;
-    Ok((archive, empty, paths))
+    match document {
+        Some(document) => Ok(Begun::Stored((insert(import, &document)?, warnings.into_sentences()))),
+        None => Ok(Begun::WithAudio { archive, empty, paths }),
+    }
 }
 
 /// Reads the project, and passes it to `work`.
@@ -160,7 +182,7 @@ fn store(
     archive: &mut Archive,
     empty: &Project,
     files: Vec<Result<SourceFile, &'static str>>,
-) -> ApiResult<(Saved, Vec<String>)> {
+) -> ApiResult<StoredFile> {
     let (document, warnings) = read(import, archive, empty, move |mut read| {
         for (path, file) in read.paths.iter().zip(&files) {
             if let Err(sentence) = file {
@@ -170,12 +192,15 @@ fn store(
         read.add_audio(&files);
         Ok((document(&read.project)?, read.warnings.into_sentences()))
     })?;
-    let inserting = projects::insert(&import.state, &import.owner_id, &document);
-    let saved = import.runtime.block_on(inserting)?.ok_or_else(|| ApiError::Conflict {
+    Ok((insert(import, &document)?, warnings))
+}
+
+fn insert(import: &Import, document: &Document) -> ApiResult<Saved> {
+    let inserting = projects::insert(&import.state, &import.owner_id, document);
+    import.runtime.block_on(inserting)?.ok_or_else(|| ApiError::Conflict {
         code: "try_again",
         detail: "A project with the new id was stored in the meantime; try again.".to_owned(),
-    })?;
-    Ok((saved, warnings))
+    })
 }
 
 /// Returns the checked document of a project.

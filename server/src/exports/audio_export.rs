@@ -155,8 +155,8 @@ impl AudioExportJob {
         let measured = &report.measured;
         let mut warnings = samples.warnings().to_vec();
         warnings.extend(report.warnings(measured.peak == 0.0));
-        Ok(AudioExportAnswer {
-            file: new.finish(stem(&name), &options, &report)?,
+        new.finish(stem(&name), None, &options, &report, |file| AudioExportAnswer {
+            file,
             warnings,
             receipt: AudioExportReceipt {
                 peak: f64::from(measured.peak),

@@ -10,6 +10,8 @@ mod preset_options;
 mod queries;
 mod render;
 pub(crate) mod render_files;
+mod render_link;
+mod render_list;
 mod rendered_file;
 mod request;
 mod sound_options;
@@ -50,6 +52,10 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(stems::stems))
         .routes(routes!(freeze::freeze));
     OpenApiRouter::new()
+        .routes(routes!(render_list::list))
+        .routes(routes!(render_list::read))
+        .routes(routes!(render_link::create))
+        .routes(routes!(render_link::read))
         .routes(routes!(render_files::read))
         .routes(routes!(render_files::delete))
         .routes(routes!(stem_files::read))
@@ -66,6 +72,8 @@ pub struct Exports {
     /// Permits for renders that are answered directly, weighted by the size of their requests in
     /// KiB.
     renders: Arc<Permits>,
+    /// Permits to list renders, each of which has a file with its description.
+    lists: Permits,
 }
 
 impl Exports {
@@ -90,6 +98,7 @@ impl Exports {
                     reserve_for_idle_users: running,
                 },
             )),
+            lists: Permits::counted("lists of renders", 4 * processors(), requests),
         }
     }
 }

@@ -13,3 +13,19 @@ pub(super) struct RenderQuery {
     #[param(rename = "async")]
     pub(super) asynchronous: bool,
 }
+
+/// Query of the list of renders.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct RendersQuery {
+    /// Only the renders of this project.
+    pub(super) project_id: Option<String>,
+}
+
+/// Query of a link.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct LinkQuery {
+    /// The token of the link.
+    pub(super) token: String,
+}

@@ -136,8 +136,9 @@ impl Export for Render {
         let soundfonts = sources.soundfonts;
         let sound_secs = report.file.measured.frames as f64 / f64::from(options.sample_rate_hz);
         state.metrics.rendered("project", begun.elapsed(), sound_secs);
-        Ok(RenderAnswer {
-            file: new.finish(&project.name, options, &report.file)?,
+        let id = Some(&*project.project_id);
+        new.finish(&project.name, id, options, &report.file, |file| RenderAnswer {
+            file,
             warnings: report.warnings(),
             receipt: receipt(document, project, options, soundfonts, &report),
         })

@@ -10,7 +10,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
+use super::rendered_file::RenderedFile;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
@@ -43,24 +45,13 @@ const EXTENSIONS: [&str; AudioFormat::EXTENSIONS.len() + 1] = {
 pub(super) struct RenderFile {
     pub(super) audio: BlobKey,
     description: BlobKey,
-    format: AudioFormat,
 }
 
 /// The description of a render, which is stored next to its audio.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RenderDescription {
-    title: String,
-    #[serde(flatten)]
-    content: RenderContent,
-    /// Missing in descriptions that earlier versions stored.
-    #[serde(default)]
-    pub(super) format: AudioFormat,
-}
-
-/// Size of a render, and its hashes in hexadecimal.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct RenderContent {
-    /// SHA-256 of the samples.
+    pub(super) title: String,
+    /// SHA-256 of the samples in hexadecimal.
     pub(super) pcm_sha256: String,
     /// SHA-256 of the whole file; missing for WAV files, whose samples are checked.
     #[serde(default)]
@@ -68,11 +59,31 @@ pub(super) struct RenderContent {
     /// Size of the file in bytes; missing in descriptions that earlier versions stored.
     #[serde(default)]
     pub(super) size_bytes: Option<u64>,
+    /// Missing in descriptions that earlier versions stored.
+    #[serde(default)]
+    pub(super) format: AudioFormat,
+    /// Missing in descriptions that earlier versions stored.
+    #[serde(default)]
+    pub(super) record: Option<RenderRecord>,
+    /// The answer to the request, with the receipt; missing in descriptions that earlier versions
+    /// stored.
+    #[serde(default)]
+    pub(super) answer: Option<Box<RawValue>>,
 }
 
-impl RenderContent {
+/// What the list of renders says about a render.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RenderRecord {
+    pub(super) file: RenderedFile,
+    /// Id of the rendered project; `None` for a converted file.
+    pub(super) project_id: Option<String>,
+    /// Time of the render, RFC 3339.
+    pub(super) created_at: String,
+}
+
+impl RenderDescription {
     /// Returns the hash that identifies the file.
-    fn of_file(&self) -> &str {
+    fn file_hash(&self) -> &str {
         self.file_sha256.as_ref().unwrap_or(&self.pcm_sha256)
     }
 }
@@ -87,7 +98,6 @@ impl RenderFile {
         Ok(Self {
             audio: BlobKey::new(FOLDER, name, format.extension())?,
             description: BlobKey::new(FOLDER, name, DESCRIPTION_EXTENSION)?,
-            format,
         })
     }
 }
@@ -101,16 +111,37 @@ pub(super) fn audio_url(render_id: &str) -> String {
 pub(super) fn store_description(
     blobs: &Blobs,
     file: &RenderFile,
-    title: &str,
-    content: RenderContent,
+    description: &RenderDescription,
 ) -> ApiResult<()> {
-    let description = RenderDescription { title: title.to_owned(), content, format: file.format };
-    let text = serde_json::to_vec(&description).map_err(ApiError::internal)?;
+    let text = serde_json::to_vec(description).map_err(ApiError::internal)?;
     Ok(blobs.put(&file.description, &text)?)
 }
 
+/// Returns the descriptions of a user's renders, the newest first. Leaves out unreadable ones, which
+/// [`faults`] reports. Blocks.
+pub(super) fn descriptions(blobs: &Blobs, owner_id: &str) -> ApiResult<Vec<RenderDescription>> {
+    let prefix = format!("{owner_id}_");
+    let mut entries = blobs.entries(FOLDER)?;
+    entries.retain(|entry| entry.extension == DESCRIPTION_EXTENSION && entry.id.starts_with(&prefix));
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.stored_at));
+    let ids = entries.iter().filter_map(|entry| entry.id.strip_prefix(&prefix));
+    let found = ids.filter_map(|render_id| match read_description(blobs, owner_id, render_id) {
+        Ok(description) => description.map(Ok),
+        Err(ApiError::Internal(error)) => {
+            tracing::warn!(render_id, "cannot read the description of a render: {error:#}");
+            None
+        }
+        Err(error) => Some(Err(error)),
+    });
+    found.collect()
+}
+
 /// Reads the description of a render. Returns `None` if there is no such render. Blocks.
-fn read_description(blobs: &Blobs, owner_id: &str, render_id: &str) -> ApiResult<Option<RenderDescription>> {
+pub(super) fn read_description(
+    blobs: &Blobs,
+    owner_id: &str,
+    render_id: &str,
+) -> ApiResult<Option<RenderDescription>> {
     // The key of the description is the same for every format.
     let file = RenderFile::new(owner_id, render_id, AudioFormat::default())?;
     let Some(mut stored) = blobs.read_stored(&file.description)? else { return Ok(None) };
@@ -187,7 +218,7 @@ fn fault(
     compare_hashes: bool,
 ) -> ApiResult<Option<String>> {
     let size_bytes = file.metadata()?.len();
-    if let Some(known_bytes) = known.content.size_bytes
+    if let Some(known_bytes) = known.size_bytes
         && size_bytes != known_bytes
     {
         return Ok(Some(format!(
@@ -198,12 +229,12 @@ fn fault(
     if !compare_hashes {
         return Ok(None);
     }
-    let found = match known.content.file_sha256 {
+    let found = match known.file_sha256 {
         Some(_) => Some(sha256_of(file)?),
         None => wav_pcm_sha256(file)?,
     };
     Ok(match found {
-        Some(found) if found == known.content.of_file() => None,
+        Some(found) if found == known.file_hash() => None,
         Some(found) => Some(format!("{} is damaged: the SHA-256 of its content is {found}", key.path())),
         None => {
             let format = known.format.extension().to_uppercase();
@@ -260,7 +291,20 @@ pub(super) async fn read(
     Path(render_id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
+    send(&state, user.id, render_id, &headers).await
+}
+
+/// Sends the file of a render of `owner_id`.
+///
+/// # Errors
+/// 404 if there is no such render.
+pub(super) async fn send(
+    state: &AppState,
+    owner_id: String,
+    render_id: String,
+    headers: &HeaderMap,
+) -> ApiResult<Response> {
+    let (blobs, id) = (state.blobs.clone(), render_id.clone());
     let opened = tokio::task::spawn_blocking(move || -> ApiResult<_> {
         let Some(description) = read_description(&blobs, &owner_id, &id)? else { return Ok(None) };
         let audio = blobs.read_stored(&RenderFile::new(&owner_id, &id, description.format)?.audio)?;
@@ -269,11 +313,11 @@ pub(super) async fn read(
     let (audio, description) = opened.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
     let answer = FileAnswer {
         file: audio,
-        etag: format!("\"{}\"", description.content.of_file()),
+        etag: format!("\"{}\"", description.file_hash()),
         media_type: description.format.media_type(),
         save_as: Some(description.format.file_name(&description.title)),
     };
-    answer.respond(&headers)
+    answer.respond(headers)
 }
 
 /// Deletes a finished render and its file.

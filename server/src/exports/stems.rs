@@ -42,7 +42,8 @@ pub(super) struct StemsRequest {
     /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
-    /// Ids of the tracks; by default those of all tracks that play something and are not muted.
+    /// Ids of tracks, buses and groups; by default those of all tracks that play something and are
+    /// not muted. The stem of a bus or group has what passes through it.
     tracks: Option<Vec<String>>,
     /// Whether each track passes through the master's effects and limiter, as if only this track
     /// played; false by default. Such stems do not add up to the mix.

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
+use std::thread;
+use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -18,6 +20,11 @@ use crate::permits::Caller;
 use crate::projects;
 use crate::state::AppState;
 use crate::storage::BlobWriter;
+
+/// Maximum number of attempts to delete the audio of an import that failed while the database is
+/// busy, and the time between them.
+const UNDO_ATTEMPTS_MAX: u32 = 60;
+const UNDO_BACKOFF: Duration = Duration::from_secs(1);
 
 /// An import that is running. If it fails, its audio files are deleted.
 pub(crate) struct Import {
@@ -111,11 +118,23 @@ impl Import {
         Ok(file)
     }
 
+    /// Deletes the files that this import has added. Waits while the database is busy.
     fn undo(&self) {
-        for id in &self.files.added {
-            if let Err(error) = audio::undo_import(&self.state, &self.runtime, &self.owner_id, id) {
-                tracing::warn!(id, "cannot delete the audio of an import that failed: {error:#}");
+        let ids: Vec<String> = self.files.added.iter().cloned().collect();
+        for _ in 0..UNDO_ATTEMPTS_MAX {
+            match audio::undo_imports(&self.state, &self.runtime, &self.owner_id, &ids) {
+                Ok(()) => return,
+                Err(error) => {
+                    tracing::warn!(
+                        files = ids.len(),
+                        "cannot delete the audio of an import that failed: {error:#}"
+                    );
+                    if !matches!(error, ApiError::Unavailable { .. }) || self.state.stop.is_cancelled() {
+                        return;
+                    }
+                }
             }
+            thread::sleep(UNDO_BACKOFF);
         }
     }
 }

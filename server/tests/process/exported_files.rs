@@ -17,6 +17,40 @@ const SONG: &str = "song.json";
 /// File name of the cover picture, which is larger than a page of an Ogg file.
 const COVER: &str = "cover.png";
 
+/// Names of exported files with the options of their formats, and the codec and rate that they then
+/// have.
+const FILES: [(&str, &[&str], &str, u32); 14] = [
+    ("a.wav", &["--sample-rate", "44100", "--bit-depth", "pcm8"], "pcm_u8", 44_100),
+    ("b.wav", &["--sample-rate", "48000", "--bit-depth", "pcm16", "--noise-shaping"], "pcm_s16le", 48_000),
+    ("c.wav", &["--sample-rate", "96000", "--bit-depth", "pcm24"], "pcm_s24le", 96_000),
+    ("d.wav", &["--bit-depth", "float32", "--lufs", "-14"], "pcm_f32le", 48_000),
+    ("e.flac", &["--sample-rate", "44100", "--lufs", "-23"], "flac", 44_100),
+    ("f.flac", &["--bit-depth", "pcm24"], "flac", 48_000),
+    ("g.flac", &["--sample-rate", "96000", "--bit-depth", "pcm24"], "flac", 96_000),
+    ("h.mp3", &["--sample-rate", "44100", "--lufs", "-9"], "mp3", 44_100),
+    ("i.mp3", &["--quality", "8"], "mp3", 48_000),
+    ("j.ogg", &["--sample-rate", "44100", "--quality", "3"], "vorbis", 44_100),
+    ("k.ogg", &["--lufs", "-9"], "vorbis", 48_000),
+    ("l.ogg", &["--sample-rate", "96000", "--quality", "10"], "vorbis", 96_000),
+    ("m.opus", &["--lufs", "-16"], "opus", 48_000),
+    ("n.opus", &["--bit-rate-kbps", "64"], "opus", 48_000),
+];
+
+/// Songs of Debian's package `openttd-openmsx`.
+const SONGS_FOLDER: &str = "/usr/share/games/openttd/baseset/openmsx";
+const SONGS: [&str; 10] = [
+    "5432gone_redfarn",
+    "boogi_marabi_redfarn",
+    "chuggachugga",
+    "city_blues_redfarn",
+    "coconut_run2",
+    "flying_scotsman",
+    "mosey_along_redfarn",
+    "slow_neasy_redfarn",
+    "train_filled_with_cash",
+    "tttheme2",
+];
+
 /// Text with letters beyond ASCII and characters that formats of tags use.
 const TITLE: &str = "Träin = \"cash\"; ../$(x)";
 
@@ -66,9 +100,14 @@ fn folder_with_song() -> TempDir {
 
 #[track_caller]
 fn render(folder: &Path, name: &str, args: &[&str]) -> Value {
+    render_input(folder, SONG, name, args)
+}
+
+#[track_caller]
+fn render_input(folder: &Path, input: &str, name: &str, args: &[&str]) -> Value {
     let output = songfoundry(&folder.join("storage"))
         .current_dir(folder)
-        .args(["render", SONG, "--soundfont", BANK, "--json", "-o", name])
+        .args(["render", input, "--soundfont", BANK, "--json", "-o", name])
         .args(args)
         .output()
         .expect("runs");
@@ -157,27 +196,7 @@ fn other_programs_read_every_format_rate_and_depth() {
         "--isrc",
         "GB-A1B-23-00001",
     ];
-    for (name, args, codec, rate_hz) in [
-        ("a.wav", &["--sample-rate", "44100", "--bit-depth", "pcm8"][..], "pcm_u8", 44_100),
-        (
-            "b.wav",
-            &["--sample-rate", "48000", "--bit-depth", "pcm16", "--noise-shaping"],
-            "pcm_s16le",
-            48_000,
-        ),
-        ("c.wav", &["--sample-rate", "96000", "--bit-depth", "pcm24"], "pcm_s24le", 96_000),
-        ("d.wav", &["--bit-depth", "float32", "--lufs", "-14"], "pcm_f32le", 48_000),
-        ("e.flac", &["--sample-rate", "44100", "--lufs", "-23"], "flac", 44_100),
-        ("f.flac", &["--bit-depth", "pcm24"], "flac", 48_000),
-        ("g.flac", &["--sample-rate", "96000", "--bit-depth", "pcm24"], "flac", 96_000),
-        ("h.mp3", &["--sample-rate", "44100", "--lufs", "-9"], "mp3", 44_100),
-        ("i.mp3", &["--quality", "8"], "mp3", 48_000),
-        ("j.ogg", &["--sample-rate", "44100", "--quality", "3"], "vorbis", 44_100),
-        ("k.ogg", &["--lufs", "-9"], "vorbis", 48_000),
-        ("l.ogg", &["--sample-rate", "96000", "--quality", "10"], "vorbis", 96_000),
-        ("m.opus", &["--lufs", "-16"], "opus", 48_000),
-        ("n.opus", &["--bit-rate-kbps", "64"], "opus", 48_000),
-    ] {
+    for (name, args, codec, rate_hz) in FILES {
         let cover = if name.ends_with(".wav") { &[][..] } else { &["--cover", COVER] };
         let receipt = render(folder, name, &[args, &tags[..], cover].concat());
         let container = match codec {
@@ -231,6 +250,21 @@ fn other_programs_read_every_format_rate_and_depth() {
                 }),
             "{name} has no ISRC"
         );
+    }
+}
+
+#[test]
+fn other_programs_measure_ten_songs_as_their_receipts_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    for (number, song) in SONGS.into_iter().enumerate() {
+        let input = format!("{SONGS_FOLDER}/{song}.mid");
+        for step in [0, 5, 10] {
+            let (name, args, codec, rate_hz) = FILES[(number + step) % FILES.len()];
+            let receipt = render_input(folder, &input, name, &[args, &["--range", "0:38400"]].concat());
+            println!("{song} to {name}");
+            check(folder, name, &receipt, codec, rate_hz);
+        }
     }
 }
 

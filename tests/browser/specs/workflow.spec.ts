@@ -92,22 +92,51 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   const mp3 = readFileSync(await (await downloadingMp3).path());
   expect(mp3.subarray(0, 3).toString()).toBe('ID3');
   expect(mp3.includes(Buffer.from('GBA1B2300001', 'utf16le')) || mp3.includes('GBA1B2300001')).toBe(true);
+
+  await page.reload();
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByText('Earlier exports (3)').click();
+  const earlier = page.getByRole('list', { name: 'Earlier exports' }).getByRole('listitem');
+  await earlier.first().getByRole('button').first().click();
+  await expect(receipt).toContainText('MP3, 48 kHz');
+  await page.getByRole('button', { name: 'Make link' }).click();
+  const link = await page.getByLabel('Link', { exact: true }).inputValue();
+  const shared = await (await fetch(link)).arrayBuffer();
+  expect(Buffer.from(shared).equals(mp3)).toBe(true);
+  await page.getByRole('button', { name: 'Export again' }).click();
+  await page.getByText('Earlier exports (3)').click();
+  await earlier.first().getByRole('button', { name: /^Delete the export/ }).click();
+  await expect(earlier).toHaveCount(2);
 });
 
-test('an exported FLAC file has the chosen cover', async ({ page, service }) => {
+test('an exported FLAC file has the chosen bars, track and cover', async ({ page, service }) => {
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByLabel('Part', { exact: true }).selectOption('Some bars');
+  await page.getByLabel('First bar').fill('2');
+  await page.getByLabel('Last bar').fill('3');
+  await page.getByLabel('Tracks', { exact: true }).selectOption('Some tracks');
+  await page.getByRole('button', { name: 'Start export' }).click();
+  // Without a track, the export does not start.
+  await expect(page.getByLabel('Tracks', { exact: true })).toBeFocused();
+  await page.getByRole('group', { name: 'Tracks to export' }).getByRole('checkbox').first().check();
   await page.getByLabel('Format').selectOption('flac');
   await page.getByText('Tags', { exact: true }).click();
   const choosing = page.waitForEvent('filechooser');
   await page.getByRole('button', { name: 'Choose a picture' }).click();
   await (await choosing).setFiles({ name: 'cover.png', mimeType: 'image/png', buffer: COVER });
   await expect(page.getByRole('img', { name: 'Cover' })).toBeVisible();
+  const requesting = page.waitForRequest(/plugins\/render/);
   await page.getByRole('button', { name: 'Start export' }).click();
+  const { project, range, tracks } = (await requesting).postDataJSON();
+  expect([range, tracks]).toEqual([{ start_tick: 3_840, end_tick: 11_520 }, [project.tracks[0].id]]);
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download FLAC' }).click();
   const flac = readFileSync(await (await downloading).path());
   expect(flac.includes(COVER)).toBe(true);
+  // The number of frames is in the last 36 bits before the MD5 sum of the first block.
+  const frames = flac.readUInt32BE(22);
+  expect(frames / project.sample_rate_hz).toBeCloseTo((8 * 60) / project.tempo_map[0].bpm, 3);
 });
 
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {

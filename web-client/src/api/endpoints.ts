@@ -1,7 +1,15 @@
 /** Calls the service's operations on songs, sounds, audio and tasks, one function per operation. */
 import type { Project, SampleRateHz } from '../project/model';
 import { answerOf, UNREAD_BODY, bodyOf, revisionOfEtag, type Api } from './client';
-import type { BitDepth, BitRateKbps, ExportFormat, ProjectEntry, SoundFontRenderRequest } from './types';
+import type {
+  BitDepth,
+  BitRateKbps,
+  ExportFormat,
+  ProjectEntry,
+  RenderEntry,
+  RenderResult,
+  SoundFontRenderRequest,
+} from './types';
 
 export const capabilities = ({ call }: Api) => bodyOf(call.GET('/api/v1/system/capabilities'));
 
@@ -109,6 +117,10 @@ export type ExportOptions = {
   truePeakDb: number;
   /** Whether to check how the song sounds in mono. */
   channelCheck: boolean;
+  /** The only range to render, without a tail; null for the whole song. */
+  range: { start_tick: number; end_tick: number } | null;
+  /** Ids of the only tracks to render; null for all tracks. */
+  trackIds: string[] | null;
   title: string;
   tags: FileTags;
 };
@@ -127,6 +139,8 @@ export async function startExport({ call }: Api, project: Project, options: Expo
         normalize: options.targetLufs === null ? null : { lufs: options.targetLufs, true_peak_db: options.truePeakDb },
         channel_check: options.channelCheck,
         sample_rate_hz: options.sampleRateHz,
+        range: options.range,
+        tracks: options.trackIds,
         metadata: {
           title: options.title,
           ...options.tags,
@@ -138,6 +152,22 @@ export async function startExport({ call }: Api, project: Project, options: Expo
   if (!('task_id' in answer)) throw new Error('the service did not start the export; try again');
   return answer.task_id;
 }
+/** Lists the finished exports of a song, the newest first. */
+export const listRenders = async ({ call }: Api, projectId: string): Promise<RenderEntry[]> =>
+  (await bodyOf(call.GET('/api/v1/plugins/renders', { params: { query: { project_id: projectId } } }))).items;
+/** Returns the result of an export of a song again, with its receipt. */
+export const readRender = async ({ call }: Api, renderId: string): Promise<RenderResult> =>
+  (await bodyOf(call.GET('/api/v1/plugins/renders/{render_id}', { params: { path: { render_id: renderId } } }))) as RenderResult;
+export const deleteRender = ({ call }: Api, renderId: string) =>
+  bodyOf(call.DELETE('/api/v1/plugins/renders/{render_id}', { params: { path: { render_id: renderId } } }));
+/** Makes a link with which others can download an export, until it ends after some seconds. */
+export const shareRender = ({ call }: Api, renderId: string, expiresSecs: number) =>
+  bodyOf(
+    call.POST('/api/v1/plugins/renders/{render_id}/link', {
+      params: { path: { render_id: renderId } },
+      body: { expires_secs: expiresSecs },
+    }),
+  );
 export const exportedFile = ({ call }: Api, renderId: string) =>
   bodyOf(call.GET('/api/v1/plugins/renders/{render_id}/file', { params: { path: { render_id: renderId } }, parseAs: 'blob' }));
 export const readTask = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } } }));

@@ -50,6 +50,7 @@ export type SoundFontRenderRequest = Schemas['SoundFontRenderRequest'];
 export type AudioFile = Schemas['AudioFile'];
 export type AudioUpload = Schemas['UploadAnswer'];
 
+export type RenderEntry = Schemas['RenderEntry'];
 export type RenderResult = Schemas['RenderAnswer'];
 export type LoudnessCurve = Schemas['LoudnessCurve'];
 export type LimiterReport = Schemas['LimiterReport'];

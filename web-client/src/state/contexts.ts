@@ -26,6 +26,7 @@ import type { AutomatedValues } from './playback/automated-values';
 import type { SoundSource } from './playback/sound-source.svelte';
 import type { Transport } from './playback/transport';
 import type { ExportPresets } from './songs/export-presets.svelte';
+import type { ExportHistory } from './songs/export-history.svelte';
 import type { Exporting } from './songs/exporting.svelte';
 import type { MidiFiles } from './songs/midi-files.svelte';
 import type { ProjectFiles } from './songs/project-files.svelte';
@@ -64,6 +65,7 @@ export type Songs = {
   midiFiles: MidiFiles;
   projectFiles: ProjectFiles;
   exporting: Exporting;
+  exportHistory: ExportHistory;
   exportPresets: ExportPresets;
 };
 

@@ -21,6 +21,7 @@ import { AutomatedValues } from './playback/automated-values';
 import { SoundSource } from './playback/sound-source.svelte';
 import { Transport } from './playback/transport';
 import { ExportPresets } from './songs/export-presets.svelte';
+import { ExportHistory } from './songs/export-history.svelte';
 import { Exporting } from './songs/exporting.svelte';
 import { MidiFiles } from './songs/midi-files.svelte';
 import { ProjectFiles } from './songs/project-files.svelte';
@@ -89,6 +90,7 @@ export function createWorkspace(): Workspace {
     midiFiles: new MidiFiles(session, song, songSwitch, soundFonts, notices),
     projectFiles: new ProjectFiles(api, song, saving, songList, songSwitch, notices),
     exporting: new Exporting(api),
+    exportHistory: new ExportHistory(api),
     exportPresets: new ExportPresets(api),
   };
 

@@ -72,6 +72,49 @@ pub(super) fn delete(
     Ok(())
 }
 
+/// Number of files that are deleted together in one transaction.
+const DELETED_TOGETHER: usize = 200;
+
+/// Deletes those of a user's files to which no project and no autosave refers. Other users wait
+/// much less than for as many calls of [`delete`]. Stored files that may be restored stay where
+/// they are until they are purged. Blocks.
+///
+/// # Errors
+/// If a query or the storage fails. Some files may be deleted then.
+pub(super) fn delete_unused(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    ids: &[String],
+) -> ApiResult<()> {
+    let is_full = is_disk_full(state, &state.blobs)?;
+    if is_full {
+        make_room(state, runtime)?;
+    }
+    let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_full;
+    let searching = IdReferences::search(&state.db, owner_id, ids.iter().cloned().collect());
+    let mut naming = runtime.block_on(searching)?;
+    for part in ids.chunks(DELETED_TOGETHER) {
+        let _contents = lock_contents(state, runtime)?;
+        let deleting = async {
+            let mut saves = projects::lock_saves(&state.db, owner_id).await?;
+            naming.search_changed(&mut saves).await?;
+            let now_ms = clock::now_unix_ms();
+            let mut deleted = Vec::new();
+            for id in part.iter().filter(|id| naming.documents_naming(id).is_empty()) {
+                deleted.extend(store::delete(&mut saves, owner_id, id, now_ms, is_kept).await?);
+            }
+            saves.commit().await?;
+            Ok::<_, ApiError>(deleted)
+        };
+        let deleted = runtime.block_on(deleting)?;
+        if !is_kept {
+            deleted.iter().try_for_each(|sha256| release(state, runtime, sha256))?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes stored audio that no audio file uses. If a deleted file that uses it may still be
 /// restored, moves it to the quarantine instead.
 fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {

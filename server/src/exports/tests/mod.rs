@@ -4,5 +4,6 @@ mod audio_export;
 mod busy;
 mod missing;
 mod render;
+mod render_list;
 mod soundfont_render;
 mod tracks;

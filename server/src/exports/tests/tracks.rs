@@ -175,6 +175,27 @@ async fn stems_ignore_the_limiter_solo_and_master_effects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stem_of_a_bus_or_group_has_what_passes_through_it() {
+    let studio = Studio::start().await;
+    let mut project = song(&studio).await;
+    let stems = async |project: &Value, tracks: Value| -> Vec<Vec<f32>> {
+        let made = result(&studio, STEMS, &json!({ "project": project, "tracks": tracks })).await;
+        let url = made["url"].as_str().expect("an address");
+        let stems = unpacked(&studio.app.local(Method::GET, url).send().await.bytes);
+        stems.into_iter().map(|(_, samples)| samples).collect()
+    };
+    // The bass plays through the group only.
+    let of_tracks = stems(&project, json!(["bass", "voice", "room", "group"])).await;
+    let [bass, voice, room, group] = &of_tracks[..] else { panic!("{} stems", of_tracks.len()) };
+    assert!(bass == group && peak(bass) > 0.01, "the samples differ");
+    // The voice plays directly and through the room.
+    project["tracks"][3]["sends"] = json!([]);
+    let direct = &stems(&project, json!(["voice"])).await[0];
+    let sum: Vec<f32> = direct.iter().zip(room).map(|(direct, room)| direct + room).collect();
+    assert!(peak(room) > 0.001 && difference(&sum, voice) < NULL_PEAK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stem_through_the_master_is_the_mix_of_its_track() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;

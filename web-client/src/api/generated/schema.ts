@@ -1071,6 +1071,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/renders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the finished renders, the newest first. At most 50 are kept for each user. */
+        get: operations["get_plugins_renders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/renders/{render_id}": {
         parameters: {
             query?: never;
@@ -1078,7 +1095,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Repeats the answer with which a render ended, with its receipt. */
+        get: operations["get_plugins_renders_render_id"];
         put?: never;
         post?: never;
         /** Deletes a finished render and its file. */
@@ -1099,6 +1117,26 @@ export interface paths {
         get: operations["get_plugins_renders_render_id_file"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/renders/{render_id}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a link with which people without an account can download a render. It ends after some
+         *     time, when the render is deleted, and when its owner logs out everywhere or is disabled.
+         */
+        post: operations["post_plugins_renders_render_id_link"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1574,6 +1612,23 @@ export interface paths {
         put?: never;
         /** Stores an older revision again as the newest one. The revisions between the two are kept. */
         post: operations["post_projects_id_revisions_n_restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shared/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends the file of a render to anybody who has a link to it. */
+        get: operations["get_shared_render"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2538,6 +2593,14 @@ export interface components {
              * @description Interval at which the web page checks whether another window has saved, in seconds.
              */
             revision_poll_secs: number;
+        };
+        /** @description A request for a link. */
+        LinkRequest: {
+            /**
+             * Format: int32
+             * @description Time until the link ends, in seconds; a week by default.
+             */
+            expires_secs?: number | null;
         };
         /** @description The last lines of the log. */
         LogLines: {
@@ -3621,6 +3684,27 @@ export interface components {
             /** @description Measurements, settings and hash of the render. */
             receipt: components["schemas"]["Receipt"];
         };
+        /** @description A finished file in the list of renders. */
+        RenderEntry: components["schemas"]["RenderedFile"] & {
+            /** @description Title of the file. */
+            title: string;
+            /** @description Id of the project that was rendered; null for a file made by `POST /audio/export`. */
+            project_id: string | null;
+            /** @description Time of the render, RFC 3339. */
+            created_at: string;
+            /**
+             * Format: int64
+             * @description Size of the file in bytes.
+             */
+            size_bytes: number | null;
+        };
+        /** @description A link to a render. */
+        RenderLink: {
+            /** @description Path of the file, for everybody who has the link. */
+            url: string;
+            /** @description When the link ends, RFC 3339. */
+            expires_at: string;
+        };
         /** @description Tags of a file. The title also names the file in the browser. */
         RenderMetadata: {
             /**
@@ -3676,7 +3760,7 @@ export interface components {
             /** @description Path to download the file. */
             audio_url: string;
             /** @description File format. */
-            format: string;
+            format: components["schemas"]["Format"];
             bit_depth: components["schemas"]["BitDepth"] | null;
             /**
              * Format: double
@@ -3703,6 +3787,11 @@ export interface components {
         RenderedTemplate: {
             /** @description Text of the template, with all variables replaced by their values. */
             text: string;
+        };
+        /** @description The renders of a user. */
+        Renders: {
+            /** @description The renders, the newest first. */
+            items: components["schemas"]["RenderEntry"][];
         };
         /** @description A revision in a list. */
         RevisionSummary: {
@@ -4068,7 +4157,10 @@ export interface components {
         };
         /** @description The tracks to render as stems, and the options of the export. */
         StemsRequest: components["schemas"]["FileOptions"] & components["schemas"]["RenderOptions"] & {
-            /** @description Ids of the tracks; by default those of all tracks that play something and are not muted. */
+            /**
+             * @description Ids of tracks, buses and groups; by default those of all tracks that play something and are
+             *     not muted. The stem of a bus or group has what passes through it.
+             */
             tracks?: string[] | null;
             /**
              * @description Whether each track passes through the master's effects and limiter, as if only this track
@@ -4101,6 +4193,8 @@ export interface components {
              */
             free_bytes: number | null;
         };
+        /** @description The answer with which a render ended. */
+        StoredAnswer: components["schemas"]["RenderAnswer"] | components["schemas"]["AudioExport"];
         /** @description A preset with its content. */
         StoredPreset: components["schemas"]["PresetSummary"] & {
             /**
@@ -4527,7 +4621,7 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
                 /** @description Only entries with this action. */
-                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "throttling_lifted" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted" | "plugin_dir_added" | "plugin_dir_removed";
+                action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "render_shared" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "throttling_lifted" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted" | "plugin_dir_added" | "plugin_dir_removed";
                 /** @description Only entries that have the account with this name as actor or target. */
                 user?: string;
             };
@@ -6384,6 +6478,52 @@ export interface operations {
             };
         };
     };
+    get_plugins_renders: {
+        parameters: {
+            query?: {
+                /** @description Only the renders of this project. */
+                project_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Renders"];
+                };
+            };
+        };
+    };
+    get_plugins_renders_render_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the render */
+                render_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredAnswer"];
+                };
+            };
+        };
+    };
     delete_plugins_renders_render_id: {
         parameters: {
             query?: never;
@@ -6433,6 +6573,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    post_plugins_renders_render_id_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the render */
+                render_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Created; the body describes the new resource. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderLink"];
+                };
             };
         };
     };
@@ -7270,6 +7437,37 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Saved"];
                 };
+            };
+        };
+    };
+    get_shared_render: {
+        parameters: {
+            query: {
+                /** @description The token of the link. */
+                token: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": unknown;
+                };
+            };
+            /** @description The requested range */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

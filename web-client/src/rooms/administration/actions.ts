@@ -11,6 +11,7 @@ const ACTIONS: readonly (readonly [action: AuditAction, description: string])[] 
   ['password_reset', 'Reset a password'],
   ['account_registered', 'Registered'],
   ['api_key_created', 'Made an API key'],
+  ['render_shared', 'Made a link to an export'],
   ['api_key_deleted', 'Deleted an API key'],
   ['user_created', 'Added a user'],
   ['role_changed', 'Changed a role'],

@@ -1,19 +1,22 @@
 /** Exports the song: starts the render task, follows its progress and downloads the file. */
 import { reasonOf, type Api } from '../../api/client';
-import { cancelTask, exportedFile, startExport, type ExportOptions } from '../../api/endpoints';
+import { cancelTask, exportedFile, readRender, shareRender, startExport, type ExportOptions } from '../../api/endpoints';
 import { followTask } from '../../api/task-events';
-import type { RenderResult } from '../../api/types';
+import type { RenderEntry, RenderResult } from '../../api/types';
 import type { Project } from '../../project/model';
 import { saveBlob } from '../download';
 
 /** A finished export, and the song at the time when the export started. */
 export type Exported = { project: Project; result: RenderResult; title: string };
 
+/** A link with which others can download an export, and when it ends. */
+export type SharedLink = { url: string; endsAt: Date };
+
 /** State of an export. `progress` is 0..1; `taskId` is null until the service starts the task. */
 export type ExportState =
   | { kind: 'idle' }
   | { kind: 'running'; taskId: string | null; progress: number; message: string; cancelling: boolean }
-  | { kind: 'done'; exported: Exported; downloading: boolean }
+  | { kind: 'done'; exported: Exported; downloading: boolean; link: SharedLink | null }
   | { kind: 'failed'; problem: string };
 
 export class Exporting {
@@ -40,7 +43,7 @@ export class Exporting {
       if (task.state === 'succeeded' && task.result) {
         const exported = { project, result: task.result, title: options.title };
         this.lastExport = exported;
-        this.state = { kind: 'done', exported, downloading: false };
+        this.state = { kind: 'done', exported, downloading: false, link: null };
       } else if (task.state === 'cancelled') {
         this.state = { kind: 'idle' };
       } else {
@@ -68,15 +71,38 @@ export class Exporting {
     }
   }
 
+  /** Shows an earlier export of the song with its receipt. */
+  async open(project: Project, { render_id, title }: RenderEntry): Promise<void> {
+    try {
+      const result = await readRender(this.#api, render_id);
+      this.state = { kind: 'done', exported: { project, result, title }, downloading: false, link: null };
+    } catch (error) {
+      this.#fail(reasonOf(error));
+    }
+  }
+
   /** Fetches the file with the session's token and lets the browser save it. */
   async download(): Promise<void> {
     if (this.state.kind !== 'done') return;
-    const { exported } = this.state;
-    this.state = { kind: 'done', exported, downloading: true };
+    const { exported, link } = this.state;
+    this.state = { kind: 'done', exported, downloading: true, link };
     try {
       const file = await exportedFile(this.#api, exported.result.render_id);
       saveBlob(file, `${exported.title || 'song'}.${exported.result.format}`);
-      this.state = { kind: 'done', exported, downloading: false };
+      this.state = { kind: 'done', exported, downloading: false, link };
+    } catch (error) {
+      this.#fail(reasonOf(error));
+    }
+  }
+
+  /** Makes a link to the file for a number of seconds. */
+  async share(secs: number): Promise<void> {
+    if (this.state.kind !== 'done') return;
+    const { exported } = this.state;
+    try {
+      const { url, expires_at } = await shareRender(this.#api, exported.result.render_id, secs);
+      const link = { url: new URL(url, location.origin).href, endsAt: new Date(expires_at) };
+      if (this.state.kind === 'done') this.state = { ...this.state, link };
     } catch (error) {
       this.#fail(reasonOf(error));
     }

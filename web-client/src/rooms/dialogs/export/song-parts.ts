@@ -1,0 +1,49 @@
+/** The parts of a song that an export can render: sections, bars, and some of the tracks. */
+import { barPositionAt, tickOfBarPosition } from '../../../project/grid';
+import type { Project, Track } from '../../../project/model';
+
+/** A range of the song in ticks, without its end. */
+export type TickRange = { start_tick: number; end_tick: number };
+
+/** A named part of the song. */
+export type Section = { name: string; range: TickRange };
+
+/**
+ * Returns the sections of a song in the order of their starts: its section items, and the parts
+ * from each marker to the next one or to the end of the song.
+ */
+export function sectionsOf({ tracks, markers }: Pick<Project, 'tracks' | 'markers'>, endTick: number): Section[] {
+  const items = tracks.flatMap((track) => track.items).filter((item) => item.type === 'section');
+  const ofItems = items.map(({ sectionId, name, start_tick, length_ticks }) => ({
+    name: name || sectionId,
+    range: { start_tick, end_tick: start_tick + length_ticks },
+  }));
+  const sorted = markers.toSorted((one, other) => one.tick - other.tick);
+  const ofMarkers = sorted.map(({ name, tick }) => ({
+    name: name || 'Marker',
+    range: { start_tick: tick, end_tick: sorted.find((other) => other.tick > tick)?.tick ?? endTick },
+  }));
+  return [...ofItems, ...ofMarkers]
+    .filter(({ range }) => range.end_tick > range.start_tick)
+    .sort((one, other) => one.range.start_tick - other.range.start_tick);
+}
+
+/** The first and the last bar of a range, counted from 1. */
+export type Bars = { first: number; last: number };
+
+/** Returns the bars that a range touches. */
+export const barsOf = ({ time_signatures }: Pick<Project, 'time_signatures'>, { start_tick, end_tick }: TickRange): Bars => ({
+  first: barPositionAt(time_signatures, start_tick).bar,
+  last: barPositionAt(time_signatures, Math.max(start_tick, end_tick - 1)).bar,
+});
+
+/** Returns the range of some bars; null if the last bar is before the first one. */
+export function rangeOfBars({ time_signatures }: Pick<Project, 'time_signatures'>, { first, last }: Bars): TickRange | null {
+  if (!Number.isInteger(first) || !Number.isInteger(last) || first < 1 || last < first) return null;
+  const startOf = (bar: number): number => tickOfBarPosition(time_signatures, { bar, beat: 1, tick: 0 });
+  return { start_tick: startOf(first), end_tick: startOf(last + 1) };
+}
+
+/** Returns the tracks that can be exported alone. Buses and groups have no sound of their own. */
+export const playingTracks = (tracks: readonly Track[]): Track[] =>
+  tracks.filter(({ kind }) => kind === 'instrument' || kind === 'audio');
