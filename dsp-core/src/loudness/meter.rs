@@ -2,8 +2,8 @@
 
 use ebur128::{Channel, EbuR128, Mode};
 
-use super::maxima::Maxima;
 use super::measurement::Loudness;
+use super::windows::Windows;
 use crate::true_peak::TruePeakMeter;
 
 /// The order of a signal's channels. Surround channels are weighted by 1.5 dB, and the
@@ -60,7 +60,7 @@ pub struct LoudnessError {
 /// Measures the loudness and peaks of a signal in chunks.
 pub struct LoudnessMeter {
     meter: EbuR128,
-    maxima: Maxima,
+    windows: Windows,
     peaks: Vec<TruePeakMeter>,
 }
 
@@ -73,12 +73,13 @@ impl LoudnessMeter {
     pub fn new(sample_rate_hz: u32, layout: ChannelLayout) -> Result<Self, LoudnessError> {
         let unsupported = |_| LoudnessError { sample_rate_hz };
         let map = layout.map();
-        let mode = Mode::I | Mode::LRA;
-        let mut meter = EbuR128::new(map.len() as u32, sample_rate_hz, mode).map_err(unsupported)?;
+        // The crate only weights the signal and measures the power of short intervals. With the modes of
+        // the other measurements, it would sum each frame seven more times.
+        let mut meter = EbuR128::new(map.len() as u32, sample_rate_hz, Mode::M).map_err(unsupported)?;
         meter.set_channel_map(map).map_err(unsupported)?;
         Ok(Self {
             meter,
-            maxima: Maxima::new(sample_rate_hz),
+            windows: Windows::new(sample_rate_hz),
             peaks: vec![TruePeakMeter::new(sample_rate_hz); map.len()],
         })
     }
@@ -92,7 +93,7 @@ impl LoudnessMeter {
         for (peak, channel) in self.peaks.iter_mut().zip(channels) {
             peak.process(channel);
         }
-        self.maxima.add(&mut self.meter, channels);
+        self.windows.add(&mut self.meter, channels);
     }
 
     /// Returns the loudness and peaks of all frames so far.
@@ -100,10 +101,10 @@ impl LoudnessMeter {
         let highest =
             |peaks: &mut dyn Iterator<Item = f32>| crate::gain::to_db(f64::from(peaks.fold(0.0, f32::max)));
         Loudness {
-            integrated_lufs: self.meter.loudness_global().expect("the meter has mode I"),
-            range_lu: self.meter.loudness_range().expect("the meter has mode LRA"),
-            max_momentary_lufs: self.maxima.momentary_lufs(),
-            max_short_term_lufs: self.maxima.short_term_lufs(),
+            integrated_lufs: self.windows.integrated_lufs(),
+            range_lu: self.windows.range_lu(),
+            max_momentary_lufs: self.windows.max_momentary_lufs(),
+            max_short_term_lufs: self.windows.max_short_term_lufs(),
             true_peak_dbtp: highest(&mut self.peaks.iter().map(TruePeakMeter::true_peak)),
             sample_peak_dbfs: highest(&mut self.peaks.iter().map(TruePeakMeter::sample_peak)),
         }
@@ -114,15 +115,10 @@ impl LoudnessMeter {
         self.meter.loudness_momentary().expect("the meter has mode M")
     }
 
-    /// Returns the loudness of the last 3 s in LUFS; minus infinity for silence.
-    pub fn short_term_lufs(&self) -> f64 {
-        self.meter.loudness_shortterm().expect("the meter has mode S")
-    }
-
     /// Returns the loudness of the 3 s, or of the shorter signal, until the last whole 10 ms, in
-    /// LUFS; minus infinity for silence. It needs less time than [`Self::short_term_lufs`].
-    pub fn latest_short_term_lufs(&self) -> f64 {
-        self.maxima.latest_short_term_lufs()
+    /// LUFS; minus infinity for silence.
+    pub fn short_term_lufs(&self) -> f64 {
+        self.windows.short_term_lufs()
     }
 
     /// Returns the true peak of a channel so far, in dBTP; minus infinity for silence. `None` if

@@ -1,10 +1,11 @@
-//! Loudness after ITU-R BS.1770 and EBU R 128, measured by the `ebur128` crate. True peaks are
-//! measured by [`crate::true_peak`], which is more precise and faster than that of the crate.
+//! Loudness after ITU-R BS.1770 and EBU R 128, with the filters of the `ebur128` crate. True peaks
+//! are measured by [`crate::true_peak`], which is more precise and faster than that of the crate.
 
-mod maxima;
+mod gated_blocks;
 mod measurement;
 mod meter;
 mod normalization;
+mod windows;
 
 pub use measurement::Loudness;
 pub use meter::{ChannelLayout, LoudnessError, LoudnessMeter};

@@ -104,7 +104,7 @@ fn noise_with_changing_levels_has_the_same_loudness_as_in_the_loudness_meter() {
         let mut meter = MasterMeter::new(rate_hz);
         let step = rate_hz as usize / 10;
         let (mut worst_momentary, mut worst_short_term) = (0.0_f64, 0.0_f64);
-        for (left, right) in left.chunks(step).zip(right.chunks(step)) {
+        for (tenth, (left, right)) in left.chunks(step).zip(right.chunks(step)).enumerate() {
             reference.add(&[left, right]);
             meter.process([left, right], true);
             let readings = meter.read();
@@ -112,7 +112,9 @@ fn noise_with_changing_levels_has_the_same_loudness_as_in_the_loudness_meter() {
                 worst_momentary =
                     worst_momentary.max((readings.momentary_lufs - reference.momentary_lufs()).abs());
             }
-            if reference.short_term_lufs() > -90.0 {
+            // In the first 3 s, the reference measures only the signal, and the meter also the silence
+            // before it.
+            if tenth >= 30 && reference.short_term_lufs() > -90.0 {
                 worst_short_term =
                     worst_short_term.max((readings.short_term_lufs - reference.short_term_lufs()).abs());
             }

@@ -77,7 +77,7 @@ impl Measure {
             (right_part, right) = right.split_at(frames);
             self.meter.add(&[left_part, right_part]);
             let peak = left_part.iter().chain(right_part).fold(0.0_f32, |peak, value| peak.max(value.abs()));
-            self.curve.add(frames as u64, self.meter.latest_short_term_lufs(), peak);
+            self.curve.add(frames as u64, self.meter.short_term_lufs(), peak);
             self.peak = self.peak.max(peak);
         }
     }

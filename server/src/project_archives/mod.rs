@@ -18,7 +18,7 @@ pub(crate) use upload::receive;
 use crate::permits::{Bounds, Permits, processors};
 
 /// Maximum number of imports, and of exports, that run at the same time.
-const ARCHIVES_MAX: u32 = 16;
+const ARCHIVES_MAX: u32 = 32;
 
 /// Folder of the store for temporary archives.
 const FOLDER: &str = "bundles";

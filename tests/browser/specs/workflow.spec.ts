@@ -115,10 +115,10 @@ test('an exported FLAC file has the chosen bars, track and cover', async ({ page
   await page.getByLabel('Part', { exact: true }).selectOption('Some bars');
   await page.getByLabel('First bar').fill('2');
   await page.getByLabel('Last bar').fill('3');
-  await page.getByLabel('Tracks', { exact: true }).selectOption('Some tracks');
+  await page.getByRole('dialog').getByLabel('Tracks', { exact: true }).selectOption('Some tracks');
   await page.getByRole('button', { name: 'Start export' }).click();
   // Without a track, the export does not start.
-  await expect(page.getByLabel('Tracks', { exact: true })).toBeFocused();
+  await expect(page.getByRole('dialog').getByLabel('Tracks', { exact: true })).toBeFocused();
   await page.getByRole('group', { name: 'Tracks to export' }).getByRole('checkbox').first().check();
   await page.getByLabel('Format').selectOption('flac');
   await page.getByText('Tags', { exact: true }).click();

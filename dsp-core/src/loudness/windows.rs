@@ -1,4 +1,5 @@
-//! Measures the highest momentary and short-term loudness.
+//! Measures the momentary and the short-term loudness: their maxima, and the blocks for the
+//! integrated loudness and the loudness range.
 //!
 //! Both are means over a sliding window. The power is measured in intervals of 10 ms. The windows
 //! consist of the last 40 and 300 intervals. A window that starts between two intervals could be
@@ -8,6 +9,7 @@
 
 use ebur128::EbuR128;
 
+use super::gated_blocks::GatedBlocks;
 use crate::meters::gating::{LOUDNESS_OFFSET_LUFS, lufs};
 
 /// Number of intervals per second.
@@ -20,8 +22,13 @@ const MOMENTARY_INTERVALS: usize = 40;
 /// Number of intervals of the short-term loudness: 3 s.
 const SHORT_TERM_INTERVALS: usize = 300;
 
-/// The highest momentary and short-term loudness of a signal so far.
-pub(super) struct Maxima {
+/// Number of intervals from one block of the integrated loudness to the next: 100 ms (BS.1770-4,
+/// annex 1), and of the loudness range: 1 s (EBU Tech 3342).
+const MOMENTARY_STEP_INTERVALS: usize = 10;
+const SHORT_TERM_STEP_INTERVALS: usize = 100;
+
+/// The momentary and the short-term loudness of a signal so far.
+pub(super) struct Windows {
     interval_frames: usize,
     /// Number of frames in the incomplete interval.
     pending_frames: usize,
@@ -34,9 +41,13 @@ pub(super) struct Maxima {
     short_term_power: f64,
     /// Mean power of the last short-term window.
     latest_short_term_power: f64,
+    /// The windows of 400 ms, every 100 ms.
+    momentary_blocks: GatedBlocks,
+    /// The windows of 3 s, every second.
+    short_term_blocks: GatedBlocks,
 }
 
-impl Maxima {
+impl Windows {
     pub(super) fn new(sample_rate_hz: u32) -> Self {
         Self {
             interval_frames: (sample_rate_hz / INTERVALS_PER_SEC).max(1) as usize,
@@ -46,6 +57,8 @@ impl Maxima {
             momentary_power: 0.0,
             short_term_power: 0.0,
             latest_short_term_power: 0.0,
+            momentary_blocks: GatedBlocks::default(),
+            short_term_blocks: GatedBlocks::default(),
         }
     }
 
@@ -81,9 +94,31 @@ impl Maxima {
     fn end_interval(&mut self, power: f64) {
         self.powers[self.interval_count % SHORT_TERM_INTERVALS] = power;
         self.interval_count += 1;
-        self.momentary_power = self.momentary_power.max(self.mean(MOMENTARY_INTERVALS));
+        let momentary_power = self.mean(MOMENTARY_INTERVALS);
+        self.momentary_power = self.momentary_power.max(momentary_power);
         self.latest_short_term_power = self.mean(SHORT_TERM_INTERVALS);
         self.short_term_power = self.short_term_power.max(self.latest_short_term_power);
+        if self.ends_block(MOMENTARY_INTERVALS, MOMENTARY_STEP_INTERVALS) {
+            self.momentary_blocks.add(momentary_power);
+        }
+        if self.ends_block(SHORT_TERM_INTERVALS, SHORT_TERM_STEP_INTERVALS) {
+            self.short_term_blocks.add(self.latest_short_term_power);
+        }
+    }
+
+    /// Whether the last interval ends a full block of `intervals`, of which one begins every `step`.
+    fn ends_block(&self, intervals: usize, step: usize) -> bool {
+        self.interval_count >= intervals && (self.interval_count - intervals).is_multiple_of(step)
+    }
+
+    /// Returns the gated loudness of the whole signal in LUFS; minus infinity for silence.
+    pub(super) fn integrated_lufs(&self) -> f64 {
+        self.momentary_blocks.integrated_lufs()
+    }
+
+    /// Returns the loudness range in LU.
+    pub(super) fn range_lu(&self) -> f64 {
+        self.short_term_blocks.range_lu()
     }
 
     /// Returns the mean power of the last intervals. They are summed again each time, because a
@@ -96,18 +131,18 @@ impl Maxima {
     }
 
     /// Returns the highest momentary loudness in LUFS; minus infinity for silence.
-    pub(super) fn momentary_lufs(&self) -> f64 {
+    pub(super) fn max_momentary_lufs(&self) -> f64 {
         lufs(self.momentary_power * self.window_ratio(MOMENTARY_INTERVALS))
     }
 
     /// Returns the highest short-term loudness in LUFS; minus infinity for silence.
-    pub(super) fn short_term_lufs(&self) -> f64 {
+    pub(super) fn max_short_term_lufs(&self) -> f64 {
         lufs(self.short_term_power * self.window_ratio(SHORT_TERM_INTERVALS))
     }
 
     /// Returns the short-term loudness of the last complete interval in LUFS; minus infinity for
     /// silence.
-    pub(super) fn latest_short_term_lufs(&self) -> f64 {
+    pub(super) fn short_term_lufs(&self) -> f64 {
         lufs(self.latest_short_term_power * self.window_ratio(SHORT_TERM_INTERVALS))
     }
 
