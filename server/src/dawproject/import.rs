@@ -101,7 +101,7 @@ enum Begun {
     WithAudio {
         archive: Archive,
         /// A project with the id and the name of the new one, and without content.
-        empty: Project,
+        empty: Box<Project>,
         /// Paths of the audio files.
         paths: Vec<String>,
     },
@@ -122,7 +122,7 @@ fn begin(import: &Import, file: File, name: Option<String>) -> ApiResult<Begun> 
     })?;
     match document {
         Some(document) => Ok(Begun::Stored((insert(import, &document)?, warnings.into_sentences()))),
-        None => Ok(Begun::WithAudio { archive, empty, paths }),
+        None => Ok(Begun::WithAudio { archive, empty: Box::new(empty), paths }),
     }
 }
 

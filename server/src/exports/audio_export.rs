@@ -10,9 +10,10 @@ use utoipa::ToSchema;
 
 use super::file_options::FileOptions;
 use super::job::Client;
+use super::new_render::NewRender;
 use super::queries::RenderQuery;
 use super::render::DEFAULTS;
-use super::rendered_file::{NewRender, RenderedFile};
+use super::rendered_file::RenderedFile;
 use super::sound_options::{FileSettings, SoundOptions};
 use super::sources::StorageWorkspace;
 use super::unknown_options::refuse_unknown;

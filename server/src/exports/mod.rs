@@ -6,6 +6,7 @@ mod freeze;
 mod frozen_track;
 mod job;
 mod mixdown;
+mod new_render;
 mod preset_options;
 mod queries;
 mod render;

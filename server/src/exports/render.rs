@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 
 use super::file_options::FileOptions;
 use super::job::{Client, Export, ExportJob, Opened, run_task};
+use super::new_render::NewRender;
 use super::queries::RenderQuery;
-use super::rendered_file::{NewRender, RenderedFile};
+use super::rendered_file::RenderedFile;
 use super::request::{ExportRequest, SelectionOptions};
 use super::sound_options::SoundDefaults;
 use crate::auth::CurrentUser;

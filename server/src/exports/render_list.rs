@@ -52,9 +52,9 @@ impl RenderEntry {
 #[serde(untagged)]
 enum StoredAnswer {
     /// A project was rendered.
-    Render(RenderAnswer),
+    Render(Box<RenderAnswer>),
     /// An audio file was converted.
-    Audio(AudioExportAnswer),
+    Audio(Box<AudioExportAnswer>),
 }
 
 /// Lists the finished renders, the newest first. At most 50 are kept for each user.
