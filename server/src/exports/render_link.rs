@@ -5,12 +5,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::queries::LinkQuery;
 use super::render_files;
-use super::unknown_options::refuse_unknown;
 use crate::audit::{self, Action};
 use crate::auth::{self, CurrentUser, management};
 use crate::clock;
@@ -25,14 +23,11 @@ const MAX_SECS: u32 = 90 * 86_400;
 
 /// A request for a link.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct LinkRequest {
     /// Time until the link ends, in seconds; a week by default.
     #[schema(minimum = 60, maximum = 7_776_000)]
     expires_secs: Option<u32>,
-    /// Options that this version does not know.
-    #[serde(flatten)]
-    #[schema(ignore)]
-    other: Map<String, Value>,
 }
 
 /// A link to a render.
@@ -55,9 +50,7 @@ pub(super) async fn create(
     Path(render_id): Path<String>,
     Json(request): Json<LinkRequest>,
 ) -> ApiResult<(StatusCode, Json<RenderLink>)> {
-    let LinkRequest { expires_secs, other } = request;
-    refuse_unknown(other.iter())?;
-    let secs = expires_secs.unwrap_or(DEFAULT_SECS);
+    let secs = request.expires_secs.unwrap_or(DEFAULT_SECS);
     if !(MIN_SECS..=MAX_SECS).contains(&secs) {
         return Err(ApiError::bad_request(
             "bad_expiry",

@@ -109,7 +109,7 @@ async fn a_link_leads_to_a_render_until_it_ends() {
     for secs in [0, 59, 7_776_001] {
         link(&rendered, json!({ "expires_secs": secs })).await.problem(400, "bad_expiry");
     }
-    link(&rendered, json!({ "days": 1 })).await.problem(400, "unsupported_option");
+    link(&rendered, json!({ "days": 1 })).await.problem(400, "unexpected_json");
     link(&json!({ "render_id": "none" }), json!({})).await.problem(404, "not_found");
     let bob = app.token_of_new_user("bob").await;
     let path = format!("/api/v1/plugins/renders/{}/link", rendered["render_id"].as_str().expect("an id"));
