@@ -17,17 +17,18 @@ use crate::extract::{Json, Path, Query};
 use crate::state::AppState;
 
 /// Default, minimum and maximum time until a link ends, in seconds.
-const DEFAULT_SECS: u32 = 7 * 86_400;
-const MIN_SECS: u32 = 60;
-const MAX_SECS: u32 = 90 * 86_400;
+const DEFAULT_SECS: f64 = 7.0 * 86_400.0;
+const MIN_SECS: f64 = 60.0;
+const MAX_SECS: f64 = 90.0 * 86_400.0;
 
 /// A request for a link.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LinkRequest {
     /// Time until the link ends, in seconds; a week by default.
-    #[schema(minimum = 60, maximum = 7_776_000)]
-    expires_secs: Option<u32>,
+    // JSON Schema counts 60.0 as an integer.
+    #[schema(value_type = Option<u32>, minimum = 60, maximum = 7_776_000)]
+    expires_secs: Option<f64>,
 }
 
 /// A link to a render.
@@ -51,10 +52,10 @@ pub(super) async fn create(
     Json(request): Json<LinkRequest>,
 ) -> ApiResult<(StatusCode, Json<RenderLink>)> {
     let secs = request.expires_secs.unwrap_or(DEFAULT_SECS);
-    if !(MIN_SECS..=MAX_SECS).contains(&secs) {
+    if !(MIN_SECS..=MAX_SECS).contains(&secs) || secs.fract() != 0.0 {
         return Err(ApiError::bad_request(
             "bad_expiry",
-            format!("A link can last {MIN_SECS} to {MAX_SECS} seconds, not {secs}."),
+            format!("A link can last {MIN_SECS} to {MAX_SECS} whole seconds, not {secs}."),
         ));
     }
     let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
@@ -62,7 +63,7 @@ pub(super) async fn create(
     if reading.await??.is_none() {
         return Err(ApiError::not_found("render", &render_id));
     }
-    let expires_at = clock::now_unix_secs() + i64::from(secs);
+    let expires_at = clock::now_unix_secs() + secs as i64;
     let owner = management::user(&state.db, &user.id).await?;
     let token = auth::issue_link(&state.tokens, &owner, &render_id, expires_at)?;
     audit::record(&state.db, &user.who(), Action::RenderShared, &render_id, "").await;

@@ -87,7 +87,7 @@ async fn a_link_leads_to_a_render_until_it_ends() {
     };
     let get = async |url: &str| app.remote(Method::GET, url).send().await;
     let rendered = render().await;
-    let made = link(&rendered, json!({ "expires_secs": 3_600 })).await.expect(201);
+    let made = link(&rendered, json!({ "expires_secs": 3_600.0 })).await.expect(201);
     let url = made["url"].as_str().expect("a path");
     let shared = get(url).await;
     assert_eq!(shared.status, 200);
@@ -106,7 +106,7 @@ async fn a_link_leads_to_a_render_until_it_ends() {
     let id = rendered["render_id"].as_str().expect("an id");
     let past = issue_link(&app.state.tokens, &owner, id, clock::now_unix_secs() - 1).expect("signs");
     get(&format!("/api/v1/shared/render?token={past}")).await.problem(404, "link_ended");
-    for secs in [0, 59, 7_776_001] {
+    for secs in [0.0, 59.0, 60.5, 7_776_001.0] {
         link(&rendered, json!({ "expires_secs": secs })).await.problem(400, "bad_expiry");
     }
     link(&rendered, json!({ "days": 1 })).await.problem(400, "unexpected_json");
