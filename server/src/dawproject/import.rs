@@ -211,10 +211,10 @@ fn document(project: &Project) -> ApiResult<Document> {
     let text = serde_json::to_vec(project).map_err(ApiError::internal)?;
     Document::check(&read_text(&text)?, None).map_err(|error| match error {
         ApiError::Invalid { errors, .. } => {
-            let (place, detail) = errors
+            let (pointer, detail) = errors
                 .first()
                 .map_or(("", ""), |error| (&*error.pointer, error.detail.trim_end_matches('.')));
-            Refusal::bad(format!("a limit of projects is exceeded at `{place}`: {detail}")).into()
+            Refusal::bad(format!("its project exceeds a limit at `{pointer}`: {detail}")).into()
         }
         error => error,
     })

@@ -39,6 +39,7 @@ struct RenderEntry {
 }
 
 impl RenderEntry {
+    /// Returns `None` for a render that an earlier version stored without a record.
     fn new(description: RenderDescription) -> Option<Self> {
         let RenderDescription { title, size_bytes, record, .. } = description;
         let RenderRecord { file, project_id, created_at } = record?;

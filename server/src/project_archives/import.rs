@@ -80,7 +80,7 @@ impl Import {
 
     /// Whether the caller has disconnected or the service stops.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.caller.has_disconnected() || self.state.stop.is_cancelled()
+        self.cancellation()()
     }
 
     /// Returns a function that tells whether the caller has disconnected or the service stops.

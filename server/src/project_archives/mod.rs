@@ -1,11 +1,12 @@
 //! What bundles and DAWproject files have in common: both are zip archives of a project and its
 //! audio files.
 //!
-//! An archive with much audio takes long, so many archives may be in work at a time, one per user.
-//! Documents need much memory, so only few are read or written at a time: an import or an export
-//! takes a turn ([`Import::with_document`], [`Export::with_document`]) and keeps only lists of files
-//! when it ends. Each audio file of an import takes a turn among all files that are decoded. So
-//! archives with thousands of files do not block the archives and uploads of other users.
+//! An import or export of much audio takes long, so many may run at the same time, one per user.
+//! Documents need much memory, so only few are read or written at the same time: an import or an
+//! export waits for its turn ([`Import::with_document`], [`Export::with_document`]), and keeps only
+//! lists of files after it. Each audio file of an import waits for its turn among all files that are
+//! decoded. So archives with thousands of files do not block the archives and uploads of other
+//! users.
 
 mod export;
 mod import;

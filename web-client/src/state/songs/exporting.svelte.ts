@@ -12,11 +12,11 @@ export type Exported = { project: Project; result: RenderResult; title: string }
 /** A link with which others can download an export, and when it ends. */
 export type SharedLink = { url: string; endsAt: Date };
 
-/** State of an export. `progress` is 0..1; `taskId` is null until the service starts the task. */
+/** State of an export. `problem` is a sentence; `progress` is 0..1; `taskId` is null until the service starts the task. */
 export type ExportState =
   | { kind: 'idle' }
   | { kind: 'running'; taskId: string | null; progress: number; message: string; cancelling: boolean }
-  | { kind: 'done'; exported: Exported; downloading: boolean; link: SharedLink | null }
+  | { kind: 'done'; exported: Exported; downloading: boolean; link: SharedLink | null; problem: string | null }
   | { kind: 'failed'; problem: string };
 
 export class Exporting {
@@ -43,7 +43,7 @@ export class Exporting {
       if (task.state === 'succeeded' && task.result) {
         const exported = { project, result: task.result, title: options.title };
         this.lastExport = exported;
-        this.state = { kind: 'done', exported, downloading: false, link: null };
+        this.#show(exported);
       } else if (task.state === 'cancelled') {
         this.state = { kind: 'idle' };
       } else {
@@ -75,23 +75,23 @@ export class Exporting {
   async open(project: Project, { render_id, title }: RenderEntry): Promise<void> {
     try {
       const result = await readRender(this.#api, render_id);
-      this.state = { kind: 'done', exported: { project, result, title }, downloading: false, link: null };
+      this.#show({ project, result, title });
     } catch (error) {
-      this.#fail(reasonOf(error));
+      this.state = { kind: 'failed', problem: `The earlier export cannot be opened: ${reasonOf(error)}` };
     }
   }
 
   /** Fetches the file with the session's token and lets the browser save it. */
   async download(): Promise<void> {
     if (this.state.kind !== 'done') return;
-    const { exported, link } = this.state;
-    this.state = { kind: 'done', exported, downloading: true, link };
+    const { exported } = this.state;
+    this.#updateDone(exported, { downloading: true, problem: null });
     try {
       const file = await exportedFile(this.#api, exported.result.render_id);
       saveBlob(file, `${exported.title || 'song'}.${exported.result.format}`);
-      this.state = { kind: 'done', exported, downloading: false, link };
+      this.#updateDone(exported, { downloading: false });
     } catch (error) {
-      this.#fail(reasonOf(error));
+      this.#updateDone(exported, { downloading: false, problem: `The file cannot be downloaded: ${reasonOf(error)}` });
     }
   }
 
@@ -102,9 +102,9 @@ export class Exporting {
     try {
       const { url, expires_at } = await shareRender(this.#api, exported.result.render_id, secs);
       const link = { url: new URL(url, location.origin).href, endsAt: new Date(expires_at) };
-      if (this.state.kind === 'done') this.state = { ...this.state, link };
+      this.#updateDone(exported, { link, problem: null });
     } catch (error) {
-      this.#fail(reasonOf(error));
+      this.#updateDone(exported, { problem: `The link cannot be made: ${reasonOf(error)}` });
     }
   }
 
@@ -113,11 +113,20 @@ export class Exporting {
     if (this.state.kind === 'failed' || this.state.kind === 'done') this.state = { kind: 'idle' };
   }
 
+  #show(exported: Exported): void {
+    this.state = { kind: 'done', exported, downloading: false, link: null, problem: null };
+  }
+
+  /** Changes the state of a finished export, unless another one is shown in the meantime. */
+  #updateDone(exported: Exported, change: Partial<Extract<ExportState, { kind: 'done' }>>): void {
+    if (this.state.kind === 'done' && this.state.exported === exported) this.state = { ...this.state, ...change };
+  }
+
   #updateRunning(change: Partial<Extract<ExportState, { kind: 'running' }>>): void {
     if (this.state.kind === 'running') this.state = { ...this.state, ...change };
   }
 
   #fail(problem: string): void {
-    this.state = { kind: 'failed', problem };
+    this.state = { kind: 'failed', problem: `The export failed: ${problem}` };
   }
 }
