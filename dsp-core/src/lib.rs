@@ -33,6 +33,7 @@ pub mod downmix;
 mod dsp;
 pub mod effects;
 pub mod gain;
+mod k_weighting;
 pub mod limiter;
 mod lookahead;
 #[cfg(feature = "std")]

@@ -16,6 +16,9 @@ use crate::simd::on_best_instructions;
 /// Number of frames that contribute to a value between two frames.
 const TAPS: usize = 48;
 
+/// Number of taps in the middle of the filter that suffice for an estimate of a value between frames.
+const NEAR_TAPS: usize = 16;
+
 const ATTENUATION_DB: f64 = 60.0;
 
 /// Number of pairs of mirrored phases at 8 times the sample rate.
@@ -40,14 +43,22 @@ struct Weights {
     pairs: [[f32; 2]; MAX_PAIRS],
 }
 
+/// The filter, and bounds on what it computes, as ratios to the peak of the frames that contribute.
+/// Where a bound shows that there is no new peak, the values between the frames are not computed.
+#[derive(Debug, Clone)]
+struct Filter {
+    weights: [Weights; TAPS / 2],
+    /// Highest possible value between frames.
+    highest: f32,
+    /// Highest possible difference between a value and its estimate from the [`NEAR_TAPS`].
+    far: f32,
+}
+
 /// Measures the true peak of one channel.
 #[derive(Debug, Clone)]
 pub struct TruePeakMeter {
-    weights: [Weights; TAPS / 2],
+    filter: Filter,
     pairs: usize,
-    /// Highest possible ratio of a value between frames to the peak of the frames from which it is
-    /// computed.
-    bound: f32,
     buffer: Vec<f32>,
     buffer_frames: usize,
     /// Index in `buffer` of the first frame that is measured, a multiple of [`LANES`].
@@ -72,13 +83,21 @@ impl TruePeakMeter {
                 [((near + far) / 2.0) as f32, ((near - far) / 2.0) as f32]
             }),
         });
-        // The sum of the taps' magnitudes is largest half-way between two frames.
-        let bound = 1.001 * (0..TAPS).map(|tap| middle(tap).abs()).sum::<f64>() as f32;
+        // The sum of the taps' magnitudes is largest half-way between two frames. The factor is a
+        // margin for rounding.
+        let is_far = |tap: usize| !(TAPS / 2 - NEAR_TAPS / 2..TAPS / 2 + NEAR_TAPS / 2).contains(&tap);
+        let magnitude = |taps: &mut dyn Iterator<Item = usize>| {
+            1.001 * taps.map(|tap| middle(tap).abs()).sum::<f64>() as f32
+        };
+        let filter = Filter {
+            weights,
+            highest: magnitude(&mut (0..TAPS)),
+            far: magnitude(&mut (0..TAPS).filter(|tap| is_far(*tap))),
+        };
         let buffer_len = EXTRA_FRAMES + CHUNK_FRAMES;
         Self {
-            weights,
+            filter,
             pairs,
-            bound,
             buffer: vec![0.0; buffer_len],
             buffer_frames: EXTRA_FRAMES,
             first_index: 0,
@@ -149,9 +168,9 @@ impl TruePeakMeter {
         let window = window.get(self.first_index..).unwrap_or_default();
         let mut peak = self.between_peak;
         if self.pairs == MAX_PAIRS {
-            peak_eightfold(&self.weights, self.bound, window, &mut peak);
+            peak_eightfold(&self.filter, window, &mut peak);
         } else {
-            peak_fourfold(&self.weights, self.bound, window, &mut peak);
+            peak_fourfold(&self.filter, window, &mut peak);
         }
         peak
     }
@@ -177,24 +196,30 @@ fn higher(a: f32, b: f32) -> f32 {
 }
 
 on_best_instructions! {
-    fn peak_eightfold(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) = raise_peak::<MAX_PAIRS>;
+    fn peak_eightfold(filter: &Filter, window: &[f32], peak: &mut f32) = raise_peak::<MAX_PAIRS>;
 }
 
 on_best_instructions! {
-    fn peak_fourfold(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) = raise_peak::<1>;
+    fn peak_fourfold(filter: &Filter, window: &[f32], peak: &mut f32) = raise_peak::<1>;
 }
 
 /// Raises `peak` to the highest magnitude between the frames of a window, as far as the window has
 /// all the frames that contribute.
 #[inline(always)]
-fn raise_peak<const PAIRS: usize>(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) {
+fn raise_peak<const PAIRS: usize>(filter: &Filter, window: &[f32], peak: &mut f32) {
+    const NEAR: usize = (TAPS - NEAR_TAPS) / 2;
     let mut start = 0;
     while let Some(frames) = window.get(start..start + EXTRA_FRAMES + LANES) {
-        if highest(frames) * bound > *peak {
-            let between = between::<PAIRS>(weights, frames);
+        start += LANES;
+        let highest = highest(frames);
+        if highest * filter.highest <= *peak {
+            continue;
+        }
+        let estimate = between::<PAIRS>(&filter.weights, NEAR, frames).to_array();
+        if estimate.into_iter().fold(0.0, higher) + highest * filter.far > *peak {
+            let between = between::<PAIRS>(&filter.weights, 0, frames);
             *peak = between.to_array().into_iter().fold(*peak, higher);
         }
-        start += LANES;
     }
 }
 
@@ -211,12 +236,13 @@ fn highest(frames: &[f32]) -> f32 {
     peaks.to_array().into_iter().fold(0.0, higher)
 }
 
-/// Returns the highest magnitude between each of eight frames and the frame after it.
+/// Returns the highest magnitude between each of eight frames and the frame after it, without the
+/// outermost taps.
 #[inline(always)]
-fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32]) -> Lanes {
+fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], outermost: usize, frames: &[f32]) -> Lanes {
     let mut middle = Lanes::zero();
     let mut sums = [[Lanes::zero(); 2]; PAIRS];
-    for (tap, weights) in weights.iter().enumerate() {
+    for (tap, weights) in weights.iter().enumerate().skip(outermost) {
         let (Some(near), Some(far)) =
             (frames[tap..].first_chunk::<LANES>(), frames[TAPS - 1 - tap..].first_chunk::<LANES>())
         else {
@@ -276,15 +302,36 @@ mod tests {
 
     #[test]
     fn skipping_windows_below_the_current_peak_does_not_change_the_peak() {
-        let mut samples = noise(4_000);
-        for value in &mut samples[2_000..3_000] {
-            *value *= 0.1;
-        }
-        for rate_hz in [44_100, 96_000] {
-            let mut unbounded_meter = TruePeakMeter::new(rate_hz);
-            unbounded_meter.bound = f32::INFINITY;
-            let mut meter = TruePeakMeter::new(rate_hz);
-            assert_eq!(peaks(&mut meter, &samples, 4_000), peaks(&mut unbounded_meter, &samples, 4_000));
+        // Levels that fall, rise, and rise so little that the far taps decide.
+        let envelopes: [fn(f32) -> f32; 4] = [
+            |time| 1.0 - 0.9 * time,
+            |time| 0.1 + 0.9 * time,
+            |time| 0.9 + 0.1 * time,
+            |time| 1.0 - 0.1 * time,
+        ];
+        let alternating = |samples: &mut Vec<f32>| {
+            for (frame, value) in samples.iter_mut().enumerate() {
+                *value = value.abs().copysign(if frame % 2 == 0 { 1.0 } else { -1.0 });
+            }
+        };
+        for (rate_hz, alternates) in [(44_100, false), (44_100, true), (96_000, false), (96_000, true)] {
+            for envelope in envelopes {
+                let mut samples = noise(20_000);
+                if alternates {
+                    alternating(&mut samples);
+                }
+                for (frame, value) in samples.iter_mut().enumerate() {
+                    *value *= envelope(frame as f32 / 20_000.0);
+                }
+                let mut unbounded_meter = TruePeakMeter::new(rate_hz);
+                unbounded_meter.filter.highest = f32::INFINITY;
+                unbounded_meter.filter.far = f32::INFINITY;
+                let mut meter = TruePeakMeter::new(rate_hz);
+                // The peak so far after each part shows more than the peak of the whole signal.
+                for part in samples.chunks(100) {
+                    assert_eq!(peaks(&mut meter, part, 100), peaks(&mut unbounded_meter, part, 100));
+                }
+            }
         }
     }
 

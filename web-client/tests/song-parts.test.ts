@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Project, Track } from '../src/project/model';
-import { barsOf, playingTracks, rangeOfBars, sectionsOf } from '../src/rooms/dialogs/export/song-parts';
+import { barsOf, divisionOf, playingTracks, rangeOfBars, sectionsOf } from '../src/rooms/dialogs/export/song-parts';
 
 const track = (id: string, kind: Track['kind'], items: Track['items'] = []): Track => ({
   id,
@@ -34,6 +34,13 @@ describe('sections of a song', () => {
       ['B', 1_000, 4_000],
       ['Outro', 4_000, 9_000],
     ]);
+    expect(divisionOf({ tracks, markers }, 8_000).map(({ name }) => name)).toEqual(['Verse']);
+    expect(divisionOf({ tracks: [], markers }, 8_000)).toHaveLength(4);
+    const sameAsVerse = [
+      { tick: 960, name: 'A' },
+      { tick: 1_920, name: 'B' },
+    ];
+    expect(sectionsOf({ tracks, markers: sameAsVerse }, 3_000).map(({ name }) => name)).toEqual(['Verse', 'B']);
   });
 
   it('have bars, also where the time signature changes', () => {

@@ -1,9 +1,10 @@
 //! Measures the loudness of a signal.
 
-use ebur128::{Channel, EbuR128, Mode};
+use core::ops::RangeInclusive;
 
 use super::measurement::Loudness;
 use super::windows::Windows;
+use crate::k_weighting::KWeighting;
 use crate::true_peak::TruePeakMeter;
 
 /// The order of a signal's channels. Surround channels are weighted by 1.5 dB, and the
@@ -33,18 +34,19 @@ impl ChannelLayout {
 
     /// Returns the number of channels.
     pub fn channels(self) -> usize {
-        self.map().len()
+        self.weights().len()
     }
 
-    fn map(self) -> &'static [Channel] {
-        use Channel::{Center, Left, LeftSurround, Right, RightSurround, Unused};
+    /// Returns the weight of each channel's power.
+    fn weights(self) -> &'static [f64] {
+        const SURROUND: f64 = 1.41;
         match self {
-            Self::Mono => &[Left],
-            Self::Stereo => &[Left, Right],
-            Self::ThreeZero => &[Left, Right, Center],
-            Self::Quad => &[Left, Right, LeftSurround, RightSurround],
-            Self::FiveZero => &[Left, Right, Center, LeftSurround, RightSurround],
-            Self::FiveOne => &[Left, Right, Center, Unused, LeftSurround, RightSurround],
+            Self::Mono => &[1.0],
+            Self::Stereo => &[1.0; 2],
+            Self::ThreeZero => &[1.0; 3],
+            Self::Quad => &[1.0, 1.0, SURROUND, SURROUND],
+            Self::FiveZero => &[1.0, 1.0, 1.0, SURROUND, SURROUND],
+            Self::FiveOne => &[1.0, 1.0, 1.0, 0.0, SURROUND, SURROUND],
         }
     }
 }
@@ -57,9 +59,16 @@ pub struct LoudnessError {
     pub sample_rate_hz: u32,
 }
 
+/// Lowest and highest sample rate in hertz.
+const RATES_HZ: RangeInclusive<u32> = 1_000..=2_822_400;
+
 /// Measures the loudness and peaks of a signal in chunks.
 pub struct LoudnessMeter {
-    meter: EbuR128,
+    weights: &'static [f64],
+    /// The filters of each pair of channels.
+    filters: Vec<KWeighting>,
+    /// Sums of the squares of each pair of channels in the current interval.
+    sums: Vec<[f64; 2]>,
     windows: Windows,
     peaks: Vec<TruePeakMeter>,
 }
@@ -71,16 +80,17 @@ impl LoudnessMeter {
     ///
     /// [`LoudnessError`] for a rate that the measurement does not support.
     pub fn new(sample_rate_hz: u32, layout: ChannelLayout) -> Result<Self, LoudnessError> {
-        let unsupported = |_| LoudnessError { sample_rate_hz };
-        let map = layout.map();
-        // The crate only weights the signal and measures the power of short intervals. With the modes of
-        // the other measurements, it would sum each frame seven more times.
-        let mut meter = EbuR128::new(map.len() as u32, sample_rate_hz, Mode::M).map_err(unsupported)?;
-        meter.set_channel_map(map).map_err(unsupported)?;
+        if !RATES_HZ.contains(&sample_rate_hz) {
+            return Err(LoudnessError { sample_rate_hz });
+        }
+        let weights = layout.weights();
+        let pairs = weights.len().div_ceil(2);
         Ok(Self {
-            meter,
+            weights,
+            filters: vec![KWeighting::of_libebur128(sample_rate_hz); pairs],
+            sums: vec![[0.0; 2]; pairs],
             windows: Windows::new(sample_rate_hz),
-            peaks: vec![TruePeakMeter::new(sample_rate_hz); map.len()],
+            peaks: vec![TruePeakMeter::new(sample_rate_hz); weights.len()],
         })
     }
 
@@ -90,10 +100,29 @@ impl LoudnessMeter {
     ///
     /// If the number of slices is not the number of channels, or their lengths differ.
     pub fn add(&mut self, channels: &[&[f32]]) {
+        let frames = channels.first().map_or(0, |channel| channel.len());
+        assert!(
+            channels.len() == self.weights.len() && channels.iter().all(|channel| channel.len() == frames),
+            "there is a slice for each channel, and all have the same number of frames"
+        );
         for (peak, channel) in self.peaks.iter_mut().zip(channels) {
             peak.process(channel);
         }
-        self.windows.add(&mut self.meter, channels);
+        let mut from = 0;
+        while from < frames {
+            let part = from..frames.min(from + self.windows.missing_frames());
+            for ((filter, sums), pair) in self.filters.iter_mut().zip(&mut self.sums).zip(channels.chunks(2))
+            {
+                let [first, second] = [pair[0], pair[pair.len() - 1]].map(|channel| &channel[part.clone()]);
+                filter.add_squares(first, second, sums);
+            }
+            if self.windows.count(part.len()) {
+                let squares = self.sums.iter().flatten();
+                self.windows.end_interval(squares.zip(self.weights).map(|(sum, weight)| sum * weight).sum());
+                self.sums.fill([0.0; 2]);
+            }
+            from = part.end;
+        }
     }
 
     /// Returns the loudness and peaks of all frames so far.
@@ -110,9 +139,10 @@ impl LoudnessMeter {
         }
     }
 
-    /// Returns the loudness of the last 400 ms in LUFS; minus infinity for silence.
+    /// Returns the loudness of the 400 ms until the last whole 10 ms in LUFS; minus infinity for
+    /// silence. Before the signal there is silence.
     pub fn momentary_lufs(&self) -> f64 {
-        self.meter.loudness_momentary().expect("the meter has mode M")
+        self.windows.momentary_lufs()
     }
 
     /// Returns the loudness of the 3 s, or of the shorter signal, until the last whole 10 ms, in

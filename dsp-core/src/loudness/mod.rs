@@ -1,5 +1,5 @@
-//! Loudness after ITU-R BS.1770 and EBU R 128, with the filters of the `ebur128` crate. True peaks
-//! are measured by [`crate::true_peak`], which is more precise and faster than that of the crate.
+//! Loudness of recordings and renders after ITU-R BS.1770 and EBU R 128. [`crate::meters`] measures
+//! a signal that plays, without allocation.
 
 mod gated_blocks;
 mod measurement;

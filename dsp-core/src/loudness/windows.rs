@@ -7,15 +7,11 @@
 //! than a window is measured over its own length, because padding it with silence would lower its
 //! loudness.
 
-use ebur128::EbuR128;
-
 use super::gated_blocks::GatedBlocks;
-use crate::meters::gating::{LOUDNESS_OFFSET_LUFS, lufs};
+use crate::meters::gating::lufs;
 
 /// Number of intervals per second.
 const INTERVALS_PER_SEC: u32 = 100;
-/// Length of an interval in milliseconds.
-const INTERVAL_MS: u32 = 1_000 / INTERVALS_PER_SEC;
 
 /// Number of intervals of the momentary loudness: 400 ms.
 const MOMENTARY_INTERVALS: usize = 40;
@@ -62,36 +58,25 @@ impl Windows {
         }
     }
 
-    /// Adds frames to `meter` and reads its loudness after each interval.
-    pub(super) fn add(&mut self, meter: &mut EbuR128, channels: &[&[f32]]) {
-        let frames = channels.first().map_or(0, |channel| channel.len());
-        assert!(
-            channels.iter().all(|channel| channel.len() == frames),
-            "all channels have the same number of frames"
-        );
-        let mut from = 0;
-        while from < frames {
-            let count = (frames - from).min(self.interval_frames - self.pending_frames);
-            // A layout has at most six channels.
-            let mut part: [&[f32]; 6] = [&[]; 6];
-            for (part, channel) in part.iter_mut().zip(channels) {
-                *part = &channel[from..from + count];
-            }
-            meter
-                .add_frames_planar_f32(&part[..channels.len()])
-                .expect("`channels` has one slice for each channel of the meter");
-            from += count;
-            self.pending_frames += count;
-            if self.pending_frames == self.interval_frames {
-                self.pending_frames = 0;
-                self.end_interval(power(
-                    meter.loudness_window(INTERVAL_MS).expect("the meter stores more than the last 10 ms"),
-                ));
-            }
-        }
+    /// Returns how many frames are missing in the current interval.
+    pub(super) fn missing_frames(&self) -> usize {
+        self.interval_frames - self.pending_frames
     }
 
-    fn end_interval(&mut self, power: f64) {
+    /// Counts frames of the current interval, at most those that are missing. Returns whether it is
+    /// complete.
+    pub(super) fn count(&mut self, frames: usize) -> bool {
+        self.pending_frames += frames;
+        let is_complete = self.pending_frames == self.interval_frames;
+        if is_complete {
+            self.pending_frames = 0;
+        }
+        is_complete
+    }
+
+    /// Ends an interval. `sum` is the sum of the squares of all channels, weighted.
+    pub(super) fn end_interval(&mut self, sum: f64) {
+        let power = sum / self.interval_frames as f64;
         self.powers[self.interval_count % SHORT_TERM_INTERVALS] = power;
         self.interval_count += 1;
         let momentary_power = self.mean(MOMENTARY_INTERVALS);
@@ -130,6 +115,12 @@ impl Windows {
         (newest.iter().sum::<f64>() + oldest.iter().sum::<f64>()) / intervals as f64
     }
 
+    /// Returns the loudness of the 400 ms until the last complete interval in LUFS; minus infinity
+    /// for silence. Before the signal there is silence.
+    pub(super) fn momentary_lufs(&self) -> f64 {
+        lufs(self.mean(MOMENTARY_INTERVALS))
+    }
+
     /// Returns the highest momentary loudness in LUFS; minus infinity for silence.
     pub(super) fn max_momentary_lufs(&self) -> f64 {
         lufs(self.momentary_power * self.window_ratio(MOMENTARY_INTERVALS))
@@ -151,9 +142,4 @@ impl Windows {
     fn window_ratio(&self, intervals: usize) -> f64 {
         intervals as f64 / self.interval_count.clamp(1, intervals) as f64
     }
-}
-
-/// Converts a loudness in LUFS to a power, the inverse of [`lufs`].
-fn power(lufs: f64) -> f64 {
-    libm::exp10((lufs - LOUDNESS_OFFSET_LUFS) / 10.0)
 }

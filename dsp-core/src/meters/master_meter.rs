@@ -7,9 +7,9 @@ use super::gating::{GatedLoudness, lufs};
 use super::intervals::{
     INTERVALS_PER_SEC, Interval, Intervals, MOMENTARY_INTERVALS, SHORT_TERM_INTERVALS, SIGNAL_INTERVALS,
 };
-use super::k_weighting::KWeighting;
 use super::spectrum::{BandSpectrum, SPECTRUM_BANDS};
 use crate::gain::to_db;
+use crate::k_weighting::KWeighting;
 use crate::true_peak::TruePeakMeter;
 
 /// Number of intervals from the start of a gating block to the start of the next block: 100 ms.
@@ -119,7 +119,9 @@ impl MasterMeter {
 
     fn end_interval(&mut self) {
         let [left, right] = &self.pending;
-        let loudness_power = self.k_weighting.power(left, right);
+        let mut squares = [0.0; 2];
+        self.k_weighting.add_squares(left, right, &mut squares);
+        let loudness_power = (squares[0] + squares[1]) / left.len().max(1) as f64;
         self.intervals.push(Interval::of(loudness_power, left, right));
         for (peak, channel) in self.peaks.iter_mut().zip(&self.pending) {
             peak.process(channel);

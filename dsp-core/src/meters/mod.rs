@@ -12,7 +12,6 @@
 
 pub(crate) mod gating;
 mod intervals;
-mod k_weighting;
 mod master_meter;
 mod sliding_window;
 mod spectrum;

@@ -50,9 +50,9 @@ impl Master {
         self.rack.latency_frames() + self.limiter.latency_frames()
     }
 
-    /// Returns the gain reduction of the limiter since the last seek.
-    pub(crate) fn limiter_reduction(&self) -> Reduction {
-        self.limiter.reduction()
+    /// Returns the gain reduction of the limiter since the last call, or since the last seek.
+    pub(crate) fn take_limiter_reduction(&mut self) -> Reduction {
+        self.limiter.take_reduction()
     }
 
     /// Clears all audio state and resets to a frame of the clock.

@@ -295,9 +295,9 @@ impl Mixer {
         self.graph.strips[..self.track_count].iter().position(|strip| strip.track_id == track_id)
     }
 
-    /// Returns the gain reduction of the limiter since the last seek.
-    pub(crate) fn limiter_reduction(&self) -> Reduction {
-        self.graph.master.limiter_reduction()
+    /// Returns the gain reduction of the limiter since the last call, or since the last seek.
+    pub(crate) fn take_limiter_reduction(&mut self) -> Reduction {
+        self.graph.master.take_limiter_reduction()
     }
 
     /// Renders the next frames. Both slices have the same length. If a track has external input,

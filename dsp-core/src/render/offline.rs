@@ -250,9 +250,9 @@ impl OfflineRender {
         self.length.max_frames
     }
 
-    /// Returns the gain reduction of the limiter so far, including the current span.
-    pub fn limiter_reduction(&self) -> Reduction {
-        self.mixer.limiter_reduction()
+    /// Returns the gain reduction of the limiter since the last call, including the current span.
+    pub fn take_limiter_reduction(&mut self) -> Reduction {
+        self.mixer.take_limiter_reduction()
     }
 
     /// See [`Mixer::lets_through`].

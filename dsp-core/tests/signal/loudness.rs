@@ -3,6 +3,8 @@
 
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 
+use ebur128::{EbuR128, Mode};
+
 use crate::ebu::{self, RATE_HZ, assert_dbtp, assert_lufs, parts};
 use crate::spectrum::tone;
 
@@ -92,5 +94,46 @@ fn loudness_ranges_of_tech_3342() {
         let range_lu = meter.loudness().range_lu;
         println!("3342-{case}: LRA {range_lu:.2} LU");
         assert!((range_lu - expected).abs() <= 1.0, "3342-{case}: {range_lu} LU instead of {expected} LU");
+    }
+}
+
+#[test]
+fn the_loudness_is_that_of_the_ebur128_crate() {
+    for (rate_hz, seed) in [(44_100, 1_u32), (48_000, 2), (96_000, 3)] {
+        // Noise in steps of half a second, at levels between -40 and 0 dB that differ by channel.
+        let mut state = seed;
+        let mut noise = |gain: f32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            gain * ((state >> 8) as f32 / 8_388_608.0 - 1.0)
+        };
+        let gain = |step: u32, factor: u32| libm::exp10f(-2.0 * ((step * factor) % 11) as f32 / 10.0);
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for step in 0..60 {
+            for _ in 0..rate_hz / 2 {
+                left.push(noise(gain(step, 3)));
+                right.push(noise(gain(step, 5)));
+            }
+        }
+        let mut meter = LoudnessMeter::new(rate_hz, ChannelLayout::Stereo).unwrap();
+        let modes = Mode::I | Mode::LRA;
+        let mut reference = EbuR128::new(2, rate_hz, modes).unwrap();
+        let (mut momentary, mut short_term) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        let tenth = rate_hz as usize / 100;
+        for (left, right) in left.chunks(tenth).zip(right.chunks(tenth)) {
+            meter.add(&[left, right]);
+            reference.add_frames_planar_f32(&[left, right]).unwrap();
+            momentary = momentary.max(reference.loudness_momentary().unwrap());
+            short_term = short_term.max(reference.loudness_shortterm().unwrap());
+        }
+        let found = meter.loudness();
+        for (name, found, expected, tolerance) in [
+            ("integrated", found.integrated_lufs, reference.loudness_global().unwrap(), 1e-6),
+            ("range", found.range_lu, reference.loudness_range().unwrap(), 1e-6),
+            ("momentary", found.max_momentary_lufs, momentary, 1e-6),
+            ("short-term", found.max_short_term_lufs, short_term, 1e-6),
+        ] {
+            println!("{name} at {rate_hz} Hz: {found}, {expected}");
+            assert!((found - expected).abs() < tolerance, "{name} at {rate_hz} Hz: {found}, {expected}");
+        }
     }
 }

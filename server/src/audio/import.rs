@@ -121,6 +121,23 @@ pub(crate) fn import_content(
     observer: Observer<'_>,
 ) -> ApiResult<(AudioFile, bool)> {
     let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
+    let received = receive_content(state, runtime, allowance, name, content, &mut *observer)?;
+    let imported = import(state, runtime, owner_id, received, observer)?;
+    Ok((imported.file, imported.already_there))
+}
+
+/// Copies `content` to a temporary file, with the limits of an upload. Blocks.
+///
+/// # Errors
+/// As for an upload; 400 `unreadable` if `content` cannot be read.
+pub(super) fn receive_content(
+    state: &AppState,
+    runtime: &Handle,
+    allowance: Allowance,
+    name: &str,
+    content: &mut dyn Read,
+    observer: Observer<'_>,
+) -> ApiResult<Received> {
     let mut file = Receiving::new(state, runtime, allowance, destination(state))?;
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
@@ -138,8 +155,7 @@ pub(crate) fn import_content(
             });
         }
     }
-    let imported = import(state, runtime, owner_id, file.finish(name)?, observer)?;
-    Ok((imported.file, imported.already_there))
+    file.finish(name)
 }
 
 /// Deletes files that were just imported, except those to which a song already refers. Blocks.

@@ -56,6 +56,7 @@ pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
 pub(crate) use mend::{Findings, mend};
 pub(crate) use originals::{open_original, original};
 pub(crate) use recordings::recording;
+pub(crate) use reference::{ReferenceAnswer, measure_content};
 pub(crate) use resumable::remove_expired;
 pub(crate) use store::ids;
 pub(crate) use stored_samples::{OpenedFile, analyze_file, decode_file, open_samples, require};

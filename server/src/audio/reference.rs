@@ -1,14 +1,14 @@
 //! Handler of `POST /audio/reference`, which measures a finished recording to compare a mix with.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 
 use axum::extract::{FromRequest as _, Request, State};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
-use super::import::{decode, destination};
+use super::import::{Observer, decode, destination, receive_content};
 use super::measure::{AudioAnalysis, BandLevel, measure};
 use super::store::find;
 use super::upload::UploadForm;
@@ -29,9 +29,9 @@ struct ReferenceRequest {
     audio_id: String,
 }
 
-/// Measurements of a reference.
+/// Measurements of a finished recording, by which a mix and its reference are compared.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ReferenceAnswer {
+pub(crate) struct ReferenceAnswer {
     /// Name of the file.
     name: String,
     /// Length in seconds.
@@ -107,13 +107,38 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
 async fn measure_received(state: &AppState, user_id: &str, received: Received) -> ApiResult<ReferenceAnswer> {
     let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
-        let (state, observer) = (&work_state, &mut |_| !caller.has_disconnected());
-        let decoded = decode(state, &runtime, &Allowance::of_temporary_files(state), &received, observer)?;
-        let samples = BufReader::new(File::open(decoded.samples.temporary())?);
-        let measured = measure(samples, &decoded.report, observer)?;
-        Ok(answer(received.name, measured, decoded.report.warnings))
+        measure_file(&work_state, &runtime, received, &mut |_| !caller.has_disconnected())
     };
     state.audio.decoding.run_for(user_id, 1, work).await
+}
+
+/// Decodes and measures the content of an audio file that is not one of the stored audio files.
+/// Blocks.
+///
+/// # Errors
+/// 415 or 422 if the file is not supported.
+pub(crate) fn measure_content(
+    state: &AppState,
+    runtime: &Handle,
+    name: &str,
+    content: &mut dyn Read,
+    observer: Observer<'_>,
+) -> ApiResult<ReferenceAnswer> {
+    let allowance = Allowance::of_temporary_files(state);
+    let received = receive_content(state, runtime, allowance, name, content, &mut *observer)?;
+    measure_file(state, runtime, received, observer)
+}
+
+fn measure_file(
+    state: &AppState,
+    runtime: &Handle,
+    received: Received,
+    observer: Observer<'_>,
+) -> ApiResult<ReferenceAnswer> {
+    let decoded = decode(state, runtime, &Allowance::of_temporary_files(state), &received, &mut *observer)?;
+    let samples = BufReader::new(File::open(decoded.samples.temporary())?);
+    let measured = measure(samples, &decoded.report, observer)?;
+    Ok(answer(received.name, measured, decoded.report.warnings))
 }
 
 fn answer(name: String, measured: AudioAnalysis, warnings: Vec<String>) -> ReferenceAnswer {

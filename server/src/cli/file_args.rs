@@ -93,7 +93,17 @@ struct TagArgs {
 
 impl TagArgs {
     fn check(&self, format: AudioFormat) -> anyhow::Result<Tags> {
-        let Self { title, artist, album, genre, year, comment, isrc, cover } = self;
+        let tags = self.check_text()?;
+        let Some(cover) = &self.cover else { return Ok(tags) };
+        if !format.has_cover() {
+            bail!("a WAV file has no cover picture; leave out --cover, or choose another format");
+        }
+        Ok(Tags { cover: Some(read_cover(cover)?), ..tags })
+    }
+
+    /// Returns the tags without the cover.
+    fn check_text(&self) -> anyhow::Result<Tags> {
+        let Self { title, artist, album, genre, year, comment, isrc, cover: _ } = self;
         let tags = UncheckedTags {
             title: title.clone(),
             artist: artist.clone(),
@@ -104,12 +114,7 @@ impl TagArgs {
             isrc: isrc.clone(),
             cover: None,
         };
-        let tags = tags.check().map_err(|BadTag { name, problem }| anyhow::anyhow!("--{name} {problem}"))?;
-        let Some(cover) = cover else { return Ok(tags) };
-        if !format.has_cover() {
-            bail!("a WAV file has no cover picture; leave out --cover, or choose another format");
-        }
-        Ok(Tags { cover: Some(read_cover(cover)?), ..tags })
+        tags.check().map_err(|BadTag { name, problem }| anyhow::anyhow!("--{name} {problem}"))
     }
 }
 
@@ -180,9 +185,35 @@ impl FileArgs {
             tags: self.tags.check(format)?,
             sample_rate_hz: self.sample_rate,
             noise_shaping: self.noise_shaping,
-            normalization: self.lufs.map(|lufs| Target { lufs, true_peak_db: self.true_peak_db }),
+            normalization: self.normalization(),
             channel_check: self.channel_check,
         })
+    }
+
+    /// Returns the options of a further file. Those that its format does not support have their
+    /// defaults.
+    ///
+    /// # Errors
+    /// No format has the extension of the file.
+    pub(super) fn check_further(&self, path: &Path) -> anyhow::Result<CheckedFile> {
+        let format = format_of(path)?;
+        let tags = self.tags.check_text()?;
+        let quality = format.check_quality(self.bit_rate_kbps, self.quality);
+        let cover = self.tags.cover.as_deref().filter(|_| format.has_cover()).map(read_cover).transpose()?;
+        Ok(CheckedFile {
+            format,
+            bit_depth: format.depth_for(self.bit_depth.unwrap_or_default()),
+            quality: quality.unwrap_or_else(|_| format.quality_default()),
+            tags: Tags { cover, ..tags },
+            sample_rate_hz: self.sample_rate.map(|rate_hz| format.rate_for(rate_hz)),
+            noise_shaping: self.noise_shaping,
+            normalization: self.normalization(),
+            channel_check: self.channel_check,
+        })
+    }
+
+    fn normalization(&self) -> Option<Target> {
+        self.lufs.map(|lufs| Target { lufs, true_peak_db: self.true_peak_db })
     }
 }
 

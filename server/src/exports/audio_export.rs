@@ -13,6 +13,7 @@ use super::job::Client;
 use super::new_render::NewRender;
 use super::queries::RenderQuery;
 use super::render::DEFAULTS;
+use super::render_files;
 use super::rendered_file::RenderedFile;
 use super::sound_options::{FileSettings, SoundOptions};
 use super::sources::StorageWorkspace;
@@ -156,7 +157,7 @@ impl AudioExportJob {
         let measured = &report.measured;
         let mut warnings = samples.warnings().to_vec();
         warnings.extend(report.warnings(measured.peak == 0.0));
-        new.finish(stem(&name), None, &options, &report, |file| AudioExportAnswer {
+        let answer = new.finish(stem(&name), None, &options, &report, |file| AudioExportAnswer {
             file,
             warnings,
             receipt: AudioExportReceipt {
@@ -172,7 +173,9 @@ impl AudioExportJob {
                 normalization: report.normalization,
                 channels: report.channels.clone(),
             },
-        })
+        })?;
+        render_files::keep_newest(state, owner_id, 1)?;
+        Ok(answer)
     }
 }
 

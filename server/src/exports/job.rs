@@ -134,11 +134,8 @@ impl<E: Export> ExportJob<E> {
             return Err(ApiError::not_found("track", id));
         }
         let mut file = self.file;
-        if let Some(tags) = &mut file.tags
-            && E::IS_MIX
-            && tags.title.is_none()
-        {
-            tags.title = title_of(&project.name);
+        if E::IS_MIX {
+            file.name_after(&project.name);
         }
         let options = file.options(project.sample_rate_hz, self.selection, self.tail_secs);
         self.operation.run(Opened {
@@ -268,12 +265,6 @@ pub(super) fn file_stem(name: &str) -> String {
         name.chars().take(MAX_CHARS).map(|letter| if is_allowed(letter) { letter } else { '_' }).collect();
     let safe = safe.trim_matches([' ', '.']);
     if safe.is_empty() { "Untitled".to_owned() } else { safe.to_owned() }
-}
-
-/// Returns the name of a project as the title of its file. Returns `None` if it is blank.
-fn title_of(name: &str) -> Option<String> {
-    let visible: String = name.chars().filter(|letter| !letter.is_control()).collect();
-    Some(visible.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
 /// Returns the error 422 for a project or track that has nothing to play.

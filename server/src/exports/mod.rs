@@ -6,10 +6,12 @@ mod freeze;
 mod frozen_track;
 mod job;
 mod mixdown;
+mod more_files;
 mod new_render;
 mod preset_options;
 mod queries;
 mod render;
+mod render_analysis;
 pub(crate) mod render_files;
 mod render_link;
 mod render_list;
@@ -55,6 +57,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(render_list::list))
         .routes(routes!(render_list::read))
+        .routes(routes!(render_analysis::analyze))
         .routes(routes!(render_link::create))
         .routes(routes!(render_link::read))
         .routes(routes!(render_files::read))

@@ -14,7 +14,6 @@ use crate::storage::BlobWriter;
 /// A file that is being rendered. Dropping it deletes the file.
 pub(super) struct NewRender<'a> {
     state: &'a AppState,
-    owner_id: &'a str,
     render_id: String,
     file: RenderFile,
     pub(super) writer: BlobWriter,
@@ -29,12 +28,12 @@ impl<'a> NewRender<'a> {
         let render_id = uuid::Uuid::new_v4().simple().to_string();
         let file = RenderFile::new(owner_id, &render_id, options.format)?;
         let writer = state.blobs.writer(&file.audio)?;
-        Ok(Self { state, owner_id, render_id, file, writer })
+        Ok(Self { state, render_id, file, writer })
     }
 
-    /// Stores the file with its description and the answer to the request, and deletes the oldest
-    /// renders of the user beyond the quota. `name` names the download of a file without a title;
-    /// `project_id` is the id of the rendered project. `answer` adds the file to the answer.
+    /// Stores the file with its description and the answer to the request. `name` names the download
+    /// of a file without a title; `project_id` is the id of the rendered project. `answer` adds the
+    /// file to the answer.
     ///
     /// # Errors
     /// The storage cannot be written.
@@ -46,7 +45,7 @@ impl<'a> NewRender<'a> {
         report: &FileReport,
         answer: impl FnOnce(RenderedFile) -> A,
     ) -> ApiResult<A> {
-        let Self { state, owner_id, render_id, file, mut writer } = self;
+        let Self { state, render_id, file, mut writer } = self;
         let size_bytes = writer.size_bytes()?;
         writer.finish()?;
         let title = options.tags.as_ref().and_then(|tags| tags.title.as_deref()).unwrap_or(name);
@@ -77,7 +76,6 @@ impl<'a> NewRender<'a> {
             answer: Some(to_raw_value(&answer).map_err(ApiError::internal)?),
         };
         render_files::store_description(&state.blobs, &file, &description)?;
-        render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
         Ok(answer)
     }
 }

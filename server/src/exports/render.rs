@@ -1,7 +1,9 @@
 //! Handler of `POST /plugins/render`, which renders a project to an audio file.
 
+use std::iter;
 use std::time::Instant;
 
+use anyhow::anyhow;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
@@ -10,19 +12,22 @@ use utoipa::ToSchema;
 
 use super::file_options::FileOptions;
 use super::job::{Client, Export, ExportJob, Opened, run_task};
+use super::more_files::{CheckedMoreFile, MoreFile, check_more_files};
 use super::new_render::NewRender;
 use super::queries::RenderQuery;
+use super::render_files;
 use super::rendered_file::RenderedFile;
 use super::request::{ExportRequest, SelectionOptions};
 use super::sound_options::SoundDefaults;
 use crate::auth::CurrentUser;
-use crate::error::{ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, Query, parse_long, with_document};
 use crate::permits::Caller;
 use crate::projects;
 use crate::rendering::audio_format::BitDepth;
-use crate::rendering::mix;
+use crate::rendering::mix::{self, MixFile, MixOptions, MixReport};
 use crate::rendering::receipt::{Receipt, receipt};
+use crate::rendering::selection::Selection;
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
@@ -38,6 +43,10 @@ pub(super) struct RenderRequest {
     /// The part of the song.
     #[serde(flatten)]
     selection: SelectionOptions,
+    /// Further files of the same render, such as other formats, or one file for each section of the
+    /// song. The mix is rendered once for all files with a `range`, and once for all others.
+    #[schema(max_items = 31)]
+    more_files: Option<Vec<MoreFile>>,
     /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
@@ -48,8 +57,18 @@ impl LongFields for RenderRequest {
 }
 
 /// The result of a render.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RenderAnswer {
+    /// The first file.
+    #[serde(flatten)]
+    first: FileWithReceipt,
+    /// The further files, in the order of the request.
+    more_files: Vec<FileWithReceipt>,
+}
+
+/// A rendered file with its receipt.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(super) struct FileWithReceipt {
     /// The file.
     #[serde(flatten)]
     file: RenderedFile,
@@ -106,14 +125,20 @@ impl RenderRequest {
     }
 
     async fn into_job(self, state: &AppState, owner_id: &str) -> ApiResult<ExportJob<Render>> {
-        let file = self.file.check()?;
-        ExportJob::new(state, owner_id, self.export, file, self.selection.check()?, Render {}).await
+        let Self { file, selection, more_files, export } = self;
+        let (file, selection) = (file.check()?, selection.check()?);
+        let operation =
+            Render { more_files: check_more_files(selection.range, more_files.unwrap_or_default())? };
+        ExportJob::new(state, owner_id, export, file, selection, operation).await
     }
 }
 
-/// Renders the mix to a file in the storage.
+/// Renders the mix to files in the storage.
 #[derive(Serialize, Deserialize)]
-struct Render {}
+struct Render {
+    #[serde(default)]
+    more_files: Vec<CheckedMoreFile>,
+}
 
 /// Defaults of exported files.
 pub(super) const DEFAULTS: SoundDefaults =
@@ -128,21 +153,43 @@ impl Export for Render {
     fn run(self, opened: Opened<'_>) -> ApiResult<RenderAnswer> {
         let begun = Instant::now();
         let Opened { state, owner_id, client, document, project, options, .. } = &opened;
-        let mut new = NewRender::create(state, owner_id, options)?;
+        let further = self.more_files.into_iter().map(|CheckedMoreFile { mut settings, range }| {
+            settings.name_after(&project.name);
+            let selection = Selection { range, tracks: options.selection.tracks.clone() };
+            settings.options(project.sample_rate_hz, selection, options.tail_secs)
+        });
+        let all_options: Vec<MixOptions> = iter::once(options.clone()).chain(further).collect();
+        let mut new_renders = all_options
+            .iter()
+            .map(|options| NewRender::create(state, owner_id, options))
+            .collect::<ApiResult<Vec<_>>>()?;
         client.report(0.0, "Rendering");
         let mut sources = opened.sources()?;
-        let report = mix::render(project, options, &mut sources, &mut new.writer, &mut |progress| {
-            client.report(progress, "Rendering")
-        })?;
-        let soundfonts = sources.soundfonts;
-        let sound_secs = report.file.measured.frames as f64 / f64::from(options.sample_rate_hz);
-        state.metrics.rendered("project", begun.elapsed(), sound_secs);
+        let files = all_options.iter().zip(&mut new_renders);
+        let files =
+            files.map(|(options, new)| MixFile { options: options.clone(), destination: &mut new.writer });
+        let mut reports: Vec<Option<MixReport>> = vec![None; all_options.len()];
+        let mut finished = |index: usize, report| reports[index] = Some(report);
+        let mut observer = |progress| client.report(progress, "Rendering");
+        mix::render_files(project, files.collect(), &mut sources, &mut finished, &mut observer)?;
         let id = Some(&*project.project_id);
-        new.finish(&project.name, id, options, &report.file, |file| RenderAnswer {
-            file,
-            warnings: report.warnings(),
-            receipt: receipt(document, project, options, soundfonts, &report),
-        })
+        let mut sound_secs = 0.0;
+        let mut answers = Vec::with_capacity(all_options.len());
+        for ((options, new), report) in all_options.iter().zip(new_renders).zip(reports.into_iter().flatten())
+        {
+            sound_secs += report.file.measured.frames as f64 / f64::from(options.sample_rate_hz);
+            let answer = new.finish(&project.name, id, options, &report.file, |file| FileWithReceipt {
+                file,
+                warnings: report.warnings(),
+                receipt: receipt(document, project, options, sources.soundfonts.clone(), &report),
+            })?;
+            answers.push(answer);
+        }
+        render_files::keep_newest(state, owner_id, answers.len())?;
+        state.metrics.rendered("project", begun.elapsed(), sound_secs);
+        let mut answers = answers.into_iter();
+        let first = answers.next().ok_or_else(|| ApiError::internal(anyhow!("a render has no file")))?;
+        Ok(RenderAnswer { first, more_files: answers.collect() })
     }
 }
 

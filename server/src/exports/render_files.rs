@@ -151,8 +151,10 @@ pub(super) fn read_description(
 }
 
 /// Deletes the oldest renders of a user if there are more than [`RENDERS_KEPT`], or if together
-/// they exceed `quota_bytes`. The newest one is always kept, because its caller waits for it.
-pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> ApiResult<()> {
+/// they exceed the quota. The newest `new` ones are always kept, because their caller waits for
+/// them.
+pub(super) fn keep_newest(state: &AppState, owner_id: &str, new: usize) -> ApiResult<()> {
+    let (blobs, quota_bytes) = (&state.blobs, state.config.limits.renders_quota_bytes);
     let prefix = format!("{owner_id}_");
     let mut audio: Vec<(AudioFormat, Entry)> = blobs
         .entries(FOLDER)?
@@ -164,7 +166,7 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> Ap
     let mut kept_bytes = 0_u64;
     for (index, (format, entry)) in audio.iter().enumerate() {
         kept_bytes = kept_bytes.saturating_add(entry.size_bytes);
-        if index >= RENDERS_KEPT || (index > 0 && kept_bytes > quota_bytes) {
+        if index >= RENDERS_KEPT || (index >= new && kept_bytes > quota_bytes) {
             remove(blobs, &RenderFile::named(&entry.id, *format).map_err(ApiError::internal)?)?;
         }
     }

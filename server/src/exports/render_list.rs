@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::audio_export::AudioExportAnswer;
 use super::queries::RendersQuery;
-use super::render::RenderAnswer;
+use super::render::FileWithReceipt;
 use super::render_files::{self, RenderDescription, RenderRecord};
 use super::rendered_file::RenderedFile;
 use crate::auth::CurrentUser;
@@ -47,13 +47,13 @@ impl RenderEntry {
     }
 }
 
-/// The answer with which a render ended.
+/// What the answer to a render said about its file.
 #[derive(Serialize, ToSchema)]
 #[expect(dead_code, reason = "only its description is used")]
 #[serde(untagged)]
 enum StoredAnswer {
     /// A project was rendered.
-    Render(Box<RenderAnswer>),
+    Render(Box<FileWithReceipt>),
     /// An audio file was converted.
     Audio(Box<AudioExportAnswer>),
 }
@@ -78,7 +78,7 @@ pub(super) async fn list(
     state.exports.lists.run_for(&user.id, 1, work).await
 }
 
-/// Repeats the answer with which a render ended, with its receipt.
+/// Repeats what the answer to a render said about this file, with its receipt.
 #[utoipa::path(get, path = "/plugins/renders/{render_id}", tag = "plugins",
     params(("render_id", description = "Id of the render")),
     responses((status = 200, body = StoredAnswer), CommonErrors))]

@@ -53,16 +53,7 @@ impl SelectionOptions {
     /// 400 `bad_range` or `bad_tracks`.
     pub(super) fn check(self) -> ApiResult<Selection> {
         let Self { range, tracks } = self;
-        if let Some(TickRange { start_tick, end_tick }) = range
-            && end_tick <= start_tick
-        {
-            return Err(ApiError::bad_request(
-                "bad_range",
-                format!(
-                    "The range ends at tick {end_tick}, which is not after its start at tick {start_tick}."
-                ),
-            ));
-        }
+        check_range(range)?;
         if let Some(count) = tracks.as_ref().map(Vec::len)
             && !(1..=TRACKS_MAX).contains(&count)
         {
@@ -75,6 +66,20 @@ impl SelectionOptions {
         }
         Ok(Selection { range, tracks })
     }
+}
+
+/// Checks that a range is not empty.
+///
+/// # Errors
+/// 400 `bad_range`.
+pub(super) fn check_range(range: Option<TickRange>) -> ApiResult<()> {
+    let Some(TickRange { start_tick, end_tick }) = range.filter(|range| range.end_tick <= range.start_tick)
+    else {
+        return Ok(());
+    };
+    let detail =
+        format!("The range ends at tick {end_tick}, which is not after its start at tick {start_tick}.");
+    Err(ApiError::bad_request("bad_range", detail))
 }
 
 /// Maximum number of selected tracks: that of the tracks of a project.

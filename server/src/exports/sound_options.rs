@@ -129,6 +129,16 @@ impl FileSettings {
         })
     }
 
+    /// Gives a file with tags but without a title the name of its project, if that is not blank.
+    pub(super) fn name_after(&mut self, project_name: &str) {
+        if let Some(tags) = &mut self.tags
+            && tags.title.is_none()
+        {
+            let visible: String = project_name.chars().filter(|letter| !letter.is_control()).collect();
+            tags.title = Some(visible.trim().to_owned()).filter(|title| !title.is_empty());
+        }
+    }
+
     /// Returns the options of a render from a source with this sample rate in hertz.
     pub(super) fn options(self, source_rate_hz: u32, selection: Selection, tail_secs: f64) -> MixOptions {
         let Self { format, bit_depth, quality, tags, noise_shaping, normalization, channel_check, .. } = self;

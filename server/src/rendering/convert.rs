@@ -46,10 +46,9 @@ pub fn convert(
 ) -> Result<FileReport, RenderError> {
     let ratio = f64::from(options.sample_rate_hz) / f64::from(shape.sample_rate_hz.max(1));
     let max_frames = (shape.frames as f64 * ratio).ceil() as u64;
-    let Temporary { staged, encoding } = Temporary::open(options, max_frames, workspace)?;
+    let temporary = Temporary::open(options, max_frames, workspace)?;
     let rate_hz = shape.sample_rate_hz;
-    let mut delivery =
-        Delivery::new(destination, rate_hz, options, SEED, Content::File, staged, encoding.as_ref())?;
+    let mut delivery = Delivery::new(destination, rate_hz, options, SEED, Content::File, temporary)?;
     let (mut left, mut right, mut frames) = (Vec::new(), Vec::new(), 0);
     loop {
         source.read(&mut left, &mut right)?;

@@ -1,8 +1,8 @@
 //! The last steps of a render: converts the sample rate, normalizes the loudness, and writes the
 //! file.
 
-use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
+use std::sync::Arc;
 
 use dsp_core::analysis::StereoChecker;
 use dsp_core::limiter::{LimiterConfig, LimiterProcessor};
@@ -15,6 +15,7 @@ use super::normalization::{
 };
 use super::options::MixOptions;
 use super::report::FileReport;
+use super::temporary::Temporary;
 use super::{CHANNELS, Observer};
 
 /// Maximum number of frames of output per conversion.
@@ -22,29 +23,29 @@ const CONVERSION_FRAMES: usize = 4_096;
 
 /// Converts what the engine renders to the file's sample rate, writes it into a file and measures
 /// it.
-pub(super) struct Delivery<'a, W: Write + Seek> {
+pub(super) struct Delivery<W: Write + Seek> {
     /// `None` if the file has the engine's sample rate. The file then contains the engine's
     /// samples.
     converter: Option<Converter>,
     /// Checks the samples before the conversion.
     checker: Option<StereoChecker>,
-    output: Output<'a, W>,
+    output: Output<W>,
 }
 
 /// Receives the samples of a file.
-enum Output<'a, W: Write + Seek> {
+enum Output<W: Write + Seek> {
     /// The samples are written immediately.
     File(Encoder<W>),
     /// The samples wait until their loudness is known.
-    Normalized { target: Target, staged: Box<Staged>, file: NewFile<'a, W> },
+    Normalized { target: Target, staged: Box<Staged>, file: NewFile<W> },
 }
 
 /// A file that has not been started.
-struct NewFile<'a, W: Write + Seek> {
+struct NewFile<W: Write + Seek> {
     destination: W,
     options: MixOptions,
     seed: u64,
-    encoding: Option<&'a Encoding>,
+    encoding: Option<Arc<Encoding>>,
 }
 
 /// Kind of audio in a file.
@@ -104,7 +105,7 @@ impl Converter {
     }
 }
 
-impl<W: Write + Seek> Output<'_, W> {
+impl<W: Write + Seek> Output<W> {
     fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         match self {
             Self::File(file) => file.write(left, right),
@@ -123,7 +124,7 @@ impl<W: Write + Seek> Output<'_, W> {
     }
 }
 
-impl<W: Write + Seek> NewFile<'_, W> {
+impl<W: Write + Seek> NewFile<W> {
     /// Writes the file, again with a lower limit if its true peak exceeds the target.
     fn write_normalized(
         mut self,
@@ -137,7 +138,8 @@ impl<W: Write + Seek> NewFile<'_, W> {
         let mut attempts = 1;
         loop {
             self.destination.seek(SeekFrom::Start(0))?;
-            let mut file = Encoder::new(&mut self.destination, &self.options, self.seed, self.encoding)?;
+            let mut file =
+                Encoder::new(&mut self.destination, &self.options, self.seed, self.encoding.as_deref())?;
             mix.normalized(gain_db, limit_db, |left, right| match observer(1.0) {
                 true => file.write(left, right),
                 false => Err(RenderError::Cancelled),
@@ -170,17 +172,16 @@ impl<W: Write + Seek> NewFile<'_, W> {
     }
 }
 
-impl<'a, W: Write + Seek> Delivery<'a, W> {
-    /// Starts a file. The samples wait in `temporary` until they can be normalized; without it,
-    /// they are not normalized. `encoding` encodes formats other than WAV.
+impl<W: Write + Seek> Delivery<W> {
+    /// Starts a file. The samples wait in the temporary file until they can be normalized; without
+    /// it, they are not normalized.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,
         options: &MixOptions,
         seed: u64,
         content: Content,
-        temporary: Option<File>,
-        encoding: Option<&'a Encoding>,
+        Temporary { staged, encoding }: Temporary,
     ) -> Result<Self, RenderError> {
         let rate_hz = options.sample_rate_hz;
         let converter = match rate_hz == engine_rate_hz {
@@ -191,11 +192,11 @@ impl<'a, W: Write + Seek> Delivery<'a, W> {
                 output: [vec![0.0; CONVERSION_FRAMES], vec![0.0; CONVERSION_FRAMES]],
             }),
         };
-        let output = match options.normalization.zip(temporary) {
-            None => Output::File(Encoder::new(destination, options, seed, encoding)?),
-            Some((target, temporary)) => Output::Normalized {
+        let output = match options.normalization.zip(staged) {
+            None => Output::File(Encoder::new(destination, options, seed, encoding.as_deref())?),
+            Some((target, staged)) => Output::Normalized {
                 target,
-                staged: Box::new(Staged::new(temporary, rate_hz)?),
+                staged: Box::new(Staged::new(staged, rate_hz)?),
                 file: NewFile { destination, options: options.clone(), seed, encoding },
             },
         };
@@ -277,7 +278,7 @@ mod tests {
         };
         let mut file = Cursor::new(Vec::new());
         let mut delivery =
-            Delivery::new(&mut file, ENGINE_RATE_HZ, &options, 1, content, None, None).unwrap();
+            Delivery::new(&mut file, ENGINE_RATE_HZ, &options, 1, content, Temporary::default()).unwrap();
         let square = |frame: usize| if (frame / 5).is_multiple_of(2) { peak } else { -peak };
         let values: Vec<f32> = (0..frames).map(square).collect();
         values.chunks(1_000).for_each(|values| delivery.write(values, values).unwrap());

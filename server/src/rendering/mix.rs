@@ -1,4 +1,4 @@
-//! Renders the mix of a project to an audio file.
+//! Renders the mix of a project to one or several audio files.
 
 use std::io::{Seek, Write};
 use std::ops::Range;
@@ -7,15 +7,13 @@ use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
 use schemas::project::{Item, Project, Track, TrackKind};
 
-use super::chapters::chapters;
-use super::delivery::{Content, Delivery};
 use super::error::RenderError;
+pub use super::mix_file::MixFile;
+use super::mix_file::{Levels, RunningFile, WaitingFile};
 pub use super::options::MixOptions;
 use super::pass::Pass;
-use super::report::LimiterReport;
 pub use super::report::{FileReport, LeftOutOfRender, MixReport};
 use super::sources::{Prepared, Sources, has_notes};
-use super::temporary::Temporary;
 use super::{Observer, threads};
 
 /// Peak below which a track counts as silent: -100 dBFS.
@@ -36,19 +34,47 @@ pub fn render(
     destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
+    let mut report = None;
+    let file = MixFile { options: options.clone(), destination };
+    render_files(project, vec![file], sources, &mut |_, file_report| report = Some(file_report), observer)?;
+    report.ok_or_else(|| std::io::Error::other("the file of a mix has no report").into())
+}
+
+/// Renders a project as several complete files, which have the same tracks and the same tail.
+///
+/// The mix is rendered once for all files with a range, and once for all others: each file gets its
+/// part of the mix. `finished` gets the index and the report of each file.
+///
+/// # Errors
+/// [`RenderError`]; the content of the unfinished destinations is then undefined.
+pub fn render_files<W: Write + Seek>(
+    project: &Project,
+    files: Vec<MixFile<W>>,
+    sources: &mut dyn Sources,
+    finished: &mut dyn FnMut(usize, MixReport),
+    observer: Observer<'_>,
+) -> Result<(), RenderError> {
     let mut prepared = Prepared::open(project, sources, observer)?;
-    let range = options.selection.frames(project, &prepared.session)?;
-    options.selection.apply(&mut prepared.session);
-    let playing = tracks_that_play(project);
-    let max_frames = options.max_frames(&prepared.session, range.as_ref());
-    let mut options = options.clone();
-    if let Some(tags) = &mut options.tags {
-        let frames = range.clone().unwrap_or(0..prepared.session.length_frames);
-        tags.chapters = chapters(project, prepared.session.sample_rate_hz, &frames, options.sample_rate_hz)?;
+    if let Some(file) = files.first() {
+        file.options.selection.apply(&mut prepared.session);
     }
-    let files = Temporary::open(&options, max_frames, sources)?;
-    let work = Work { playing: &playing, range };
-    render_prepared(&prepared, &options, work, threads::shared(), destination, files, observer)
+    let playing = tracks_that_play(project);
+    let (mut whole, mut ranges) = (MixPass { files: Vec::new() }, MixPass { files: Vec::new() });
+    let mut size_bytes = 0_u64;
+    for (index, file) in files.into_iter().enumerate() {
+        let file = WaitingFile::new(project, &prepared.session, index, file)?;
+        size_bytes = size_bytes.saturating_add(file.size_bytes());
+        let pass = if file.range.is_some() { &mut ranges } else { &mut whole };
+        pass.files.push(file);
+    }
+    sources.ensure_room(size_bytes)?;
+    let passes: Vec<_> = [whole, ranges].into_iter().filter(|pass| !pass.files.is_empty()).collect();
+    let count = passes.len() as f64;
+    for (number, pass) in passes.into_iter().enumerate() {
+        let mut observer = |progress: f64| observer((number as f64 + progress) / count);
+        pass.render(&prepared, &playing, threads::shared(), sources, finished, &mut observer)?;
+    }
+    Ok(())
 }
 
 /// Returns the indices of the tracks that have notes or audio items.
@@ -64,78 +90,91 @@ pub(super) fn tracks_that_play(project: &Project) -> Vec<usize> {
     project.tracks.iter().enumerate().filter_map(plays).collect()
 }
 
-/// What to render of a prepared session.
-#[derive(Debug, Default)]
-pub(super) struct Work<'a> {
-    /// Indices of the tracks that have notes or audio items.
-    playing: &'a [usize],
-    /// The frames to render; `None` is the whole song with its tail.
-    range: Option<Range<u64>>,
+/// One pass of the engine over a song, and the files that get their parts of the mix from it. Either
+/// all files have a range, or none has.
+pub(super) struct MixPass<W: Write + Seek> {
+    pub(super) files: Vec<WaitingFile<W>>,
 }
 
-pub(super) fn render_prepared(
-    prepared: &Prepared,
-    options: &MixOptions,
-    Work { playing, range }: Work<'_>,
-    threads: &dyn RenderThreads,
-    destination: impl Write + Seek,
-    Temporary { staged, encoding }: Temporary,
-    observer: Observer<'_>,
-) -> Result<MixReport, RenderError> {
-    let session = &prepared.session;
-    let tail = TailConfig { max_secs: options.tail_secs };
-    let song_secs = |frames: u64| frames as f64 / f64::from(session.sample_rate_hz);
-    let end_secs = song_secs(range.as_ref().map_or(session.length_frames, |range| range.end - range.start));
-    let start_frame = range.as_ref().map_or(0, |range| range.start);
-    let mut render = match range {
-        None => OfflineRender::new(session, prepared.slots(), tail)?,
-        Some(range) => OfflineRender::of_range(session, prepared.slots(), range)?,
-    };
-    let rate_hz = session.sample_rate_hz;
-    let seed = session.seed;
-    let mut delivery =
-        Delivery::new(destination, rate_hz, options, seed, Content::Mix, staged, encoding.as_ref())?;
-    let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
-    // Peak of each track, followed by the peak of the master.
-    let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];
-    let mut pass = Pass::begin(&prepared.reservation);
-    // The frames before a range are rendered, too, because their sound may last into it.
-    let mut skipped_frames = 0;
-    while start_frame > 0 && render.skip_by(threads) {
-        skipped_frames += BLOCK_FRAMES as u64;
-        if pass.is_due() {
-            pass.report(skipped_frames, start_frame + render.max_frames(), observer)?;
-        }
+impl<W: Write + Seek> MixPass<W> {
+    /// Returns the range of frames that includes the ranges of all files.
+    fn range(&self) -> Option<Range<u64>> {
+        let ranges = || self.files.iter().filter_map(|file| file.range.as_ref());
+        let start = ranges().map(|range| range.start).min()?;
+        let end = ranges().map(|range| range.end).max()?;
+        Some(start..end)
     }
-    while let Some((left, right)) = render.next_block_by(threads) {
-        delivery.write(left, right)?;
-        if pass.is_due() {
-            update_peaks(&mut render, &mut peaks, &mut track_peaks);
-            pass.report(start_frame + render.done_frames(), start_frame + render.max_frames(), observer)?;
-        }
-    }
-    update_peaks(&mut render, &mut peaks, &mut track_peaks);
-    let file = delivery.finish(observer)?;
-    // Tracks that the user muted are not reported as silent.
-    let is_closed = |index: usize| !render.lets_through(index) || session.tracks[index].gain == 0.0;
-    let silent = |index: &&usize| track_peaks[**index] < SILENT_PEAK && !is_closed(**index);
-    let silent_tracks =
-        playing.iter().filter(silent).map(|&index| session.tracks[index].id.clone()).collect();
-    Ok(MixReport {
-        file,
-        silent_tracks,
-        left_out: prepared.left_out_described(),
-        missing_sounds: prepared.missing().to_vec(),
-        damaged_samples: prepared.damaged().to_vec(),
-        is_silent: track_peaks.last().is_none_or(|peak| *peak < SILENT_PEAK),
-        song_secs: end_secs,
-        limiter: LimiterReport::new(render.limiter_reduction(), rate_hz),
-    })
-}
 
-fn update_peaks(render: &mut OfflineRender, peaks: &mut [f32], track_peaks: &mut [f32]) {
-    render.take_peaks(peaks);
-    for (highest, stereo_peaks) in track_peaks.iter_mut().zip(peaks.chunks_exact(2)) {
-        *highest = highest.max(stereo_peaks[0]).max(stereo_peaks[1]);
+    /// Renders the files. `playing` are the indices of the tracks that have notes or audio items.
+    pub(super) fn render(
+        mut self,
+        prepared: &Prepared,
+        playing: &[usize],
+        threads: &dyn RenderThreads,
+        sources: &mut dyn Sources,
+        finished: &mut dyn FnMut(usize, MixReport),
+        observer: Observer<'_>,
+    ) -> Result<(), RenderError> {
+        let session = &prepared.session;
+        let range = self.range();
+        let mut frame = range.as_ref().map_or(0, |range| range.start);
+        let tail = TailConfig { max_secs: self.files.first().map_or(0.0, |file| file.options.tail_secs) };
+        let mut render = match range {
+            None => OfflineRender::new(session, prepared.slots(), tail)?,
+            Some(range) => OfflineRender::of_range(session, prepared.slots(), range)?,
+        };
+        let max_frames = frame + render.max_frames();
+        // Tracks that the user muted are not reported as silent.
+        let is_open = |index: &usize| render.lets_through(*index) && session.tracks[*index].gain != 0.0;
+        let audible: Vec<usize> = playing.iter().copied().filter(is_open).collect();
+        let mut pass = Pass::begin(&prepared.reservation);
+        // The frames before a range are rendered, too, because their sound may last into it.
+        let mut skipped_frames = 0;
+        while frame > 0 && render.skip_by(threads) {
+            skipped_frames += BLOCK_FRAMES as u64;
+            if pass.is_due() {
+                pass.report(skipped_frames, max_frames, observer)?;
+            }
+        }
+        let mut levels = Levels::new(session.tracks.len());
+        levels.take(&mut render);
+        self.files.sort_by_key(|file| std::cmp::Reverse(file.start_frame()));
+        let mut running: Vec<RunningFile<W>> = Vec::new();
+        loop {
+            let next_frame = frame + BLOCK_FRAMES as u64;
+            if self.files.last().is_some_and(|file| file.start_frame() < next_frame) {
+                levels.take(&mut render);
+                running.iter_mut().for_each(|file| file.add_levels(&levels));
+                while let Some(file) = self.files.pop_if(|file| file.start_frame() < next_frame) {
+                    running.push(file.start(session, sources)?);
+                }
+            }
+            let Some((left, right)) = render.next_block_by(threads) else { break };
+            for file in &mut running {
+                file.write(frame, left, right)?;
+            }
+            frame += left.len() as u64;
+            let is_due = pass.is_due();
+            let ends = running.iter().any(|file| file.ends_before(frame));
+            if is_due || ends {
+                levels.take(&mut render);
+                running.iter_mut().for_each(|file| file.add_levels(&levels));
+            }
+            let progress = frame as f64 / max_frames.max(1) as f64;
+            for file in running.extract_if(.., |file| file.ends_before(frame)) {
+                let (index, report) = file.finish(prepared, &audible, &mut |_| observer(progress))?;
+                finished(index, report);
+            }
+            if is_due {
+                pass.report(frame, max_frames, observer)?;
+            }
+        }
+        levels.take(&mut render);
+        for mut file in running {
+            file.add_levels(&levels);
+            let (index, report) = file.finish(prepared, &audible, observer)?;
+            finished(index, report);
+        }
+        Ok(())
     }
 }

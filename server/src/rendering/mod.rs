@@ -18,6 +18,7 @@ mod length;
 pub(crate) mod memory;
 pub mod missing;
 pub mod mix;
+mod mix_file;
 pub mod normalization;
 mod options;
 pub mod parts;

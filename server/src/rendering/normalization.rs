@@ -77,6 +77,8 @@ pub(super) struct Staged {
     meter: LoudnessMeter,
     sample_rate_hz: u32,
     frames: u64,
+    /// The bytes of the last frames.
+    bytes: Vec<u8>,
 }
 
 impl Staged {
@@ -86,7 +88,7 @@ impl Staged {
     /// The loudness meter does not support the sample rate.
     pub(super) fn new(file: File, sample_rate_hz: u32) -> Result<Self, RenderError> {
         let meter = LoudnessMeter::new(sample_rate_hz, ChannelLayout::Stereo)?;
-        Ok(Self { file: BufWriter::new(file), meter, sample_rate_hz, frames: 0 })
+        Ok(Self { file: BufWriter::new(file), meter, sample_rate_hz, frames: 0, bytes: Vec::new() })
     }
 
     /// Appends frames.
@@ -96,10 +98,12 @@ impl Staged {
     pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         self.meter.add(&[left, right]);
         self.frames += left.len() as u64;
-        for sample in left.iter().zip(right).flat_map(|(left, right)| [left, right]) {
-            self.file.write_all(&sample.to_le_bytes())?;
+        self.bytes.clear();
+        for frame in left.iter().zip(right) {
+            self.bytes.extend(frame.0.to_le_bytes());
+            self.bytes.extend(frame.1.to_le_bytes());
         }
-        Ok(())
+        Ok(self.file.write_all(&self.bytes)?)
     }
 
     /// Ends writing.

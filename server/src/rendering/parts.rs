@@ -7,6 +7,7 @@
 //! output is turned up by the same factor.
 
 use std::io::{Seek, Write};
+use std::sync::Arc;
 
 use dsp_core::gain;
 use dsp_core::render::{OfflineRender, TailConfig};
@@ -23,6 +24,7 @@ use super::pass::Pass;
 use super::report::LeftOutOfRender;
 use super::report::warnings;
 use super::sources::{Prepared, Sources};
+use super::temporary::Temporary;
 use super::{Observer, threads};
 use crate::encoding::measure::Measured;
 
@@ -73,7 +75,7 @@ pub struct Parts {
     prepared: Prepared,
     playing: Vec<usize>,
     options: MixOptions,
-    encoding: Option<Encoding>,
+    encoding: Option<Arc<Encoding>>,
 }
 
 impl Parts {
@@ -89,7 +91,8 @@ impl Parts {
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let prepared = Prepared::open(project, sources, observer)?;
-        let encoding = Encoding::open(&options, options.max_frames(&prepared.session, None), sources)?;
+        let encoding =
+            Encoding::open(&options, options.max_frames(&prepared.session, None), sources)?.map(Arc::new);
         Ok(Self { prepared, playing: tracks_that_play(project), options, encoding })
     }
 
@@ -137,7 +140,8 @@ impl Parts {
         destination: impl Write + Seek,
         observer: Observer<'_>,
     ) -> Result<PartReport, RenderError> {
-        let (options, encoding) = (&self.options, self.encoding.as_ref());
+        let options = &self.options;
+        let temporary = Temporary { staged: None, encoding: self.encoding.clone() };
         let session = part_session(&self.prepared.session, part, options.tail_secs);
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
@@ -146,7 +150,7 @@ impl Parts {
             Part::ThroughMaster(_) => (1.0, Content::Mix),
             Part::Stem(_) | Part::BeforeFader(_) | Part::AfterFader(_) => (HEADROOM_FACTOR, Content::Part),
         };
-        let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, None, encoding)?;
+        let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, temporary)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared.reservation);
         while let Some((input_left, input_right)) = render.next_block_by(threads::shared()) {

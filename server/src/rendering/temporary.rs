@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use super::encoder::Encoding;
 use super::normalization::FRAME_BYTES;
@@ -14,10 +15,21 @@ pub(super) struct Temporary {
     /// Keeps the samples until their loudness is known.
     pub(super) staged: Option<File>,
     /// Encodes formats other than WAV.
-    pub(super) encoding: Option<Encoding>,
+    pub(super) encoding: Option<Arc<Encoding>>,
 }
 
 impl Temporary {
+    /// Returns the largest size of a file of `max_frames` frames with its temporary files, in bytes.
+    pub(super) fn size_bytes(options: &MixOptions, max_frames: u64) -> u64 {
+        let file_bytes = options.max_file_bytes(max_frames);
+        let encoded_bytes = if options.codec().is_some() { file_bytes } else { 0 };
+        let staged_bytes = match options.normalization {
+            None => 0,
+            Some(_) => max_frames.saturating_mul(FRAME_BYTES as u64),
+        };
+        file_bytes.saturating_add(encoded_bytes).saturating_add(staged_bytes)
+    }
+
     /// Makes sure that the disk has room for a file of at most `max_frames` frames, and makes its
     /// temporary files.
     ///
@@ -28,16 +40,10 @@ impl Temporary {
         max_frames: u64,
         workspace: &mut dyn Workspace,
     ) -> io::Result<Self> {
-        let file_bytes = options.max_file_bytes(max_frames);
-        let encoded_bytes = if options.codec().is_some() { file_bytes } else { 0 };
-        let staged_bytes = match options.normalization {
-            None => 0,
-            Some(_) => max_frames.saturating_mul(FRAME_BYTES as u64),
-        };
-        workspace.ensure_room(file_bytes.saturating_add(encoded_bytes).saturating_add(staged_bytes))?;
+        workspace.ensure_room(Self::size_bytes(options, max_frames))?;
         Ok(Self {
             staged: options.normalization.map(|_| workspace.temporary_file()).transpose()?,
-            encoding: Encoding::open(options, max_frames, workspace)?,
+            encoding: Encoding::open(options, max_frames, workspace)?.map(Arc::new),
         })
     }
 }

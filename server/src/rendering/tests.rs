@@ -7,12 +7,14 @@ use serde_json::json;
 
 use super::audio_format::{AudioFormat, BitDepth};
 use super::banks::{BankCache, BankLimits, open};
-use super::mix::{MixOptions, Work, render, render_prepared};
-use super::selection::Selection;
+use super::mix::{MixFile, MixOptions, MixPass, MixReport, render, render_files};
+use super::mix_file::WaitingFile;
+use super::normalization::Target;
+use super::selection::{Selection, TickRange};
 use super::sources::Prepared;
-use super::temporary::Temporary;
 use super::threads::Threads;
 use super::{BankProblem, RenderError};
+
 use crate::encoding::quality::Quality;
 use crate::storage::{BlobKey, Blobs, Sharing};
 
@@ -85,21 +87,16 @@ fn the_demo_song_is_audible_and_every_render_of_it_is_identical() {
 #[test]
 fn every_number_of_threads_gives_the_same_file() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
-    let prepared =
-        Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone())), &mut |_| true).unwrap();
-    let play = |threads: &dyn RenderThreads| {
-        let mut file = Cursor::new(Vec::new());
-        let report = render_prepared(
-            &prepared,
-            &OPTIONS,
-            Work::default(),
-            threads,
-            &mut file,
-            Temporary::default(),
-            &mut |_| true,
-        )
-        .unwrap();
-        (report.file.measured.pcm_sha256, file.into_inner())
+    let mut sources = |_: Option<&str>| Ok(Some(bank.clone()));
+    let prepared = Prepared::open(&song(), &mut sources, &mut |_| true).unwrap();
+    let mut play = |threads: &dyn RenderThreads| {
+        let mut destination = Cursor::new(Vec::new());
+        let file = MixFile { options: OPTIONS, destination: &mut destination };
+        let pass = MixPass { files: vec![WaitingFile::new(&song(), &prepared.session, 0, file).unwrap()] };
+        let mut hash = String::new();
+        let mut finished = |_, report: MixReport| hash = report.file.measured.pcm_sha256;
+        pass.render(&prepared, &[], threads, &mut sources, &mut finished, &mut |_| true).unwrap();
+        (hash, destination.into_inner())
     };
     let single_threaded = play(&SingleThread);
     for threads in [1, 3] {
@@ -107,6 +104,51 @@ fn every_number_of_threads_gives_the_same_file() {
             play(&Threads::new(threads).expect("the threads start")) == single_threaded,
             "{threads} threads"
         );
+    }
+}
+
+#[test]
+fn files_of_one_run_equal_files_that_are_rendered_alone() {
+    let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
+    let mut sources = |_: Option<&str>| Ok(Some(bank.clone()));
+    let range = |start_tick, end_tick| Some(TickRange { start_tick, end_tick });
+    // Two overlap, one begins where another one ends, one is empty, and the last one is after the
+    // end of the song.
+    let ranges = [
+        range(5_000, 20_000),
+        None,
+        range(9_999, 12_345),
+        range(0, 5_000),
+        range(20_000, 20_001),
+        range(900_000, 901_000),
+    ];
+    let all_options = ranges.map(|range| MixOptions {
+        selection: Selection { range, tracks: None },
+        normalization: (range == ranges[2]).then_some(Target { lufs: -20.0, true_peak_db: -3.0 }),
+        sample_rate_hz: if range == ranges[0] { 44_100 } else { 48_000 },
+        ..OPTIONS
+    });
+    let mut destinations = [const { Vec::new() }; 6].map(Cursor::new);
+    let files = all_options.iter().zip(&mut destinations);
+    let files =
+        files.map(|(options, destination)| MixFile { options: options.clone(), destination }).collect();
+    let mut reports = [const { None }; 6];
+    let mut finished = |index: usize, report| reports[index] = Some(report);
+    let mut progress_values = Vec::new();
+    let mut observer = |progress| {
+        progress_values.push(progress);
+        true
+    };
+    render_files(&song(), files, &mut sources, &mut finished, &mut observer).unwrap();
+    assert!(progress_values.is_sorted() && progress_values.iter().all(|progress| *progress <= 1.0));
+    for ((options, destination), report) in all_options.iter().zip(&destinations).zip(reports) {
+        let mut alone = Cursor::new(Vec::new());
+        let expected = render(&song(), options, &mut sources, &mut alone, &mut |_| true).unwrap();
+        let report = report.expect("every file has a report");
+        let range = options.selection.range;
+        assert_eq!(report.file, expected.file, "{range:?}");
+        assert_eq!(report.silent_tracks, expected.silent_tracks, "{range:?}");
+        assert!(alone.get_ref() == destination.get_ref(), "{range:?}");
     }
 }
 

@@ -235,6 +235,33 @@ fn a_file_name_of_another_format_is_refused() {
 }
 
 #[test]
+fn a_song_is_written_in_several_formats_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let song = format!("{SONGS}/train_filled_with_cash.mid");
+    let files = ["-o", "a.wav", "--also", "a.flac", "--also", "a.opus", "--json", "--quiet"];
+    let args = [&[&*song, "--soundfont", BANK, "--sample-rate", "44100", "--bit-depth", "pcm24"][..], &files]
+        .concat();
+    let output = render(folder.path(), &args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let summaries: Vec<Value> = serde_json::Deserializer::from_slice(&output.stdout)
+        .into_iter()
+        .map(|summary| summary.expect("JSON"))
+        .collect();
+    let [wav, flac, opus] = &summaries[..] else { panic!("{summaries:?}") };
+    assert_eq!((&flac["output"], &flac["bit_depth"]), (&"a.flac".into(), &"pcm24".into()));
+    // Both have the same samples with the same dither.
+    assert_eq!(flac["receipt"]["pcm_sha256"], wav["receipt"]["pcm_sha256"]);
+    assert_eq!((&opus["sample_rate_hz"], &opus["bit_depth"]), (&48_000.into(), &Value::Null));
+    for (name, start) in [("a.wav", &b"RIFF"[..]), ("a.flac", b"fLaC"), ("a.opus", b"OggS")] {
+        assert!(std::fs::read(folder.path().join(name)).expect("a file").starts_with(start), "{name}");
+    }
+    let twice = [&*song, "--soundfont", BANK, "-o", "b.wav", "--also", "b.wav"];
+    check_refused(folder.path(), &twice, "would be written twice");
+    let two_songs = [&*song, &*song, "--soundfont", BANK, "-o", "b/", "--also", "c.mp3"];
+    check_refused(folder.path(), &two_songs, "single song");
+}
+
+#[test]
 fn a_silent_render_is_a_warning_and_with_strict_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();

@@ -139,6 +139,48 @@ test('an exported FLAC file has the chosen bars, track and cover', async ({ page
   expect(frames / project.sample_rate_hz).toBeCloseTo((8 * 60) / project.tempo_map[0].bpm, 3);
 });
 
+test('an export makes each section in two formats, and is compared with a reference', async ({ page, service }) => {
+  await openDemo(page, service);
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByLabel('Part', { exact: true }).selectOption('Each section as a file (6)');
+  await page.getByRole('group', { name: 'Also as' }).getByLabel('FLAC').check();
+  const requesting = page.waitForRequest(/plugins\/render/);
+  await page.getByRole('button', { name: 'Start export' }).click();
+  expect((await requesting).postDataJSON().more_files).toHaveLength(11);
+  const files = page.getByRole('radiogroup', { name: 'Exported files' }).getByRole('radio');
+  await expect(files).toHaveCount(12);
+  const receipt = page.getByLabel('Receipt');
+  await expect(receipt).toContainText('WAV, 48 kHz');
+  await files.last().check();
+  await expect(receipt).toContainText('FLAC, 48 kHz');
+  const names: string[] = [];
+  let flac = Buffer.alloc(0);
+  page.on('download', async (download) => {
+    names.push(download.suggestedFilename());
+    if (download.suggestedFilename().endsWith('06 Outro.flac')) flac = readFileSync(await download.path());
+  });
+  await page.getByRole('button', { name: 'Download all' }).click();
+  await expect.poll(() => names.length).toBe(12);
+  expect(names.filter((name) => name.endsWith('.wav'))).toHaveLength(6);
+  await expect.poll(() => flac.subarray(0, 4).toString()).toBe('fLaC');
+
+  // A file that is compared with itself is as loud as itself.
+  await page.getByLabel('Reference', { exact: true }).setInputFiles({ name: 'mine.flac', mimeType: 'audio/flac', buffer: flac });
+  const comparison = page.getByRole('region', { name: 'Comparison with a reference' });
+  await expect(comparison.getByRole('img', { name: /^Spectra/ })).toBeVisible();
+  await expect(comparison.getByRole('columnheader', { name: 'mine.flac' })).toBeVisible();
+  const [exported, reference] = await comparison.getByRole('row', { name: /^Loudness [\u2212\d]/ }).getByRole('cell').allInnerTexts();
+  expect(exported).toMatch(/LUFS$/);
+  expect(reference).toBe(exported);
+  await comparison.getByRole('button', { name: 'Play both at equal loudness' }).click();
+  const heard = () => page.locator('audio').evaluateAll((players) =>
+    players.map((player) => ((player as HTMLAudioElement).muted ? 'muted' : (player as HTMLAudioElement).paused ? 'paused' : 'heard')),
+  );
+  await expect.poll(heard).toEqual(['heard', 'muted']);
+  await comparison.getByRole('switch', { name: 'Hear the reference' }).click();
+  await expect.poll(heard).toEqual(['muted', 'heard']);
+});
+
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {
   await openDemo(page, service);
   const before = await trackHeaders(page).count();

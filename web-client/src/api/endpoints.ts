@@ -7,7 +7,7 @@ import type {
   ExportFormat,
   ProjectEntry,
   RenderEntry,
-  RenderResult,
+  FileWithReceipt,
   SoundFontRenderRequest,
 } from './types';
 
@@ -104,7 +104,23 @@ export type FileTags = {
   /** Cover picture in base64. */
   cover: string | null;
 };
-export type ExportOptions = {
+/** The options of an export, as they are chosen in its form. */
+export type ExportOptions = ExportFile & {
+  targetLufs: number | null;
+  /** Highest true peak of a normalized file in dBTP. */
+  truePeakDb: number;
+  /** Whether to check how the song sounds in mono. */
+  channelCheck: boolean;
+  /** Ids of the only tracks to render; null for all tracks. */
+  trackIds: string[] | null;
+  /** Further formats of the same parts. */
+  moreFormats: ExportFormat[];
+  /** Whether each section becomes a file, instead of `range`. */
+  eachSection: boolean;
+  tags: FileTags;
+};
+/** One file of an export. */
+export type ExportFile = {
   format: ExportFormat;
   /** Null for formats without bit depths. */
   bitDepth: BitDepth | null;
@@ -112,41 +128,33 @@ export type ExportOptions = {
   quality: FileQuality | null;
   noiseShaping: boolean;
   sampleRateHz: SampleRateHz;
-  targetLufs: number | null;
-  /** Highest true peak of a normalized file in dBTP. */
-  truePeakDb: number;
-  /** Whether to check how the song sounds in mono. */
-  channelCheck: boolean;
   /** The only range to render, without a tail; null for the whole song. */
   range: { start_tick: number; end_tick: number } | null;
-  /** Ids of the only tracks to render; null for all tracks. */
-  trackIds: string[] | null;
   title: string;
-  tags: FileTags;
 };
-/** Starts an export and returns the id of its task. */
-export async function startExport({ call }: Api, project: Project, options: ExportOptions): Promise<string> {
+/** Starts an export of these files with common options, and returns the id of its task. */
+export async function startExport(
+  { call }: Api,
+  project: Project,
+  { targetLufs, truePeakDb, channelCheck, trackIds, tags }: ExportOptions,
+  [first, ...further]: readonly [ExportFile, ...ExportFile[]],
+): Promise<string> {
+  const inRequest = ({ format, bitDepth, quality, noiseShaping, sampleRateHz, range, title }: ExportFile) => ({
+    format,
+    bit_depth: bitDepth,
+    bit_rate_kbps: quality && 'bitRateKbps' in quality ? (quality.bitRateKbps as BitRateKbps) : null,
+    quality: quality && 'quality' in quality ? quality.quality : null,
+    noise_shaping: noiseShaping,
+    normalize: targetLufs === null ? null : { lufs: targetLufs, true_peak_db: truePeakDb },
+    channel_check: channelCheck,
+    sample_rate_hz: sampleRateHz,
+    range,
+    metadata: { title, ...tags, cover: format === 'wav' ? null : tags.cover },
+  });
   const answer = await bodyOf(
     call.POST('/api/v1/plugins/render', {
       params: { query: { async: true } },
-      body: {
-        project,
-        format: options.format,
-        bit_depth: options.bitDepth,
-        bit_rate_kbps: options.quality && 'bitRateKbps' in options.quality ? (options.quality.bitRateKbps as BitRateKbps) : null,
-        quality: options.quality && 'quality' in options.quality ? options.quality.quality : null,
-        noise_shaping: options.noiseShaping,
-        normalize: options.targetLufs === null ? null : { lufs: options.targetLufs, true_peak_db: options.truePeakDb },
-        channel_check: options.channelCheck,
-        sample_rate_hz: options.sampleRateHz,
-        range: options.range,
-        tracks: options.trackIds,
-        metadata: {
-          title: options.title,
-          ...options.tags,
-          cover: options.format === 'wav' ? null : options.tags.cover,
-        },
-      },
+      body: { project, tracks: trackIds, ...inRequest(first), more_files: further.map(inRequest) },
     }),
   );
   if (!('task_id' in answer)) throw new Error('the service did not start the export; try again');
@@ -155,9 +163,9 @@ export async function startExport({ call }: Api, project: Project, options: Expo
 /** Lists the finished exports of a song, the newest first. */
 export const listRenders = async ({ call }: Api, projectId: string): Promise<RenderEntry[]> =>
   (await bodyOf(call.GET('/api/v1/plugins/renders', { params: { query: { project_id: projectId } } }))).items;
-/** Returns the result of an export of a song again, with its receipt. */
-export const readRender = async ({ call }: Api, renderId: string): Promise<RenderResult> =>
-  (await bodyOf(call.GET('/api/v1/plugins/renders/{render_id}', { params: { path: { render_id: renderId } } }))) as RenderResult;
+/** Returns an exported file of a song again, with its receipt. */
+export const readRender = async ({ call }: Api, renderId: string): Promise<FileWithReceipt> =>
+  (await bodyOf(call.GET('/api/v1/plugins/renders/{render_id}', { params: { path: { render_id: renderId } } }))) as FileWithReceipt;
 export const deleteRender = ({ call }: Api, renderId: string) =>
   bodyOf(call.DELETE('/api/v1/plugins/renders/{render_id}', { params: { path: { render_id: renderId } } }));
 /** Makes a link with which others can download an export, until it ends after some seconds. */
@@ -168,6 +176,9 @@ export const shareRender = ({ call }: Api, renderId: string, expiresSecs: number
       body: { expires_secs: expiresSecs },
     }),
   );
+/** Measures an exported file. */
+export const analyzeRender = ({ call }: Api, renderId: string) =>
+  bodyOf(call.POST('/api/v1/plugins/renders/{render_id}/analyze', { params: { path: { render_id: renderId } } }));
 export const exportedFile = ({ call }: Api, renderId: string) =>
   bodyOf(call.GET('/api/v1/plugins/renders/{render_id}/file', { params: { path: { render_id: renderId } }, parseAs: 'blob' }));
 export const readTask = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } } }));

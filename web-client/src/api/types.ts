@@ -51,7 +51,11 @@ export type AudioFile = Schemas['AudioFile'];
 export type AudioUpload = Schemas['UploadAnswer'];
 
 export type RenderEntry = Schemas['RenderEntry'];
+/** A rendered file with its receipt. */
+export type FileWithReceipt = Schemas['FileWithReceipt'];
 export type RenderResult = Schemas['RenderAnswer'];
+/** Measurements by which a mix and its reference are compared. */
+export type Measurements = Schemas['ReferenceAnswer'];
 export type LoudnessCurve = Schemas['LoudnessCurve'];
 export type LimiterReport = Schemas['LimiterReport'];
 export type Task = Schemas['Task'];

@@ -2,7 +2,7 @@
 import { ApiError, failureOf, UNREACHABLE, type Api } from './client';
 import type { paths } from './generated/schema';
 import type { SongFileFormat } from './endpoints';
-import type { AudioUpload, SoundFontUpload, StoredSong } from './types';
+import type { AudioUpload, Measurements, SoundFontUpload, StoredSong } from './types';
 
 /** Receives the fraction, 0..1, of the file's bytes that have been sent. */
 type OnProgress = (progress: number) => void;
@@ -38,6 +38,13 @@ export const uploadSong = (
   return send(api, '/api/v1/projects/import/dawproject', body, onProgress, signal, `?name=${name}`);
 };
 
+/**
+ * Measures an audio file that the service does not keep. The file is sent with {@link send}, and
+ * measured after the last byte.
+ */
+export const measureReference = (api: Api, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<Measurements> =>
+  send(api, '/api/v1/audio/reference', formOf(file), onProgress, signal);
+
 /** Returns a form with a file. */
 function formOf(file: File): FormData {
   const form = new FormData();
@@ -64,7 +71,7 @@ function send<Answer>(
     request.responseType = 'text';
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
     request.addEventListener('load', () => {
-      if (request.status === 201) resolve(JSON.parse(request.responseText) as Answer);
+      if (request.status === 200 || request.status === 201) resolve(JSON.parse(request.responseText) as Answer);
       else reject(new ApiError(failureOf(request.status, request.statusText, request.responseText)));
     });
     request.addEventListener('error', () => reject(new ApiError(UNREACHABLE)));

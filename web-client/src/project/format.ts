@@ -47,6 +47,11 @@ export function formatLevel(level: number): string {
   return formatDb(level).replace('+', '');
 }
 
+/** Formats a measured level with its unit: `−14.0 LUFS`, or `silent`. */
+export function formatMeasured(level: number | null | undefined, unit: string): string {
+  return level === null || level === undefined ? 'silent' : `${level.toFixed(1).replace('-', MINUS)} ${unit}`;
+}
+
 /** Reads the number at the start of a text, also with a typographic minus; null without one. */
 export function parseNumber(text: string): number | null {
   const plain = text.trim().replace(MINUS, '-').replace(',', '.');

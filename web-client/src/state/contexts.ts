@@ -25,6 +25,7 @@ import type { Notices } from './notices.svelte';
 import type { AutomatedValues } from './playback/automated-values';
 import type { SoundSource } from './playback/sound-source.svelte';
 import type { Transport } from './playback/transport';
+import type { Comparing } from './songs/comparing.svelte';
 import type { ExportPresets } from './songs/export-presets.svelte';
 import type { ExportHistory } from './songs/export-history.svelte';
 import type { Exporting } from './songs/exporting.svelte';
@@ -66,6 +67,7 @@ export type Songs = {
   projectFiles: ProjectFiles;
   exporting: Exporting;
   exportHistory: ExportHistory;
+  comparing: Comparing;
   exportPresets: ExportPresets;
 };
 

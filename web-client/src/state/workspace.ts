@@ -20,6 +20,7 @@ import { Notices } from './notices.svelte';
 import { AutomatedValues } from './playback/automated-values';
 import { SoundSource } from './playback/sound-source.svelte';
 import { Transport } from './playback/transport';
+import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
 import { ExportHistory } from './songs/export-history.svelte';
 import { Exporting } from './songs/exporting.svelte';
@@ -91,6 +92,7 @@ export function createWorkspace(): Workspace {
     projectFiles: new ProjectFiles(api, song, saving, songList, songSwitch, notices),
     exporting: new Exporting(api),
     exportHistory: new ExportHistory(api),
+    comparing: new Comparing(api),
     exportPresets: new ExportPresets(api),
   };
 

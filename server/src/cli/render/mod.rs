@@ -8,6 +8,7 @@ mod soundfonts;
 mod summary;
 
 use std::io::BufWriter;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +24,7 @@ use super::file_args::{CheckedFile, FileArgs};
 use super::output::{Output, STANDARD_STREAM};
 use super::progress::{Progress, interruption};
 use super::{Settings, describe};
-use crate::rendering::mix::{MixReport, render};
+use crate::rendering::mix::{MixFile, MixOptions, MixReport, render_files};
 use crate::rendering::receipt::receipt;
 use crate::rendering::selection::{Selection, TickRange};
 
@@ -33,6 +34,7 @@ use crate::rendering::selection::{Selection, TickRange};
   songfoundry render song.mid --soundfont /usr/share/sounds/sf2/TimGM6mb.sf2 -o song.wav
   songfoundry render project.json --soundfont bank.sf2 --sample-rate 44100 --bit-depth float32 -o song.wav
   songfoundry render song.mid --soundfont bank.sf2 --lufs -14 --title Song --artist Ada -o song.mp3
+  songfoundry render song.mid --soundfont bank.sf2 --lufs -14 -o song.flac --also song.mp3
   songfoundry render *.mid --soundfont bank.sf2 --format flac -o album/
   zcat song.mid.gz | songfoundry render - --soundfont bank.sf2 --quiet -o - | aplay
   songfoundry render song.mid --soundfont bank.sf2 -o song.wav --json | jq .receipt.pcm_sha256
@@ -70,6 +72,10 @@ pub(super) struct Args {
     /// setting SF_RENDER_MEMORY_BYTES.
     #[arg(long, value_name = "BYTES")]
     memory_bytes: Option<u64>,
+    /// Write the mix to this file, too, whose extension sets the format. Options that this format
+    /// does not support have their defaults. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    also: Vec<PathBuf>,
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
@@ -94,6 +100,7 @@ fn tick_range(text: &str) -> Result<TickRange, String> {
 
 pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     let file = args.file.check()?;
+    let also = further_files(args)?;
     let outputs = outputs(args, &file)?;
     let memory_bytes = match args.memory_bytes {
         Some(bytes) => bytes,
@@ -101,7 +108,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     };
     let banks = soundfonts::open(&args.soundfont)?;
     let interrupted = interruption()?;
-    let batch = Batch { args, file, banks, memory_bytes, interrupted };
+    let batch = Batch { args, file, also, banks, memory_bytes, interrupted };
     let mut failures = 0;
     for (song, output) in args.songs.iter().zip(&outputs) {
         match batch.render(song, output) {
@@ -156,21 +163,41 @@ fn outputs(args: &Args, file: &CheckedFile) -> anyhow::Result<Vec<PathBuf>> {
     Ok(outputs)
 }
 
+/// Returns the further files of the mix.
+///
+/// # Errors
+/// There are several songs, or a file is named twice.
+fn further_files(args: &Args) -> anyhow::Result<Vec<(PathBuf, CheckedFile)>> {
+    if !args.also.is_empty() && args.songs.len() > 1 {
+        bail!("--also needs a single song");
+    }
+    let mut files: Vec<(PathBuf, CheckedFile)> = Vec::new();
+    for path in &args.also {
+        if *path == args.file.output || files.iter().any(|(other, _)| other == path) {
+            bail!("{} would be written twice", path.display());
+        }
+        files.push((path.clone(), args.file.check_further(path)?));
+    }
+    Ok(files)
+}
+
 /// The renders of one command.
 struct Batch<'a> {
     args: &'a Args,
     file: CheckedFile,
+    /// Further files of the mix.
+    also: Vec<(PathBuf, CheckedFile)>,
     banks: Vec<NamedBank>,
     memory_bytes: u64,
     interrupted: Arc<AtomicBool>,
 }
 
 impl Batch<'_> {
-    /// Renders a song, and prints its summary.
+    /// Renders a song, and prints the summary of each file.
     fn render(&self, song_path: &Path, output_path: &Path) -> anyhow::Result<()> {
-        let Self { args, file, banks, memory_bytes, interrupted } = self;
+        let Self { args, file, also, banks, memory_bytes, interrupted } = self;
         let name = name_of(song_path);
-        let Song { document, project, mut warnings } = Song::read(song_path)?.with_sound(&args.sound)?;
+        let Song { document, project, warnings } = Song::read(song_path)?.with_sound(&args.sound)?;
         let warn = |warning: &String| {
             if !args.file.quiet {
                 eprintln!("songfoundry: {name}: {warning}");
@@ -181,38 +208,49 @@ impl Batch<'_> {
         if let Some(id) = selection.missing_track(&project) {
             bail!("{name} has no instrument or audio track with the id `{id}`");
         }
-        let mut options = file.clone().options(project.sample_rate_hz, args.tail_secs);
-        options.selection = selection;
         let inputs: Vec<&Path> = args.soundfont.iter().map(PathBuf::as_path).chain([song_path]).collect();
-        let output = Output::create(output_path, &inputs)?;
-        let mut sources = CommandLineSources::new(banks, *memory_bytes, output.folder());
+        let also = also.iter().map(|(path, file)| (path.as_path(), file));
+        let mut outputs = Vec::new();
+        for (path, file) in iter::once((output_path, file)).chain(also) {
+            let options = file.clone().options(project.sample_rate_hz, args.tail_secs);
+            let options = MixOptions { selection: selection.clone(), ..options };
+            outputs.push((path, options, Output::create(path, &inputs)?));
+        }
+        let Some((_, _, first)) = outputs.first() else { return Ok(()) };
+        let mut sources = CommandLineSources::new(banks, *memory_bytes, first.folder());
         let mut progress = Progress::new("rendering", interrupted, args.file.quiet);
         let mut observer = |fraction: f64| progress.show(fraction);
-        let destination = BufWriter::new(output.file());
-        let rendered = render(&project, &options, &mut sources, destination, &mut observer);
+        let files = outputs.iter().map(|(_, options, output)| MixFile {
+            options: options.clone(),
+            destination: BufWriter::new(output.file()),
+        });
+        let mut reports: Vec<Option<MixReport>> = vec![None; outputs.len()];
+        let mut finished = |index: usize, report| reports[index] = Some(report);
+        let rendered = render_files(&project, files.collect(), &mut sources, &mut finished, &mut observer);
         progress.end();
-        let report: MixReport = rendered.map_err(|error| output.failure(error))?;
-        if args.strict && report.is_silent {
+        rendered.map_err(|error| first.failure(error))?;
+        if args.strict && reports.iter().flatten().all(|report| report.is_silent) {
             bail!("the whole render is silent; {} was not written (--strict)", output_path.display());
         }
-        let mut out = output.finish()?;
-        let render_warnings = report.warnings();
-        render_warnings.iter().for_each(warn);
-        warnings.extend(render_warnings);
-        let summary = Summary {
-            output: output_path.to_owned(),
-            duration_secs: report.file.measured.frames as f64 / f64::from(options.sample_rate_hz),
-            sample_rate_hz: options.sample_rate_hz,
-            bit_depth: options.stated_bit_depth(),
-            lufs: report.file.measured.integrated_lufs,
-            true_peak_db: report.file.measured.true_peak_dbtp,
-            receipt: receipt(&document, &project, &options, sources.soundfonts(), &report),
-            warnings,
-        };
-        match (args.json, args.file.quiet) {
-            (true, _) => summary.print_json(&mut out)?,
-            (false, false) => summary.print(&mut out)?,
-            (false, true) => {}
+        for ((path, options, output), report) in outputs.into_iter().zip(reports.into_iter().flatten()) {
+            let mut out = output.finish()?;
+            let render_warnings = report.warnings();
+            render_warnings.iter().for_each(warn);
+            let summary = Summary {
+                output: path.to_owned(),
+                duration_secs: report.file.measured.frames as f64 / f64::from(options.sample_rate_hz),
+                sample_rate_hz: options.sample_rate_hz,
+                bit_depth: options.stated_bit_depth(),
+                lufs: report.file.measured.integrated_lufs,
+                true_peak_db: report.file.measured.true_peak_dbtp,
+                receipt: receipt(&document, &project, &options, sources.soundfonts(), &report),
+                warnings: warnings.iter().cloned().chain(render_warnings).collect(),
+            };
+            match (args.json, args.file.quiet) {
+                (true, _) => summary.print_json(&mut out)?,
+                (false, false) => summary.print(&mut out)?,
+                (false, true) => {}
+            }
         }
         Ok(())
     }

@@ -649,3 +649,60 @@ async fn selected_tracks_play_alone_even_if_they_are_muted() {
     project["tracks"][1]["solo"] = true.into();
     assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == alone);
 }
+
+#[tokio::test]
+async fn a_render_makes_files_of_several_formats_and_parts() {
+    let studio = Studio::start().await;
+    let project = song(0, 4, json!([]));
+    let range = |start: u32, end: u32| json!({"start_tick": start, "end_tick": end});
+    let request = json!({
+        "project": project, "bit_depth": "float32", "range": range(0, 480), "metadata": {"title": "Intro"},
+        "more_files": [
+            {"bit_depth": "float32", "range": range(480, 960), "metadata": {"title": "Verse"}},
+            {"bit_depth": "float32"},
+            {"format": "mp3", "sample_rate_hz": 44_100, "normalize": {"lufs": -20}},
+            {"format": "flac", "range": range(960, 1_920)}
+        ]
+    });
+    let answer = studio.post(PATH, &request).await.expect(200);
+    let more = answer["more_files"].as_array().expect("the further files");
+    let whole = audio(&file(&studio, &more[1]).await.bytes).to_vec();
+    assert!(whole == float_bytes(&studio, &project, json!({})).await);
+    let mut parts = audio(&file(&studio, &answer).await.bytes).to_vec();
+    parts.extend(audio(&file(&studio, &more[0]).await.bytes));
+    assert!(parts == whole[..24_000 * 8], "the samples of the parts differ from those of the song");
+    assert_eq!((&more[2]["format"], &more[2]["sample_rate_hz"]), (&"mp3".into(), &44_100.into()));
+    assert!((more[2]["lufs"].as_f64().unwrap() + 20.0).abs() < 0.5, "{}", more[2]);
+    assert_eq!(more[3]["receipt"]["frames"], 24_000);
+    // The note ends before the last part, and is no longer missed there.
+    assert_eq!(more[3]["receipt"]["silent_tracks"], json!([]));
+
+    let listed = studio.app.local(Method::GET, "/api/v1/plugins/renders").send().await.expect(200);
+    let titles: Vec<_> = listed["items"].as_array().unwrap().iter().map(|item| &item["title"]).collect();
+    for (title, count) in [("Intro", 1), ("Verse", 1), ("Söng", 4)] {
+        assert_eq!(titles.iter().filter(|known| **known == title).count(), count, "{titles:?}");
+    }
+    let path = format!("/api/v1/plugins/renders/{}", more[2]["render_id"].as_str().unwrap());
+    assert_eq!(studio.app.local(Method::GET, &path).send().await.expect(200), more[2]);
+}
+
+#[tokio::test]
+async fn invalid_further_files_are_refused_with_their_place() {
+    let studio = Studio::start().await;
+    let post = async |more_files: Value| {
+        studio.post(PATH, &json!({"project": song(0, 4, json!([])), "more_files": more_files})).await
+    };
+    for (file, code, word) in [
+        (json!({"format": "wma"}), "unsupported_format", "`wma`"),
+        (json!({"tracks": ["t"]}), "unsupported_option", "`tracks`"),
+        (json!({"range": {"start_tick": 5, "end_tick": 5}}), "bad_range", "tick 5"),
+        (json!({"metadata": {"isrc": "x"}}), "bad_metadata", "isrc"),
+    ] {
+        let detail = post(json!([{}, file])).await.problem(400, code);
+        assert!(detail.contains("`more_files[1]`") && detail.contains(word), "{detail}");
+    }
+    let opus = json!({"format": "opus", "sample_rate_hz": 44_100});
+    post(json!([opus])).await.problem(422, "unsupported_sample_rate");
+    post(json!(vec![json!({}); 32])).await.problem(400, "too_many_files");
+    post(json!(vec![json!({}); 16])).await.problem(400, "too_many_files");
+}

@@ -1095,12 +1095,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Repeats the answer with which a render ended, with its receipt. */
+        /** Repeats what the answer to a render said about this file, with its receipt. */
         get: operations["get_plugins_renders_render_id"];
         put?: never;
         post?: never;
         /** Deletes a finished render and its file. */
         delete: operations["delete_plugins_renders_render_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/renders/{render_id}/analyze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Measures the file of a finished render as `/audio/reference` measures a reference. */
+        post: operations["post_plugins_renders_render_id_analyze"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2310,6 +2327,16 @@ export interface components {
             quality?: number | null;
             metadata?: components["schemas"]["RenderMetadata"] | null;
         };
+        /** @description A rendered file with its receipt. */
+        FileWithReceipt: components["schemas"]["RenderedFile"] & {
+            /**
+             * @description Warnings about the file, as sentences: missing SoundFonts and presets, damaged samples,
+             *     and whether it is silent.
+             */
+            warnings: string[];
+            /** @description Measurements, settings and hash of the render. */
+            receipt: components["schemas"]["Receipt"];
+        };
         /** @description A folder below a media folder, with its subfolders. */
         Folder: {
             /** @description Absolute path of the folder. */
@@ -2695,6 +2722,10 @@ export interface components {
             object: string;
             /** @description The models as the service describes them; each has an `id`. */
             data: Record<string, unknown>[];
+        };
+        /** @description A further file of a render. It has the same tracks and the same longest tail. */
+        MoreFile: components["schemas"]["FileOptions"] & components["schemas"]["SoundOptions"] & {
+            range?: components["schemas"]["TickRange"] | null;
         };
         /** @description A preset with its name. */
         NamedPreset: {
@@ -3609,7 +3640,7 @@ export interface components {
             /** @description The banks that were played, each as its `soundfont_id` or file name. */
             soundfonts: string[];
         };
-        /** @description Measurements of a reference. */
+        /** @description Measurements of a finished recording, by which a mix and its reference are compared. */
         ReferenceAnswer: {
             /** @description Name of the file. */
             name: string;
@@ -3675,14 +3706,9 @@ export interface components {
          */
         Registration: "open" | "invite" | "closed";
         /** @description The result of a render. */
-        RenderAnswer: components["schemas"]["RenderedFile"] & {
-            /**
-             * @description Warnings about the file, as sentences: missing SoundFonts and presets, damaged samples,
-             *     and whether it is silent.
-             */
-            warnings: string[];
-            /** @description Measurements, settings and hash of the render. */
-            receipt: components["schemas"]["Receipt"];
+        RenderAnswer: components["schemas"]["FileWithReceipt"] & {
+            /** @description The further files, in the order of the request. */
+            more_files: components["schemas"]["FileWithReceipt"][];
         };
         /** @description A finished file in the list of renders. */
         RenderEntry: components["schemas"]["RenderedFile"] & {
@@ -3745,7 +3771,13 @@ export interface components {
             tail_secs?: number | null;
         };
         /** @description Project and options of a render. */
-        RenderRequest: components["schemas"]["FileOptions"] & components["schemas"]["SelectionOptions"] & components["schemas"]["RenderOptions"];
+        RenderRequest: components["schemas"]["FileOptions"] & components["schemas"]["SelectionOptions"] & components["schemas"]["RenderOptions"] & {
+            /**
+             * @description Further files of the same render, such as other formats, or one file for each section of the
+             *     song. The mix is rendered once for all files with a `range`, and once for all others.
+             */
+            more_files?: components["schemas"]["MoreFile"][] | null;
+        };
         /** @description Values of a template's variables. */
         RenderTemplate: {
             /** @description Texts by the names of variables; unused ones are ignored. */
@@ -4193,8 +4225,8 @@ export interface components {
              */
             free_bytes: number | null;
         };
-        /** @description The answer with which a render ended. */
-        StoredAnswer: components["schemas"]["RenderAnswer"] | components["schemas"]["AudioExport"];
+        /** @description What the answer to a render said about its file. */
+        StoredAnswer: components["schemas"]["FileWithReceipt"] | components["schemas"]["AudioExport"];
         /** @description A preset with its content. */
         StoredPreset: components["schemas"]["PresetSummary"] & {
             /**
@@ -6542,6 +6574,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    post_plugins_renders_render_id_analyze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the render */
+                render_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReferenceAnswer"];
+                };
             };
         };
     };

@@ -1,27 +1,39 @@
-/** Exports the song: starts the render task, follows its progress and downloads the file. */
+/** Exports the song: starts the render task, follows its progress and downloads the files. */
 import { reasonOf, type Api } from '../../api/client';
-import { cancelTask, exportedFile, readRender, shareRender, startExport, type ExportOptions } from '../../api/endpoints';
+import { cancelTask, exportedFile, readRender, shareRender, startExport, type ExportFile, type ExportOptions } from '../../api/endpoints';
 import { followTask } from '../../api/task-events';
-import type { RenderEntry, RenderResult } from '../../api/types';
+import type { FileWithReceipt, RenderEntry } from '../../api/types';
 import type { Project } from '../../project/model';
 import { saveBlob } from '../download';
 
-/** A finished export, and the song at the time when the export started. */
-export type Exported = { project: Project; result: RenderResult; title: string };
+/** A file of a finished export, and the song at the time when the export started. */
+export type Exported = { project: Project; result: FileWithReceipt; title: string };
 
 /** A link with which others can download an export, and when it ends. */
 export type SharedLink = { url: string; endsAt: Date };
 
-/** State of an export. `problem` is a sentence; `progress` is 0..1; `taskId` is null until the service starts the task. */
+/**
+ * State of an export. `problem` is a sentence; `progress` is 0..1; `taskId` is null until the
+ * service starts the task. Of a finished export, `exported` is the one of its `files` that is shown.
+ */
 export type ExportState =
   | { kind: 'idle' }
   | { kind: 'running'; taskId: string | null; progress: number; message: string; cancelling: boolean }
-  | { kind: 'done'; exported: Exported; downloading: boolean; link: SharedLink | null; problem: string | null }
+  | {
+      kind: 'done';
+      files: readonly Exported[];
+      exported: Exported;
+      downloading: boolean;
+      link: SharedLink | null;
+      problem: string | null;
+    }
   | { kind: 'failed'; problem: string };
+
+type DoneState = Extract<ExportState, { kind: 'done' }>;
 
 export class Exporting {
   state = $state.raw<ExportState>({ kind: 'idle' });
-  /** The last finished export since the page was loaded; null if there is none. */
+  /** The first file of the last finished export since the page was loaded; null if there is none. */
   lastExport = $state.raw<Exported | null>(null);
   /** Options of the last export and id of its song; null before the first export. */
   #last: { projectId: string; options: ExportOptions } | null = null;
@@ -31,19 +43,21 @@ export class Exporting {
     this.#api = api;
   }
 
-  async start(project: Project, options: ExportOptions): Promise<void> {
+  async start(project: Project, options: ExportOptions, files: readonly [ExportFile, ...ExportFile[]]): Promise<void> {
     this.#last = { projectId: project.project_id, options };
     this.state = { kind: 'running', taskId: null, progress: 0, message: 'Starting', cancelling: false };
     try {
-      const taskId = await startExport(this.#api, project, options);
+      const taskId = await startExport(this.#api, project, options, files);
       this.#updateRunning({ taskId });
       const task = await followTask(this.#api, taskId, ({ progress, message }) =>
         this.#updateRunning({ progress, message }),
       );
       if (task.state === 'succeeded' && task.result) {
-        const exported = { project, result: task.result, title: options.title };
+        const { more_files: further, ...first } = task.result;
+        const exported = { project, result: first, title: files[0].title };
         this.lastExport = exported;
-        this.#show(exported);
+        const others = further.map((result, index) => ({ project, result, title: files[index + 1]?.title ?? options.title }));
+        this.#show([exported, ...others]);
       } else if (task.state === 'cancelled') {
         this.state = { kind: 'idle' };
       } else {
@@ -75,36 +89,44 @@ export class Exporting {
   async open(project: Project, { render_id, title }: RenderEntry): Promise<void> {
     try {
       const result = await readRender(this.#api, render_id);
-      this.#show({ project, result, title });
+      this.#show([{ project, result, title }]);
     } catch (error) {
       this.state = { kind: 'failed', problem: `The earlier export cannot be opened: ${reasonOf(error)}` };
     }
   }
 
-  /** Fetches the file with the session's token and lets the browser save it. */
-  async download(): Promise<void> {
+  /** Shows another file of the finished export. */
+  select(exported: Exported): void {
+    if (this.state.kind === 'done') this.state = { ...this.state, exported, link: null, problem: null };
+  }
+
+  /** Fetches the shown file, or all files one after the other, and lets the browser save them. */
+  async download(which: 'shown' | 'all' = 'shown'): Promise<void> {
     if (this.state.kind !== 'done') return;
-    const { exported } = this.state;
-    this.#updateDone(exported, { downloading: true, problem: null });
+    const { files, exported } = this.state;
+    this.#updateDone(files, { downloading: true, problem: null });
     try {
-      const file = await exportedFile(this.#api, exported.result.render_id);
-      saveBlob(file, `${exported.title || 'song'}.${exported.result.format}`);
-      this.#updateDone(exported, { downloading: false });
+      for (const { result, title } of which === 'all' ? files : [exported]) {
+        saveBlob(await exportedFile(this.#api, result.render_id), `${title || 'song'}.${result.format}`);
+      }
+      this.#updateDone(files, { downloading: false });
     } catch (error) {
-      this.#updateDone(exported, { downloading: false, problem: `The file cannot be downloaded: ${reasonOf(error)}` });
+      this.#updateDone(files, { downloading: false, problem: `The file cannot be downloaded: ${reasonOf(error)}` });
     }
   }
 
   /** Makes a link to the file for a number of seconds. */
   async share(secs: number): Promise<void> {
     if (this.state.kind !== 'done') return;
-    const { exported } = this.state;
+    const { files, exported } = this.state;
+    const update = (change: Partial<DoneState>): void => {
+      if (this.state.kind === 'done' && this.state.exported === exported) this.#updateDone(files, change);
+    };
     try {
       const { url, expires_at } = await shareRender(this.#api, exported.result.render_id, secs);
-      const link = { url: new URL(url, location.origin).href, endsAt: new Date(expires_at) };
-      this.#updateDone(exported, { link, problem: null });
+      update({ link: { url: new URL(url, location.origin).href, endsAt: new Date(expires_at) }, problem: null });
     } catch (error) {
-      this.#updateDone(exported, { problem: `The link cannot be made: ${reasonOf(error)}` });
+      update({ problem: `The link cannot be made: ${reasonOf(error)}` });
     }
   }
 
@@ -113,13 +135,13 @@ export class Exporting {
     if (this.state.kind === 'failed' || this.state.kind === 'done') this.state = { kind: 'idle' };
   }
 
-  #show(exported: Exported): void {
-    this.state = { kind: 'done', exported, downloading: false, link: null, problem: null };
+  #show(files: readonly [Exported, ...Exported[]]): void {
+    this.state = { kind: 'done', files, exported: files[0], downloading: false, link: null, problem: null };
   }
 
   /** Changes the state of a finished export, unless another one is shown in the meantime. */
-  #updateDone(exported: Exported, change: Partial<Extract<ExportState, { kind: 'done' }>>): void {
-    if (this.state.kind === 'done' && this.state.exported === exported) this.state = { ...this.state, ...change };
+  #updateDone(files: readonly Exported[], change: Partial<DoneState>): void {
+    if (this.state.kind === 'done' && this.state.files === files) this.state = { ...this.state, ...change };
   }
 
   #updateRunning(change: Partial<Extract<ExportState, { kind: 'running' }>>): void {

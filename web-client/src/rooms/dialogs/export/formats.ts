@@ -30,6 +30,13 @@ export const DEPTH_NAMES: Record<BitDepth, string> = {
   float32: '32-bit float',
 };
 
+/**
+ * Whether noise shaping has an effect: only integers have quantization noise, and there is no
+ * filter for 96 kHz.
+ */
+export const canShapeNoise = (bitDepth: BitDepth | null, sampleRateHz: number): boolean =>
+  bitDepth !== null && bitDepth !== 'float32' && sampleRateHz < 96_000;
+
 /** What WAV supports, for the time before the service has told what it supports. */
 export const WAV_ONLY: FormatCapabilities[] = [
   {

@@ -8,25 +8,46 @@ export type TickRange = { start_tick: number; end_tick: number };
 /** A named part of the song. */
 export type Section = { name: string; range: TickRange };
 
+type Structure = Pick<Project, 'tracks' | 'markers'>;
+
 /**
  * Returns the sections of a song in the order of their starts: its section items, and the parts
- * from each marker to the next one or to the end of the song.
+ * from each marker to the next one or to the end of the song. A part that is also a section item
+ * appears once.
  */
-export function sectionsOf({ tracks, markers }: Pick<Project, 'tracks' | 'markers'>, endTick: number): Section[] {
+export function sectionsOf(song: Structure, endTick: number): Section[] {
+  const items = itemSections(song);
+  const isItem = ({ range }: Section): boolean =>
+    items.some((item) => item.range.start_tick === range.start_tick && item.range.end_tick === range.end_tick);
+  return inOrder([...items, ...markerSections(song, endTick).filter((section) => !isItem(section))]);
+}
+
+/** Returns the sections that divide a song: its section items, or, without them, the parts between its markers. */
+export function divisionOf(song: Structure, endTick: number): Section[] {
+  const items = itemSections(song);
+  return inOrder(items.length > 0 ? items : markerSections(song, endTick));
+}
+
+function itemSections({ tracks }: Structure): Section[] {
   const items = tracks.flatMap((track) => track.items).filter((item) => item.type === 'section');
-  const ofItems = items.map(({ sectionId, name, start_tick, length_ticks }) => ({
+  return items.map(({ sectionId, name, start_tick, length_ticks }) => ({
     name: name || sectionId,
     range: { start_tick, end_tick: start_tick + length_ticks },
   }));
+}
+
+function markerSections({ markers }: Structure, endTick: number): Section[] {
   const sorted = markers.toSorted((one, other) => one.tick - other.tick);
-  const ofMarkers = sorted.map(({ name, tick }) => ({
+  return sorted.map(({ name, tick }) => ({
     name: name || 'Marker',
     range: { start_tick: tick, end_tick: sorted.find((other) => other.tick > tick)?.tick ?? endTick },
   }));
-  return [...ofItems, ...ofMarkers]
+}
+
+const inOrder = (sections: Section[]): Section[] =>
+  sections
     .filter(({ range }) => range.end_tick > range.start_tick)
     .sort((one, other) => one.range.start_tick - other.range.start_tick);
-}
 
 /** The first and the last bar of a range, counted from 1. */
 export type Bars = { first: number; last: number };

@@ -1,0 +1,25 @@
+/** The spectra of two files, so that their shapes can be compared. */
+import type { Measurements } from '../../../../api/types';
+
+/** Level of the highest band of both spectra in the picture, in dB. */
+const TOP_DB = -3;
+
+type Levels = (number | null)[];
+
+/**
+ * Returns the levels of both files in the third-octave bands, as they are if both are equally loud,
+ * and so that the highest band has {@link TOP_DB}. Bands that only one file has are null in the
+ * other one.
+ */
+export function comparableSpectra(one: Measurements, other: Measurements): [Levels, Levels] {
+  const count = Math.max(one.third_octaves.length, other.third_octaves.length);
+  const levelsOf = ({ lufs, third_octaves }: Measurements): Levels =>
+    Array.from({ length: count }, (_, band) => {
+      const db = third_octaves[band]?.level_db ?? null;
+      return db === null ? null : db - (lufs ?? 0);
+    });
+  const spectra = [levelsOf(one), levelsOf(other)];
+  const highest = Math.max(...spectra.flat().map((db) => db ?? -Infinity));
+  const [first, second] = spectra.map((levels) => levels.map((db) => (db === null ? null : db - highest + TOP_DB)));
+  return [first ?? [], second ?? []];
+}
