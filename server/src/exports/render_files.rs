@@ -28,6 +28,9 @@ pub(crate) const FOLDER: &str = "renders";
 /// Maximum number of finished renders that a user keeps. Older ones are deleted.
 const RENDERS_KEPT: usize = 50;
 
+/// Largest size of a description in bytes. A receipt lists all parts of a song that are left out.
+const DESCRIPTION_MAX_BYTES: u64 = 64 << 20;
+
 /// Extension of the file with a render's description.
 const DESCRIPTION_EXTENSION: &str = "json";
 
@@ -127,8 +130,8 @@ pub(super) fn descriptions(blobs: &Blobs, owner_id: &str) -> ApiResult<Vec<Rende
     let ids = entries.iter().filter_map(|entry| entry.id.strip_prefix(&prefix));
     let found = ids.filter_map(|render_id| match read_description(blobs, owner_id, render_id) {
         Ok(description) => description.map(Ok),
-        Err(ApiError::Internal(error)) => {
-            tracing::warn!(render_id, "cannot read the description of a render: {error:#}");
+        Err(error) if is_damaged(&error) => {
+            tracing::warn!(render_id, "the description of a render is damaged");
             None
         }
         Err(error) => Some(Err(error)),
@@ -136,7 +139,17 @@ pub(super) fn descriptions(blobs: &Blobs, owner_id: &str) -> ApiResult<Vec<Rende
     found.collect()
 }
 
+/// Code of the error about a damaged description.
+const DAMAGED: &str = "render_damaged";
+
+fn is_damaged(error: &ApiError) -> bool {
+    matches!(error, ApiError::Unprocessable { code: DAMAGED, .. })
+}
+
 /// Reads the description of a render. Returns `None` if there is no such render. Blocks.
+///
+/// # Errors
+/// 422 `render_damaged` if the description is damaged.
 pub(super) fn read_description(
     blobs: &Blobs,
     owner_id: &str,
@@ -144,10 +157,13 @@ pub(super) fn read_description(
 ) -> ApiResult<Option<RenderDescription>> {
     // The key of the description is the same for every format.
     let file = RenderFile::new(owner_id, render_id, AudioFormat::default())?;
-    let Some(mut stored) = blobs.read_stored(&file.description)? else { return Ok(None) };
-    let mut text = String::new();
-    stored.read_to_string(&mut text)?;
-    Ok(Some(serde_json::from_str(&text).map_err(ApiError::internal)?))
+    let Some(stored) = blobs.read_stored(&file.description)? else { return Ok(None) };
+    let mut text = Vec::new();
+    stored.take(DESCRIPTION_MAX_BYTES).read_to_end(&mut text)?;
+    serde_json::from_slice(&text).map(Some).map_err(|_| ApiError::Unprocessable {
+        code: DAMAGED,
+        detail: format!("The description of the render `{render_id}` is damaged; delete the render."),
+    })
 }
 
 /// Deletes the oldest renders of a user if there are more than [`RENDERS_KEPT`], or if together
@@ -333,10 +349,17 @@ pub(super) async fn delete(
 ) -> ApiResult<StatusCode> {
     let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
     let removed = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
-        let description = read_description(&blobs, &owner_id, &id)?;
-        let format = description.as_ref().map_or_else(AudioFormat::default, |description| description.format);
-        remove(&blobs, &RenderFile::new(&owner_id, &id, format)?)?;
-        Ok(description.is_some())
+        let formats = match read_description(&blobs, &owner_id, &id) {
+            Ok(None) => return Ok(false),
+            Ok(Some(description)) => vec![description.format],
+            // The format is unknown.
+            Err(error) if is_damaged(&error) => AudioFormat::ALL.to_vec(),
+            Err(error) => return Err(error),
+        };
+        for format in formats {
+            remove(&blobs, &RenderFile::new(&owner_id, &id, format)?)?;
+        }
+        Ok(true)
     });
     if !removed.await?? {
         return Err(ApiError::not_found("render", &render_id));

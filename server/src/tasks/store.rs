@@ -5,8 +5,8 @@ mod abandoned;
 mod retention;
 
 use schemas::json::JsonText;
-use sqlx::Row as _;
 use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row as _};
 
 use super::delivery::Delivery;
 use super::task::{Task, TaskState};
@@ -15,11 +15,18 @@ use crate::db::{Db, begin_locked};
 use crate::paging::Position;
 use crate::storage::DocumentQuota;
 
+/// Beginning of a query of tasks with their results.
+macro_rules! task_with_result {
+    () => {
+        "SELECT tasks.*, result FROM tasks LEFT JOIN task_results ON task_id = id "
+    };
+}
+
+/// Reads a task without its result.
 fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
     let state: String = row.try_get("state")?;
     let text = |column: &str| row.try_get::<Option<String>, _>(column);
     let decoding = |error: serde_json::Error| sqlx::Error::Decode(error.into());
-    let result = text("result")?.map(|text| JsonText::read(text.as_bytes()).map_err(decoding));
     let error = text("error")?.map(|text| serde_json::from_str(&text).map_err(decoding));
     Ok(Task {
         id: row.try_get("id")?,
@@ -30,8 +37,18 @@ fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
         created_at: row.try_get("created_at")?,
         started_at: row.try_get("started_at")?,
         finished_at: row.try_get("finished_at")?,
-        result: result.transpose()?,
+        result: None,
         error: error.transpose()?,
+    })
+}
+
+/// Reads a task with its result.
+fn with_result(row: &AnyRow) -> Result<Task, sqlx::Error> {
+    let result: Option<String> = row.try_get("result")?;
+    let result = result.map(|text| JsonText::read(text.as_bytes()));
+    Ok(Task {
+        result: result.transpose().map_err(|error| sqlx::Error::Decode(error.into()))?,
+        ..from_row(row)?
     })
 }
 
@@ -63,34 +80,39 @@ pub(super) async fn insert(
     quota: Option<DocumentQuota>,
 ) -> Result<InsertOutcome, sqlx::Error> {
     let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
-    let outcome = sqlx::query(
-        "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, due_ms, stored_bytes) \
-         SELECT $1, $2, $3, 'queued', $4, $5, $6, $8 WHERE \
-         (SELECT COUNT(*) FROM tasks WHERE owner_id = $2 AND state IN ('queued', 'running')) < $7",
+    let unfinished: i64 = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM tasks WHERE owner_id = $1 AND state IN ('queued', 'running')",
     )
-    .bind(&task.id)
     .bind(owner_id)
-    .bind(&task.kind)
-    .bind(&task.created_at)
-    .bind(input)
-    .bind(clock::now_unix_ms())
-    .bind(unfinished_max)
-    .bind(quota.map_or(0, |_| bytes(input)))
-    .execute(&mut *transaction)
+    .fetch_one(&mut *transaction)
     .await?;
-    if outcome.rows_affected() == 0 {
-        transaction.rollback().await?;
+    if unfinished >= unfinished_max {
         return Ok(InsertOutcome::TooMany);
     }
     if let Some(quota) = quota {
         let (quota_bytes, used_bytes) =
             (quota.quota_bytes(), quota.used_bytes(&mut transaction, owner_id).await?);
-        if used_bytes > quota_bytes {
-            transaction.rollback().await?;
-            let used_bytes = used_bytes.saturating_sub(input.len() as u64);
+        if used_bytes.saturating_add(input.len() as u64) > quota_bytes {
             return Ok(InsertOutcome::Full { quota_bytes, used_bytes });
         }
     }
+    sqlx::query(
+        "INSERT INTO tasks (id, owner_id, kind, state, created_at, due_ms, stored_bytes) \
+         VALUES ($1, $2, $3, 'queued', $4, $5, $6)",
+    )
+    .bind(&task.id)
+    .bind(owner_id)
+    .bind(&task.kind)
+    .bind(&task.created_at)
+    .bind(clock::now_unix_ms())
+    .bind(quota.map_or(0, |_| bytes(input)))
+    .execute(&mut *transaction)
+    .await?;
+    sqlx::query("INSERT INTO task_inputs (task_id, input) VALUES ($1, $2)")
+        .bind(&task.id)
+        .bind(input)
+        .execute(&mut *transaction)
+        .await?;
     transaction.commit().await?;
     Ok(InsertOutcome::Stored)
 }
@@ -129,7 +151,7 @@ pub(super) async fn claim(
         "UPDATE tasks SET state = 'running', attempt = attempt + 1, alive_until_ms = $1, \
          started_at = COALESCE(started_at, $2) \
          WHERE id = $3 AND owner_id = $4 AND state = 'queued' AND cancel_requested = 0 AND due_ms <= $5 \
-         RETURNING *",
+         RETURNING *, (SELECT input FROM task_inputs WHERE task_id = tasks.id) AS input",
     )
     .bind(now_ms + lease_ms)
     .bind(clock::now_text())
@@ -140,10 +162,11 @@ pub(super) async fn claim(
     .await?;
     row.as_ref()
         .map(|row| {
-            let input: String = row.try_get("input")?;
+            let input: Option<String> = row.try_get("input")?;
             Ok(ClaimedTask {
                 task: from_row(row)?,
-                input: serde_json::from_str(&input).map_err(|error| sqlx::Error::Decode(error.into()))?,
+                input: serde_json::from_str(input.as_deref().unwrap_or("null"))
+                    .map_err(|error| sqlx::Error::Decode(error.into()))?,
                 attempt: row.try_get("attempt")?,
                 failures: row.try_get("failures")?,
             })
@@ -218,21 +241,39 @@ pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, s
     let result = task.result.as_ref().map(JsonText::as_str);
     let error = task.error.as_ref().map(ToString::to_string);
     let stored_bytes = bytes(result.unwrap_or_default()) + bytes(error.as_deref().unwrap_or_default());
+    let mut transaction = db.begin().await?;
     let outcome = sqlx::query(
-        "UPDATE tasks SET state = $1, progress = $2, message = '', finished_at = $3, result = $4, error = $5, \
-         input = 'null', stored_bytes = $8 WHERE id = $6 AND attempt = $7 AND state = 'running'",
+        "UPDATE tasks SET state = $1, progress = $2, message = '', finished_at = $3, error = $4, stored_bytes = $5 \
+         WHERE id = $6 AND attempt = $7 AND state = 'running'",
     )
     .bind(task.state.as_str())
     .bind(task.progress)
     .bind(&task.finished_at)
-    .bind(result)
     .bind(error)
+    .bind(stored_bytes)
     .bind(&task.id)
     .bind(attempt)
-    .bind(stored_bytes)
-    .execute(db)
+    .execute(&mut *transaction)
     .await?;
-    Ok(outcome.rows_affected() > 0)
+    if outcome.rows_affected() == 0 {
+        return Ok(false);
+    }
+    delete_input(&mut transaction, &task.id).await?;
+    if let Some(result) = result {
+        sqlx::query("INSERT INTO task_results (task_id, result) VALUES ($1, $2)")
+            .bind(&task.id)
+            .bind(result)
+            .execute(&mut *transaction)
+            .await?;
+    }
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// Deletes the input of a task that has ended.
+async fn delete_input(connection: &mut AnyConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM task_inputs WHERE task_id = $1").bind(id).execute(connection).await?;
+    Ok(())
 }
 
 /// Statement that requeues a running task, or ends it if it was cancelled. The task's input stays
@@ -288,10 +329,13 @@ fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
 
 /// Returns the inputs of the unfinished tasks of a kind, as JSON text.
 pub(crate) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar("SELECT input FROM tasks WHERE kind = $1 AND state IN ('queued', 'running')")
-        .bind(kind)
-        .fetch_all(db)
-        .await
+    sqlx::query_scalar(
+        "SELECT input FROM task_inputs JOIN tasks ON tasks.id = task_id \
+         WHERE kind = $1 AND state IN ('queued', 'running')",
+    )
+    .bind(kind)
+    .fetch_all(db)
+    .await
 }
 
 /// Returns the numbers of waiting and running tasks, by kind and state.
@@ -323,12 +367,12 @@ pub(super) async fn count_unfinished(db: &Db) -> Result<i64, sqlx::Error> {
 }
 
 pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Task>, sqlx::Error> {
-    let row = sqlx::query("SELECT * FROM tasks WHERE id = $1 AND owner_id = $2")
+    let row = sqlx::query(concat!(task_with_result!(), "WHERE id = $1 AND owner_id = $2"))
         .bind(id)
         .bind(owner_id)
         .fetch_optional(db)
         .await?;
-    row.as_ref().map(from_row).transpose()
+    row.as_ref().map(with_result).transpose()
 }
 
 pub(super) async fn page(
@@ -339,18 +383,21 @@ pub(super) async fn page(
 ) -> Result<Vec<Task>, sqlx::Error> {
     let rows = match after {
         None => {
-            sqlx::query("SELECT * FROM tasks WHERE owner_id = $1 ORDER BY created_at DESC, id LIMIT $2")
-                .bind(owner_id)
-                .bind(i64::from(count))
-                .fetch_all(db)
-                .await?
+            sqlx::query(concat!(
+                task_with_result!(),
+                "WHERE owner_id = $1 ORDER BY created_at DESC, id LIMIT $2"
+            ))
+            .bind(owner_id)
+            .bind(i64::from(count))
+            .fetch_all(db)
+            .await?
         }
         Some(Position { time, id }) => {
-            sqlx::query(
-                "SELECT * FROM tasks WHERE owner_id = $1 \
-                 AND (created_at < $2 OR (created_at = $2 AND id > $3)) \
-                 ORDER BY created_at DESC, id LIMIT $4",
-            )
+            sqlx::query(concat!(
+                task_with_result!(),
+                "WHERE owner_id = $1 AND (created_at < $2 OR (created_at = $2 AND id > $3)) \
+                 ORDER BY created_at DESC, id LIMIT $4"
+            ))
             .bind(owner_id)
             .bind(time)
             .bind(id)
@@ -359,7 +406,7 @@ pub(super) async fn page(
             .await?
         }
     };
-    rows.iter().map(from_row).collect()
+    rows.iter().map(with_result).collect()
 }
 
 /// Returns tasks of all users with the ids of their owners, the newest first. An empty `state`
@@ -370,18 +417,18 @@ pub(super) async fn page_of_all(
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<(String, Task)>, sqlx::Error> {
-    let rows = sqlx::query(
-        "SELECT * FROM tasks WHERE ($1 = '' OR state = $1) \
-         AND ($2 = '' OR created_at < $2 OR (created_at = $2 AND id > $3)) \
-         ORDER BY created_at DESC, id LIMIT $4",
-    )
+    let rows = sqlx::query(concat!(
+        task_with_result!(),
+        "WHERE ($1 = '' OR state = $1) AND ($2 = '' OR created_at < $2 OR (created_at = $2 AND id > $3)) \
+         ORDER BY created_at DESC, id LIMIT $4"
+    ))
     .bind(state)
     .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
     .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
     .bind(i64::from(count))
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| Ok((row.try_get("owner_id")?, from_row(row)?))).collect()
+    rows.iter().map(|row| Ok((row.try_get("owner_id")?, with_result(row)?))).collect()
 }
 
 /// Returns the id of the user who owns a task.

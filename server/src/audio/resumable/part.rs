@@ -92,10 +92,12 @@ async fn append_leased(
     tokio::task::spawn_blocking(move || appender.finish(written)).await?
 }
 
-/// Opens the file and removes the bytes after the stored offset.
+/// Opens the file and removes the bytes after the stored offset. Creates the file if it has no
+/// bytes yet, because the service may have ended before it was created.
 fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
     let path = state.blobs.local().path(&key(&row.id)?);
-    let mut file = match File::options().write(true).open(path) {
+    let mut file = match File::options().write(true).create(row.offset_bytes == 0).truncate(false).open(path)
+    {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(ApiError::Conflict {
                 code: "upload_elsewhere",

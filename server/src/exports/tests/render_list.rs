@@ -158,3 +158,23 @@ async fn a_render_is_measured_like_a_reference() {
     let path = format!("/plugins/renders/{}/analyze", opus["render_id"].as_str().expect("an id"));
     studio.post(&path, &json!({})).await.problem(415, "unsupported_media_type");
 }
+
+#[tokio::test]
+async fn a_render_with_a_damaged_description_can_be_deleted() {
+    let studio = Studio::start().await;
+    let body = json!({ "project": song(0, 4, json!([])), "tail_secs": 0, "format": "flac" });
+    let render = studio.post("/plugins/render", &body).await.expect(200);
+    let path = format!("/plugins/renders/{}", render["render_id"].as_str().expect("an id"));
+    let folder = studio.app.state.config.storage.dir.join("blobs").join(FOLDER);
+    let files = || std::fs::read_dir(&folder).expect("a folder").map(|file| file.expect("a file").path());
+    let description =
+        files().find(|path| path.extension().is_some_and(|ext| ext == "json")).expect("a description");
+    for text in ["", "null", "{\"title\": 5}"] {
+        std::fs::write(&description, text).expect("writes");
+        studio.get(&path).await.problem(422, "render_damaged");
+        studio.get(&format!("{path}/file")).await.problem(422, "render_damaged");
+        assert!(listed(&studio, "").await.is_empty());
+    }
+    studio.app.local(Method::DELETE, &format!("/api/v1{path}")).send().await.expect(204);
+    assert_eq!(files().count(), 0);
+}

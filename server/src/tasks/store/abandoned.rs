@@ -5,7 +5,7 @@ use serde_json::Value;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
-use super::bytes;
+use super::{bytes, delete_input};
 use crate::clock;
 use crate::db::Db;
 
@@ -73,8 +73,8 @@ pub(in crate::tasks) async fn end_leftovers(
         }
         failed += 1;
         sqlx::query(
-            "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, stored_bytes = $3, \
-             input = 'null' WHERE id = $4",
+            "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, stored_bytes = $3 \
+             WHERE id = $4",
         )
         .bind(clock::now_text())
         .bind(error)
@@ -82,6 +82,7 @@ pub(in crate::tasks) async fn end_leftovers(
         .bind(&id)
         .execute(&mut *transaction)
         .await?;
+        delete_input(&mut transaction, &id).await?;
     }
     transaction.commit().await?;
     Ok(failed)
@@ -123,17 +124,14 @@ async fn delete_inputs(
     for row in ended {
         let (id, kind): (String, String) = (row.try_get("id")?, row.try_get("kind")?);
         if kinds_with_files.contains(&kind.as_str()) {
-            let input: String = sqlx::query_scalar("SELECT input FROM tasks WHERE id = $1")
+            let input: String = sqlx::query_scalar("SELECT input FROM task_inputs WHERE task_id = $1")
                 .bind(&id)
                 .fetch_one(&mut *connection)
                 .await?;
             let input = serde_json::from_str(&input).map_err(|error| sqlx::Error::Decode(error.into()))?;
             abandoned.push(Abandoned { kind, input });
         }
-        sqlx::query("UPDATE tasks SET input = 'null' WHERE id = $1")
-            .bind(&id)
-            .execute(&mut *connection)
-            .await?;
+        delete_input(connection, &id).await?;
     }
     Ok(abandoned)
 }

@@ -104,17 +104,24 @@ async fn a_task_with_a_lost_attempt_is_retried_or_cancelled_without_a_restart() 
     let name = uuid::Uuid::new_v4().to_string();
     WORK_BY_NAME.lock().unwrap().insert(name.clone(), Arc::new(|_| Ok(json!("retried"))));
     for id in ["lost", "cancelled"] {
+        let mut transaction = app.state.db.begin().await.expect("begins");
         sqlx::query(
-            "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, attempt, alive_until_ms, cancel_requested) \
-             VALUES ($1, $2, 'closure', 'running', 'x', $3, 1, 1, $4)",
+            "INSERT INTO tasks (id, owner_id, kind, state, created_at, attempt, alive_until_ms, cancel_requested) \
+             VALUES ($1, $2, 'closure', 'running', 'x', 1, 1, $3)",
         )
         .bind(id)
         .bind(&owner)
-        .bind(json!(name).to_string())
         .bind(i64::from(id == "cancelled"))
-        .execute(&app.state.db)
+        .execute(&mut *transaction)
         .await
         .expect("a row");
+        sqlx::query("INSERT INTO task_inputs (task_id, input) VALUES ($1, $2)")
+            .bind(id)
+            .bind(json!(name).to_string())
+            .execute(&mut *transaction)
+            .await
+            .expect("a row");
+        transaction.commit().await.expect("commits");
     }
     assert_eq!(ended(&app, "lost").await["result"], "retried");
     assert_eq!(ended(&app, "cancelled").await["state"], "cancelled");
