@@ -80,34 +80,34 @@ pub(super) async fn insert(
     quota: Option<DocumentQuota>,
 ) -> Result<InsertOutcome, sqlx::Error> {
     let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
-    let unfinished: i64 = sqlx::query_scalar(
-        "SELECT COUNT(*) FROM tasks WHERE owner_id = $1 AND state IN ('queued', 'running')",
-    )
-    .bind(owner_id)
-    .fetch_one(&mut *transaction)
-    .await?;
-    if unfinished >= unfinished_max {
-        return Ok(InsertOutcome::TooMany);
-    }
-    if let Some(quota) = quota {
-        let (quota_bytes, used_bytes) =
-            (quota.quota_bytes(), quota.used_bytes(&mut transaction, owner_id).await?);
-        if used_bytes.saturating_add(input.len() as u64) > quota_bytes {
-            return Ok(InsertOutcome::Full { quota_bytes, used_bytes });
-        }
-    }
-    sqlx::query(
+    // The first statement writes, so that SQLite waits for other writers instead of refusing.
+    let outcome = sqlx::query(
         "INSERT INTO tasks (id, owner_id, kind, state, created_at, due_ms, stored_bytes) \
-         VALUES ($1, $2, $3, 'queued', $4, $5, $6)",
+         SELECT $1, $2, $3, 'queued', $4, $5, $7 WHERE \
+         (SELECT COUNT(*) FROM tasks WHERE owner_id = $2 AND state IN ('queued', 'running')) < $6",
     )
     .bind(&task.id)
     .bind(owner_id)
     .bind(&task.kind)
     .bind(&task.created_at)
     .bind(clock::now_unix_ms())
+    .bind(unfinished_max)
     .bind(quota.map_or(0, |_| bytes(input)))
     .execute(&mut *transaction)
     .await?;
+    if outcome.rows_affected() == 0 {
+        transaction.rollback().await?;
+        return Ok(InsertOutcome::TooMany);
+    }
+    if let Some(quota) = quota {
+        let (quota_bytes, used_bytes) =
+            (quota.quota_bytes(), quota.used_bytes(&mut transaction, owner_id).await?);
+        if used_bytes > quota_bytes {
+            transaction.rollback().await?;
+            let used_bytes = used_bytes.saturating_sub(input.len() as u64);
+            return Ok(InsertOutcome::Full { quota_bytes, used_bytes });
+        }
+    }
     sqlx::query("INSERT INTO task_inputs (task_id, input) VALUES ($1, $2)")
         .bind(&task.id)
         .bind(input)
