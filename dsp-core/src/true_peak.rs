@@ -33,6 +33,12 @@ const CHUNK_FRAMES: usize = 1_024;
 /// Number of frames of input beyond the frames that are measured.
 const EXTRA_FRAMES: usize = TAPS - 1;
 
+/// Maximum number of groups of [`LANES`] frames that are measured together, with silence after them.
+const MAX_GROUPS: usize = (2 * EXTRA_FRAMES + CHUNK_FRAMES + LANES).div_ceil(LANES);
+
+/// A window of seven groups has all frames that contribute to the values of its first group.
+const _: () = assert!(EXTRA_FRAMES + LANES <= 7 * LANES);
+
 /// The weights of two frames at the same distance before and after the middle of the window.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
@@ -208,10 +214,9 @@ on_best_instructions! {
 #[inline(always)]
 fn raise_peak<const PAIRS: usize>(filter: &Filter, window: &[f32], peak: &mut f32) {
     const NEAR: usize = (TAPS - NEAR_TAPS) / 2;
-    let mut start = 0;
-    while let Some(frames) = window.get(start..start + EXTRA_FRAMES + LANES) {
-        start += LANES;
-        let highest = highest(frames);
+    for (group, highest) in highest_of_windows(window).into_iter().enumerate() {
+        let start = group * LANES;
+        let Some(frames) = window.get(start..start + EXTRA_FRAMES + LANES) else { break };
         if highest * filter.highest <= *peak {
             continue;
         }
@@ -223,17 +228,21 @@ fn raise_peak<const PAIRS: usize>(filter: &Filter, window: &[f32], peak: &mut f3
     }
 }
 
+/// Returns the highest magnitude of the frames from each multiple of [`LANES`] on that contribute to
+/// the values between the next [`LANES`] frames.
 #[inline(always)]
-fn highest(frames: &[f32]) -> f32 {
-    let mut peaks = Lanes::zero();
-    for eight in frames.as_chunks::<LANES>().0 {
-        peaks = peaks.higher(Lanes::new(*eight).abs());
+fn highest_of_windows(window: &[f32]) -> [f32; MAX_GROUPS] {
+    let mut highest = [0.0; MAX_GROUPS];
+    for (highest, frames) in highest.iter_mut().zip(window.chunks(LANES)) {
+        *highest = frames.iter().fold(0.0, |peak, value| higher(value.abs(), peak));
     }
-    // The window is one frame shorter than whole chunks, so the last chunk repeats seven frames.
-    if let Some(last) = frames.last_chunk::<LANES>() {
-        peaks = peaks.higher(Lanes::new(*last).abs());
+    // The steps combine 2, 4 and 7 groups of frames.
+    for distance in [1, 2, 3] {
+        for group in 0..MAX_GROUPS - distance {
+            highest[group] = higher(highest[group], highest[group + distance]);
+        }
     }
-    peaks.to_array().into_iter().fold(0.0, higher)
+    highest
 }
 
 /// Returns the highest magnitude between each of eight frames and the frame after it, without the

@@ -48,24 +48,28 @@ impl SampleFormat {
     /// Decodes the stereo frames of a file and appends their samples to `left` and `right`, where
     /// full scale is 1. Bytes after the last whole frame are ignored.
     pub fn decode_stereo(self, audio: &[u8], left: &mut Vec<f32>, right: &mut Vec<f32>) {
-        let sample_bytes = self.bytes_per_sample();
-        for frame in audio.chunks_exact(2 * sample_bytes) {
-            let (first, second) = frame.split_at(sample_bytes);
-            left.push(self.decode(first));
-            right.push(self.decode(second));
+        let mut channels = [left, right];
+        match self {
+            Self::Pcm8 => deinterleave(audio, &mut channels, |[byte]| (f32::from(byte) - 128.0) / 128.0),
+            Self::Pcm16 => {
+                deinterleave(audio, &mut channels, |bytes| f32::from(i16::from_le_bytes(bytes)) / 32_768.0);
+            }
+            Self::Pcm24 => deinterleave(audio, &mut channels, |[low, middle, high]| {
+                i32::from_le_bytes([0, low, middle, high]) as f32 / 2_147_483_648.0
+            }),
+            Self::Float32 => deinterleave(audio, &mut channels, f32::from_le_bytes),
         }
     }
+}
 
-    /// Decodes one sample from its [`Self::bytes_per_sample`] bytes in the file.
-    fn decode(self, bytes: &[u8]) -> f32 {
-        match (self, bytes) {
-            (Self::Pcm8, &[byte]) => (f32::from(byte) - 128.0) / 128.0,
-            (Self::Pcm16, &[low, high]) => f32::from(i16::from_le_bytes([low, high])) / 32_768.0,
-            (Self::Pcm24, &[low, middle, high]) => {
-                i32::from_le_bytes([0, low, middle, high]) as f32 / 2_147_483_648.0
-            }
-            (Self::Float32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
-            _ => 0.0,
-        }
+/// Appends the samples of stereo frames to the two channels. `decode` decodes one sample.
+fn deinterleave<const BYTES: usize>(
+    audio: &[u8],
+    channels: &mut [&mut Vec<f32>; 2],
+    decode: impl Fn([u8; BYTES]) -> f32,
+) {
+    let frames = audio.as_chunks::<BYTES>().0.as_chunks::<2>().0;
+    for (channel, samples) in channels.iter_mut().enumerate() {
+        samples.extend(frames.iter().map(|frame| decode(frame[channel])));
     }
 }

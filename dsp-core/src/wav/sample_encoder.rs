@@ -76,15 +76,29 @@ impl SampleEncoder {
     }
 }
 
-/// Appends the bytes of integer samples to `encoded`.
+/// Replaces `encoded` by the bytes of integer samples.
 fn encode_steps(format: SampleFormat, [left, right]: &[Vec<i32>; 2], encoded: &mut Vec<u8>) {
-    let steps = left.iter().zip(right).flat_map(|(left, right)| [*left, *right]);
+    encoded.resize(2 * format.bytes_per_sample() * left.len(), 0);
     match format {
-        SampleFormat::Pcm8 => encoded.extend(steps.map(|step| (step + 128) as u8)),
-        SampleFormat::Pcm16 => steps.for_each(|step| encoded.extend_from_slice(&(step as i16).to_le_bytes())),
-        SampleFormat::Pcm24 | SampleFormat::Float32 => {
-            steps.for_each(|step| encoded.extend_from_slice(&step.to_le_bytes()[..3]));
-        }
+        SampleFormat::Pcm8 => interleave(left, right, encoded, |step| [(step + 128) as u8]),
+        SampleFormat::Pcm16 => interleave(left, right, encoded, |step| (step as i16).to_le_bytes()),
+        SampleFormat::Pcm24 | SampleFormat::Float32 => interleave(left, right, encoded, |step| {
+            let [low, middle, high, _] = step.to_le_bytes();
+            [low, middle, high]
+        }),
+    }
+}
+
+/// Writes the frames of two channels. `encode` encodes one sample.
+fn interleave<const BYTES: usize>(
+    left: &[i32],
+    right: &[i32],
+    encoded: &mut [u8],
+    encode: impl Fn(i32) -> [u8; BYTES],
+) {
+    let frames = encoded.as_chunks_mut::<BYTES>().0.as_chunks_mut::<2>().0;
+    for ((frame, left), right) in frames.iter_mut().zip(left).zip(right) {
+        *frame = [encode(*left), encode(*right)];
     }
 }
 

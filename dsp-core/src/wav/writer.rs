@@ -150,7 +150,9 @@ mod tests {
             assert_eq!(usize::from(reader.spec().bits_per_sample), 8 * format.bytes_per_sample());
             let samples: Vec<i32> = reader.samples().map(Result::unwrap).collect();
             assert_eq!(samples.len(), 2 * ramp.len());
-            let decoded = audio.chunks(format.bytes_per_sample()).map(|bytes| format.decode(bytes));
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            format.decode_stereo(&audio, &mut left, &mut right);
+            let decoded = left.iter().zip(&right).flat_map(|(left, right)| [*left, *right]);
             for ((sample, value), decoded) in
                 samples.iter().zip(ramp.iter().flat_map(|v| [v, v])).zip(decoded)
             {

@@ -168,3 +168,25 @@ async fn the_result_of_a_removed_task_no_longer_counts_towards_the_quota() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_does_not_write_the_input_of_a_task() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("x.db");
+    let url = format!("sqlite:{}", database.display());
+    let app = TestApp::with(&[("SF_DATABASE_URL", &url), ("SF_SERVE_TASKS", "off")]).await;
+    stop_upkeep(&app);
+    let (owner, db) = (owner(&app).await, &app.state.db);
+    insert(&app, &owner, "large", "queued").await;
+    sqlx::query("INSERT INTO task_inputs (task_id, input) VALUES ('large', $1)")
+        .bind(format!("\"{}\"", "x".repeat(8_000_000)))
+        .execute(db)
+        .await
+        .expect("a row");
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(db).await.expect("empties the log");
+    let claimed = store::claim(db, &Delivery::new("large".to_owned(), owner), 60_000).await;
+    let store::ClaimedTask { task, attempt, .. } = claimed.expect("queries").expect("is waiting");
+    store::heartbeat(db, &task, attempt, 60_000).await.expect("queries").expect("the attempt has its task");
+    let written_bytes = std::fs::metadata(database.with_extension("db-wal")).expect("a log").len();
+    assert!((1..100_000).contains(&written_bytes), "{written_bytes} bytes were written");
+}
