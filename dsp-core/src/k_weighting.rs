@@ -106,6 +106,7 @@ impl KWeighting {
     /// Creates the filters of libebur128, which ffmpeg also has, and with which people compare the
     /// loudness of files. The numerator of their high-pass is 1, -2, 1 at every sample rate, which
     /// changes the level by up to 0.03 dB.
+    #[cfg(feature = "std")]
     pub(crate) fn of_libebur128(sample_rate_hz: u32) -> Self {
         let mut filters = Self::new(sample_rate_hz);
         filters.high_pass.coefficients.b = HIGH_PASS.b;

@@ -7,9 +7,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::file_options::FileOptions;
-use super::render::DEFAULTS;
 use super::request::check_range;
-use super::sound_options::{FileSettings, SoundOptions};
+use super::sound_options::{FileSettings, SoundDefaults, SoundOptions};
 use super::unknown_options::refuse_unknown;
 use crate::error::{ApiError, ApiResult};
 use crate::rendering::selection::TickRange;
@@ -44,13 +43,15 @@ pub(super) struct CheckedMoreFile {
     pub(super) range: Option<TickRange>,
 }
 
-/// Checks the further files of a render whose first file has the range `first`.
+/// Checks the further files of a render whose first file has the range `first`. `defaults` are those
+/// of each file.
 ///
 /// # Errors
 /// 400 `too_many_files`, or the error of the first wrong file, with its place.
 pub(super) fn check_more_files(
     first: Option<TickRange>,
     files: Vec<MoreFile>,
+    defaults: SoundDefaults,
 ) -> ApiResult<Vec<CheckedMoreFile>> {
     let count = files.len() + 1;
     if count > FILES_MAX {
@@ -66,16 +67,16 @@ pub(super) fn check_more_files(
     let checked = files
         .into_iter()
         .enumerate()
-        .map(|(index, file)| file.check().map_err(|error| in_file(index, error)));
+        .map(|(index, file)| file.check(defaults).map_err(|error| in_file(index, error)));
     checked.collect()
 }
 
 impl MoreFile {
-    fn check(self) -> ApiResult<CheckedMoreFile> {
+    fn check(self, defaults: SoundDefaults) -> ApiResult<CheckedMoreFile> {
         let Self { file, sound, range, other } = self;
         refuse_unknown(other.iter())?;
         check_range(range)?;
-        Ok(CheckedMoreFile { settings: FileSettings::check(file.check()?, sound, DEFAULTS)?, range })
+        Ok(CheckedMoreFile { settings: FileSettings::check(file.check()?, sound, defaults)?, range })
     }
 }
 

@@ -127,8 +127,9 @@ impl RenderRequest {
     async fn into_job(self, state: &AppState, owner_id: &str) -> ApiResult<ExportJob<Render>> {
         let Self { file, selection, more_files, export } = self;
         let (file, selection) = (file.check()?, selection.check()?);
-        let operation =
-            Render { more_files: check_more_files(selection.range, more_files.unwrap_or_default())? };
+        let operation = Render {
+            more_files: check_more_files(selection.range, more_files.unwrap_or_default(), DEFAULTS)?,
+        };
         ExportJob::new(state, owner_id, export, file, selection, operation).await
     }
 }

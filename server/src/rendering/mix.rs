@@ -16,9 +16,6 @@ pub use super::report::{FileReport, LeftOutOfRender, MixReport};
 use super::sources::{Prepared, Sources, has_notes};
 use super::{Observer, threads};
 
-/// Peak below which a track counts as silent: -100 dBFS.
-pub(super) const SILENT_PEAK: f32 = 1e-5;
-
 /// Renders a project as a complete file into `destination`.
 ///
 /// The engine runs at the project's sample rate, as in playback. If the file has another rate, its

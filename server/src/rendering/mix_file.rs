@@ -12,9 +12,8 @@ use super::Observer;
 use super::chapters::chapters;
 use super::delivery::{Content, Delivery};
 use super::error::RenderError;
-use super::mix::SILENT_PEAK;
 use super::options::MixOptions;
-use super::report::{LimiterReport, MixReport};
+use super::report::{LimiterReport, MixReport, SILENT_PEAK};
 use super::sources::{Prepared, Sources};
 use super::temporary::Temporary;
 

@@ -68,6 +68,9 @@ impl LimiterReport {
 /// Difference from the target loudness from which a warning is given, in LU.
 const DIFFERENT_LU: f64 = 0.5;
 
+/// Peak below which a track or a mix counts as silent: -100 dBFS.
+pub(super) const SILENT_PEAK: f32 = 1e-5;
+
 /// Text of the warning about a silent render.
 const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
 
