@@ -47,7 +47,7 @@ pub(super) struct CheckedMoreFile {
 /// of each file.
 ///
 /// # Errors
-/// 400 `too_many_files`, or the error of the first wrong file, with its place.
+/// 400 `too_many_files`, or the error of the first wrong file, whose detail names the file.
 pub(super) fn check_more_files(
     first: Option<TickRange>,
     files: Vec<MoreFile>,
@@ -80,7 +80,7 @@ impl MoreFile {
     }
 }
 
-/// Adds the place of the file to the detail of an error.
+/// Names the file in the detail of an error.
 fn in_file(index: usize, error: ApiError) -> ApiError {
     let placed = |detail| format!("`more_files[{index}]`: {detail}");
     match error {

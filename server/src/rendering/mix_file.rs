@@ -110,8 +110,8 @@ impl<W: Write + Seek> RunningFile<W> {
         self.levels.add(levels);
     }
 
-    /// Completes the file. `audible` are the indices of the tracks that should be heard somewhere in
-    /// the song. Returns the index of the file and its report.
+    /// Completes the file. `audible` are the indices of the tracks that play somewhere in the
+    /// song and are not muted. Returns the index of the file and its report.
     pub(super) fn finish(
         self,
         prepared: &Prepared,

@@ -22,7 +22,10 @@ export function sectionsOf(song: Structure, endTick: number): Section[] {
   return inOrder([...items, ...markerSections(song, endTick).filter((section) => !isItem(section))]);
 }
 
-/** Returns the sections that divide a song: its section items, or, without them, the parts between its markers. */
+/**
+ * Returns the sections that divide a song: its section items, or, without them, the parts between
+ * its markers.
+ */
 export function divisionOf(song: Structure, endTick: number): Section[] {
   const items = itemSections(song);
   return inOrder(items.length > 0 ? items : markerSections(song, endTick));
