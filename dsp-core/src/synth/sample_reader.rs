@@ -2,7 +2,7 @@
 
 use super::chunk::CHUNK_FRAMES;
 use super::interpolation::{
-    FRAME, Kernel, Pcm16, SILENT_WINDOW, UNIT_16, WINDOW_FRAMES, WINDOW_VALUES, Window,
+    FRAME, Kernel, Pcm16, READ_AHEAD, SILENT_WINDOW, UNIT_16, WINDOW_FRAMES, WINDOW_VALUES, Window,
 };
 use crate::simd::prefetch;
 use crate::soundfont::Wave;
@@ -189,7 +189,7 @@ impl SampleReader {
     }
 
     /// Returns `count` frames, starting with `first`, if they are contiguous in the wave; otherwise
-    /// `None`.
+    /// `None`. Where the wave goes on, [`READ_AHEAD`] values follow.
     #[inline(always)]
     fn contiguous<'a>(&self, wave: Wave<'a>, first: i64, count: usize) -> Option<&'a [Pcm16]> {
         let SampleRegion { start, end, loop_start, loop_end, .. } = self.region;
@@ -198,7 +198,8 @@ impl SampleReader {
         if first < lowest || first + count as i64 > limit {
             return None;
         }
-        wave.high.get(first as usize..first as usize + count)
+        let values = wave.high.get(first as usize..)?;
+        values.get(..count + READ_AHEAD).or_else(|| values.get(..count))
     }
 
     /// Fills `out` with the next interpolated values.
@@ -217,7 +218,7 @@ impl SampleReader {
                     Some(values) => values,
                     None => {
                         self.copy_pcm16(wave, first, &mut buffer.pcm16[..count]);
-                        &buffer.pcm16[..count]
+                        &buffer.pcm16[..count + READ_AHEAD]
                     }
                 };
                 read_pcm16(values, self.fraction, self.step, chunk);

@@ -1,5 +1,7 @@
 //! Peak and RMS meter of a channel strip.
 
+use crate::simd::on_best_instructions;
+
 /// Peaks and power of left and right since the last calls of [`Self::take_peaks`] and
 /// [`Self::take_rms`].
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,6 +69,7 @@ impl Lanes {
 
     /// Returns the highest magnitude and the sum of squares of all measured values and of
     /// `remainder`.
+    #[inline(always)]
     fn total(&self, remainder: &[f32]) -> (f32, f32) {
         let peak = self.peaks.iter().chain(remainder).fold(0.0, |peak, value| larger(peak, *value));
         let power: f32 =
@@ -76,20 +79,31 @@ impl Lanes {
 }
 
 /// Returns the larger of a peak and the magnitude of a value.
+#[inline(always)]
 fn larger(peak: f32, value: f32) -> f32 {
     if value.abs() > peak { value.abs() } else { peak }
 }
 
-/// Returns the highest magnitude and the sum of squares.
-fn measure(values: &[f32]) -> (f32, f32) {
+on_best_instructions! {
+    /// Returns the highest magnitude and the sum of squares.
+    fn measure(values: &[f32]) -> (f32, f32) = measure_inline;
+}
+
+#[inline(always)]
+fn measure_inline(values: &[f32]) -> (f32, f32) {
     let mut lanes = Lanes::default();
     let (chunks, remainder) = values.as_chunks::<WIDTH>();
     chunks.iter().for_each(|values| lanes.measure(values));
     lanes.total(remainder)
 }
 
-/// Like [`measure`], but also adds the values times `gain` to `sums`.
-fn measure_and_add(sums: &mut [f32], values: &[f32], gain: f32) -> (f32, f32) {
+on_best_instructions! {
+    /// Like [`measure`], but also adds the values times `gain` to `sums`.
+    fn measure_and_add(sums: &mut [f32], values: &[f32], gain: f32) -> (f32, f32) = measure_and_add_inline;
+}
+
+#[inline(always)]
+fn measure_and_add_inline(sums: &mut [f32], values: &[f32], gain: f32) -> (f32, f32) {
     let mut lanes = Lanes::default();
     let (wide_sums, remainder_sums) = sums.as_chunks_mut::<WIDTH>();
     let (chunks, remainder) = values.as_chunks::<WIDTH>();

@@ -15,5 +15,5 @@ mod sinc_table;
 mod window;
 
 pub(super) use kernel::Kernel;
-pub(super) use pcm16::{Pcm16, UNIT_16};
+pub(super) use pcm16::{Pcm16, READ_AHEAD, UNIT_16};
 pub(super) use window::{FRAME, SILENT_WINDOW, WINDOW_FRAMES, WINDOW_VALUES, Window};

@@ -5,6 +5,9 @@
 //! register. Two quads are interleaved if there are more than four voices: one quad computes while
 //! the results of the other are pending.
 
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx2;
+
 use wide::f32x4;
 
 use super::chunk::{CHUNK_FRAMES, Chunk, GROUP_VOICES};
@@ -126,20 +129,36 @@ impl VoiceFilter {
 /// The filters of the voices of a group. They start at index 0 and have no gaps.
 pub(super) type Filters<'a> = [Option<&'a mut VoiceFilter>; GROUP_VOICES];
 
+/// Filters the first `frames` frames of the first `count` chunks in place. Each chunk uses the
+/// filter with the same index. `ramping` says whether any coefficient of a quad pair ramps.
+pub(super) fn filter(
+    filters: &mut Filters<'_>,
+    chunks: &mut [Chunk; GROUP_VOICES],
+    count: usize,
+    ramping: [bool; QUAD_PAIRS],
+    frames: usize,
+) {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if count > QUAD && crate::simd::avx2() {
+        #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
+        // SAFETY: `avx2` has just found the one feature that the function needs.
+        return unsafe { avx2::filter(filters, chunks, count, ramping, frames) };
+    }
+    filter_by_quads(filters, chunks, count, ramping, frames);
+}
+
 on_best_instructions! {
-    /// Filters the first `frames` frames of the first `count` chunks in place. Each chunk uses the
-    /// filter with the same index. `ramping` says whether any coefficient of a quad pair ramps.
-    pub(super) fn filter(
+    fn filter_by_quads(
         filters: &mut Filters<'_>,
         chunks: &mut [Chunk; GROUP_VOICES],
         count: usize,
         ramping: [bool; QUAD_PAIRS],
         frames: usize,
-    ) = filter_inline;
+    ) = filter_by_quads_inline;
 }
 
 #[inline(always)]
-fn filter_inline(
+fn filter_by_quads_inline(
     filters: &mut Filters<'_>,
     chunks: &mut [Chunk; GROUP_VOICES],
     count: usize,
