@@ -4,16 +4,19 @@
 //! text instead, and [`View`] reads values in place without allocating.
 
 mod compact;
+mod index;
 mod view;
 mod write;
 
 use core::fmt;
+use std::sync::OnceLock;
 
 use serde::de::{self, DeserializeSeed as _, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use compact::Compact;
+use index::ContainerIndex;
 pub use view::{Key, Kind, View};
 pub use write::{ObjectWriter, push_list, push_text};
 
@@ -21,8 +24,12 @@ pub use write::{ObjectWriter, push_list, push_text};
 ///
 /// Numbers and strings have the form that `serde_json` writes, so equal documents have equal texts.
 /// Inside another document, a `JsonText` is serialized as a string that contains the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JsonText(String);
+#[derive(Debug)]
+pub struct JsonText {
+    text: String,
+    /// Made by the first view.
+    index: OnceLock<ContainerIndex>,
+}
 
 impl JsonText {
     /// Checks JSON and removes its whitespace. Needs as much memory as the text.
@@ -40,7 +47,7 @@ impl JsonText {
     /// Converts a tree of values to its text.
     #[must_use]
     pub fn of_value(value: &Value) -> Self {
-        Self(value.to_string())
+        Self::of_written(value.to_string())
     }
 
     /// Serializes `value` to JSON text without building a tree of values.
@@ -48,25 +55,25 @@ impl JsonText {
     /// # Errors
     /// The value cannot be written as JSON, such as a map whose keys are not strings.
     pub fn write(value: &impl Serialize) -> Result<Self, serde_json::Error> {
-        serde_json::to_string(value).map(Self)
+        serde_json::to_string(value).map(Self::of_written)
     }
 
     /// The value as a view into the text.
     #[must_use]
     pub fn view(&self) -> View<'_> {
-        View::of_checked(&self.0)
+        View::of_checked(&self.text, self.index.get_or_init(|| ContainerIndex::of(&self.text)))
     }
 
     /// The JSON text, as it was read.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// The text as a string.
     #[must_use]
     pub fn into_string(self) -> String {
-        self.0
+        self.text
     }
 
     /// Returns the object with the field `name` set to the string `value`. A missing field is
@@ -77,7 +84,7 @@ impl JsonText {
         if root.kind() != Kind::Object {
             return self.clone();
         }
-        let mut out = String::with_capacity(self.0.len() + name.len() + value.len() + 16);
+        let mut out = String::with_capacity(self.text.len() + name.len() + value.len() + 16);
         let mut object = ObjectWriter::new(&mut out);
         let mut is_set = false;
         for (key, field) in root.fields() {
@@ -92,28 +99,42 @@ impl JsonText {
             object.text(name, value);
         }
         object.end();
-        Self(out)
+        Self::of_written(out)
     }
 
     fn of_compact(text: Vec<u8>) -> Self {
-        Self(String::from_utf8(text).expect("JSON is written as UTF-8"))
+        Self::of_written(String::from_utf8(text).expect("JSON is written as UTF-8"))
     }
 
     /// Wraps text that this crate assembled from checked parts.
     pub(crate) fn of_written(text: String) -> Self {
-        Self(text)
+        Self { text, index: OnceLock::new() }
     }
 }
 
+impl Clone for JsonText {
+    fn clone(&self) -> Self {
+        Self::of_written(self.text.clone())
+    }
+}
+
+impl PartialEq for JsonText {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for JsonText {}
+
 impl fmt::Display for JsonText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.text)
     }
 }
 
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
+        serializer.serialize_str(&self.text)
     }
 }
 

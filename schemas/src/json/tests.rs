@@ -89,3 +89,40 @@ fn a_field_is_replaced_or_appended() {
     assert_eq!(serde_json::from_value::<JsonText>(written).unwrap(), text);
     assert_eq!(serde_json::from_value::<JsonText>(json!({"a": 1, "b": [2]})).unwrap(), text);
 }
+
+/// Reads all values of a view, and checks that they equal those of a tree.
+fn assert_reads(view: View<'_>, value: &Value) {
+    match value {
+        Value::Array(entries) => {
+            assert_eq!(view.entries().count(), entries.len());
+            view.entries().zip(entries).for_each(|(view, value)| assert_reads(view, value));
+        }
+        Value::Object(fields) => {
+            assert_eq!(view.fields().count(), fields.len());
+            for ((key, view), (name, value)) in view.fields().zip(fields) {
+                assert_eq!(key.name(), name.as_str());
+                assert_reads(view, value);
+            }
+        }
+        other => assert_eq!(view.to_value(), *other),
+    }
+}
+
+#[test]
+fn views_read_long_and_short_lists_and_objects() {
+    // The index has only the long ones. The lengths are around its minimum, alone and nested.
+    let text_of = |bytes: usize| "]}\"\\,".chars().cycle().take(bytes).collect::<String>();
+    let lists: Vec<Value> = (0..40)
+        .map(|n| json!([text_of(1_000 + n * 10), {"inner": [n, text_of(n), {}, []], "x": null}]))
+        .collect();
+    let mut value = json!({"lists": lists, "short": [1, [2, [3]]], "notes": vec![json!({"tick": 5}); 3_000]});
+    for level in 0..20 {
+        value = json!([level, value, {"after": [level]}]);
+    }
+    let text = JsonText::of_value(&value);
+    assert_reads(text.view(), &value);
+    // A copy has an index of its own.
+    let copy = text.clone();
+    drop(text);
+    assert_reads(copy.view(), &value);
+}

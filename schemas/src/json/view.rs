@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::index::ContainerIndex;
+
 /// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -23,7 +25,10 @@ pub enum Kind {
 
 /// A value in the text of a [`super::JsonText`].
 #[derive(Debug, Clone, Copy)]
-pub struct View<'t>(&'t str);
+pub struct View<'t> {
+    text: &'t str,
+    index: &'t ContainerIndex,
+}
 
 /// The name of a field, with its quotes and escapes.
 #[derive(Debug, Clone, Copy)]
@@ -54,21 +59,22 @@ impl<'t> Key<'t> {
 }
 
 impl<'t> View<'t> {
-    /// A view of `text`, which must be one value of checked JSON without whitespace.
-    pub(super) fn of_checked(text: &'t str) -> Self {
-        Self(text)
+    /// A view of `text`, which must be one value of checked JSON without whitespace. `index` is the
+    /// index of this text.
+    pub(super) fn of_checked(text: &'t str, index: &'t ContainerIndex) -> Self {
+        Self { text, index }
     }
 
     /// The text of the value.
     #[must_use]
     pub fn as_json(self) -> &'t str {
-        self.0
+        self.text
     }
 
     /// The type of the value.
     #[must_use]
     pub fn kind(self) -> Kind {
-        match self.0.as_bytes().first() {
+        match self.text.as_bytes().first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::List,
             Some(b'"') => Kind::Text,
@@ -81,19 +87,19 @@ impl<'t> View<'t> {
     /// The value, if it is a string.
     #[must_use]
     pub fn as_text(self) -> Option<Cow<'t, str>> {
-        (self.kind() == Kind::Text).then(|| decoded(self.0))
+        (self.kind() == Kind::Text).then(|| decoded(self.text))
     }
 
     /// Whether the value is the string `text`, which has no characters that JSON escapes.
     #[must_use]
     pub fn is_text(self, text: &str) -> bool {
-        self.kind() == Kind::Text && &self.0[1..self.0.len() - 1] == text
+        self.kind() == Kind::Text && &self.text[1..self.text.len() - 1] == text
     }
 
     /// The value, if it is a number.
     #[must_use]
     pub fn as_number(self) -> Option<f64> {
-        (self.kind() == Kind::Number).then(|| self.0.parse().ok()).flatten()
+        (self.kind() == Kind::Number).then(|| self.text.parse().ok()).flatten()
     }
 
     /// The fields of an object in their order. A value of another type has no fields.
@@ -101,13 +107,13 @@ impl<'t> View<'t> {
         let mut parts = self.parts(Kind::Object);
         core::iter::from_fn(move || {
             let key = parts.next()?;
-            Some((Key(key), View(parts.next()?)))
+            Some((Key(key), View { text: parts.next()?, index: self.index }))
         })
     }
 
     /// The entries of a list. A value of another type has no entries.
     pub fn entries(self) -> impl Iterator<Item = View<'t>> {
-        self.parts(Kind::List).map(View)
+        self.parts(Kind::List).map(move |text| View { text, index: self.index })
     }
 
     /// The value of a field of an object. If the name occurs several times, it is the last value.
@@ -130,18 +136,19 @@ impl<'t> View<'t> {
     /// The value as a tree. Use it only for values that are known to be small.
     #[must_use]
     pub fn to_value(self) -> Value {
-        serde_json::from_str(self.0).unwrap_or_default()
+        serde_json::from_str(self.text).unwrap_or_default()
     }
 
     fn parts(self, kind: Kind) -> Parts<'t> {
-        let text = if self.kind() == kind { &self.0[1..] } else { "]" };
-        Parts { text }
+        let text = if self.kind() == kind { &self.text[1..] } else { "]" };
+        Parts { text, index: self.index }
     }
 }
 
 /// Iterates over the keys and values of an object, or the entries of a list.
 struct Parts<'t> {
     text: &'t str,
+    index: &'t ContainerIndex,
 }
 
 impl<'t> Iterator for Parts<'t> {
@@ -153,49 +160,10 @@ impl<'t> Iterator for Parts<'t> {
         if matches!(text.as_bytes().first(), None | Some(b']' | b'}')) {
             return None;
         }
-        let (part, remaining) = text.split_at(value_length(text.as_bytes()));
+        let (part, remaining) = text.split_at(self.index.value_bytes(text));
         self.text = remaining;
         Some(part)
     }
-}
-
-/// Length in bytes of the value at the start of `bytes`.
-fn value_length(bytes: &[u8]) -> usize {
-    match bytes[0] {
-        b'"' => string_length(bytes),
-        b'{' | b'[' => {
-            let (mut depth, mut index) = (0_usize, 0);
-            while index < bytes.len() {
-                match bytes[index] {
-                    b'"' => {
-                        index += string_length(&bytes[index..]);
-                        continue;
-                    }
-                    b'{' | b'[' => depth += 1,
-                    b'}' | b']' => depth -= 1,
-                    _ => {}
-                }
-                index += 1;
-                if depth == 0 {
-                    break;
-                }
-            }
-            index
-        }
-        _ => bytes.iter().position(|byte| matches!(byte, b',' | b']' | b'}')).unwrap_or(bytes.len()),
-    }
-}
-
-fn string_length(bytes: &[u8]) -> usize {
-    let mut index = 1;
-    while index < bytes.len() {
-        match bytes[index] {
-            b'"' => return index + 1,
-            b'\\' => index += 2,
-            _ => index += 1,
-        }
-    }
-    bytes.len()
 }
 
 fn decoded(quoted: &str) -> Cow<'_, str> {

@@ -1,14 +1,22 @@
 //! The thread pool that all renders share. Together with the thread of a render, it has one thread
 //! per processor.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use dsp_core::render::{RenderThreads, SingleThread};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A pool of threads that help the thread of a render.
+/// A pool of threads that help the threads of renders.
+///
+/// A render never waits for a thread that helps another render. With many renders at a time, each
+/// one has its own thread, and the operating system shares the processors among them.
 #[derive(Debug)]
-pub struct Threads(ThreadPool);
+pub struct Threads {
+    pool: ThreadPool,
+    /// Number of threads that help no render.
+    idle: AtomicUsize,
+}
 
 impl Threads {
     /// Starts a pool of `count` helping threads. Returns `None` if the system cannot start them.
@@ -16,7 +24,7 @@ impl Threads {
     pub fn new(count: usize) -> Option<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(|n| format!("render-{n}")).build();
         match pool {
-            Ok(pool) => Some(Self(pool)),
+            Ok(pool) => Some(Self { pool, idle: AtomicUsize::new(count) }),
             Err(error) => {
                 tracing::warn!(%error, count, "cannot start render threads; renders use one thread");
                 None
@@ -25,9 +33,26 @@ impl Threads {
     }
 }
 
+/// A thread of the pool that helps a render. Dropping it makes the thread idle again.
+struct Helper<'t>(&'t AtomicUsize);
+
+impl<'t> Helper<'t> {
+    /// Takes an idle thread; `None` if all are busy.
+    fn take(idle: &'t AtomicUsize) -> Option<Self> {
+        let taken = idle.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |idle| idle.checked_sub(1));
+        taken.is_ok().then(|| Self(idle))
+    }
+}
+
+impl Drop for Helper<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 impl RenderThreads for Threads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
-        let helpers = self.0.current_num_threads().min(jobs.len().saturating_sub(1));
+        let others = jobs.len().saturating_sub(1);
         let remaining = Mutex::new(jobs.iter_mut());
         // Jobs take different times, so each thread takes one job at a time.
         let run_remaining = || {
@@ -36,9 +61,13 @@ impl RenderThreads for Threads {
                 job();
             }
         };
-        self.0.in_place_scope(|scope| {
-            for _ in 0..helpers {
-                scope.spawn(|_| run_remaining());
+        self.pool.in_place_scope(|scope| {
+            for helper in std::iter::from_fn(|| Helper::take(&self.idle)).take(others) {
+                let run_remaining = &run_remaining;
+                scope.spawn(move |_| {
+                    let _helper = helper;
+                    run_remaining();
+                });
             }
             run_remaining();
         });
