@@ -17,12 +17,20 @@ const RETRY_AFTER_SECS: u64 = 5;
 
 /// Tells running work whether its caller still waits for the result.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Caller(Arc<AtomicBool>);
+pub(crate) struct Caller {
+    has_disconnected: Arc<AtomicBool>,
+    /// The user of the work, if it has one.
+    user: Option<Arc<UserPermits>>,
+}
 
 impl Caller {
-    /// Whether the caller has disconnected.
+    /// Whether the caller has disconnected, or its account has been disabled.
     pub(crate) fn has_disconnected(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.has_disconnected.load(Ordering::Relaxed) || self.is_disabled()
+    }
+
+    fn is_disabled(&self) -> bool {
+        self.user.as_ref().is_some_and(|user| user.is_disabled.load(Ordering::Relaxed))
     }
 }
 
@@ -32,7 +40,7 @@ struct RequestGuard(Caller);
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.has_disconnected.store(true, Ordering::Relaxed);
     }
 }
 
@@ -72,6 +80,8 @@ pub(crate) struct Permits {
 struct UserPermits {
     free: Arc<Semaphore>,
     waiting: WaitingWork,
+    /// Whether the account has been disabled since its work began.
+    is_disabled: AtomicBool,
 }
 
 /// Totals of the waiting work.
@@ -194,19 +204,33 @@ impl Permits {
         part()
     }
 
+    /// Ends the running and the waiting work of a user whose account has been disabled.
+    pub(crate) fn end_work_of(&self, user_id: &str) {
+        let ended = self.users.lock().unwrap_or_else(PoisonError::into_inner).remove(user_id);
+        if let Some(user) = ended.as_ref().and_then(Weak::upgrade) {
+            user.is_disabled.store(true, Ordering::Relaxed);
+        }
+    }
+
     async fn run_with_permit<T: Send + 'static>(
         &self,
         permits: HeldPermits,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let request = RequestGuard(Caller::default());
+        let user = permits.0.as_ref().map(|(_, user)| Arc::clone(user));
+        let request = RequestGuard(Caller { user, ..Caller::default() });
         let caller = request.0.clone();
         let running = tokio::task::spawn_blocking(move || {
             // Released when the work ends, even if it panics.
             let _held = permits;
             work(&caller)
         });
-        running.await?
+        let result = running.await?;
+        if request.0.is_disabled() {
+            let detail = "The account was disabled while the service worked on this request.".to_owned();
+            return Err(ApiError::Unauthorized { code: "account_disabled", detail });
+        }
+        result
     }
 
     /// Acquires permits for work of `weight`. While the request waits, it counts as
@@ -276,7 +300,11 @@ impl Permits {
         }
         users.retain(|_, user| user.strong_count() > 0);
         let free = Arc::new(Semaphore::new(self.bounds.per_user as usize));
-        let new = Arc::new(UserPermits { free, waiting: WaitingWork::default() });
+        let new = Arc::new(UserPermits {
+            free,
+            waiting: WaitingWork::default(),
+            is_disabled: AtomicBool::new(false),
+        });
         users.insert(user_id.to_owned(), Arc::downgrade(&new));
         new
     }
@@ -486,6 +514,35 @@ mod tests {
         started.await.expect("runs");
         caller.abort();
         work_ended.await.expect("ends");
+    }
+
+    #[tokio::test]
+    async fn work_ends_when_its_account_is_disabled() {
+        let permits = Arc::new(Permits::counted("tests", 2, 9));
+        let (started_sender, started) = oneshot::channel();
+        let (first, second) = (Arc::clone(&permits), Arc::clone(&permits));
+        let running = tokio::spawn(async move {
+            let work = move |caller: &Caller| {
+                let _ = started_sender.send(());
+                while !caller.has_disconnected() {
+                    std::thread::yield_now();
+                }
+                Ok(())
+            };
+            first.run_for("ada", 1, work).await
+        });
+        started.await.expect("runs");
+        let stops = |caller: &Caller| Ok(caller.has_disconnected());
+        let waiting = tokio::spawn(async move { second.run_for("ada", 1, stops).await });
+        while permits.waiting.requests.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        permits.end_work_of("ada");
+        for refused in [running.await.expect("no panic"), waiting.await.expect("no panic").map(drop)] {
+            assert!(matches!(refused, Err(ApiError::Unauthorized { code: "account_disabled", .. })));
+        }
+        // An account that has been enabled again works as before.
+        assert!(!permits.run_for("ada", 1, stops).await.expect("runs"));
     }
 
     #[tokio::test]

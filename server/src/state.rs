@@ -163,6 +163,14 @@ impl Deref for AppState {
 }
 
 impl AppState {
+    /// Ends the work that an account's requests wait for, because the account has been disabled.
+    pub(crate) fn end_work_of(&self, user_id: &str) {
+        let ArchiveLimits { imports, exports, .. } = &self.archives;
+        for permits in [&*self.exports.renders, &self.audio.decoding, imports, exports] {
+            permits.end_work_of(user_id);
+        }
+    }
+
     /// Opens everything that `config` defines, such as the storage folder, the database, the keys
     /// and the threads.
     ///

@@ -160,8 +160,8 @@ pub(super) async fn create(
 pub(super) struct UserChange {
     /// The new role.
     role: Option<Role>,
-    /// Whether the account is disabled. Disabling ends its tokens, suspends its API keys and
-    /// cancels its tasks.
+    /// Whether the account is disabled. Disabling ends its tokens and its work, suspends its API
+    /// keys and cancels its tasks.
     disabled: Option<bool>,
     /// Quota of audio in bytes, 0 to 2^50; null: `SF_AUDIO_QUOTA_BYTES` applies.
     #[serde(default, deserialize_with = "present")]
@@ -195,7 +195,12 @@ pub(super) async fn change(
         ));
     }
     let (before, after) = management::change_user(&state.db, &id, change.role, change.disabled).await?;
-    let cancelled = if after.disabled { state.tasks.cancel_all_of(&id).await? } else { 0 };
+    let cancelled = if after.disabled {
+        state.end_work_of(&id);
+        state.tasks.cancel_all_of(&id).await?
+    } else {
+        0
+    };
     record_change(&state, &admin.who(), &before, &after, cancelled).await;
     if let Some(quota_bytes) = change.audio_quota_bytes {
         storage::set_quota(&state.db, &id, quota_bytes).await?;

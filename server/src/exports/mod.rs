@@ -75,7 +75,7 @@ pub struct Exports {
     budget: Arc<RenderBudget>,
     /// Permits for renders that are answered directly, weighted by the size of their requests in
     /// KiB.
-    renders: Arc<Permits>,
+    pub(crate) renders: Arc<Permits>,
     /// Permits to list renders, each of which has a file with its description.
     lists: Permits,
 }

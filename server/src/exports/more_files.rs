@@ -61,7 +61,7 @@ pub(super) fn check_more_files(
     let at_once = most_at_once(&ranges);
     if at_once > WRITTEN_AT_ONCE_MAX {
         return Err(too_many(format!(
-            "{at_once} files of the render have the same part of the song; at most {WRITTEN_AT_ONCE_MAX} are allowed."
+            "The parts of {at_once} files overlap at one moment of the song; at most {WRITTEN_AT_ONCE_MAX} files may contain the same moment."
         )));
     }
     let checked = files

@@ -27,8 +27,8 @@ const FOLDER: &str = "bundles";
 /// Limits on the work with archives. Imports and exports do not wait for each other.
 #[derive(Debug)]
 pub(crate) struct ArchiveLimits {
-    imports: Permits,
-    exports: Permits,
+    pub(crate) imports: Permits,
+    pub(crate) exports: Permits,
     /// Turns to read a document, during an import.
     reading: Permits,
     /// Turns to write a document, during an export.
