@@ -2,6 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
+use std::time::Instant;
 
 use sqlx::{Any, AnyConnection, Transaction};
 
@@ -52,7 +53,7 @@ pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
 pub(crate) struct Locked {
     transaction: Transaction<'static, Any>,
     /// Released after the transaction, because fields are dropped in their order.
-    _turn: Turn,
+    _turns: Vec<Turn>,
 }
 
 impl Locked {
@@ -83,24 +84,32 @@ impl DerefMut for Locked {
 /// no connection, so that readers can use all connections.
 static LOCK_TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 
-/// Begins a transaction that has the lock `name` until the transaction ends. On SQLite, only one
-/// transaction writes at a time, so all names share one lock.
+/// Begins a transaction that has the lock `name` until the transaction ends.
+///
+/// On SQLite, only one transaction writes at a time, so all names share a lock, too. A transaction
+/// waits for its name first. So only one transaction of each name waits for the shared lock, and a
+/// user with many requests does not make others wait for all of them.
 ///
 /// # Errors
 /// Those of [`lock`].
 pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<Locked, sqlx::Error> {
     let (kind, url) = (kind(db), db.connect_options().database_url.to_string());
-    let key = match kind {
-        Kind::Sqlite => url,
-        Kind::Postgres => format!("{url} {name}"),
+    let of_name = format!("{url} {name}");
+    let keys = match kind {
+        Kind::Sqlite => vec![of_name, url],
+        Kind::Postgres => vec![of_name],
     };
-    let turn = LOCK_TURNS.wait(key, db.options().get_acquire_timeout()).await;
-    let turn = turn.ok_or(sqlx::Error::PoolTimedOut)?;
+    let (began, longest_wait) = (Instant::now(), db.options().get_acquire_timeout());
+    let mut turns = Vec::with_capacity(keys.len());
+    for key in keys {
+        let turn = LOCK_TURNS.wait(key, longest_wait.saturating_sub(began.elapsed())).await;
+        turns.push(turn.ok_or(sqlx::Error::PoolTimedOut)?);
+    }
     let mut transaction = db.begin().await?;
     if kind == Kind::Postgres {
         take_advisory_lock(&mut transaction, name).await?;
     }
-    Ok(Locked { transaction, _turn: turn })
+    Ok(Locked { transaction, _turns: turns })
 }
 
 async fn take_advisory_lock(connection: &mut AnyConnection, name: &str) -> Result<(), sqlx::Error> {

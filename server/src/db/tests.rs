@@ -1,5 +1,6 @@
 //! Tests of opening, locking and migrating databases.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -118,6 +119,35 @@ async fn waiting_for_a_lock_occupies_no_connection() {
     for task in waiting {
         task.await.expect("the task ends").expect("the task gets the lock");
     }
+}
+
+#[tokio::test]
+async fn many_transactions_with_a_lock_do_not_go_before_one_with_another_lock() {
+    let database = TestDatabase::make().await;
+    let db = database.open().await;
+    let begun = Arc::new(Mutex::new(Vec::new()));
+    let first = begin_locked(&db, "ada").await.expect("the lock is free");
+    let begin = |name: &'static str| {
+        let (db, begun) = (db.clone(), Arc::clone(&begun));
+        tokio::spawn(async move {
+            let locked = begin_locked(&db, name).await?;
+            begun.lock().expect("a lock").push(name);
+            locked.rollback().await
+        })
+    };
+    let mut waiting: Vec<_> = (0..5).map(|_| begin("ada")).collect();
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    waiting.push(begin("bob"));
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    first.rollback().await.expect("releases the lock");
+    for task in waiting {
+        task.await.expect("the task ends").expect("the task gets the lock");
+    }
+    assert_eq!(begun.lock().expect("a lock").iter().position(|name| *name == "bob"), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
