@@ -293,6 +293,12 @@ impl Permits {
         self.bounds.running as usize - self.free.available_permits()
     }
 
+    /// Returns the number of requests that wait.
+    #[cfg(test)]
+    pub(crate) fn waiting_requests(&self) -> u64 {
+        self.waiting.requests.load(Ordering::Relaxed)
+    }
+
     fn user(&self, user_id: &str) -> Arc<UserPermits> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(existing) = users.get(user_id).and_then(Weak::upgrade) {
@@ -449,7 +455,7 @@ mod tests {
         started.await.expect("runs");
         let second = Arc::clone(&permits);
         let waiting_work = tokio::spawn(async move { second.run_for("ada", 1, |_| Ok(true)).await });
-        while permits.waiting.requests.load(Ordering::Relaxed) == 0 {
+        while permits.waiting_requests() == 0 {
             tokio::task::yield_now().await;
         }
         assert!(permits.run_for("bob", 1, |_| Ok(true)).await.expect("runs at the same time"));
@@ -482,7 +488,7 @@ mod tests {
         started.await.expect("runs");
         let second = Arc::clone(&permits);
         let waiting_work = tokio::spawn(async move { second.run_for("ada", 1, |_| Ok(true)).await });
-        while permits.waiting.requests.load(Ordering::Relaxed) == 0 {
+        while permits.waiting_requests() == 0 {
             tokio::task::yield_now().await;
         }
         for user in ["bob", "eve"] {
@@ -534,7 +540,7 @@ mod tests {
         started.await.expect("runs");
         let stops = |caller: &Caller| Ok(caller.has_disconnected());
         let waiting = tokio::spawn(async move { second.run_for("ada", 1, stops).await });
-        while permits.waiting.requests.load(Ordering::Relaxed) == 0 {
+        while permits.waiting_requests() == 0 {
             tokio::task::yield_now().await;
         }
         permits.end_work_of("ada");

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{admin, get, id_of};
 use crate::test_app::{Answer, TestApp};
+use crate::test_studio::Studio;
 
 const USERS: &str = "/api/v1/admin/users";
 const STRONG: &str = "tuba-lattice-overbid-9";
@@ -103,6 +104,27 @@ async fn disabling_an_account_invalidates_its_tokens_immediately() {
     me().await.problem(401, "token_ended");
     log_in(&app, "ada", STRONG).await.expect(200);
     assert_eq!(get(&app, &format!("{USERS}/{id}")).await["username"], "ada");
+}
+
+#[tokio::test]
+async fn disabling_an_account_ends_the_work_of_its_requests() {
+    let studio = Studio::with(&[]).await;
+    let app = &studio.app;
+    let token = app.token_of_new_user("ada").await;
+    let id = id_of(app, "ada").await;
+    let permits = app.state.exports.renders.take_all();
+    let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
+    let request = json!({"notes": [note], "tail_secs": 0.5});
+    let call = app.remote(Method::POST, "/api/v1/plugins/soundfont-render").token(&token).json(&request);
+    let disabling = async {
+        while app.state.exports.renders.waiting_requests() == 0 {
+            tokio::task::yield_now().await;
+        }
+        change(app, &id, json!({ "disabled": true })).await.expect(200);
+        drop(permits);
+    };
+    let (answer, ()) = tokio::join!(call.send(), disabling);
+    answer.problem(401, "account_disabled");
 }
 
 #[tokio::test]
