@@ -35,6 +35,7 @@ pub mod exports;
 pub mod extract;
 mod fair_bytes;
 mod file_answer;
+mod file_stem;
 pub mod files;
 mod form;
 mod health;

@@ -223,6 +223,17 @@ impl CheckedFile {
         self.format.file_name(stem)
     }
 
+    /// Returns the options of a file that has a part of the song. `part` is appended to the title,
+    /// which is the song's name by default.
+    pub(super) fn of_part(mut self, song_name: &str, part: &str) -> Self {
+        /// Maximum length of the title without the part.
+        const MAX_CHARS: usize = 100;
+        let title = self.tags.title.as_deref().unwrap_or(song_name).chars();
+        let title: String = title.filter(|letter| !letter.is_control()).take(MAX_CHARS).collect();
+        self.tags.title = Some(title + part);
+        self
+    }
+
     /// Returns the options for a source with this sample rate in hertz.
     pub(super) fn options(self, source_rate_hz: u32, tail_secs: f64) -> MixOptions {
         let Self { format, bit_depth, quality, tags, sample_rate_hz, .. } = self;

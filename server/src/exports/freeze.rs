@@ -9,12 +9,13 @@ use utoipa::ToSchema;
 
 use super::file_options::CheckedFile;
 use super::frozen_track::{self, Stage};
-use super::job::{Export, ExportJob, Opened, file_stem, nothing_to_render, run_task};
+use super::job::{Export, ExportJob, Opened, nothing_to_render, run_task};
 use super::request::ExportRequest;
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
+use crate::file_stem::file_stem;
 use crate::raw_json;
 use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::LeftOutOfRender;

@@ -256,38 +256,7 @@ impl Opened<'_> {
     }
 }
 
-/// A file name without extension that every system accepts: separators, wildcards and colons become
-/// `_`.
-pub(super) fn file_stem(name: &str) -> String {
-    const MAX_CHARS: usize = 100;
-    let is_allowed = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
-    let safe: String =
-        name.chars().take(MAX_CHARS).map(|letter| if is_allowed(letter) { letter } else { '_' }).collect();
-    let safe = safe.trim_matches([' ', '.']);
-    if safe.is_empty() { "Untitled".to_owned() } else { safe.to_owned() }
-}
-
 /// Returns the error 422 for a project or track that has nothing to play.
 pub(super) fn nothing_to_render(subject: &str) -> ApiError {
     ApiError::Unprocessable { code: "nothing_to_render", detail: format!("{subject} has nothing to play.") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::file_stem;
-
-    #[test]
-    fn any_name_becomes_a_valid_file_name() {
-        for (name, expected) in [
-            ("Bass", "Bass"),
-            ("../../etc", "_.._etc"),
-            ("a/b\\c:d", "a_b_c_d"),
-            (" .. ", "Untitled"),
-            ("", "Untitled"),
-            ("Ünï\n", "Ünï_"),
-        ] {
-            assert_eq!(file_stem(name), expected, "{name:?}");
-        }
-        assert_eq!(file_stem(&"é".repeat(500)).chars().count(), 100);
-    }
 }

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::file_options::CheckedFile;
-use super::job::{Export, ExportJob, Opened, file_stem, run_task};
+use super::job::{Export, ExportJob, Opened, run_task};
 use super::request::{ExportRequest, SelectionOptions};
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
+use crate::file_stem::file_stem;
 use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::{self, LeftOutOfRender};
 use crate::rendering::normalization::NormalizationReport;

@@ -12,12 +12,13 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::file_options::FileOptions;
-use super::job::{Export, ExportJob, Opened, file_stem, nothing_to_render, run_task};
+use super::job::{Export, ExportJob, Opened, nothing_to_render, run_task};
 use super::request::ExportRequest;
 use super::stem_files;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, LongFields, LongJson};
+use crate::file_stem::file_stem;
 use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::LeftOutOfRender;
 use crate::rendering::parts::{Part, Parts};

@@ -262,6 +262,42 @@ fn a_song_is_written_in_several_formats_at_once() {
 }
 
 #[test]
+fn each_section_is_written_to_a_file_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    write_song(folder, "song.json", false);
+    let text = std::fs::read(folder.join("song.json")).expect("the song");
+    let mut song: Value = serde_json::from_slice(&text).expect("JSON");
+    let with_sections = |args: &[&str]| {
+        let args = [&["song.json", "--soundfont", BANK, "--sections"][..], args].concat();
+        render(folder, &args)
+    };
+    check_refused(folder, &["song.json", "--soundfont", BANK, "--sections", "-o", "x.wav"], "folder");
+    let none = with_sections(&["-o", "parts/"]);
+    assert!(String::from_utf8_lossy(&none.stderr).contains("no sections and no markers"), "{none:?}");
+    song["markers"] = json!([{"tick": 1_920, "name": "B/2"}, {"tick": 0, "name": "Intro"}]);
+    std::fs::write(folder.join("song.json"), song.to_string()).expect("writes");
+    let output = with_sections(&["-o", "parts/", "--format", "flac", "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // The file of a section equals that of its range, except for the title.
+    let args = ["song.json", "--soundfont", BANK, "--range", "0:1920", "-o", "range.flac", "--json"];
+    let range = rendered(folder, &args);
+    let args = ["--json", "--quiet", "-o", "again/", "--title", "Song"];
+    let again = with_sections(&args);
+    let summaries: Vec<Value> = serde_json::Deserializer::from_slice(&again.stdout)
+        .into_iter()
+        .map(|summary| summary.expect("JSON"))
+        .collect();
+    let names: Vec<_> = summaries.iter().map(|summary| summary["output"].as_str()).collect();
+    assert_eq!(names, [Some("again/song - 01 Intro.wav"), Some("again/song - 02 B_2.wav")]);
+    assert_eq!(summaries[0]["receipt"]["pcm_sha256"], range["receipt"]["pcm_sha256"]);
+    for name in ["song - 01 Intro.flac", "song - 02 B_2.flac"] {
+        let file = std::fs::read(folder.join("parts").join(name)).expect("a file");
+        assert!(file.starts_with(b"fLaC"), "{name}");
+    }
+}
+
+#[test]
 fn a_silent_render_is_a_warning_and_with_strict_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();

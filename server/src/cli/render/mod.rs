@@ -2,6 +2,7 @@
 //! page, it imports a MIDI file as a project and then renders the project.
 
 mod master_gain;
+mod sections;
 mod song;
 mod sound_args;
 mod soundfonts;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use dsp_core::render::MAX_TAIL_SECS;
+use schemas::Project;
 
 use self::song::{Song, name_of, stem_of};
 use self::sound_args::SoundArgs;
@@ -36,6 +38,7 @@ use crate::rendering::selection::{Selection, TickRange};
   songfoundry render song.mid --soundfont bank.sf2 --lufs -14 --title Song --artist Ada -o song.mp3
   songfoundry render song.mid --soundfont bank.sf2 --lufs -14 -o song.flac --also song.mp3
   songfoundry render *.mid --soundfont bank.sf2 --format flac -o album/
+  songfoundry render project.json --soundfont bank.sf2 --sections -o parts/
   zcat song.mid.gz | songfoundry render - --soundfont bank.sf2 --quiet -o - | aplay
   songfoundry render song.mid --soundfont bank.sf2 -o song.wav --json | jq .receipt.pcm_sha256
 
@@ -76,6 +79,10 @@ pub(super) struct Args {
     /// does not support have their defaults. May be given several times.
     #[arg(long, value_name = "FILE")]
     also: Vec<PathBuf>,
+    /// Write each section of the song to a file of its own in the output folder, instead of the
+    /// whole song: its section items, or the parts between its markers.
+    #[arg(long, conflicts_with_all = ["range", "tail_secs", "also"])]
+    sections: bool,
     /// Print the receipt as JSON.
     #[arg(long)]
     json: bool,
@@ -138,6 +145,9 @@ fn outputs(args: &Args, file: &CheckedFile) -> anyhow::Result<Vec<PathBuf>> {
         bail!("standard input can be rendered only once");
     }
     let Some(folder) = args.file.folder()? else {
+        if args.sections {
+            bail!("--sections needs a folder as the output, such as `-o {}/`", args.file.output.display());
+        }
         if args.songs.len() > 1 {
             bail!(
                 "{} songs need a folder as the output, such as `-o {}/`",
@@ -181,6 +191,9 @@ fn further_files(args: &Args) -> anyhow::Result<Vec<(PathBuf, CheckedFile)>> {
     Ok(files)
 }
 
+/// Maximum number of sections that are rendered. Each has a file that is open at the same time.
+const SECTIONS_MAX: usize = 200;
+
 /// The renders of one command.
 struct Batch<'a> {
     args: &'a Args,
@@ -195,7 +208,7 @@ struct Batch<'a> {
 impl Batch<'_> {
     /// Renders a song, and prints the summary of each file.
     fn render(&self, song_path: &Path, output_path: &Path) -> anyhow::Result<()> {
-        let Self { args, file, also, banks, memory_bytes, interrupted } = self;
+        let Self { args, banks, memory_bytes, interrupted, .. } = self;
         let name = name_of(song_path);
         let Song { document, project, warnings } = Song::read(song_path)?.with_sound(&args.sound)?;
         let warn = |warning: &String| {
@@ -204,17 +217,17 @@ impl Batch<'_> {
             }
         };
         warnings.iter().for_each(warn);
-        let selection = Selection { range: args.range, tracks: args.tracks.clone() };
+        let selection = Selection { range: None, tracks: args.tracks.clone() };
         if let Some(id) = selection.missing_track(&project) {
             bail!("{name} has no instrument or audio track with the id `{id}`");
         }
         let inputs: Vec<&Path> = args.soundfont.iter().map(PathBuf::as_path).chain([song_path]).collect();
-        let also = also.iter().map(|(path, file)| (path.as_path(), file));
         let mut outputs = Vec::new();
-        for (path, file) in iter::once((output_path, file)).chain(also) {
-            let options = file.clone().options(project.sample_rate_hz, args.tail_secs);
-            let options = MixOptions { selection: selection.clone(), ..options };
-            outputs.push((path, options, Output::create(path, &inputs)?));
+        for (path, file, range) in self.files(&name, &project, output_path)? {
+            let options = file.options(project.sample_rate_hz, args.tail_secs);
+            let options = MixOptions { selection: Selection { range, ..selection.clone() }, ..options };
+            let output = Output::create(&path, &inputs)?;
+            outputs.push((path, options, output));
         }
         let Some((_, _, first)) = outputs.first() else { return Ok(()) };
         let mut sources = CommandLineSources::new(banks, *memory_bytes, first.folder());
@@ -237,7 +250,7 @@ impl Batch<'_> {
             let render_warnings = report.warnings();
             render_warnings.iter().for_each(warn);
             let summary = Summary {
-                output: path.to_owned(),
+                output: path,
                 duration_secs: report.file.measured.frames as f64 / f64::from(options.sample_rate_hz),
                 sample_rate_hz: options.sample_rate_hz,
                 bit_depth: options.stated_bit_depth(),
@@ -253,5 +266,36 @@ impl Batch<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the files of a song, each with its part of the song; `None` is the whole song.
+    ///
+    /// # Errors
+    /// The song has no sections, or too many, and each should be a file.
+    fn files(
+        &self,
+        name: &str,
+        project: &Project,
+        output_path: &Path,
+    ) -> anyhow::Result<Vec<(PathBuf, CheckedFile, Option<TickRange>)>> {
+        let Self { args, file, also, .. } = self;
+        if !args.sections {
+            let also = also.iter().map(|(path, file)| (path.as_path(), file));
+            let files = iter::once((output_path, file)).chain(also);
+            return Ok(files.map(|(path, file)| (path.to_owned(), file.clone(), args.range)).collect());
+        }
+        let sections = sections::sections_of(project)?;
+        match sections.len() {
+            0 => bail!("{name} has no sections and no markers"),
+            1..=SECTIONS_MAX => {}
+            count => bail!("{name} has {count} sections; at most {SECTIONS_MAX} can be rendered"),
+        }
+        let stem = output_path.file_stem().unwrap_or_default().to_string_lossy();
+        let files = sections.into_iter().enumerate().map(|(index, section)| {
+            let part = section.name_in_file(index);
+            let path = output_path.with_file_name(file.file_name(&format!("{stem}{part}")));
+            (path, file.clone().of_part(&project.name, &part), Some(section.range))
+        });
+        Ok(files.collect())
     }
 }

@@ -1,0 +1,32 @@
+//! Names that users choose, as names of files.
+
+/// Returns a name as that of a file without its extension, which every system accepts: separators,
+/// wildcards and colons become `_`.
+pub(crate) fn file_stem(name: &str) -> String {
+    const MAX_CHARS: usize = 100;
+    let is_allowed = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
+    let safe: String =
+        name.chars().take(MAX_CHARS).map(|letter| if is_allowed(letter) { letter } else { '_' }).collect();
+    let safe = safe.trim_matches([' ', '.']);
+    if safe.is_empty() { "Untitled".to_owned() } else { safe.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_stem;
+
+    #[test]
+    fn any_name_becomes_a_valid_file_name() {
+        for (name, expected) in [
+            ("Bass", "Bass"),
+            ("../../etc", "_.._etc"),
+            ("a/b\\c:d", "a_b_c_d"),
+            (" .. ", "Untitled"),
+            ("", "Untitled"),
+            ("Ünï\n", "Ünï_"),
+        ] {
+            assert_eq!(file_stem(name), expected, "{name:?}");
+        }
+        assert_eq!(file_stem(&"é".repeat(500)).chars().count(), 100);
+    }
+}
