@@ -275,12 +275,14 @@ fn each_section_is_written_to_a_file_of_its_own() {
     check_refused(folder, &["song.json", "--soundfont", BANK, "--sections", "-o", "x.wav"], "folder");
     let none = with_sections(&["-o", "parts/"]);
     assert!(String::from_utf8_lossy(&none.stderr).contains("no sections and no markers"), "{none:?}");
-    song["markers"] = json!([{"tick": 1_920, "name": "B/2"}, {"tick": 0, "name": "Intro"}]);
+    // The song lasts 960 ticks, so nothing begins at the last marker.
+    song["markers"] =
+        json!([{"tick": 240, "name": "B/2"}, {"tick": 0, "name": "Intro"}, {"tick": 9_600, "name": "Late"}]);
     std::fs::write(folder.join("song.json"), song.to_string()).expect("writes");
     let output = with_sections(&["-o", "parts/", "--format", "flac", "--quiet"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // The file of a section equals that of its range, except for the title.
-    let args = ["song.json", "--soundfont", BANK, "--range", "0:1920", "-o", "range.flac", "--json"];
+    let args = ["song.json", "--soundfont", BANK, "--range", "0:240", "-o", "range.flac", "--json"];
     let range = rendered(folder, &args);
     let args = ["--json", "--quiet", "-o", "again/", "--title", "Song"];
     let again = with_sections(&args);
