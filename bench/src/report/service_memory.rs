@@ -204,6 +204,10 @@ impl Measurement {
                 // Each request needs a new upload.
                 "/api/v1/audio/uploads" => continue,
                 "/api/v1/audio" => ("/api/v1/audio/upload", short_sound()),
+                "/api/v1/plugins/renders" => {
+                    let render = serde_json::json!({ "project": example("/api/v1/projects")? });
+                    ("/api/v1/plugins/render", Body::json(render.to_string()))
+                }
                 _ => (collection, Body::json(example(collection)?.to_string())),
             };
             if self.ids.contains_key(collection) {
@@ -211,7 +215,7 @@ impl Measurement {
             }
             let answer = self.exchange(&Request::new("POST", path, body.media_type, &body.bytes))?;
             let json = answer.json();
-            let pointers = ["/id", "/project_id", "/user/id", "/files/0/id"];
+            let pointers = ["/id", "/project_id", "/user/id", "/files/0/id", "/render_id"];
             let id = pointers.iter().find_map(|pointer| json.pointer(pointer)?.as_str());
             let id = id.with_context(|| format!("POST {path}: {} {json}", answer.status))?;
             self.ids.insert(collection.to_owned(), id.to_owned());

@@ -133,3 +133,22 @@ fn a_filter_continues_to_ring_after_the_end_of_its_sample() {
     assert!((-112.0..-96.0).contains(&end), "the voice ends at {end} dBFS, with a peak of {} dBFS", db(peak));
     assert_near("voices at the end", sound.active_voices as f64, 0.0, 0.0);
 }
+
+#[test]
+fn a_moving_cutoff_with_the_highest_resonance_stays_bounded() {
+    // Within the ranges of section 8.1.3, but the output of such a filter grows without limit.
+    let generators = [
+        (INITIAL_FILTER_FC, 8_000),
+        (INITIAL_FILTER_Q, 960),
+        (MOD_LFO_TO_FILTER_FC, 12_000),
+        (FREQ_MOD_LFO, 4_500),
+    ];
+    for more in [&[][..], &[(ATTACK_VOL_ENV, 8_000), (MOD_ENV_TO_FILTER_FC, 12_000)]] {
+        for key in [36, 60, 96] {
+            let sound = Rig::sine(&[&generators[..], more].concat()).hold(key, 127, 3.0);
+            let peak = sound.left.iter().fold(0.0, |peak, value| f64::max(peak, value.abs()));
+            assert!(sound.left.iter().all(|value| value.is_finite()), "key {key}");
+            assert!(peak < 1e6, "key {key}: {peak}");
+        }
+    }
+}

@@ -17,6 +17,7 @@ use super::runner::{Queue, Runner, Threads};
 use super::running::RunningByOwner;
 use super::store::{self, Abandoned, InsertOutcome};
 use super::task::{Task, TaskState};
+use crate::auth::management;
 use crate::clock;
 use crate::config::{StorageConfig, TasksConfig};
 use crate::db::{Db, Kind, kind};
@@ -209,6 +210,12 @@ impl Tasks {
                     is_exact: true,
                 });
             }
+        }
+        // An account that was disabled while this request waited has had its other tasks cancelled.
+        if management::user(&self.0.db, owner_id).await?.disabled {
+            store::delete(&self.0.db, &task.id).await?;
+            let detail = "The account was disabled before the task started.".to_owned();
+            return Err(ApiError::Unauthorized { code: "account_disabled", detail });
         }
         let delivery = Delivery::new(task.id.clone(), owner_id.to_owned());
         if let Err(error) = self.0.runner.offer(self, delivery, Duration::ZERO).await {

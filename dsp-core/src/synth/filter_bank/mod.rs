@@ -37,6 +37,10 @@ const END: usize = 14;
 /// slow to compute, thus never occur.
 const SILENCE: f32 = 1e-15;
 
+/// Past inputs and outputs from this magnitude on (80 dBFS) become 0. The highest resonance
+/// amplifies a sample at full scale to less than 50 dBFS (section 8.1.2, generator 9).
+const LOUDEST: f32 = 1e4;
+
 /// The filter of a voice: coefficients and their linear ramps, past inputs and past outputs.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
@@ -118,10 +122,11 @@ impl VoiceFilter {
         }
     }
 
-    /// Sets inaudible past inputs and outputs to 0.
-    pub(super) fn flush_silence(&mut self) {
+    /// Sets inaudible past inputs and outputs to 0, and also those that a stable filter never
+    /// reaches. A high resonance can make the output grow without limit while the cutoff moves.
+    pub(super) fn bound_state(&mut self) {
         for value in &mut self.values[INPUTS..END] {
-            *value = if value.abs() < SILENCE { 0.0 } else { *value };
+            *value = if (SILENCE..LOUDEST).contains(&value.abs()) { *value } else { 0.0 };
         }
     }
 }

@@ -102,7 +102,7 @@ impl SynthProcessor {
             if starts_all || voice.is_segment_over(clock) {
                 voice.advance_to(clock);
                 if is_on_grid {
-                    voice.filter.flush_silence();
+                    voice.filter.bound_state();
                 }
                 if voice.has_ended(kernel) || voice.is_inaudible(bank) {
                     return false;

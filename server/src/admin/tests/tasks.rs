@@ -50,6 +50,19 @@ async fn disabling_an_account_cancels_its_tasks() {
     assert!(ids.contains(&&json!(task_of_ada)));
 }
 
+#[tokio::test]
+async fn a_request_that_waits_while_its_account_is_disabled_starts_no_task() {
+    let app = TestApp::start().await;
+    app.token_of_new_user("ada").await;
+    let ada = id_of(&app, "ada").await;
+    admin(&app, Method::PATCH, &format!("/api/v1/admin/users/{ada}"), json!({ "disabled": true }))
+        .await
+        .expect(200);
+    let refused = app.state.tasks.start(&ada, "stems", &json!({})).await;
+    assert!(matches!(refused, Err(ApiError::Unauthorized { code: "account_disabled", .. })), "{refused:?}");
+    assert_eq!(get(&app, TASKS).await["items"], json!([]));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_of_all_users_are_listed_and_cancelled() {
     let app = TestApp::start().await;
