@@ -135,16 +135,22 @@ async fn many_transactions_with_a_lock_do_not_go_before_one_with_another_lock() 
             locked.rollback().await
         })
     };
-    let mut waiting: Vec<_> = (0..5).map(|_| begin("ada")).collect();
+    let waiting: Vec<_> = (0..5).map(|_| begin("ada")).collect();
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    waiting.push(begin("bob"));
+    let mut bob = Some(begin("bob"));
     for _ in 0..100 {
         tokio::task::yield_now().await;
+    }
+    // On PostgreSQL, the other lock is free.
+    if kind(&db) == Kind::Postgres
+        && let Some(bob) = bob.take()
+    {
+        bob.await.expect("the task ends").expect("the task gets the lock");
     }
     first.rollback().await.expect("releases the lock");
-    for task in waiting {
+    for task in waiting.into_iter().chain(bob) {
         task.await.expect("the task ends").expect("the task gets the lock");
     }
     assert_eq!(begun.lock().expect("a lock").iter().position(|name| *name == "bob"), Some(0));
