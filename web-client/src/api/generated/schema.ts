@@ -4502,8 +4502,8 @@ export interface components {
         UserChange: {
             role?: components["schemas"]["Role"] | null;
             /**
-             * @description Whether the account is disabled. Disabling ends its tokens, suspends its API keys and
-             *     cancels its tasks.
+             * @description Whether the account is disabled. Disabling ends its tokens and its work, suspends its API
+             *     keys and cancels its tasks.
              */
             disabled?: boolean | null;
             /**
