@@ -13,6 +13,9 @@
 
 mod value_count;
 
+use std::error::Error;
+use std::io;
+use std::iter::successors;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -224,25 +227,36 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
         let body = HeldBody::of(&request);
         let (parts, incoming) = request.into_parts();
         let chunks = Limited::new(incoming, limit.bytes()).into_data_stream();
-        let reading = body.read(chunks, |error| match is_length_limit(&*error) {
-            true => limit.exceeded(),
-            false => ApiError::BodyIncomplete,
-        });
+        let reading = body.read(chunks, |error| body_error(&*error, || limit.exceeded()));
         in_time(&parts.extensions, reading).await.map(Self)
+    }
+}
+
+/// Returns the error for a body that could not be read because of `error`. `too_long` makes the error
+/// for a body that exceeds its limit.
+pub(crate) fn body_error(error: &(dyn Error + 'static), too_long: impl FnOnce() -> ApiError) -> ApiError {
+    if is_length_limit(error) {
+        return too_long();
+    }
+    // hyper reports malformed chunks (RFC 9112, section 7.1) with these kinds.
+    let is_malformed = causes(error)
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData));
+    match is_malformed {
+        true => ApiError::bad_request("malformed_body", "The chunks of the body are malformed."),
+        false => ApiError::BodyIncomplete,
     }
 }
 
 /// Whether `error` was caused by a limit on the length of the body.
 #[must_use]
-pub fn is_length_limit(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if error.is::<LengthLimitError>() || error.is::<AnnouncedTooLong>() {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+pub fn is_length_limit(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| cause.is::<LengthLimitError>() || cause.is::<AnnouncedTooLong>())
+}
+
+/// Returns `error`, its cause, the cause of its cause, and so on.
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    successors(Some(error), |&error| error.source())
 }
 
 /// The unparsed bytes of a body with the media type of JSON.

@@ -1,8 +1,12 @@
 //! Reads request bodies into memory, with a time limit and a shared budget of bytes.
 //!
-//! A body counts toward the budget as long as its bytes exist, even while they wait for a permit
-//! ([`crate::permits`]).
+//! A long body waits on the disk until it is complete, so that slow senders occupy little memory. If
+//! the disk has no space besides its reserve, it waits in memory. A body counts toward the budget as
+//! long as its bytes are in memory, even while they wait for a permit ([`crate::permits`]).
 
+mod waiting_file;
+
+use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -11,6 +15,7 @@ use axum::extract::Request;
 use axum::http::{Extensions, HeaderMap, header};
 use futures_util::{Stream, StreamExt as _};
 
+use self::waiting_file::{BodyDisk, WaitingFile};
 use crate::body_pace::BodyPace;
 use crate::client_address::network_of;
 use crate::error::{ApiError, ApiResult};
@@ -21,18 +26,28 @@ use crate::peer::peer_of;
 /// ones use up the budget.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 
+/// Length of the longest part of a body that waits in memory, in bytes.
+const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
+
 /// How long the remainder of a refused body is read. Without this, the client would see a closed
 /// connection instead of the answer.
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Memory for bodies of requests. It is an extension of every request.
+/// Memory and disk space for bodies of requests. It is an extension of every request.
 #[derive(Debug, Clone)]
-pub(crate) struct BodyMemory(FairBytes);
+pub(crate) struct BodyMemory {
+    memory: FairBytes,
+    disk: BodyDisk,
+}
 
 impl BodyMemory {
-    /// Creates a budget of `max_bytes`.
-    pub(crate) fn new(max_bytes: u64) -> Self {
-        Self(FairBytes::new("memory for large request bodies (SF_BODIES_MEMORY_BYTES)", max_bytes))
+    /// Creates a budget of `max_bytes` of memory. Long bodies wait in `folder`, and leave
+    /// `disk_reserve_bytes` of its disk free.
+    pub(crate) fn new(max_bytes: u64, folder: &Path, disk_reserve_bytes: u64) -> Self {
+        Self {
+            memory: FairBytes::new("memory for large request bodies (SF_BODIES_MEMORY_BYTES)", max_bytes),
+            disk: BodyDisk::new(folder, disk_reserve_bytes),
+        }
     }
 }
 
@@ -67,11 +82,24 @@ impl AsRef<[u8]> for CountedBody {
 /// A body, or a part of one, that is being read into memory.
 #[derive(Debug)]
 pub(crate) struct HeldBody {
+    /// The part that is not on the disk.
     bytes: Vec<u8>,
-    /// The bytes that are reserved for this body; `None` if the request has no budget.
-    reserved: Option<ReservedBytes>,
+    budget: Option<Budget>,
+    /// The beginning of the body, if it is long.
+    file: Option<WaitingFile>,
     /// Length of the body according to `Content-Length`, in bytes.
     announced_bytes: Option<u64>,
+}
+
+/// What a body may use.
+#[derive(Debug)]
+struct Budget {
+    sender: String,
+    space: BodyMemory,
+    /// The memory that is reserved for this body.
+    reserved: ReservedBytes,
+    /// Whether the disk had no room for the body.
+    is_disk_full: bool,
 }
 
 impl HeldBody {
@@ -83,18 +111,18 @@ impl HeldBody {
             (None, Some(peer)) => network_of(peer),
             (None, None) => String::new(),
         };
-        Self {
-            bytes: Vec::new(),
-            reserved: extensions.get().map(|BodyMemory(memory)| memory.reservation(&sender)),
-            announced_bytes: announced_bytes(request.headers()),
-        }
+        let budget = extensions.get::<BodyMemory>().cloned().map(|space| {
+            let reserved = space.memory.reservation(&sender);
+            Budget { sender, space, reserved, is_disk_full: false }
+        });
+        Self { bytes: Vec::new(), budget, file: None, announced_bytes: announced_bytes(request.headers()) }
     }
 
     /// Reads `chunks` to their end.
     ///
     /// # Errors
-    /// Errors of the chunks, converted by `refused`; 503 `busy` if the memory for bodies is used
-    /// up.
+    /// Errors of the chunks, converted by `refused`; 503 `busy` if the memory or the disk space for
+    /// bodies is used up.
     pub(crate) async fn read<E>(
         mut self,
         chunks: impl Stream<Item = Result<Bytes, E>>,
@@ -103,16 +131,61 @@ impl HeldBody {
         let mut chunks = pin!(chunks);
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.map_err(&refused)?;
-            if let Err(refusal) = self.grow(chunk.len()) {
+            if let Err(refusal) = self.append(&chunk).await {
                 drop((self, chunk));
                 let remainder = async { while let Some(Ok(_)) = chunks.next().await {} };
                 // It does not matter whether the body ended, because it is refused anyway.
                 let _ = tokio::time::timeout(DISCARD_WITHIN, remainder).await;
                 return Err(refusal);
             }
-            self.bytes.extend_from_slice(&chunk);
         }
-        Ok(Bytes::from_owner(CountedBody { bytes: self.bytes, _reserved: self.reserved }))
+        self.complete().await
+    }
+
+    async fn append(&mut self, chunk: &[u8]) -> ApiResult<()> {
+        self.grow(chunk.len())?;
+        self.bytes.extend_from_slice(chunk);
+        if self.bytes.len() > IN_MEMORY_MAX_BYTES { self.move_to_disk().await } else { Ok(()) }
+    }
+
+    /// Moves the bytes to the disk, unless it has no room for the body.
+    async fn move_to_disk(&mut self) -> ApiResult<()> {
+        let Some(budget) = self.budget.as_mut().filter(|budget| !budget.is_disk_full) else { return Ok(()) };
+        let (disk, sender) = (budget.space.disk.clone(), budget.sender.clone());
+        let (mut bytes, file) = (std::mem::take(&mut self.bytes), self.file.take());
+        let announced_bytes = self.announced_bytes.unwrap_or(bytes.len() as u64);
+        let moving = move || -> ApiResult<_> {
+            let mut file = match file {
+                Some(file) => Some(file),
+                None => disk.begin(&sender, announced_bytes)?,
+            };
+            if let Some(file) = &mut file {
+                file.append(&bytes)?;
+                bytes.clear();
+            }
+            Ok((bytes, file))
+        };
+        (self.bytes, self.file) = tokio::task::spawn_blocking(moving).await??;
+        budget.is_disk_full = self.file.is_none();
+        Ok(())
+    }
+
+    /// Returns the whole body.
+    async fn complete(mut self) -> ApiResult<Bytes> {
+        if self.file.is_some() {
+            self.move_to_disk().await?;
+        }
+        let Self { bytes, budget, file, .. } = self;
+        let (bytes, reserved) = match (file, budget) {
+            (Some(file), Some(Budget { sender, space, reserved, .. })) => {
+                drop((bytes, reserved));
+                let mut reserved = space.memory.reservation(&sender);
+                reserved.grow(file.length())?;
+                (tokio::task::spawn_blocking(move || file.read()).await??, Some(reserved))
+            }
+            (_, budget) => (bytes, budget.map(|budget| budget.reserved)),
+        };
+        Ok(Bytes::from_owner(CountedBody { bytes, _reserved: reserved }))
     }
 
     /// Allocates memory for `more` bytes, and at least for a quarter of the capacity, so that a
@@ -122,12 +195,10 @@ impl HeldBody {
         if length + more <= capacity {
             return Ok(());
         }
-        let announced =
-            self.announced_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let new_capacity = (length + more).max((capacity + capacity / 4).max(UNCOUNTED_BYTES).min(announced));
+        let new_capacity = (length + more).max((capacity + capacity / 4).max(UNCOUNTED_BYTES));
         let counted = |bytes: usize| bytes.saturating_sub(UNCOUNTED_BYTES) as u64;
-        if let Some(reserved) = &mut self.reserved {
-            reserved.grow(counted(new_capacity) - counted(capacity))?;
+        if let Some(budget) = &mut self.budget {
+            budget.reserved.grow(counted(new_capacity) - counted(capacity))?;
         }
         self.bytes.reserve_exact(new_capacity - length);
         Ok(())
@@ -161,30 +232,45 @@ mod tests {
         body.read(chunks, |error| match error {}).await
     }
 
-    #[tokio::test]
-    async fn small_bodies_are_accepted_while_large_ones_use_up_the_budget() {
-        let memory = BodyMemory::new(4 * UNCOUNTED_BYTES as u64);
-        let mut large = body_of("ada", &memory);
-        large.grow(3 * UNCOUNTED_BYTES).expect("half of the memory counts");
-        let refused =
-            read(body_of("ada", &memory), 40, UNCOUNTED_BYTES / 8).await.expect_err("the budget is used up");
-        assert!(refused.to_string().contains("SF_BODIES_MEMORY_BYTES"), "{refused}");
-        let bytes = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a small body");
-        assert_eq!(bytes.len(), UNCOUNTED_BYTES);
-        read(body_of("bob", &memory), 3, UNCOUNTED_BYTES / 2).await.expect("a body of another user");
-        drop(large);
-        let bytes =
-            read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await.expect("the budget is free again");
-        assert_eq!(bytes.len(), 3 * UNCOUNTED_BYTES);
+    /// Returns a budget of memory. Bodies wait in `folder`, unless `is_disk_full`.
+    fn budget(folder: &Path, max_bytes: usize, is_disk_full: bool) -> BodyMemory {
+        BodyMemory::new(max_bytes as u64, folder, if is_disk_full { u64::MAX } else { 0 })
     }
+
+    const LONG_BYTES: usize = 2 * IN_MEMORY_MAX_BYTES;
 
     #[tokio::test]
     async fn a_body_counts_until_it_is_dropped() {
-        let memory = BodyMemory::new(4 * UNCOUNTED_BYTES as u64);
-        let read_three = async || read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await;
-        let waiting = read_three().await.expect("half of the memory counts");
-        assert!(read_three().await.is_err(), "the first body still exists");
-        drop(waiting);
-        read_three().await.expect("the memory is free again");
+        let folder = tempfile::tempdir().expect("a folder");
+        for is_disk_full in [false, true] {
+            let memory = budget(folder.path(), 3 * LONG_BYTES, is_disk_full);
+            let read_long = async || read(body_of("ada", &memory), LONG_BYTES / 1024, 1024).await;
+            let waiting = read_long().await.expect("half of the memory counts");
+            let refused = read_long().await.expect_err("the first body still exists");
+            assert!(refused.to_string().contains("SF_BODIES_MEMORY_BYTES"), "{refused}");
+            let short = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a short body");
+            assert_eq!(short.len(), UNCOUNTED_BYTES);
+            drop(waiting);
+            assert_eq!(read_long().await.expect("the memory is free again").len(), LONG_BYTES);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_unfinished_body_waits_on_the_disk() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for is_disk_full in [false, true] {
+            let memory = budget(folder.path(), 5 * LONG_BYTES, is_disk_full);
+            let mut unfinished = body_of("ada", &memory);
+            for _ in 0..LONG_BYTES / 1024 {
+                unfinished.append(&[b'x'; 1024]).await.expect("within the budget");
+            }
+            assert_eq!(unfinished.bytes.capacity() >= LONG_BYTES, is_disk_full);
+            let other = read(body_of("bob", &memory), 2 * LONG_BYTES / 1024, 1024).await;
+            assert_eq!(other.is_err(), is_disk_full, "{other:?}");
+            drop(other);
+            unfinished.append(b"yz").await.expect("within the budget");
+            let bytes = unfinished.complete().await.expect("within the budget");
+            assert_eq!((bytes.len(), &bytes[LONG_BYTES - 1..]), (LONG_BYTES + 2, &b"xyz"[..]));
+        }
     }
 }

@@ -47,6 +47,7 @@ mod inventory;
 mod large_answer;
 pub(crate) mod listen;
 pub(crate) mod log_tail;
+mod low_priority;
 pub mod media;
 pub mod metrics;
 mod monitoring;

@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{ApiError, ApiResult};
+use crate::low_priority;
 
 /// Seconds after which a refused client may try again (`Retry-After`).
 const RETRY_AFTER_SECS: u64 = 5;
@@ -68,6 +69,8 @@ pub(crate) struct Permits {
     /// Name of the work in messages, after "requests for".
     work_name: &'static str,
     bounds: Bounds,
+    /// Whether the work runs with [`low_priority`].
+    has_low_priority: bool,
     free: Arc<Semaphore>,
     reserve_for_idle_users: Arc<Semaphore>,
     waiting: WaitingWork,
@@ -113,6 +116,7 @@ impl Permits {
         Self {
             work_name,
             bounds,
+            has_low_priority: false,
             free: Arc::new(Semaphore::new(bounds.running as usize)),
             reserve_for_idle_users: Arc::new(Semaphore::new(bounds.reserve_for_idle_users as usize)),
             waiting: WaitingWork::default(),
@@ -133,6 +137,11 @@ impl Permits {
             reserve_for_idle_users: 0,
         };
         Self::weighted(work_name, bounds)
+    }
+
+    /// Makes the work run with [`low_priority`].
+    pub(crate) fn with_low_priority(self) -> Self {
+        Self { has_low_priority: true, ..self }
     }
 
     /// Runs work of weight 1 on a blocking thread, once a permit is free.
@@ -220,10 +229,11 @@ impl Permits {
         let user = permits.0.as_ref().map(|(_, user)| Arc::clone(user));
         let request = RequestGuard(Caller { user, ..Caller::default() });
         let caller = request.0.clone();
+        let has_low_priority = self.has_low_priority;
         let running = tokio::task::spawn_blocking(move || {
             // Released when the work ends, even if it panics.
             let _held = permits;
-            work(&caller)
+            if has_low_priority { low_priority::run(|| work(&caller))? } else { work(&caller) }
         });
         let result = running.await?;
         if request.0.is_disabled() {

@@ -196,7 +196,11 @@ impl AppState {
             project_saved: |state, owner_id, text| Box::pin(audio::restore_named(state, owner_id, text)),
             soundfonts: SoundFonts::new(&config, &db, plugins::soundfont_files(&config)),
             exports: Exports::new(&config),
-            body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
+            body_memory: BodyMemory::new(
+                config.limits.bodies_memory_bytes,
+                dir,
+                config.limits.audio.reserve_bytes,
+            ),
             storing: projects::storing_budget(),
             archives: ArchiveLimits::new(config.limits.work_waiting_max),
             searches: searches::limit(config.storage.database_limits.connections_max),

@@ -138,7 +138,7 @@ impl Audio {
                 },
             )),
             peaks: Permits::counted("waveform peaks", 4 * processors(), waiting_max),
-            conversions: Permits::counted("sample-rate conversion", 1, waiting_max),
+            conversions: Permits::counted("sample-rate conversion", 1, waiting_max).with_low_priority(),
             upload_leases: resumable::UploadLeases::default(),
         })
     }

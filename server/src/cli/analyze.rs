@@ -1,12 +1,13 @@
 //! The command `songfoundry analyze`, which measures an audio file.
 
-use std::io::{self, Write as _};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 
 use super::levels::level;
 use super::progress::{Progress, interruption};
+use super::standard_output::print_line;
 use crate::audio::analyze_file;
 
 /// Measure an audio file: loudness, peaks, spectrum, tempo and key.
@@ -32,11 +33,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let measured = analyze_file(&args.input, &mut observer);
     progress.end();
     let analysis = measured.with_context(|| args.input.display().to_string())?;
-    let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&analysis)?)?;
-        return Ok(());
+        return print_line(&serde_json::to_string_pretty(&analysis)?);
     }
+    let mut out = String::new();
     writeln!(out, "{}", args.input.display())?;
     writeln!(out, "  duration        {:.3} s", analysis.duration_secs)?;
     writeln!(out, "  rate            {} Hz", analysis.sample_rate_hz)?;
@@ -55,5 +55,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(key) = analysis.key {
         writeln!(out, "  key             {} {} (estimate)", key.tonic, key.mode)?;
     }
-    Ok(())
+    print_line(out.trim_end())
 }

@@ -1,8 +1,7 @@
 //! The command `songfoundry config`.
 
-use std::io::Write as _;
-
 use super::Settings;
+use super::standard_output::print_line;
 use crate::config::{Config, Origin, SETTINGS, Source};
 use crate::db::DatabaseAddress;
 
@@ -20,9 +19,7 @@ pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
     let source = settings.source()?;
-    let text = table(&source);
-    // A closed pipe (`| head`) is not an error.
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    print_line(table(&source).trim_end())?;
     Config::load(&source)?;
     Ok(())
 }

@@ -14,8 +14,10 @@ mod output;
 mod progress;
 mod render;
 mod serve;
+mod standard_output;
 mod worker;
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -78,7 +80,10 @@ enum Command {
 #[must_use]
 pub fn run() -> ExitCode {
     allocator::set_up();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(help_or_error) => return print_help_or_error(&help_or_error),
+    };
     let settings = Settings { file: cli.config };
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(&args, &settings),
@@ -98,6 +103,17 @@ pub fn run() -> ExitCode {
             eprintln!("songfoundry: {}", describe(&error));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Prints the help or an error of the command line. Returns the exit code.
+fn print_help_or_error(help_or_error: &clap::Error) -> ExitCode {
+    match help_or_error.print() {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("songfoundry: cannot write standard output: {error}");
+            ExitCode::FAILURE
+        }
+        Ok(()) | Err(_) => ExitCode::from(u8::try_from(help_or_error.exit_code()).unwrap_or(1)),
     }
 }
 

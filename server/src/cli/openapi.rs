@@ -1,7 +1,6 @@
 //! The command `songfoundry openapi`.
 
-use std::io::Write as _;
-
+use super::standard_output::print_line;
 use crate::config::{Config, Source};
 use crate::router;
 
@@ -16,8 +15,5 @@ pub(super) struct Args {}
 
 pub(super) fn run(_: &Args) -> anyhow::Result<()> {
     let defaults = Config::load(&Source::from_pairs::<String, String>([]))?;
-    let text = serde_json::to_string_pretty(&router::document(&defaults))?;
-    // A closed pipe (`| head`) is not an error.
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
-    Ok(())
+    print_line(&serde_json::to_string_pretty(&router::document(&defaults))?)
 }

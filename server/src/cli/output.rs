@@ -80,6 +80,7 @@ impl Output {
             RenderError::Cancelled => {
                 anyhow::anyhow!("interrupted; {} was not written", self.name)
             }
+            RenderError::Io(error) => anyhow::anyhow!("cannot write {}: {error}", self.name),
             other => other.into(),
         }
     }

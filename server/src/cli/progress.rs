@@ -6,15 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
 
+use crate::listen::tls::Hangups;
 use crate::serve::stop_signal;
 
-/// Returns a flag that becomes true on Ctrl-C or SIGTERM. These signals no longer end the process,
-/// so that it can remove an unfinished file first.
+/// Returns a flag that becomes true on Ctrl-C, on SIGTERM, or when the terminal is closed (SIGHUP).
+/// These signals no longer end the process, so that it can remove an unfinished file first.
 pub(super) fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let signal = {
         let _context = runtime.enter();
-        stop_signal().context("cannot listen for signals")?
+        let (stopped, hung_up) = stop_signal()
+            .and_then(|stopped| Ok((stopped, hangup()?)))
+            .context("cannot listen for signals")?;
+        async move {
+            tokio::select! {
+                () = stopped => {}
+                () = hung_up => {}
+            }
+        }
     };
     let interrupted = Arc::new(AtomicBool::new(false));
     let shared = Arc::clone(&interrupted);
@@ -23,6 +32,25 @@ pub(super) fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
         shared.store(true, Ordering::Relaxed);
     });
     Ok(interrupted)
+}
+
+/// Completes when the terminal is closed, unless the process ignores that (`nohup`).
+fn hangup() -> io::Result<impl Future<Output = ()>> {
+    let mut hangups = if ignores_hangups() { None } else { Some(Hangups::listen()?) };
+    Ok(async move {
+        match &mut hangups {
+            Some(hangups) => hangups.next().await,
+            None => std::future::pending().await,
+        }
+    })
+}
+
+/// Whether this process ignores SIGHUP, as the file `status` says (proc_pid_status(5)).
+fn ignores_hangups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // Signal 1 is the lowest bit.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Shows the progress on standard error: on a terminal as one line that is updated, otherwise as a

@@ -12,12 +12,12 @@ use super::refusal::Refusal;
 use super::values::{name_of, number, value_of};
 use super::warnings::Warnings;
 
-/// Maximum number of tracks, as in the project schema.
+/// Maximum number of tracks besides the master, as in the project schema.
 const TRACKS_MAX: usize = 1_000;
 
-/// Maximum number of sends of all tracks together. The search for cycles takes this number squared
-/// steps at most.
-const SENDS_MAX: usize = 8_000;
+/// Maximum number of sends of all buses and groups together. The search for cycles takes this number
+/// squared steps at most. Other tracks have no inputs, so their sends form no cycles.
+const BUS_SENDS_MAX: usize = 8_000;
 
 /// Warning about devices.
 const DEVICES_LEFT_OUT: &str = "Devices and plugins were left out";
@@ -69,12 +69,16 @@ pub(super) struct Mixer {
     /// In the order of the file, depth first.
     pub(super) tracks: Vec<ReadTrack>,
     pub(super) master: Master,
+    /// Whether a track of the file is the master.
+    has_master: bool,
     /// Index of a track by the id of its element.
     pub(super) by_track_id: HashMap<String, usize>,
     /// The parameters by the id of their elements.
     pub(super) parameters: HashMap<String, Parameter>,
     by_channel_id: HashMap<String, usize>,
     sends: Vec<ReadSend>,
+    /// Number of sends of buses and groups.
+    bus_sends: usize,
 }
 
 /// A send between the tracks with these indices.
@@ -110,13 +114,14 @@ impl Mixer {
         warnings: &mut Warnings,
     ) -> Result<(), Refusal> {
         for node in parent.children().filter(|node| is_track(*node, parent_index)) {
-            if self.tracks.len() == TRACKS_MAX {
-                return Err(Refusal::bad(format!("it has more than {TRACKS_MAX} tracks")));
-            }
             let index = self.tracks.len();
             let channel = if node.name() == "Channel" { Some(node) } else { node.child("Channel") };
             let track = self.read_track(node, channel, index, parent_index, warnings);
+            self.has_master |= track.role == Role::Master;
             self.tracks.push(track);
+            if self.tracks.len() > TRACKS_MAX + usize::from(self.has_master) {
+                return Err(Refusal::bad(format!("it has more than {TRACKS_MAX} tracks")));
+            }
             for (element, ids) in [(Some(node), &mut self.by_track_id), (channel, &mut self.by_channel_id)] {
                 if let Some(id) = element.and_then(|element| element.attribute("id")) {
                     ids.insert(id.into_owned(), index);
@@ -142,14 +147,16 @@ impl Mixer {
         let content = node.attribute("contentType").unwrap_or_default();
         let has_content = |kind: &str| content.split([' ', ',']).any(|word| word == kind);
         let mixer_role = channel.and_then(|channel| channel.attribute("role")).unwrap_or_default();
-        let is_master =
-            |tracks: &[ReadTrack]| tracks.iter().all(|track| track.role != Role::Master) && parent.is_none();
         let role = match (&*mixer_role, channel.is_some()) {
             ("vca", _) => {
                 warnings.add("Faders that only control other faders (VCA) were left out", &name);
                 Role::Absent
             }
-            ("master", _) if !has_tracks && !has_content("tracks") && is_master(&self.tracks) => Role::Master,
+            ("master", _)
+                if !has_tracks && !has_content("tracks") && !self.has_master && parent.is_none() =>
+            {
+                Role::Master
+            }
             ("effect", _) => Role::Bus,
             ("submix", _) => Role::Group,
             (_, true) if has_tracks || has_content("tracks") => Role::Group,
@@ -237,8 +244,13 @@ impl Mixer {
             if send.name() != "Send" {
                 continue;
             }
-            if self.sends.len() == SENDS_MAX {
-                return Err(Refusal::bad(format!("it has more than {SENDS_MAX} sends")));
+            if is_bus(self.tracks[from].role) {
+                self.bus_sends += 1;
+                if self.bus_sends > BUS_SENDS_MAX {
+                    let detail =
+                        format!("its effect channels and groups have more than {BUS_SENDS_MAX} sends");
+                    return Err(Refusal::bad(detail));
+                }
             }
             let name = &self.tracks[from].track.name;
             let to = send.attribute("destination").and_then(|id| self.by_channel_id.get(&*id).copied());
@@ -330,8 +342,11 @@ impl Mixer {
     }
 
     fn can_feed(&self, from: usize, to: usize, fed_tracks: &[Vec<usize>]) -> bool {
-        if from == to || !matches!(self.tracks[to].role, Role::Bus | Role::Group) {
+        if from == to || !is_bus(self.tracks[to].role) {
             return false;
+        }
+        if !is_bus(self.tracks[from].role) {
+            return true;
         }
         let mut seen = vec![false; fed_tracks.len()];
         let mut next = vec![to];
@@ -345,6 +360,11 @@ impl Mixer {
         }
         true
     }
+}
+
+/// Whether tracks of this role have inputs.
+fn is_bus(role: Role) -> bool {
+    matches!(role, Role::Bus | Role::Group)
 }
 
 /// Whether an element is a track of the structure. A channel inside a track belongs to it.

@@ -230,6 +230,26 @@ async fn what_the_format_cannot_hold_is_in_the_comment() {
 }
 
 #[tokio::test]
+async fn a_project_with_the_most_tracks_and_many_sends_comes_back() {
+    let studio = Studio::start(&[]).await;
+    let bus = |index: usize| json!({ "id": format!("track-{}", index + 1), "name": "Bus", "kind": "bus" });
+    let sends: Vec<_> = (0..64).map(|index| json!({ "to": format!("track-{}", index + 1) })).collect();
+    let track = |index: usize| {
+        let sends = if index < 600 { json!(sends) } else { json!([]) };
+        json!({ "id": format!("track-{}", index + 1), "name": "Track", "kind": "audio", "sends": sends })
+    };
+    let tracks: Vec<_> = (0..64).map(bus).chain((64..1_000).map(track)).collect();
+    studio.save(&json!({ "schema_version": 1, "project_id": "large", "tracks": tracks })).await;
+    let file = studio.get(&studio.ada, &format!("{PROJECTS}/large/dawproject")).await;
+    assert_eq!(file.status, 200);
+    let (_, found) = studio.imported(file.bytes).await;
+    let found = found["tracks"].as_array().expect("a list").clone();
+    assert_eq!(found.len(), 1_000);
+    let sends: usize = found.iter().map(|track| track["sends"].as_array().map_or(0, Vec::len)).sum();
+    assert_eq!(sends, 536 * 64);
+}
+
+#[tokio::test]
 async fn a_file_without_a_title_gets_the_name_of_the_query() {
     let studio = Studio::start(&[]).await;
     let project = b"<Project version=\"1.0\"/>";
@@ -417,6 +437,9 @@ async fn hostile_files_are_refused() {
     studio.refused(file_of_lanes(&clip("time=\"0\" duration=\"1\"", &audio)), "1200 bytes").await;
     let tracks = "<Track/>".repeat(1_001);
     studio.refused(file_of(&format!("<Structure>{tracks}</Structure>")), "1000 tracks").await;
+    let sends = "<Send destination=\"b\"/>".repeat(8_001);
+    let bus = format!("<Track><Channel role=\"effect\" id=\"b\"><Sends>{sends}</Sends></Channel></Track>");
+    studio.refused(file_of(&format!("<Structure>{bus}</Structure>")), "8000 sends").await;
     let zeros = vec![b' '; 5_000_000];
     let large = archive(&[("project.xml", &zeros)]);
     assert!(studio.import(&studio.ada, large).await.problem(413, "too_large").contains("200000"));

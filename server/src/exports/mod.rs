@@ -89,19 +89,17 @@ impl Exports {
         let per_user = min_weight * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
         let requests = config.limits.work_waiting_max;
         let max_duration = Duration::from_secs(config.sound.render_max_secs);
+        let bounds = Bounds {
+            running,
+            min_weight,
+            per_user,
+            waiting: RENDERS_WAITING_KIB,
+            requests,
+            reserve_for_idle_users: running,
+        };
         Self {
             budget: RenderBudget::shared(config.sound.render_memory_bytes, max_duration),
-            renders: Arc::new(Permits::weighted(
-                "renders",
-                Bounds {
-                    running,
-                    min_weight,
-                    per_user,
-                    waiting: RENDERS_WAITING_KIB,
-                    requests,
-                    reserve_for_idle_users: running,
-                },
-            )),
+            renders: Arc::new(Permits::weighted("renders", bounds).with_low_priority()),
             lists: Permits::counted("lists of renders", 4 * processors(), requests),
         }
     }

@@ -14,7 +14,7 @@ use super::queries::SaveQuery;
 use crate::auth::Admin;
 use crate::body_kind;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{BodyLimit, Json, Query, is_length_limit};
+use crate::extract::{BodyLimit, Json, Query, body_error};
 use crate::state::AppState;
 
 /// Maximum length of a name in bytes. Most file systems allow 255 bytes, and a number may be added.
@@ -64,10 +64,7 @@ pub(super) async fn save(
     let mut unfinished = run_blocking(move || Unfinished::create(&folder)).await?;
     let mut chunks = request.into_body().into_data_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| match is_length_limit(&error) {
-            true => limit.exceeded(),
-            false => ApiError::BodyIncomplete,
-        })?;
+        let chunk = chunk.map_err(|error| body_error(&error, || limit.exceeded()))?;
         unfinished = run_blocking(move || {
             unfinished.file.write_all(&chunk)?;
             Ok(unfinished)

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use axum::http::{HeaderValue, Version, header};
+use axum::response::{IntoResponse as _, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -26,6 +26,7 @@ use super::departure::PendingRequest;
 use super::shared_stream::SharedStream;
 use super::stall_guard::StallGuard;
 use super::{Https, Shared, redirect};
+use crate::error::ApiError;
 
 /// Time limit of a TLS handshake.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
@@ -217,15 +218,21 @@ fn prepared(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: b
     request
 }
 
-/// Passes a request to the router.
+/// Passes a request to the router. Refuses an HTTP/1.1 request unless it has a single `Host`
+/// (RFC 9112, section 3.2).
 async fn answer(shared: &Shared, request: Request) -> Result<Response, Infallible> {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    if request.version() == Version::HTTP_11 && hosts != 1 {
+        let detail = format!("A request over HTTP/1.1 must have one `Host` header; this one has {hosts}.");
+        return Ok(ApiError::bad_request("bad_host", detail).into_response());
+    }
     shared.router.clone().oneshot(request).await
 }
 
 /// Sets `Host` to the `:authority` of HTTP/2 (RFC 9113, section 8.3.1), because the router reads
 /// `Host`.
 fn set_host(request: &mut Request) {
-    if request.headers().contains_key(header::HOST) {
+    if request.version() != Version::HTTP_2 || request.headers().contains_key(header::HOST) {
         return;
     }
     let host = request.uri().authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());

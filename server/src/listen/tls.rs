@@ -172,15 +172,17 @@ impl Hangups {
         })
     }
 
+    /// Waits for the next signal.
     #[cfg(unix)]
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         if self.signals.recv().await.is_none() {
             std::future::pending::<()>().await;
         }
     }
 
+    /// Never completes: the system has no such signal.
     #[cfg(not(unix))]
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         std::future::pending::<()>().await;
     }
 }

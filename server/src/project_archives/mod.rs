@@ -47,7 +47,7 @@ impl ArchiveLimits {
                 requests: waiting_max,
                 reserve_for_idle_users: 0,
             };
-            Permits::weighted(work_name, bounds)
+            Permits::weighted(work_name, bounds).with_low_priority()
         };
         let documents = |work_name| Permits::counted(work_name, processors(), u64::MAX);
         Self {

@@ -8,8 +8,8 @@ use tokio::runtime::Handle;
 
 use super::FOLDER;
 use crate::body_kind;
-use crate::error::{ApiError, ApiResult};
-use crate::extract::{BodyLimit, is_length_limit};
+use crate::error::ApiResult;
+use crate::extract::{BodyLimit, body_error};
 use crate::state::AppState;
 use crate::storage::{BlobWriter, ensure_room};
 
@@ -29,10 +29,7 @@ pub(crate) async fn receive(state: &AppState, request: Request) -> ApiResult<Blo
             .await??;
     let mut chunks = request.into_body().into_data_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| match is_length_limit(&error) {
-            true => limit.exceeded(),
-            false => ApiError::BodyIncomplete,
-        })?;
+        let chunk = chunk.map_err(|error| body_error(&error, || limit.exceeded()))?;
         let state = state.clone();
         writer = tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> {
             writer.write_all(&chunk)?;

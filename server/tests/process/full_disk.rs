@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::audio::{upload, upload_to, wav};
 use crate::database;
 use crate::small_disk::SmallDisk;
-use crate::support::{Answer, Service, form};
+use crate::support::{Answer, Service, form, songfoundry};
 
 const DISK_MEGABYTES: u32 = 48;
 const SONG: &str = "/api/v1/projects/song";
@@ -332,4 +332,20 @@ fn deleted_files_are_removed_to_make_space_for_uploads() {
     assert_eq!(sent.status, 204, "{}", sent.body);
     let task = wait_for_task(&service, &task_of(&sent));
     assert_eq!(task["state"], "succeeded", "{task}");
+}
+
+#[test]
+fn a_command_fails_if_its_output_does_not_fit_on_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in [&["--help"][..], &["config"], &["openapi"], &["render", "--help"]] {
+        let full = std::fs::File::create("/dev/full").expect("opens");
+        let mut command = songfoundry(&folder.path().join("storage"));
+        let output = command.args(arguments).stdout(full).stderr(Stdio::piped()).output().expect("runs");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+        assert!(
+            text.contains("cannot write standard output: No space left on device"),
+            "{arguments:?}: {text}"
+        );
+    }
 }

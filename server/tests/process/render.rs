@@ -364,7 +364,7 @@ fn an_interrupted_render_leaves_no_file_and_keeps_the_previous_one() {
     let song = json!({"schema_version": 1, "tracks": [track]});
     std::fs::write(folder.path().join("hours.json"), song.to_string()).expect("writes");
     std::fs::write(folder.path().join("x.wav"), b"before").expect("writes");
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let mut command = songfoundry(&folder.path().join("storage"));
         command.current_dir(folder.path()).args(["render", "hours.json", "--soundfont", BANK, "-o", "x.wav"]);
         let child = command.stderr(std::process::Stdio::piped()).spawn().expect("starts");

@@ -1,4 +1,4 @@
-//! Clients that send nothing, or send slowly.
+//! Clients that send nothing, send slowly, or send malformed requests.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -105,6 +105,40 @@ fn a_body_that_pauses_too_long_is_refused() {
     stream.write_all(log_in_head(&service, 200).as_bytes()).expect("writes");
     stream.write_all(b"{\"username\": ").expect("writes");
     assert_eq!(first_line(stream), "HTTP/1.1 408 Request Timeout");
+}
+
+#[test]
+fn malformed_chunks_are_refused_as_a_bad_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let head = format!(
+        "POST /api/v1/projects HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nConnection: close\r\n\
+         Transfer-Encoding: chunked\r\n\r\n",
+        service.address
+    );
+    for chunks in ["0x2\r\n{}\r\n0\r\n\r\n", "2\r\n{}x\r\n0\r\n\r\n", "fffffffffffffffffff\r\n{}\r\n"] {
+        let mut stream = connect(&service);
+        stream.write_all(head.as_bytes()).expect("writes");
+        stream.write_all(chunks.as_bytes()).expect("writes");
+        assert_eq!(first_line(stream), "HTTP/1.1 400 Bad Request", "{chunks:?}");
+    }
+}
+
+#[test]
+fn a_request_without_a_single_host_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    for (head, status) in [
+        ("GET /healthz HTTP/1.1\r\n", "HTTP/1.1 400 Bad Request"),
+        ("GET http://localhost/healthz HTTP/1.1\r\n", "HTTP/1.1 400 Bad Request"),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n", "HTTP/1.1 400 Bad Request"),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\n", "HTTP/1.1 200 OK"),
+        ("GET /healthz HTTP/1.0\r\n", "HTTP/1.0 200 OK"),
+    ] {
+        let mut stream = connect(&service);
+        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).expect("writes");
+        assert_eq!(first_line(stream), status, "{head:?}");
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use super::{Message, Request};
 use crate::audio::decode::{self, Job, Refusal};
 use crate::helper_processes::limits::{ResourceLimits, exit_after, exit_with_parent};
+#[cfg(target_os = "linux")]
+use crate::low_priority;
 
 /// Maximum address space of the process, in bytes.
 const MEMORY_MAX_BYTES: u64 = 3 << 28;
@@ -83,14 +85,11 @@ const LOWER_PRIORITY: i32 = 10;
 
 /// Starts a thread that gives the calling thread [`LOWER_PRIORITY`] after [`PRIORITY_DROPS_AFTER`].
 #[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "the priority is set through a foreign function")]
 fn drop_priority_later() -> std::io::Result<()> {
-    let decoding_thread = nix::unistd::gettid().as_raw().unsigned_abs();
+    let decoding_thread = rustix::thread::gettid();
     std::thread::Builder::new().spawn(move || {
         std::thread::sleep(PRIORITY_DROPS_AFTER);
-        // SAFETY: `setpriority` takes three numbers. On Linux, it changes a single thread. A thread
-        // may always lower its priority, so the call cannot fail.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, decoding_thread, LOWER_PRIORITY) };
+        low_priority::lower(decoding_thread, LOWER_PRIORITY);
     })?;
     Ok(())
 }

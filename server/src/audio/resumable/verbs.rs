@@ -24,7 +24,7 @@ use super::{key, remove_expired, store};
 use crate::auth::CurrentUser;
 use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Path, Query, is_length_limit};
+use crate::extract::{Json, Path, Query, body_error};
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
 use crate::state::AppState;
@@ -325,9 +325,8 @@ async fn has_no_decoder_task(state: &AppState, row: &UploadRow) -> ApiResult<boo
 async fn send_body(body: Body, sender: mpsc::Sender<axum::body::Bytes>, limit_bytes: u64) -> ApiResult<()> {
     let mut chunks = body.into_data_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| match is_length_limit(&error) {
-            true => ApiError::TooLarge { subject: "An upload", limit_bytes },
-            false => ApiError::BodyIncomplete,
+        let chunk = chunk.map_err(|error| {
+            body_error(&error, || ApiError::TooLarge { subject: "An upload", limit_bytes })
         })?;
         if sender.send(chunk).await.is_err() {
             break;

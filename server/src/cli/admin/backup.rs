@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::print_line;
 use crate::backup::check::{CheckOptions, check as check_storage};
 use crate::backup::{make, restore as restore_backup};
+use crate::cli::standard_output::print_line;
 use crate::config::Config;
 use crate::plural::counted;
 
@@ -60,18 +60,18 @@ pub(super) struct Check {
 pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()> {
     let saved = make(config, &args.folder, !args.without_database).await?;
     let files = counted(saved.files, "file");
-    print_line(&format!("Saved {files}, {} bytes, in {}.", saved.bytes, args.folder.display()));
+    print_line(&format!("Saved {files}, {} bytes, in {}.", saved.bytes, args.folder.display()))?;
     if !saved.has_database {
-        print_line("The database was not saved.");
+        print_line("The database was not saved.")?;
     }
     Ok(())
 }
 
 pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<()> {
     let restored = restore_backup(config, &args.folder, args.replace).await?;
-    print_line(&format!("Restored {} from {}.", counted(restored.files, "file"), args.folder.display()));
+    print_line(&format!("Restored {} from {}.", counted(restored.files, "file"), args.folder.display()))?;
     if let Some(replaced_dir) = restored.replaced_dir {
-        print_line(&format!("The replaced files are in {}.", replaced_dir.display()));
+        print_line(&format!("The replaced files are in {}.", replaced_dir.display()))?;
     }
     Ok(())
 }
@@ -82,43 +82,49 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
     let report = check_storage(config, options).await?;
     let problems = counted(report.problems.len(), "problem");
     if args.json {
-        print_line(&serde_json::to_string(&report)?);
+        print_line(&serde_json::to_string(&report)?)?;
     } else {
-        report.problems.iter().for_each(|problem| print_line(problem));
+        for problem in &report.problems {
+            print_line(problem)?;
+        }
         let (count, bytes) = (report.orphans.len(), report.orphan_bytes);
-        print_line(&format!("Checked {}; found {problems}.", counted(report.files, "file")));
+        print_line(&format!("Checked {}; found {problems}.", counted(report.files, "file")))?;
         if report.without_hash > 0 {
             print_line(&format!(
                 "{} {} no hash to compare with, because older versions stored none; --repair computes missing hashes.",
                 counted(report.without_hash, "file"),
                 if report.without_hash == 1 { "has" } else { "have" }
-            ));
+            ))?;
         }
         if count > 0 {
             let files = counted(count, "stored file");
-            print_line(&format!("Nothing in the database refers to {files} ({bytes} bytes):"));
-            report.orphans.iter().for_each(|name| print_line(&format!("  {name}")));
+            print_line(&format!("Nothing in the database refers to {files} ({bytes} bytes):"))?;
+            for name in &report.orphans {
+                print_line(&format!("  {name}"))?;
+            }
         }
         let moved = report.set_aside.len();
         if moved > 0 {
             print_line(&format!(
                 "Moved {} to the quarantine; `songfoundry admin quarantine` lists and restores quarantined files.",
                 counted(moved, "file")
-            ));
+            ))?;
         }
         if moved < count {
             print_line(
                 "The service and --repair quarantine files that the database did not need for SF_ORPHAN_AGE_SECS; --repair --age-secs 0 \
                  quarantines all of them now.",
-            );
+            )?;
         }
         if !report.mended.is_empty() {
             print_line(&format!(
                 "{} {} recreated, or restored from the quarantine:",
                 counted(report.mended.len(), "file"),
                 if report.mended.len() == 1 { "was" } else { "were" }
-            ));
-            report.mended.iter().for_each(|name| print_line(&format!("  {name}")));
+            ))?;
+            for name in &report.mended {
+                print_line(&format!("  {name}"))?;
+            }
         }
     }
     anyhow::ensure!(report.problems.is_empty(), "the storage has {problems}");

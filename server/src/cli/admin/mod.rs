@@ -6,8 +6,6 @@ mod quarantine;
 mod throttled;
 mod users;
 
-use std::io::Write as _;
-
 use anyhow::Context as _;
 use clap::Subcommand;
 
@@ -119,9 +117,4 @@ async fn run_with(db: Db, run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>) -> a
     let outcome = run(&db).await;
     db.close().await;
     outcome
-}
-
-/// Prints a line. A closed pipe (`| head`) is not an error.
-fn print_line(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Subcommand;
 
-use super::print_line;
+use crate::cli::standard_output::print_line;
 use crate::config::Config;
 use crate::inventory::key_of;
 use crate::plural::counted;
@@ -80,11 +80,11 @@ fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
                 };
                 format!("{}  {}  {} bytes  {reason}", file.since, file.name, file.size_bytes)
             }
-        });
+        })?;
     }
     if !json {
         let bytes: u64 = found.iter().map(|file| file.size_bytes).sum();
-        print_line(&format!("{}, {bytes} bytes.", counted(found.len(), "file")));
+        print_line(&format!("{}, {bytes} bytes.", counted(found.len(), "file")))?;
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ fn restore(stores: &[Blobs], names: &[String]) -> anyhow::Result<()> {
             is_restored,
             "`{name}` is not in the quarantine; `songfoundry admin quarantine list` lists its files"
         );
-        print_line(&format!("Restored {name}."));
+        print_line(&format!("Restored {name}."))?;
     }
     Ok(())
 }

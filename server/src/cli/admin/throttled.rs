@@ -1,8 +1,8 @@
 //! Commands for accounts and addresses that are throttled.
 
-use super::print_line;
 use crate::audit::{self, Action, Who};
 use crate::auth::{Lift, Throttle, Throttled, ThrottledKind};
+use crate::cli::standard_output::print_line;
 use crate::config::LoginLimits;
 use crate::db::Db;
 
@@ -40,10 +40,10 @@ impl LiftThrottling {
 pub(super) async fn list(args: &ListThrottled, limits: LoginLimits, db: &Db) -> anyhow::Result<()> {
     let throttled = Throttle::new(limits).overview(db).await?;
     if !args.json {
-        print_line(&format_columns("ACCOUNT", "ADDRESS", "FAILURES", "WAIT", "LAST FAILED"));
+        print_line(&format_columns("ACCOUNT", "ADDRESS", "FAILURES", "WAIT", "LAST FAILED"))?;
     }
     for entry in &throttled {
-        print_line(&if args.json { serde_json::to_string(entry)? } else { table_row(entry) });
+        print_line(&if args.json { serde_json::to_string(entry)? } else { table_row(entry) })?;
     }
     Ok(())
 }
@@ -70,13 +70,13 @@ fn format_columns(account: &str, address: &str, failures: &str, wait: &str, last
 
 pub(super) async fn lift(lift: &Lift, db: &Db) -> anyhow::Result<()> {
     if lift.apply(db).await? == 0 {
-        print_line(&format!("Nothing was throttled for `{}`.", lift.target()));
+        print_line(&format!("Nothing was throttled for `{}`.", lift.target()))?;
         return Ok(());
     }
     audit::record(db, &Who::command_line(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
     print_line(&format!(
         "Deleted the failed log-ins of `{}`; its log-ins are no longer delayed.",
         lift.target()
-    ));
+    ))?;
     Ok(())
 }

@@ -5,11 +5,11 @@ use std::io::BufRead as _;
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::print_line;
 use crate::audit::{self, Action, Who};
 use crate::auth::management::{self, Provided};
 use crate::auth::passwords::Passwords;
 use crate::auth::{Role, UserRow};
+use crate::cli::standard_output::print_line;
 use crate::db::Db;
 use crate::paging::Position;
 
@@ -75,9 +75,8 @@ pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
         "Created the account `{}` (role {}).",
         account.row.username,
         account.row.role.as_str()
-    ));
-    print_password(&account);
-    Ok(())
+    ))?;
+    print_password(&account)
 }
 
 pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Result<()> {
@@ -88,16 +87,15 @@ pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Res
     print_line(&format!(
         "The account `{}` has a new password; its sessions have ended and its API keys are deleted.",
         account.row.username
-    ));
-    print_password(&account);
-    Ok(())
+    ))?;
+    print_password(&account)
 }
 
-fn print_password(account: &Provided) {
+fn print_password(account: &Provided) -> anyhow::Result<()> {
     match &account.generated_password {
         Some(password) => {
-            print_line(&format!("Password: {password}"));
-            print_line("The password must be changed at the first log-in, and is not shown again.");
+            print_line(&format!("Password: {password}"))?;
+            print_line("The password must be changed at the first log-in, and is not shown again.")
         }
         None => print_line("The password must be changed at the first log-in."),
     }
@@ -116,7 +114,7 @@ pub(super) async fn list(args: &ListUsers, db: &Db) -> anyhow::Result<()> {
     }
     rows.sort_by(|a, b| a.username.cmp(&b.username));
     if !args.json {
-        print_line(&format_columns("NAME", "ROLE", "STATE", "LAST LOG-IN"));
+        print_line(&format_columns("NAME", "ROLE", "STATE", "LAST LOG-IN"))?;
     }
     for row in &rows {
         let last = row.last_login_at.as_deref();
@@ -132,7 +130,7 @@ pub(super) async fn list(args: &ListUsers, db: &Db) -> anyhow::Result<()> {
             })
             .to_string(),
             false => format_columns(&row.username, row.role.as_str(), state(row), last.unwrap_or("never")),
-        });
+        })?;
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::store;
 use crate::db::DatabaseAddress;
 use crate::error::ApiError;
+use crate::low_priority;
 use crate::tasks::delivery::{Deliver, Delivery};
 
 /// Name of the queue within `apalis`.
@@ -130,6 +131,6 @@ impl Queue {
 /// Runs the task of an offer. The offer counts as answered even if the task fails.
 async fn deliver<D: Deliver>(delivery: Delivery, tasks: Data<D>) -> Result<(), BoxDynError> {
     let tasks = (*tasks).clone();
-    tokio::task::spawn_blocking(move || tasks.deliver(&delivery)).await?;
+    tokio::task::spawn_blocking(move || low_priority::run(move || tasks.deliver(&delivery))).await??;
     Ok(())
 }

@@ -1,8 +1,10 @@
-//! The runner of a desktop: a few threads of this process. They run tasks in the order in which the
-//! tasks were started.
+//! The runner of a desktop: a few threads of this process, with a low priority. They run tasks in the
+//! order in which the tasks were started.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
+
+use crate::low_priority;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -24,6 +26,7 @@ impl Threads {
         for number in 0..workers.max(1) {
             let jobs = Arc::clone(&jobs);
             thread::Builder::new().name(format!("task-{number}")).spawn(move || {
+                low_priority::lower_this_thread();
                 loop {
                     // The lock is only held while a thread waits for a job, not while it runs the
                     // job.

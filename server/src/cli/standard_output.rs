@@ -1,0 +1,19 @@
+//! Prints the results of commands.
+
+use std::io::{self, ErrorKind, Write as _};
+
+use anyhow::Context as _;
+
+/// Prints a text and a line break to standard output. A closed pipe (`| head`) is not an error.
+///
+/// # Errors
+/// Standard output cannot be written, for example to a file on a full disk.
+pub(super) fn print_line(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write standard output")
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
