@@ -69,7 +69,10 @@ pub struct TruePeakMeter {
     buffer_frames: usize,
     /// Index in `buffer` of the first frame that is measured, a multiple of [`LANES`].
     first_index: usize,
-    between_peak: f32,
+    /// Highest magnitude of the current interval, at samples and between those before `buffer`.
+    interval_peak: f32,
+    /// Highest magnitude of the intervals that have ended.
+    earlier_peak: f32,
     sample_peak: f32,
 }
 
@@ -107,7 +110,8 @@ impl TruePeakMeter {
             buffer: vec![0.0; buffer_len],
             buffer_frames: EXTRA_FRAMES,
             first_index: 0,
-            between_peak: 0.0,
+            interval_peak: 0.0,
+            earlier_peak: 0.0,
             sample_peak: 0.0,
         }
     }
@@ -125,7 +129,8 @@ impl TruePeakMeter {
         self.buffer.copy_within(self.buffer_frames - EXTRA_FRAMES..self.buffer_frames, 0);
         self.buffer_frames = EXTRA_FRAMES;
         self.first_index = TAPS / 2;
-        self.between_peak = 0.0;
+        self.interval_peak = 0.0;
+        self.earlier_peak = 0.0;
         self.sample_peak = 0.0;
     }
 
@@ -135,10 +140,12 @@ impl TruePeakMeter {
             let (chunk, remaining_samples) =
                 samples.split_at(samples.len().min(self.buffer.len() - self.buffer_frames));
             let output = &mut self.buffer[self.buffer_frames..][..chunk.len()];
-            self.sample_peak = copy_finite(chunk, output).max(self.sample_peak);
+            let chunk_peak = copy_finite(chunk, output);
+            self.sample_peak = self.sample_peak.max(chunk_peak);
+            self.interval_peak = self.interval_peak.max(chunk_peak);
             self.buffer_frames += chunk.len();
             if self.buffer_frames == self.buffer.len() {
-                self.between_peak = self.peak_of(&self.buffer);
+                self.interval_peak = self.peak_of(&self.buffer);
                 self.buffer.copy_within(CHUNK_FRAMES.., 0);
                 (self.buffer_frames, self.first_index) = (EXTRA_FRAMES, 0);
             }
@@ -146,21 +153,33 @@ impl TruePeakMeter {
         }
     }
 
+    /// Ends an interval, and returns its highest magnitude, at or between samples. The values between
+    /// up to 1,071 frames at its end are part of the next interval.
+    pub fn end_interval(&mut self) -> f32 {
+        self.earlier_peak = self.earlier_peak.max(self.interval_peak);
+        core::mem::take(&mut self.interval_peak)
+    }
+
     /// Returns the highest magnitude so far, at or between samples, of a continuing signal, where 1
     /// is full scale. This magnitude never falls. Values between the last 31 frames are not
     /// included, because they depend on later frames.
     pub fn true_peak_so_far(&self) -> f32 {
-        self.peak_of(&self.buffer[..self.buffer_frames]).max(self.sample_peak)
+        self.peak_of(&self.buffer[..self.buffer_frames]).max(self.earlier_peak)
     }
 
     /// Returns the highest magnitude, at or between samples, of a signal that has ended, where 1 is
     /// full scale.
     pub fn true_peak(&self) -> f32 {
+        self.last_interval_peak().max(self.earlier_peak)
+    }
+
+    /// Like [`Self::true_peak`], but of the last interval.
+    pub fn last_interval_peak(&self) -> f32 {
         // The frames that are not yet measured are followed by silence.
         let mut remaining = [0.0; 2 * EXTRA_FRAMES + CHUNK_FRAMES + LANES];
         remaining[..self.buffer_frames].copy_from_slice(&self.buffer[..self.buffer_frames]);
         let frames = self.buffer_frames.next_multiple_of(LANES);
-        self.peak_of(&remaining[..frames + EXTRA_FRAMES]).max(self.sample_peak)
+        self.peak_of(&remaining[..frames + EXTRA_FRAMES])
     }
 
     /// Returns the highest magnitude of any sample so far.
@@ -168,11 +187,11 @@ impl TruePeakMeter {
         self.sample_peak
     }
 
-    /// Returns the highest magnitude so far between frames, including those of `window`. `window`
-    /// starts with the same frames as [`Self::buffer`].
+    /// Returns the highest magnitude of the current interval, including the values between the
+    /// frames of `window`. `window` starts with the same frames as [`Self::buffer`].
     fn peak_of(&self, window: &[f32]) -> f32 {
         let window = window.get(self.first_index..).unwrap_or_default();
-        let mut peak = self.between_peak;
+        let mut peak = self.interval_peak;
         if self.pairs == MAX_PAIRS {
             peak_eightfold(&self.filter, window, &mut peak);
         } else {
@@ -390,6 +409,29 @@ mod tests {
                     meter.true_peak()
                 );
             }
+        }
+    }
+
+    #[test]
+    fn each_interval_has_its_own_peak() {
+        for rate_hz in [44_100, 96_000] {
+            let mut meter = TruePeakMeter::new(rate_hz);
+            // Between two equal samples, the waveform rises to 4/pi times their value.
+            let pulse = |level: f32| {
+                let mut samples = [0.0; 2 * CHUNK_FRAMES];
+                samples[500..502].fill(level);
+                samples
+            };
+            for level in [0.5, 0.25, 0.0, 0.125] {
+                meter.process(&pulse(level));
+                let expected = level * 4.0 / core::f32::consts::PI;
+                let last = meter.last_interval_peak();
+                let peak = assert_no_alloc::assert_no_alloc(|| meter.end_interval());
+                assert!((peak - expected).abs() < 0.002 && peak == last, "{peak} and {last} for {level}");
+            }
+            let whole = meter.true_peak();
+            assert!((whole - 2.0 / core::f32::consts::PI).abs() < 0.002, "{whole}");
+            assert_eq!(meter.sample_peak(), 0.5);
         }
     }
 

@@ -127,15 +127,16 @@ impl LoudnessMeter {
 
     /// Returns the loudness and peaks of all frames so far.
     pub fn loudness(&self) -> Loudness {
-        let highest =
-            |peaks: &mut dyn Iterator<Item = f32>| crate::gain::to_db(f64::from(peaks.fold(0.0, f32::max)));
+        let highest = |peak: fn(&TruePeakMeter) -> f32| {
+            crate::gain::to_db(f64::from(self.peaks.iter().map(peak).fold(0.0, f32::max)))
+        };
         Loudness {
             integrated_lufs: self.windows.integrated_lufs(),
             range_lu: self.windows.range_lu(),
             max_momentary_lufs: self.windows.max_momentary_lufs(),
             max_short_term_lufs: self.windows.max_short_term_lufs(),
-            true_peak_dbtp: highest(&mut self.peaks.iter().map(TruePeakMeter::true_peak)),
-            sample_peak_dbfs: highest(&mut self.peaks.iter().map(TruePeakMeter::sample_peak)),
+            true_peak_dbtp: highest(TruePeakMeter::true_peak),
+            sample_peak_dbfs: highest(TruePeakMeter::sample_peak),
         }
     }
 
@@ -149,6 +150,17 @@ impl LoudnessMeter {
     /// LUFS; minus infinity for silence.
     pub fn short_term_lufs(&self) -> f64 {
         self.windows.short_term_lufs()
+    }
+
+    /// Ends an interval of the signal, and returns its true peak, where 1 is full scale. The values
+    /// between up to 1,071 frames at its end are part of the next interval.
+    pub fn end_peak_interval(&mut self) -> f32 {
+        self.peaks.iter_mut().map(TruePeakMeter::end_interval).fold(0.0, f32::max)
+    }
+
+    /// Returns the true peak of the last interval of a signal that has ended, where 1 is full scale.
+    pub fn last_interval_true_peak(&self) -> f32 {
+        self.peaks.iter().map(TruePeakMeter::last_interval_peak).fold(0.0, f32::max)
     }
 
     /// Returns the true peak of a channel so far, in dBTP; minus infinity for silence. `None` if

@@ -103,6 +103,20 @@ fn entry(bytes: &[u8], name: &str) -> Vec<u8> {
     content
 }
 
+/// Checks the elements of a file's project against those of the format.
+#[track_caller]
+fn assert_valid(file: &[u8]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("project.xml"), entry(file, "project.xml")).expect("writes");
+    let grammar = concat!(env!("CARGO_MANIFEST_DIR"), "/src/dawproject/written_project.rng");
+    let output = std::process::Command::new("xmllint")
+        .current_dir(folder.path())
+        .args(["--noout", "--relaxng", grammar, "project.xml"])
+        .output()
+        .expect("xmllint runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// Returns a project that uses everything that the format can hold. The ids of tracks and items are
 /// those that an import gives.
 fn song(file: &str) -> Value {
@@ -197,6 +211,7 @@ async fn an_exported_project_returns_unchanged() {
     let audio_name = (*names.iter().find(|name| name.starts_with("audio/")).expect("audio")).to_owned();
     assert_eq!(entry(&answer.bytes, &audio_name), wav);
     assert_eq!(studio.get(&studio.ada, &path).await.bytes, answer.bytes);
+    assert_valid(&answer.bytes);
 
     let (imported, found) = studio.imported(answer.bytes.clone()).await;
     assert_eq!(imported["warnings"], json!([]));
@@ -224,6 +239,7 @@ async fn what_the_format_cannot_hold_is_in_the_comment() {
     for named in ["effects", "plugin instruments", "curves of automation", "sections"] {
         assert!(comment.contains(named), "{named}: {comment}");
     }
+    assert_valid(&answer.bytes);
     let (imported, found) = studio.imported(answer.bytes).await;
     assert_eq!(found["name"], "<&\">");
     assert_eq!(imported["audio_added"], 0);

@@ -13,7 +13,8 @@ pub struct LoudnessCurve {
     pub interval_secs: f64,
     /// Highest short-term loudness (of 3 seconds) in each interval in LUFS; null for silence.
     pub short_term_lufs: Vec<Option<f32>>,
-    /// Highest level of a sample in each interval in dBFS; null for silence.
+    /// Highest true peak in each interval in dBTP; null for silence. A peak between samples at the
+    /// end of an interval may count in the next one.
     pub peak_db: Vec<Option<f32>>,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct CurveCollector {
     current_frames: u64,
 }
 
-/// Highest loudness in LUFS and highest magnitude of an interval.
+/// Highest loudness in LUFS and true peak of an interval; 1 is full scale.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     lufs: f64,
@@ -62,12 +63,13 @@ impl CurveCollector {
         self.interval_frames - self.current_frames
     }
 
-    /// Adds at most [`Self::missing_frames`] frames with the loudness at their end and their
-    /// highest magnitude.
-    pub(super) fn add(&mut self, frames: u64, lufs: f64, peak: f32) {
-        self.current = self.current.highest(Point { lufs, peak });
+    /// Adds at most [`Self::missing_frames`] frames with the loudness at their end. If they complete
+    /// an interval, `true_peak` returns its true peak.
+    pub(super) fn add(&mut self, frames: u64, lufs: f64, true_peak: impl FnOnce() -> f32) {
+        self.current.lufs = self.current.lufs.max(lufs);
         self.current_frames += frames;
         if self.missing_frames() == 0 {
+            self.current.peak = self.current.peak.max(true_peak());
             self.points.push(std::mem::replace(&mut self.current, Point::SILENCE));
             self.current_frames = 0;
         }
@@ -87,10 +89,14 @@ impl CurveCollector {
         self.interval_frames *= 2;
     }
 
-    /// Returns the curve.
-    pub(super) fn finish(mut self) -> LoudnessCurve {
-        if self.current_frames > 0 {
-            self.points.push(self.current);
+    /// Returns the curve. `last_true_peak` is the true peak since the last complete interval.
+    pub(super) fn finish(mut self, last_true_peak: f32) -> LoudnessCurve {
+        let last = self.current.highest(Point { peak: last_true_peak, ..Point::SILENCE });
+        match self.points.last_mut() {
+            // Peaks between the last samples.
+            Some(point) if self.current_frames == 0 => *point = point.highest(last),
+            _ if self.current_frames == 0 => {}
+            _ => self.points.push(last),
         }
         // Two digits are enough for a picture.
         let shown = |db: f64| db.is_finite().then(|| ((100.0 * db).round() / 100.0) as f32);
@@ -106,34 +112,38 @@ impl CurveCollector {
 mod tests {
     use super::*;
 
-    /// Returns the curve of intervals with these magnitudes.
-    fn curve(peaks: impl Iterator<Item = f32>) -> LoudnessCurve {
+    /// Returns the curve of parts with these numbers of frames, loudness and true peaks.
+    fn curve(parts: impl Iterator<Item = (u64, f64, f32)>) -> LoudnessCurve {
         let mut collector = CurveCollector::new(48_000);
-        for peak in peaks {
-            let frames = collector.missing_frames().min(4_800);
-            collector.add(frames, f64::NEG_INFINITY, peak);
+        let mut interval_peak = 0.0_f32;
+        for (frames, lufs, peak) in parts {
+            interval_peak = interval_peak.max(peak);
+            collector.add(frames, lufs, || std::mem::take(&mut interval_peak));
         }
-        collector.finish()
+        collector.finish(interval_peak)
     }
 
     #[test]
     fn a_short_file_has_a_point_for_each_tenth_of_a_second() {
-        let mut collector = CurveCollector::new(48_000);
-        for (frames, lufs, peak) in [(800, -30.0, 0.1), (4_000, -20.0, 0.01), (1, f64::NEG_INFINITY, 0.0)] {
-            collector.add(frames, lufs, peak);
-        }
-        let expected = LoudnessCurve {
+        let silence = f64::NEG_INFINITY;
+        let expected = |last_db: Option<f32>| LoudnessCurve {
             interval_secs: 0.1,
             short_term_lufs: vec![Some(-20.0), None],
-            peak_db: vec![Some(-20.0), None],
+            peak_db: vec![Some(-20.0), last_db],
         };
-        assert_eq!(collector.finish(), expected);
+        let parts = [(800, -30.0, 0.1), (4_000, -20.0, 0.01), (1, silence, 0.0)];
+        assert_eq!(curve(parts.into_iter()), expected(None));
+        let parts = [(4_800, -20.0, 0.1), (4_800, silence, 0.0)];
+        let mut collector = CurveCollector::new(48_000);
+        parts.into_iter().for_each(|(frames, lufs, peak)| collector.add(frames, lufs, || peak));
+        assert_eq!(collector.finish(0.01), expected(Some(-40.0)), "a peak after the last complete interval");
     }
 
     #[test]
     fn a_long_file_has_a_bounded_number_of_points_that_keep_the_peaks() {
         for count in [600, 601, 602, 1_201, 100_000] {
-            let found = curve((0..count).map(|index| if index == count - 1 { 1.0 } else { 0.1 }));
+            let part = |index: i32| (4_800, f64::NEG_INFINITY, if index == count - 1 { 1.0 } else { 0.1 });
+            let found = curve((0..count).map(part));
             let points = found.peak_db.len();
             assert!(points <= POINTS_MAX + 1, "{points} points for {count} intervals");
             let secs = points as f64 * found.interval_secs;

@@ -77,7 +77,8 @@ impl Measure {
             (right_part, right) = right.split_at(frames);
             self.meter.add(&[left_part, right_part]);
             let peak = left_part.iter().chain(right_part).fold(0.0_f32, |peak, value| peak.max(value.abs()));
-            self.curve.add(frames as u64, self.meter.short_term_lufs(), peak);
+            let lufs = self.meter.short_term_lufs();
+            self.curve.add(frames as u64, lufs, || self.meter.end_peak_interval());
             self.peak = self.peak.max(peak);
         }
     }
@@ -94,7 +95,7 @@ impl Measure {
             range_lu: loudness.range_lu,
             max_momentary_lufs: finite(loudness.max_momentary_lufs),
             max_short_term_lufs: finite(loudness.max_short_term_lufs),
-            curve: self.curve.finish(),
+            curve: self.curve.finish(self.meter.last_interval_true_peak()),
             pcm_sha256: format!("{:x}", self.hash.finalize()),
         }
     }
