@@ -2646,7 +2646,10 @@ export interface components {
             interval_secs: number;
             /** @description Highest short-term loudness (of 3 seconds) in each interval in LUFS; null for silence. */
             short_term_lufs: (number | null)[];
-            /** @description Highest level of a sample in each interval in dBFS; null for silence. */
+            /**
+             * @description Highest true peak in each interval in dBTP; null for silence. A peak between samples at the
+             *     end of an interval may count in the next one.
+             */
             peak_db: (number | null)[];
         };
         /** @description A new key. */
