@@ -67,6 +67,7 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
         "document processing",
         Bounds { running, min_weight, per_user: running, waiting, requests, reserve_for_idle_users: 0 },
     )
+    .with_low_priority()
 });
 
 /// Documents below this size in bytes have separate permits, so that they do not wait for large

@@ -1,12 +1,14 @@
 //! Reads forms (`multipart/form-data`, RFC 7578).
 
 use axum::body::{Body, Bytes};
+use axum::extract::multipart::MultipartError;
 use axum::extract::{FromRequest as _, Multipart, Request};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use futures_util::{StreamExt as _, stream};
 
 use crate::body_kind;
 use crate::error::{ApiError, ApiResult};
+use crate::extract::{body_error, is_length_limit};
 
 /// Media type of a form.
 pub(crate) const FORM: &str = "multipart/form-data";
@@ -31,6 +33,18 @@ pub(crate) async fn read(request: Request) -> ApiResult<Multipart> {
     Multipart::from_request(request, &())
         .await
         .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))
+}
+
+/// Returns the error for a form that could not be read because of `error`. `too_long` makes the error
+/// for a form that exceeds its limit.
+pub(crate) fn form_error(error: &MultipartError, too_long: impl FnOnce() -> ApiError) -> ApiError {
+    match error.status() {
+        // The body itself could not be read.
+        StatusCode::INTERNAL_SERVER_ERROR => body_error(error, too_long),
+        StatusCode::PAYLOAD_TOO_LARGE => too_long(),
+        _ if is_length_limit(error) => too_long(),
+        _ => ApiError::bad_request("bad_form", error.body_text()),
+    }
 }
 
 /// Waits for the first separator. The parser refuses a form as incomplete if the whole form arrives

@@ -16,10 +16,10 @@ use super::{ContentKeys, download};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{BodyLimit, Json};
-use crate::form;
+use crate::form::{self, form_error};
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::storage::{Allowance, Received, form_error, receive_field};
+use crate::storage::{Allowance, Received, receive_field};
 
 /// A stored audio file that a mix is compared with.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -95,7 +95,9 @@ pub(super) async fn reference(
 async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> {
     let destination = destination(state);
     let mut form = form::read(request).await?;
-    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
+    while let Some(field) =
+        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large()))?
+    {
         if let Some(name) = field.file_name().map(str::to_owned) {
             let allowance = Allowance::of_temporary_files(state);
             return receive_field(state, allowance, destination, &name, field).await;

@@ -13,10 +13,10 @@ use super::queries::UploadQuery;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
-use crate::form;
+use crate::form::{self, form_error};
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::storage::{Allowance, Received, form_error, receive_field};
+use crate::storage::{Allowance, Received, receive_field};
 use crate::tasks::StartedTask;
 
 /// Maximum number of files in one request.
@@ -67,7 +67,9 @@ async fn receive_form(state: &AppState, user: &CurrentUser, request: Request) ->
     let destination = destination(state);
     let mut form = form::read(request).await?;
     let mut received = Vec::new();
-    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
+    while let Some(field) =
+        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large()))?
+    {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
         if received.len() == FILES_MAX {
             let detail =

@@ -46,6 +46,12 @@ const HTTP2_SEND_MAX_BYTES: usize = 64 * 1024;
 /// Maximum size of the headers of an HTTP/2 request, in bytes (RFC 9113, section 6.5.2).
 const HTTP2_HEADERS_MAX_BYTES: u32 = 32 * 1024;
 
+/// How long, and how many bytes, a connection is read after an answer that did not need the whole
+/// body. Without this, the connection would be reset while the client still sends, and a proxy would
+/// answer 502 instead of passing on the answer (RFC 9112, section 9.6).
+const UNREAD_BODY_WITHIN: Duration = Duration::from_secs(5);
+const UNREAD_BODY_MAX_BYTES: usize = 256 * 1024 * 1024;
+
 /// First byte of a TLS handshake (RFC 8446, section 5.1). No HTTP request begins with it.
 const TLS_HANDSHAKE: u8 = 22;
 
@@ -140,8 +146,17 @@ where
             }
         }
     };
+    let closing = async {
+        log_outcome(peer, serving.await);
+        if pending.has_unread_body() {
+            tokio::select! {
+                _ = tokio::time::timeout(UNREAD_BODY_WITHIN, stream.discard(UNREAD_BODY_MAX_BYTES)) => {}
+                () = shared.stop.cancelled() => {}
+            }
+        }
+    };
     tokio::select! {
-        outcome = serving => log_outcome(peer, outcome),
+        () = closing => {}
         () = pending.client_disconnected(stream) => tracing::debug!(%peer, "a client disconnected, or sent more bytes while its request was waiting"),
     }
 }

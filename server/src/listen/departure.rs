@@ -6,6 +6,8 @@
 //! closed too: clients must not send more than hyper reads while a complete request waits.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -21,13 +23,18 @@ use super::shared_stream::SharedStream;
 const FIRST_CHECK_AFTER: Duration = Duration::from_millis(20);
 const CHECK_EVERY: Duration = Duration::from_millis(250);
 
-/// The number of the complete request that waits for its answer; 0 if there is none.
+/// The request of a connection that is being answered.
 #[derive(Debug, Clone)]
-pub(super) struct PendingRequest(watch::Sender<u64>);
+pub(super) struct PendingRequest {
+    /// The number of the complete request that waits for its answer; 0 if there is none.
+    number: watch::Sender<u64>,
+    /// Whether a part of the last request's body was not read.
+    has_unread_body: Arc<AtomicBool>,
+}
 
 impl PendingRequest {
     pub(super) fn new() -> Self {
-        Self(watch::Sender::new(0))
+        Self { number: watch::Sender::new(0), has_unread_body: Arc::default() }
     }
 
     /// Returns the request with a body that reports when it is complete. `number` identifies the
@@ -35,6 +42,7 @@ impl PendingRequest {
     pub(super) fn watch(&self, request: Request, number: u64) -> Request {
         request.map(|body| {
             let watched = WatchedBody { body, number, pending: self.clone() };
+            self.has_unread_body.store(true, Ordering::Relaxed);
             watched.report_end();
             Body::new(watched)
         })
@@ -42,12 +50,17 @@ impl PendingRequest {
 
     /// Records that the request has been answered.
     pub(super) fn end(&self) {
-        self.0.send_replace(0);
+        self.number.send_replace(0);
+    }
+
+    /// Whether a part of the last request's body was not read.
+    pub(super) fn has_unread_body(&self) -> bool {
+        self.has_unread_body.load(Ordering::Relaxed)
     }
 
     /// Completes when the client has disconnected.
     pub(super) async fn client_disconnected(&self, stream: &SharedStream) {
-        let mut pending = self.0.subscribe();
+        let mut pending = self.number.subscribe();
         loop {
             // The sender is `self`, so it exists while this runs.
             let number = pending.wait_for(|number| *number > 0).await.map_or(0, |number| *number);
@@ -76,8 +89,13 @@ struct WatchedBody {
 impl WatchedBody {
     fn report_end(&self) {
         if self.body.is_end_stream() {
-            self.pending.0.send_replace(self.number);
+            self.end();
         }
+    }
+
+    fn end(&self) {
+        self.pending.has_unread_body.store(false, Ordering::Relaxed);
+        self.pending.number.send_replace(self.number);
     }
 }
 
@@ -91,7 +109,7 @@ impl hyper::body::Body for WatchedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         if frame.is_none() {
-            self.pending.0.send_replace(self.number);
+            self.end();
         }
         self.report_end();
         Poll::Ready(frame)

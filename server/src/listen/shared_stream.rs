@@ -27,6 +27,24 @@ impl SharedStream {
     }
 }
 
+impl SharedStream {
+    /// Reads and discards what the client sends, until it closes its side of the connection, or has
+    /// sent `max_bytes`.
+    pub(super) async fn discard(&self, max_bytes: usize) -> io::Result<()> {
+        let (mut buffer, mut bytes) = (vec![0; 16 * 1024], 0);
+        while bytes < max_bytes {
+            self.0.readable().await?;
+            match self.0.try_read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => bytes += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
 impl AsyncRead for SharedStream {
     fn poll_read(
         self: Pin<&mut Self>,

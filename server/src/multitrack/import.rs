@@ -11,7 +11,7 @@ use super::midi::{ImportOptions, MidiError, import as read_midi};
 use crate::auth::CurrentUser;
 use crate::body_kind;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::{Query, RawBody, is_length_limit, with_document};
+use crate::extract::{Query, RawBody, with_document};
 use crate::form;
 use crate::held_body::{HeldBody, in_time};
 use crate::large_answer;
@@ -109,13 +109,8 @@ async fn read_file(state: &AppState, request: Request) -> ApiResult<axum::body::
 
 async fn read_form_file(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes> {
     let limit_bytes = state.config.limits.midi_max_bytes;
-    let refused = |error: axum::extract::multipart::MultipartError| {
-        if is_length_limit(&error) || error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-            ApiError::TooLarge { subject: "A MIDI file", limit_bytes }
-        } else {
-            ApiError::bad_request("bad_form", error.body_text())
-        }
-    };
+    let refused =
+        |error| form::form_error(&error, || ApiError::TooLarge { subject: "A MIDI file", limit_bytes });
     let body = HeldBody::of(&request);
     let mut form = form::read(request).await?;
     while let Some(field) = form.next_field().await.map_err(refused)? {

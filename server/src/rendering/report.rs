@@ -63,7 +63,22 @@ impl LimiterReport {
             reduced_secs: reduction.frames as f64 / f64::from(sample_rate_hz),
         }
     }
+
+    /// Returns a warning if the limiter made the softer tracks inaudible.
+    fn warning(&self) -> Option<String> {
+        let Self { largest_reduction_db, reduced_secs } = self;
+        (*largest_reduction_db >= LARGE_REDUCTION_DB).then(|| {
+            format!(
+                "The mix exceeds full scale by far: the limiter lowered it for {reduced_secs:.1} s, by up to \
+                 {largest_reduction_db:.0} dB, so softer tracks can be inaudible there."
+            )
+        })
+    }
 }
+
+/// Gain reduction of the mix limiter in decibels from which a warning is given. No song of the tests
+/// comes near it.
+const LARGE_REDUCTION_DB: f64 = 24.0;
 
 /// Difference from the target loudness from which a warning is given, in LU.
 const DIFFERENT_LU: f64 = 0.5;
@@ -79,6 +94,7 @@ impl MixReport {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = warnings(&self.missing_sounds, &self.damaged_samples, self.is_silent);
+        warnings.extend(self.limiter.warning());
         warnings.extend(self.file.warnings(self.is_silent));
         warnings
     }

@@ -12,10 +12,10 @@ use crate::allocator;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
-use crate::form;
+use crate::form::{self, form_error};
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::storage::{Destination, Received, form_error, receive_field};
+use crate::storage::{Destination, Received, receive_field};
 
 /// Subject of the error message for an upload that is too large.
 pub(crate) const SUBJECT: &str = "A SoundFont";
@@ -108,7 +108,9 @@ async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResul
     let destination = Destination { folder: FILES.folder, limit_bytes, subject: SUBJECT };
     let mut form = form::read(request).await?;
     let mut received = None;
-    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
+    while let Some(field) =
+        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large()))?
+    {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
         if received.is_some() {
             return Err(ApiError::bad_request(

@@ -3,8 +3,7 @@
 use std::io::Write as _;
 
 use axum::body::Bytes;
-use axum::extract::multipart::{Field, MultipartError};
-use axum::http::StatusCode;
+use axum::extract::multipart::Field;
 use futures_util::{Stream, StreamExt as _, stream};
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
@@ -13,7 +12,7 @@ use super::BlobWriter;
 use super::quota::Allowance;
 use super::room::ensure_room;
 use crate::error::{ApiError, ApiResult};
-use crate::extract::is_length_limit;
+use crate::form::form_error;
 use crate::state::AppState;
 
 /// Maximum size of a form without the contents of its files, in bytes.
@@ -47,7 +46,7 @@ pub(crate) struct Destination {
 
 impl Destination {
     /// Returns the error 413, which names the limit.
-    fn too_large(&self) -> ApiError {
+    pub(crate) fn too_large(&self) -> ApiError {
         ApiError::TooLarge { subject: self.subject, limit_bytes: self.limit_bytes }
     }
 }
@@ -167,19 +166,10 @@ pub(crate) async fn receive_field(
     field: Field<'_>,
 ) -> ApiResult<Received> {
     let chunks = stream::try_unfold(field, move |mut field| async move {
-        let chunk = field.chunk().await.map_err(|error| form_error(&error, destination))?;
+        let chunk = field.chunk().await.map_err(|error| form_error(&error, || destination.too_large()))?;
         Ok(chunk.map(|chunk| (chunk, field)))
     });
     receive(state, allowance, destination, name, Box::pin(chunks)).await
-}
-
-/// Returns the error for a form that cannot be read.
-pub(crate) fn form_error(error: &MultipartError, destination: Destination) -> ApiError {
-    if is_length_limit(error) || error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        destination.too_large()
-    } else {
-        ApiError::bad_request("bad_form", error.body_text())
-    }
 }
 
 /// Returns a file name for display and storage: without folders and control characters.

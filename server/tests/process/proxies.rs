@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::nginx::{Nginx, plain};
-use crate::support::{Service, songfoundry};
+use crate::support::{Service, request, songfoundry};
 
 const OPERATIONS: &str = include_str!("../../../docs/operations.md");
 
@@ -152,4 +152,27 @@ fn the_documented_proxy_passes_client_addresses_to_log_and_audit() {
     let spans: Vec<Value> = log_in_lines.map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(spans.len(), 1, "{spans:?}");
     assert_eq!(spans[0]["span"]["client"], "127.0.0.9", "{}", spans[0]);
+}
+
+#[test]
+fn a_proxy_passes_on_the_answer_to_a_request_whose_body_is_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = folder.path().join("storage");
+    let service = Service::start(&storage, &CONTAINER);
+    let nginx = Nginx::start(&storage, &documented(&service));
+    let body = vec![b'x'; 8_000_000];
+    for (method, path, kind, status) in [
+        ("POST", "/api/v1/projects", "application/json", 401),
+        ("POST", "/api/v1/audio/upload", "multipart/form-data; boundary=edge", 401),
+        ("POST", "/api/v1/auth/login", "text/plain", 415),
+        ("POST", "/api/v1/nothing", "application/json", 404),
+        ("PUT", "/api/v1/auth/me", "application/json", 405),
+    ] {
+        // nginx once passed on the answer in time by chance.
+        for _ in 0..4 {
+            let answer = request(nginx.address, method, path, &[("content-type", kind)], &body);
+            let answer = answer.expect("a connection").expect("an answer");
+            assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
+        }
+    }
 }

@@ -108,6 +108,23 @@ fn a_body_that_pauses_too_long_is_refused() {
 }
 
 #[test]
+fn a_form_that_pauses_too_long_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[("SF_BODY_PAUSE_SECS", "1")]);
+    for path in ["audio/upload", "audio/reference", "plugins/soundfonts/upload", "multitrack/midi/import"] {
+        let mut stream = connect(&service);
+        let head = format!(
+            "POST /api/v1/{path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: 5000\r\n\
+             Content-Type: multipart/form-data; boundary=edge\r\n\r\n--edge\r\n\
+             Content-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\nRIFF",
+            service.address
+        );
+        stream.write_all(head.as_bytes()).expect("writes");
+        assert_eq!(first_line(stream), "HTTP/1.1 408 Request Timeout", "{path}");
+    }
+}
+
+#[test]
 fn malformed_chunks_are_refused_as_a_bad_request() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);

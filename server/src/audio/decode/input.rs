@@ -1,7 +1,7 @@
 //! The bytes that `symphonia` reads: a file, or its repaired form from [`super::repair`].
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +41,9 @@ impl Input {
     pub(super) fn open(path: &Path, mut pieces: Vec<Piece>) -> io::Result<Self> {
         let file = File::open(path)?;
         if pieces.is_empty() {
-            pieces.push(Piece::File { start: 0, length: file.metadata()?.len() });
+            let length = file.metadata()?.len();
+            let start = id3_tags_bytes(&file, length)?;
+            pieces.push(Piece::File { start, length: length - start });
         }
         let mut size_bytes = 0;
         let mut with_starts = Vec::with_capacity(pieces.len());
@@ -62,6 +64,28 @@ impl Input {
     pub(super) fn shared_position(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.shared_position)
     }
+}
+
+/// Returns the length of the ID3v2 tags at the start of a file of `length` bytes. They are not read,
+/// because each of their frames would need memory.
+fn id3_tags_bytes(file: &File, length: u64) -> io::Result<u64> {
+    let mut file = BufReader::new(file);
+    let mut tags_bytes = 0;
+    let mut header = [0; 10];
+    while tags_bytes + header.len() as u64 <= length {
+        file.read_exact(&mut header)?;
+        let [b'I', b'D', b'3', _, _, flags, size @ ..] = header else { break };
+        // Seven bits of each byte (ID3v2.4, section 3.1). A tag may end with a copy of its header.
+        let content = size.iter().fold(0, |bytes, &digit| (bytes << 7) | u64::from(digit & 0x7f));
+        let footer = if flags & 0x10 == 0 { 0 } else { header.len() as u64 };
+        let end = tags_bytes + header.len() as u64 + content + footer;
+        if end > length {
+            break;
+        }
+        file.seek_relative((content + footer) as i64)?;
+        tags_bytes = end;
+    }
+    Ok(tags_bytes)
 }
 
 impl Read for Input {
@@ -117,6 +141,30 @@ impl MediaSource for Input {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn id3_tags_at_the_start_are_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("in");
+        let tag = |flags: u8, content: &[u8]| {
+            let size = [0, 0, (content.len() >> 7) as u8, (content.len() & 0x7f) as u8];
+            [b"ID3\x04\x00", &[flags][..], &size, content].concat()
+        };
+        let with_footer = [tag(0x10, &[b'x'; 300]), tag(0, &[])].concat();
+        let unfinished = [&tag(0, &[b'x'; 9])[..], b"\xff\xfb"].concat()[..15].to_vec();
+        for (tags, rest) in [
+            (tag(0, &[b'x'; 200]), &b"\xff\xfb audio"[..]),
+            ([tag(0, &[]), with_footer].concat(), b"audio"),
+            (Vec::new(), &unfinished),
+            (tag(0, b"TXXX"), b""),
+            (Vec::new(), b"ID"),
+        ] {
+            std::fs::write(&path, [&tags[..], rest].concat()).expect("writes");
+            let mut read = Vec::new();
+            Input::open(&path, Vec::new()).expect("opens").read_to_end(&mut read).expect("reads");
+            assert_eq!(read, rest);
+        }
+    }
 
     #[test]
     fn pieces_are_read_as_one_concatenated_file() {
