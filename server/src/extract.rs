@@ -65,7 +65,7 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
     Permits::weighted(
         "document processing",
-        Bounds { running, min_weight, per_user: running, waiting, requests, reserve_for_idle_users: 0 },
+        Bounds { running, min_weight, per_user: running / 2, waiting, requests, reserve_for_idle_users: 0 },
     )
     .with_low_priority()
 });
@@ -96,6 +96,19 @@ pub(crate) async fn with_document<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let (permits, weight_kib, work) = document_work(size_bytes, work);
     permits.run_weighted(weight_kib, work).await
+}
+
+/// Like [`with_document`], but users share the permits fairly.
+///
+/// # Errors
+/// Those of [`with_document`].
+pub(crate) async fn with_document_of<T: Send + 'static>(
+    user_id: &str,
+    size_bytes: usize,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let (permits, weight_kib, work) = document_work(size_bytes, work);
+    permits.run_for(user_id, weight_kib, work).await
 }
 
 /// Like [`with_document`], but for work of a user that reads its document only when it runs. So

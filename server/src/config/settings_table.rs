@@ -434,7 +434,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "3",
         unit: "attempts",
         range: Range::Integer(1, 100),
-        description: "Maximum number of attempts at a task that fails because of the service or is lost with its process.",
+        description: "Maximum number of attempts at a task that fails because of the service or, with PostgreSQL, is lost with its process. With SQLite, unfinished tasks fail when the service stops; audio imports continue.",
         ..BLANK
     },
     Setting {

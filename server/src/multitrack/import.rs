@@ -11,7 +11,7 @@ use super::midi::{ImportOptions, MidiError, import as read_midi};
 use crate::auth::CurrentUser;
 use crate::body_kind;
 use crate::error::{ApiError, ApiResult, CommonErrors};
-use crate::extract::{Query, RawBody, with_document};
+use crate::extract::{Query, RawBody, with_document_of};
 use crate::form;
 use crate::held_body::{HeldBody, in_time};
 use crate::large_answer;
@@ -86,6 +86,7 @@ pub(super) async fn import(
         name: name.filter(|name| !name.is_empty()),
         soundfont_id,
     };
+    let owner_id = user.id.clone();
     let reading = move || {
         let imported = read_midi(&bytes, options)?;
         drop(bytes);
@@ -94,7 +95,7 @@ pub(super) async fn import(
         drop(answer);
         large_answer::answer(&state, &user.id, "application/json", json)
     };
-    with_document(DOCUMENT_MEMORY_FACTOR * length, reading).await
+    with_document_of(&owner_id, DOCUMENT_MEMORY_FACTOR * length, reading).await
 }
 
 /// Reads the file from the body, or from the part `file` of a form.

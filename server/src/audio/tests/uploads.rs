@@ -197,7 +197,7 @@ async fn an_interrupted_upload_stores_nothing() {
     let kind = format!("multipart/form-data; boundary={}", super::BOUNDARY);
     let broken = stream::iter([Ok(whole[..100_000].to_vec()), Err(std::io::Error::other("gone"))]);
     let call = app.local(Method::POST, UPLOAD);
-    call.raw(&kind, Body::from_stream(broken)).send().await.problem(400, "bad_form");
+    call.raw(&kind, Body::from_stream(broken)).send().await.problem(408, "body_incomplete");
     let call = app.local(Method::POST, UPLOAD);
     call.raw(&kind, whole[..100_000].to_vec()).send().await.problem(400, "bad_form");
     // The thread that writes the file removes it, and may still be running.
