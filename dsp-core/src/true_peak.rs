@@ -153,8 +153,8 @@ impl TruePeakMeter {
         }
     }
 
-    /// Ends an interval, and returns its highest magnitude, at or between samples. The values between
-    /// up to 1,071 frames at its end are part of the next interval.
+    /// Ends an interval, and returns its highest magnitude, at or between samples. The values
+    /// between up to 1,071 frames at its end are part of the next interval.
     pub fn end_interval(&mut self) -> f32 {
         self.earlier_peak = self.earlier_peak.max(self.interval_peak);
         core::mem::take(&mut self.interval_peak)

@@ -17,7 +17,7 @@ type Rule = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
 
 /// Returns a layer that compresses suitable answers of 1 KiB or more with gzip. An encoder exists
 /// until its answer has been sent. An encoder of gzip takes 0.3 MB of memory; one of Brotli would
-/// take several. The fastest level takes a third of the time of the default one.
+/// take several. The fastest level delays other requests least.
 pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Rule>> {
     let rule: Rule = is_compressible;
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(1024).and(rule))

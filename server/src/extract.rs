@@ -246,8 +246,8 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
     }
 }
 
-/// Returns the error for a body that could not be read because of `error`. `too_long` makes the error
-/// for a body that exceeds its limit.
+/// Returns the error for a body that could not be read because of `error`. `too_long` makes the
+/// error for a body that exceeds its limit.
 pub(crate) fn body_error(error: &(dyn Error + 'static), too_long: impl FnOnce() -> ApiError) -> ApiError {
     if is_length_limit(error) {
         return too_long();

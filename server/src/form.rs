@@ -35,8 +35,8 @@ pub(crate) async fn read(request: Request) -> ApiResult<Multipart> {
         .map_err(|error| ApiError::bad_request("bad_form", error.body_text()))
 }
 
-/// Returns the error for a form that could not be read because of `error`. `too_long` makes the error
-/// for a form that exceeds its limit.
+/// Returns the error for a form that could not be read because of `error`. `too_long` makes the
+/// error for a form that exceeds its limit.
 pub(crate) fn form_error(error: &MultipartError, too_long: impl FnOnce() -> ApiError) -> ApiError {
     match error.status() {
         // The body itself could not be read.

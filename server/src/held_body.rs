@@ -1,8 +1,9 @@
 //! Reads request bodies into memory, with a time limit and a shared budget of bytes.
 //!
-//! A long body waits on the disk until it is complete, so that slow senders occupy little memory. If
-//! the disk has no space besides its reserve, it waits in memory. A body counts toward the budget as
-//! long as its bytes are in memory, even while they wait for a permit ([`crate::permits`]).
+//! A long body waits on the disk until it is complete, so that slow senders occupy little memory.
+//! If the disk has no space besides its reserve, it waits in memory. A body counts toward the
+//! budget as long as its bytes are in memory, even while they wait for a permit
+//! ([`crate::permits`]).
 
 mod waiting_file;
 

@@ -11,13 +11,13 @@ use std::thread;
 
 use tokio::runtime::Handle;
 
-/// The priority (`nice`) of threads that render and of threads that run tasks. Beside a busy thread
-/// of priority 0, such a thread gets a quarter of a processor.
+/// The priority (`nice`) of threads with long work. Beside a busy thread of priority 0, such a
+/// thread gets a quarter of a processor.
 #[cfg(target_os = "linux")]
 const LONG_WORK: i32 = 5;
 
-/// Runs `work` on a new thread with a lower priority and waits for it. A panic of the work continues
-/// in the caller.
+/// Runs `work` on a new thread with a lower priority and waits for it. A panic of the work
+/// continues in the caller.
 ///
 /// # Errors
 /// The system cannot start a thread.

@@ -158,7 +158,8 @@ impl LoudnessMeter {
         self.peaks.iter_mut().map(TruePeakMeter::end_interval).fold(0.0, f32::max)
     }
 
-    /// Returns the true peak of the last interval of a signal that has ended, where 1 is full scale.
+    /// Returns the true peak of the last interval of a signal that has ended, where 1 is full
+    /// scale.
     pub fn last_interval_true_peak(&self) -> f32 {
         self.peaks.iter().map(TruePeakMeter::last_interval_peak).fold(0.0, f32::max)
     }

@@ -17,7 +17,6 @@ mod serve;
 mod standard_output;
 mod worker;
 
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -99,21 +98,21 @@ pub fn run() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("songfoundry: {}", describe(&error));
-            ExitCode::FAILURE
-        }
+        Err(error) => fail(&error),
     }
+}
+
+/// Prints an error. Returns the exit code.
+fn fail(error: &anyhow::Error) -> ExitCode {
+    eprintln!("songfoundry: {}", describe(error));
+    ExitCode::FAILURE
 }
 
 /// Prints the help or an error of the command line. Returns the exit code.
 fn print_help_or_error(help_or_error: &clap::Error) -> ExitCode {
-    match help_or_error.print() {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            eprintln!("songfoundry: cannot write standard output: {error}");
-            ExitCode::FAILURE
-        }
-        Ok(()) | Err(_) => ExitCode::from(u8::try_from(help_or_error.exit_code()).unwrap_or(1)),
+    match standard_output::check(help_or_error.print()) {
+        Ok(()) => ExitCode::from(u8::try_from(help_or_error.exit_code()).unwrap_or(1)),
+        Err(error) => fail(&error),
     }
 }
 

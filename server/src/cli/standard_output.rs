@@ -10,7 +10,15 @@ use anyhow::Context as _;
 /// Standard output cannot be written, for example to a file on a full disk.
 pub(super) fn print_line(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+    check(writeln!(out, "{text}").and_then(|()| out.flush()))
+}
+
+/// Checks the outcome of printing. A closed pipe is not an error.
+///
+/// # Errors
+/// Those of [`print_line`].
+pub(super) fn check(printed: io::Result<()>) -> anyhow::Result<()> {
+    match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(error).context("cannot write standard output")
         }

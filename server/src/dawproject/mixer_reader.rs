@@ -15,8 +15,8 @@ use super::warnings::Warnings;
 /// Maximum number of tracks besides the master, as in the project schema.
 const TRACKS_MAX: usize = 1_000;
 
-/// Maximum number of sends of all buses and groups together. The search for cycles takes this number
-/// squared steps at most. Other tracks have no inputs, so their sends form no cycles.
+/// Maximum number of sends of all buses and groups together. The search for cycles takes this
+/// number squared steps at most. Other tracks have no inputs, so their sends form no cycles.
 const BUS_SENDS_MAX: usize = 8_000;
 
 /// Warning about devices.

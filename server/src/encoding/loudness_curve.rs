@@ -63,8 +63,8 @@ impl CurveCollector {
         self.interval_frames - self.current_frames
     }
 
-    /// Adds at most [`Self::missing_frames`] frames with the loudness at their end. If they complete
-    /// an interval, `true_peak` returns its true peak.
+    /// Adds at most [`Self::missing_frames`] frames with the loudness at their end. If they
+    /// complete an interval, `true_peak` returns its true peak.
     pub(super) fn add(&mut self, frames: u64, lufs: f64, true_peak: impl FnOnce() -> f32) {
         self.current.lufs = self.current.lufs.max(lufs);
         self.current_frames += frames;
@@ -92,11 +92,11 @@ impl CurveCollector {
     /// Returns the curve. `last_true_peak` is the true peak since the last complete interval.
     pub(super) fn finish(mut self, last_true_peak: f32) -> LoudnessCurve {
         let last = self.current.highest(Point { peak: last_true_peak, ..Point::SILENCE });
-        match self.points.last_mut() {
-            // Peaks between the last samples.
-            Some(point) if self.current_frames == 0 => *point = point.highest(last),
-            _ if self.current_frames == 0 => {}
-            _ => self.points.push(last),
+        if self.current_frames > 0 {
+            self.points.push(last);
+        } else if let Some(point) = self.points.last_mut() {
+            // The last interval is complete; `last` has only the peaks between its last samples.
+            *point = point.highest(last);
         }
         // Two digits are enough for a picture.
         let shown = |db: f64| db.is_finite().then(|| ((100.0 * db).round() / 100.0) as f32);

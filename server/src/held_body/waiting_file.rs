@@ -28,8 +28,8 @@ impl BodyDisk {
         Self { budget, folder: folder.into(), reserve_bytes }
     }
 
-    /// Creates an unnamed file for a body of `sender`, which the operating system removes when it is
-    /// closed. Returns `None` if the disk has no room for `bytes` bytes. Blocks.
+    /// Creates an unnamed file for a body of `sender`, which the operating system removes when it
+    /// is closed. Returns `None` if the disk has no room for `bytes` bytes. Blocks.
     pub(super) fn begin(&self, sender: &str, bytes: u64) -> io::Result<Option<WaitingFile>> {
         if !self.has_room(bytes)? {
             return Ok(None);

@@ -47,8 +47,8 @@ const HTTP2_SEND_MAX_BYTES: usize = 64 * 1024;
 const HTTP2_HEADERS_MAX_BYTES: u32 = 32 * 1024;
 
 /// How long, and how many bytes, a connection is read after an answer that did not need the whole
-/// body. Without this, the connection would be reset while the client still sends, and a proxy would
-/// answer 502 instead of passing on the answer (RFC 9112, section 9.6).
+/// body. Without this, the connection would be reset while the client still sends, and a proxy
+/// would answer 502 instead of passing on the answer (RFC 9112, section 9.6).
 const UNREAD_BODY_WITHIN: Duration = Duration::from_secs(5);
 const UNREAD_BODY_MAX_BYTES: usize = 256 * 1024 * 1024;
 

@@ -89,11 +89,11 @@ struct WatchedBody {
 impl WatchedBody {
     fn report_end(&self) {
         if self.body.is_end_stream() {
-            self.end();
+            self.report_complete();
         }
     }
 
-    fn end(&self) {
+    fn report_complete(&self) {
         self.pending.has_unread_body.store(false, Ordering::Relaxed);
         self.pending.number.send_replace(self.number);
     }
@@ -109,7 +109,7 @@ impl hyper::body::Body for WatchedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         if frame.is_none() {
-            self.end();
+            self.report_complete();
         }
         self.report_end();
         Poll::Ready(frame)

@@ -25,9 +25,7 @@ impl SharedStream {
         // Peeking fails with `WouldBlock` if neither is the case.
         socket2::SockRef::from(&*self.0).peek(&mut byte).is_ok()
     }
-}
 
-impl SharedStream {
     /// Reads and discards what the client sends, until it closes its side of the connection, or has
     /// sent `max_bytes`.
     pub(super) async fn discard(&self, max_bytes: usize) -> io::Result<()> {

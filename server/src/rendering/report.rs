@@ -76,8 +76,7 @@ impl LimiterReport {
     }
 }
 
-/// Gain reduction of the mix limiter in decibels from which a warning is given. No song of the tests
-/// comes near it.
+/// Gain reduction of the mix limiter in decibels from which a warning is given.
 const LARGE_REDUCTION_DB: f64 = 24.0;
 
 /// Difference from the target loudness from which a warning is given, in LU.

@@ -74,8 +74,8 @@ impl RenderThreads for Threads {
     }
 }
 
-/// Returns the thread pool of this process. Its threads have the priority of the thread of the first
-/// render, which is low in the service ([`crate::low_priority`]).
+/// Returns the thread pool of this process. Its threads have the priority of the thread of the
+/// first render, which is low in the service ([`crate::low_priority`]).
 pub(super) fn shared() -> &'static dyn RenderThreads {
     static THREADS: LazyLock<Option<Threads>> = LazyLock::new(|| {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -66,8 +66,8 @@ impl Input {
     }
 }
 
-/// Returns the length of the ID3v2 tags at the start of a file of `length` bytes. They are not read,
-/// because each of their frames would need memory.
+/// Returns the length of the ID3v2 tags at the start of a file of `length` bytes. They are not
+/// read, because each of their frames would need memory.
 fn id3_tags_bytes(file: &File, length: u64) -> io::Result<u64> {
     let mut file = BufReader::new(file);
     let mut tags_bytes = 0;

@@ -214,6 +214,12 @@ async fn a_receipt_reports_the_limiter_reduction() {
     let reduced_secs = limiter["reduced_secs"].as_f64().expect("seconds");
     let duration_secs = answer["duration_secs"].as_f64().expect("seconds");
     assert!(reduced_secs > 0.05 && reduced_secs < duration_secs, "{limiter}");
+    let is_warned_of = |answer: &Value| answer["warnings"].to_string().contains("the limiter lowered it");
+    assert!(!is_warned_of(&answer), "{answer}");
+    project["master"]["volume_db"] = 24.into();
+    project["tracks"][0]["volume_db"] = 24.into();
+    let loud = studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
+    assert!(is_warned_of(&loud), "{}", loud["warnings"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
-//! The runner of a desktop: a few threads of this process, with a low priority. They run tasks in the
-//! order in which the tasks were started.
+//! The runner of a desktop: a few threads of this process, with a low priority. They run tasks in
+//! the order in which the tasks were started.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
