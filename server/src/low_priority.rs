@@ -22,15 +22,24 @@ const LONG_WORK: i32 = 5;
 /// # Errors
 /// The system cannot start a thread.
 pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    let mut work = Some(work);
+    let mut result = None;
+    run_on_thread(&mut || result = work.take().map(|work| work()))?;
+    result.ok_or_else(|| io::Error::other("the thread did not run its work"))
+}
+
+/// Is compiled once, not for each kind of work.
+fn run_on_thread(work: &mut (dyn FnMut() + Send)) -> io::Result<()> {
     let runtime = Handle::try_current().ok();
     thread::scope(|scope| {
         let long_work = move || {
             lower_this_thread();
             let _entered = runtime.as_ref().map(Handle::enter);
-            work()
+            work();
         };
         let thread = thread::Builder::new().name("long-work".to_owned()).spawn_scoped(scope, long_work)?;
-        Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Ok(())
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::{ApiError, ApiResult};
 use crate::low_priority;
@@ -226,21 +226,41 @@ impl Permits {
         permits: HeldPermits,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
+        let (sender, result) = oneshot::channel();
+        let work = Box::new(|caller: &Caller| {
+            // Without a receiver, the caller has disconnected.
+            sender.send(work(caller)).ok();
+        });
+        self.run_on_thread(permits, work).await?;
+        result.await.map_err(ApiError::internal)?
+    }
+
+    /// Is compiled once, not for each kind of work.
+    async fn run_on_thread(
+        &self,
+        permits: HeldPermits,
+        work: Box<dyn FnOnce(&Caller) + Send>,
+    ) -> ApiResult<()> {
         let user = permits.0.as_ref().map(|(_, user)| Arc::clone(user));
         let request = RequestGuard(Caller { user, ..Caller::default() });
         let caller = request.0.clone();
         let has_low_priority = self.has_low_priority;
-        let running = tokio::task::spawn_blocking(move || {
+        let running = tokio::task::spawn_blocking(move || -> ApiResult<()> {
             // Released when the work ends, even if it panics.
             let _held = permits;
-            if has_low_priority { low_priority::run(|| work(&caller))? } else { work(&caller) }
+            if has_low_priority {
+                low_priority::run(|| work(&caller))?
+            } else {
+                work(&caller)
+            }
+            Ok(())
         });
-        let result = running.await?;
+        running.await??;
         if request.0.is_disabled() {
             let detail = "The account was disabled while the service worked on this request.".to_owned();
             return Err(ApiError::Unauthorized { code: "account_disabled", detail });
         }
-        result
+        Ok(())
     }
 
     /// Acquires permits for work of `weight`. While the request waits, it counts as

@@ -219,3 +219,16 @@ fn document(project: &Project) -> ApiResult<Document> {
         error => error,
     })
 }
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Bad(_) => Self::bad_request("bad_dawproject", refusal.to_string()),
+            Refusal::TooLarge { subject, limit_bytes } => Self::TooLarge { subject, limit_bytes },
+            Refusal::Cancelled => Self::Conflict {
+                code: "cancelled",
+                detail: "The client disconnected, so the file was not imported.".to_owned(),
+            },
+        }
+    }
+}

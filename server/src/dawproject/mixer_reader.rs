@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use schemas::Extra;
 use schemas::project::{Master, Send, SoundFontEngine, SynthEngine, Track, TrackKind};
 
-use super::INSTRUMENT_ID;
 use super::element_tree::{Node, Tree};
 use super::level::{Unit, db_of, gain_of_db, pan_of};
 use super::refusal::Refusal;
-use super::values::{name_of, number, value_of};
+use super::values::{INSTRUMENT_ID, name_of, number, value_of};
 use super::warnings::Warnings;
 
 /// Maximum number of tracks besides the master, as in the project schema.

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use schemas::Project;
 use schemas::project::{SynthEngine, Track, TrackKind};
 
-use super::INSTRUMENT_ID;
 use super::level::{gain_of_db, normalized_of_pan};
+use super::values::INSTRUMENT_ID;
 use super::xml_writer::{Element, XmlWriter};
 
 /// Largest linear gain of a fader: the 24 dB of a project.

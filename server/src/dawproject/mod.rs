@@ -48,8 +48,5 @@ pub(crate) fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(export::export))
 }
 
-/// Id of the device that stands for the SoundFont preset of an exported track.
-const INSTRUMENT_ID: &str = "songfoundry.soundfont";
-
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,5 @@
 //! Why a file cannot be imported.
 
-use crate::error::ApiError;
-
 /// Why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
@@ -26,18 +24,5 @@ impl Refusal {
     /// Returns the refusal of a file for this reason.
     pub(super) fn bad(reason: impl Into<String>) -> Self {
         Self::Bad(reason.into())
-    }
-}
-
-impl From<Refusal> for ApiError {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Bad(_) => Self::bad_request("bad_dawproject", refusal.to_string()),
-            Refusal::TooLarge { subject, limit_bytes } => Self::TooLarge { subject, limit_bytes },
-            Refusal::Cancelled => Self::Conflict {
-                code: "cancelled",
-                detail: "The client disconnected, so the file was not imported.".to_owned(),
-            },
-        }
     }
 }

@@ -1,7 +1,10 @@
-//! Reads the values of attributes.
+//! Values of attributes.
 
 use super::element_tree::Node;
 use super::refusal::Refusal;
+
+/// Id of the device that stands for the SoundFont preset of an exported track.
+pub(super) const INSTRUMENT_ID: &str = "songfoundry.soundfont";
 
 /// Maximum length of a name in characters, as in the project schema.
 const NAME_MAX_CHARS: usize = 500;

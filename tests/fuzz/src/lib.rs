@@ -16,6 +16,7 @@ pub mod bundle;
 mod choices;
 #[path = "../../../dsp-core/tests/banks/counting.rs"]
 mod counting;
+pub mod dawproject;
 #[path = "../../../dsp-core/tests/conformance/vorbis/encoder.rs"]
 mod encoder;
 #[path = "../../../dsp-core/tests/maker/mod.rs"]

@@ -5,6 +5,7 @@ pub(crate) mod chunks;
 pub(crate) mod flac;
 pub(crate) mod json;
 pub(crate) mod ogg;
+pub(crate) mod xml;
 
 use libfuzzer_sys::fuzzer_mutate;
 

@@ -1,0 +1,3 @@
+#![no_main]
+
+songfoundry_fuzz::target!(dawproject);
