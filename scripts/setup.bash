@@ -184,29 +184,36 @@ fingerprint() {
   find "$@" -type f -not -path '*/node_modules/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
 }
 
-# Builds the engine as WebAssembly with its JavaScript bindings in web-worklet/pkg, unless it is up to date.
+# Builds the engine as WebAssembly.
 build_engine() {
   quietly engine.log cargo build --package dsp-wasm --release --target wasm32-unknown-unknown
+}
+
+# Writes the JavaScript bindings of the built engine to web-worklet/pkg, and builds the page in web-client/dist, unless
+# they are up to date.
+build_page_of_engine() {
   local module=$TARGET/wasm32-unknown-unknown/release/dsp_wasm.wasm
   local stamp=web-worklet/pkg/.made-from mark
   mark=$(fingerprint "$module")
-  [ "$mark" = "$(cat $stamp 2>/dev/null)" ] && return
-  say "Building the engine for the browser"
-  rm -rf web-worklet/pkg
-  quietly bindings.log cargo run --package dsp-wasm-bindings -- "$module" web-worklet/pkg
-  echo "$mark" >"$stamp"
-}
-
-# Builds the page in web-client/dist, unless it is up to date.
-build_page() {
-  build_engine
-  local stamp=web-client/dist/.made-from mark
+  if [ "$mark" != "$(cat $stamp 2>/dev/null)" ]; then
+    say "Writing the engine's bindings"
+    rm -rf web-worklet/pkg
+    quietly bindings.log cargo run --package dsp-wasm-bindings -- "$module" web-worklet/pkg
+    echo "$mark" >"$stamp"
+  fi
+  stamp=web-client/dist/.made-from
   mark=$(fingerprint package-lock.json tsconfig.base.json schemas/typescript web-worklet/package.json \
     web-worklet/src web-worklet/pkg web-client/*.* web-client/src)
   [ "$mark" = "$(cat $stamp 2>/dev/null)" ] && return
   say "Building the page"
   quietly page.log npm run --workspace web-client build
   echo "$mark" >"$stamp"
+}
+
+# Builds the page in web-client/dist, unless it is up to date.
+build_page() {
+  build_engine
+  build_page_of_engine
 }
 
 # Installs the OpenAPI 3.1 validator and sets OPENAPI_VALIDATOR to the path of its program.

@@ -179,6 +179,12 @@ test('an export makes a file of each section, and is compared with a reference',
   await expect.poll(heard).toEqual(['heard', 'muted']);
   await comparison.getByRole('switch', { name: 'Hear the reference' }).click();
   await expect.poll(heard).toEqual(['muted', 'heard']);
+
+  // The mix, without an export before it.
+  await page.getByRole('button', { name: 'Export again' }).click();
+  await page.getByLabel('Reference', { exact: true }).setInputFiles({ name: 'other.flac', mimeType: 'audio/flac', buffer: flac });
+  await expect(comparison.getByRole('columnheader', { name: 'other.flac' })).toBeVisible();
+  await expect(page.getByLabel('Receipt')).toContainText('32-bit float');
 });
 
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {

@@ -104,8 +104,17 @@ export type FileTags = {
   /** Cover picture in base64. */
   cover: string | null;
 };
+export const NO_TAGS: FileTags = { artist: '', album: '', genre: '', year: null, comment: '', isrc: '', cover: null };
 /** The options of an export, as they are chosen in its form. */
-export type ExportOptions = ExportFile & {
+export type ExportOptions = ExportFile &
+  CommonOptions & {
+    /** Further formats of the same parts. */
+    moreFormats: ExportFormat[];
+    /** Whether each section becomes a file, instead of `range`. */
+    eachSection: boolean;
+  };
+/** The options of all files of an export. */
+export type CommonOptions = {
   targetLufs: number | null;
   /** Highest true peak of a normalized file in dBTP. */
   truePeakDb: number;
@@ -113,10 +122,6 @@ export type ExportOptions = ExportFile & {
   channelCheck: boolean;
   /** Ids of the only tracks to render; null for all tracks. */
   trackIds: string[] | null;
-  /** Further formats of the same parts. */
-  moreFormats: ExportFormat[];
-  /** Whether each section becomes a file, instead of `range`. */
-  eachSection: boolean;
   tags: FileTags;
 };
 /** One file of an export. */
@@ -136,7 +141,7 @@ export type ExportFile = {
 export async function startExport(
   { call }: Api,
   project: Project,
-  { targetLufs, truePeakDb, channelCheck, trackIds, tags }: ExportOptions,
+  { targetLufs, truePeakDb, channelCheck, trackIds, tags }: CommonOptions,
   [first, ...further]: readonly [ExportFile, ...ExportFile[]],
 ): Promise<string> {
   const inRequest = ({ format, bitDepth, quality, noiseShaping, sampleRateHz, range, title }: ExportFile) => ({

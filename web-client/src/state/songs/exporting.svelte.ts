@@ -1,6 +1,16 @@
 /** Exports the song: starts the render task, follows its progress and downloads the files. */
 import { reasonOf, type Api } from '../../api/client';
-import { cancelTask, exportedFile, readRender, shareRender, startExport, type ExportFile, type ExportOptions } from '../../api/endpoints';
+import {
+  cancelTask,
+  exportedFile,
+  NO_TAGS,
+  readRender,
+  shareRender,
+  startExport,
+  type CommonOptions,
+  type ExportFile,
+  type ExportOptions,
+} from '../../api/endpoints';
 import { followTask } from '../../api/task-events';
 import type { FileWithReceipt, RenderEntry } from '../../api/types';
 import type { Project } from '../../project/model';
@@ -45,6 +55,24 @@ export class Exporting {
 
   async start(project: Project, options: ExportOptions, files: readonly [ExportFile, ...ExportFile[]]): Promise<void> {
     this.#last = { projectId: project.project_id, options };
+    await this.#run(project, options, files);
+  }
+
+  /** Exports the mix as it is played: the samples of the engine. */
+  async exportMix(project: Project): Promise<void> {
+    const file: ExportFile = {
+      format: 'wav',
+      bitDepth: 'float32',
+      quality: null,
+      noiseShaping: false,
+      sampleRateHz: project.sample_rate_hz,
+      range: null,
+      title: `${project.name} - mix`,
+    };
+    await this.#run(project, { targetLufs: null, truePeakDb: -1, channelCheck: false, trackIds: null, tags: NO_TAGS }, [file]);
+  }
+
+  async #run(project: Project, options: CommonOptions, files: readonly [ExportFile, ...ExportFile[]]): Promise<void> {
     this.state = { kind: 'running', taskId: null, progress: 0, message: 'Starting', cancelling: false };
     try {
       const taskId = await startExport(this.#api, project, options, files);
@@ -56,7 +84,7 @@ export class Exporting {
         const { more_files: further, ...first } = task.result;
         const exported = { project, result: first, title: files[0].title };
         this.lastExport = exported;
-        const others = further.map((result, index) => ({ project, result, title: files[index + 1]?.title ?? options.title }));
+        const others = further.map((result, index) => ({ project, result, title: files[index + 1]?.title ?? files[0].title }));
         this.#show([exported, ...others]);
       } else if (task.state === 'cancelled') {
         this.state = { kind: 'idle' };
