@@ -249,9 +249,9 @@ impl Permits {
             // Released when the work ends, even if it panics.
             let _held = permits;
             if has_low_priority {
-                low_priority::run(|| work(&caller))?
+                low_priority::run(|| work(&caller))?;
             } else {
-                work(&caller)
+                work(&caller);
             }
             Ok(())
         });

@@ -66,10 +66,15 @@ impl Cover {
         STANDARD.decode(&self.base64).unwrap_or_default()
     }
 
+    /// Returns the size of the picture.
+    pub(super) fn dimensions(&self) -> Dimensions {
+        dimensions(self.kind, &self.bytes()).unwrap_or_default()
+    }
+
     /// Returns the picture as FLAC files contain it (RFC 9639, section 8.8). It has no description.
     pub(super) fn flac_picture(&self) -> Vec<u8> {
         let bytes = self.bytes();
-        let Dimensions { width, height, bits_per_pixel } = dimensions(self.kind, &bytes).unwrap_or_default();
+        let Dimensions { width, height, bits_per_pixel } = self.dimensions();
         let media_type = self.media_type();
         let mut picture = Vec::with_capacity(bytes.len() + 64);
         let number = |picture: &mut Vec<u8>, value: u32| picture.extend(value.to_be_bytes());
@@ -93,10 +98,10 @@ impl Cover {
 
 /// Size of a picture in pixels.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Dimensions {
-    width: u32,
-    height: u32,
-    bits_per_pixel: u32,
+pub(super) struct Dimensions {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) bits_per_pixel: u32,
 }
 
 fn too_large() -> String {

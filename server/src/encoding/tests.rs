@@ -109,6 +109,24 @@ fn files_of_every_length_keep_their_length() {
     }
 }
 
+/// Loud 24-bit noise has residuals that need the longer Rice parameters of FLAC (RFC 9639, section
+/// 9.2.7), or no prediction at all.
+#[test]
+fn a_flac_file_of_full_scale_noise_is_hardly_larger_than_its_samples() {
+    for codec in [Codec::Flac { bits: 16 }, Codec::Flac { bits: 24 }] {
+        let mut state = 1_u32;
+        let noise = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        let sent: Vec<u8> = (0..100_000 * 2 * codec.sample_bytes()).map(noise).collect();
+        let (file, encoded) = encode(codec, 48_000, &sent);
+        assert_eq!(encoded.measured.pcm_sha256, format!("{:x}", Sha256::digest(&sent)), "{codec:?}");
+        let file_bytes = file.metadata().expect("a file").len();
+        assert!(file_bytes < sent.len() as u64 + 10_000, "{codec:?}: {file_bytes} of {} bytes", sent.len());
+    }
+}
+
 #[test]
 fn every_rate_of_a_codec_is_encoded() {
     for codec in CODECS {
