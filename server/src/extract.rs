@@ -82,8 +82,9 @@ static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
     Permits::weighted(
         "document processing",
-        Bounds { running, min_weight, per_user: running, waiting, requests, reserve_for_idle_users: 0 },
+        Bounds { running, min_weight, per_user: running / 2, waiting, requests, reserve_for_idle_users: 0 },
     )
+    .with_low_priority()
 });
 
 /// Runs `work` on a JSON document of `size_bytes` on a blocking thread, when a permit is free.

@@ -74,24 +74,39 @@ fn print(message: &Message) {
     }
 }
 
-/// Time after which a decoding process gets a lower priority, so that short files of others do not
-/// wait for it.
+/// Processor time after which a decoding process gets a lower priority, so that short files of
+/// others do not wait for it. On a busy machine, a short file needs much longer than this, but no
+/// more processor time.
 const PRIORITY_DROPS_AFTER: Duration = Duration::from_secs(2);
+
+/// Shortest time after which the processor time is read again.
+#[cfg(target_os = "linux")]
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The lower priority (`nice`). Beside a process of priority 0, the decoder still gets a tenth of a
 /// processor. With the lowest priority (19), a busy machine would hardly decode long files.
 #[cfg(target_os = "linux")]
 const LOWER_PRIORITY: i32 = 10;
 
-/// Starts a thread that gives the calling thread [`LOWER_PRIORITY`] after [`PRIORITY_DROPS_AFTER`].
+/// Starts a thread that gives the calling thread [`LOWER_PRIORITY`] once this process has used
+/// [`PRIORITY_DROPS_AFTER`].
 #[cfg(target_os = "linux")]
 fn drop_priority_later() -> std::io::Result<()> {
     let decoding_thread = rustix::thread::gettid();
     std::thread::Builder::new().spawn(move || {
-        std::thread::sleep(PRIORITY_DROPS_AFTER);
+        while let Some(left) = PRIORITY_DROPS_AFTER.checked_sub(processor_time()) {
+            std::thread::sleep(left.max(CHECK_INTERVAL));
+        }
         low_priority::lower(decoding_thread, LOWER_PRIORITY);
     })?;
     Ok(())
+}
+
+/// Returns the processor time that this process has used.
+#[cfg(target_os = "linux")]
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Does nothing: only Linux has priorities of threads.
