@@ -235,7 +235,8 @@ impl Permits {
         result.await.map_err(ApiError::internal)?
     }
 
-    /// Is compiled once, not for each kind of work.
+    /// Runs work with these permits on a blocking thread. Work of any kind is the same type here, so
+    /// this is compiled only once.
     async fn run_on_thread(
         &self,
         permits: HeldPermits,

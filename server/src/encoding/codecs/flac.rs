@@ -1,7 +1,9 @@
 //! FLAC (RFC 9639), with `flac-codec`.
 
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::rc::Rc;
 
 use flac_codec::byteorder::LittleEndian;
 use flac_codec::encode::{FlacByteWriter, Options};
@@ -14,8 +16,30 @@ use crate::encoding::{CHANNELS, Request};
 
 /// Writes a FLAC file.
 pub(super) struct FlacEncoder {
-    writer: FlacByteWriter<BufWriter<File>, LittleEndian>,
+    file: SharedFile,
+    writer: FlacByteWriter<SharedFile, LittleEndian>,
     has_samples: bool,
+}
+
+/// The buffered file. The library drops its writer when it finishes, and the buffer could then not
+/// report an error. So the buffer is shared, and is flushed afterwards.
+#[derive(Clone)]
+struct SharedFile(Rc<RefCell<BufWriter<File>>>);
+
+impl Write for SharedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}
+
+impl Seek for SharedFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.borrow_mut().seek(to)
+    }
 }
 
 impl FlacEncoder {
@@ -27,16 +51,16 @@ impl FlacEncoder {
         if let Some(cover) = &request.tags.cover {
             options = options.picture(picture(cover));
         }
-        let file = BufWriter::new(file);
+        let file = SharedFile(Rc::new(RefCell::new(BufWriter::new(file))));
         let writer = FlacByteWriter::new(
-            file,
+            file.clone(),
             options,
             request.sample_rate_hz,
             u32::from(bits),
             CHANNELS as u8,
             None,
         )?;
-        Ok(Self { writer, has_samples: false })
+        Ok(Self { file, writer, has_samples: false })
     }
 }
 
@@ -46,13 +70,13 @@ impl Encode for FlacEncoder {
         self.writer.write_all(samples)
     }
 
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        let Self { mut file, writer, has_samples } = *self;
         // The metadata alone are a file without samples; the library refuses to finish it.
-        if self.has_samples {
-            self.writer.finalize()?;
-            return Ok(());
+        if has_samples {
+            writer.finalize()?;
         }
-        self.writer.flush()
+        file.flush()
     }
 }
 

@@ -43,7 +43,7 @@ const VALUES: [&str; 32] = [
     "../x",
 ];
 
-/// Replaces a value of an attribute, or removes, doubles or moves an element.
+/// Replaces a value of an attribute, or removes or copies an element.
 pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let elements = elements(text)?;
@@ -52,8 +52,8 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     match choices.below(8) {
         0 => mutated.replace_range(element, ""),
         1 | 2 => {
-            let place = choices.among(&elements).start;
-            mutated.insert_str(place, &text[element]);
+            let offset = choices.among(&elements).start;
+            mutated.insert_str(offset, &text[element]);
         }
         kind => {
             let values = values(text);
