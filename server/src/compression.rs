@@ -1,4 +1,5 @@
 //! Compresses answers with text or WebAssembly. Audio and ranges of files are never compressed.
+//! Large answers are compressed by the work that makes them ([`crate::large_answer`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +65,9 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
     let answer = next.run(request).await;
-    if !answer.headers().contains_key(header::CONTENT_ENCODING) {
+    let is_compressed = answer.headers().contains_key(header::CONTENT_ENCODING);
+    // The length of an answer is only known if no encoder compresses it while it is sent.
+    if !is_compressed || answer.headers().contains_key(header::CONTENT_LENGTH) {
         return answer;
     }
     answer.map(|body| {
@@ -78,23 +81,30 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
 
 /// Whether the client accepts neither gzip nor uncompressed answers.
 fn refuses_all(headers: &HeaderMap) -> bool {
+    let refuses_identity = weight_of("identity", headers).is_some_and(|weight| weight <= 0.0);
+    refuses_identity && !accepts("gzip", headers)
+}
+
+/// Whether the client names `encoding`, or all encodings, as acceptable.
+pub(crate) fn accepts(encoding: &str, headers: &HeaderMap) -> bool {
+    weight_of(encoding, headers).is_some_and(|weight| weight > 0.0)
+}
+
+/// Returns the weight of `encoding` in `Accept-Encoding` (RFC 9110, section 12.5.3).
+fn weight_of(encoding: &str, headers: &HeaderMap) -> Option<f32> {
     let values = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
-    let weights: Vec<(&str, f32)> = values
-        .flat_map(|value| value.split(','))
-        .map(|item| {
-            let (name, parameter) = item.split_once(';').unwrap_or((item, ""));
-            let weight = parameter.trim().to_ascii_lowercase();
-            let weight = weight.strip_prefix("q=").map_or(Some(1.0), |weight| weight.parse().ok());
-            (name.trim(), weight.unwrap_or(0.0))
-        })
-        .collect();
-    let weight_of = |encoding: &str| {
-        weights.iter().find(|(name, _)| name.eq_ignore_ascii_case(encoding)).map(|(_, weight)| *weight)
-    };
-    let weight_of_others = weight_of("*");
-    let accepts_gzip = weight_of("gzip").or(weight_of_others).is_some_and(|weight| weight > 0.0);
-    let refuses_identity = weight_of("identity").or(weight_of_others).is_some_and(|weight| weight <= 0.0);
-    refuses_identity && !accepts_gzip
+    let mut weight_of_others = None;
+    for item in values.flat_map(|value| value.split(',')) {
+        let (name, parameter) = item.split_once(';').unwrap_or((item, ""));
+        let weight = parameter.trim().to_ascii_lowercase();
+        let weight = weight.strip_prefix("q=").map_or(Some(1.0), |weight| weight.parse().ok()).unwrap_or(0.0);
+        match name.trim() {
+            "*" => weight_of_others = Some(weight),
+            name if name.eq_ignore_ascii_case(encoding) => return Some(weight),
+            _ => {}
+        }
+    }
+    weight_of_others
 }
 
 fn is_compressible(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
@@ -104,11 +114,15 @@ fn is_compressible(status: StatusCode, _: Version, headers: &HeaderMap, _: &Exte
     let is_excluded = status == StatusCode::PARTIAL_CONTENT
         || headers.contains_key(header::CONTENT_RANGE)
         || essence == "text/event-stream";
-    let is_text = essence.starts_with("text/")
-        || essence.ends_with("json")
-        || essence.ends_with("javascript")
-        || matches!(essence, "application/wasm" | "image/svg+xml");
-    is_text && !is_excluded
+    is_text(essence) && !is_excluded
+}
+
+/// Whether data of this media type becomes much smaller by compression.
+pub(crate) fn is_text(media_type: &str) -> bool {
+    media_type.starts_with("text/")
+        || media_type.ends_with("json")
+        || media_type.ends_with("javascript")
+        || matches!(media_type, "application/wasm" | "image/svg+xml")
 }
 
 #[cfg(test)]

@@ -3,15 +3,21 @@
 //! Clients may read answers slowly. So a large answer is written to an unnamed temporary file,
 //! which the operating system removes when the connection ends. If the disk has no space besides
 //! its reserve, large answers are sent from memory.
+//!
+//! Large answers with text are compressed before they are sent. So the work that makes an answer
+//! also pays for its compression, and other requests are not delayed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek as _, Write as _};
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use futures_util::{StreamExt as _, stream};
 
+use crate::compression;
 use crate::error::ApiResult;
 use crate::fair_bytes::{FairBytes, ReservedBytes};
 use crate::file_answer;
@@ -65,37 +71,72 @@ impl Default for LargeAnswers {
     }
 }
 
-/// Returns an answer to `user_id` with these bytes. Blocks.
-///
-/// # Errors
-/// 503 `busy` if too many large answers are being sent, or an error if the disk cannot be written.
-pub(crate) fn answer(
-    state: &AppState,
-    user_id: &str,
-    media_type: &'static str,
-    bytes: impl Into<Bytes>,
-) -> ApiResult<Response> {
-    let bytes = bytes.into();
-    let kind = (header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    if bytes.len() <= IN_MEMORY_MAX_BYTES {
-        return Ok(([kind], bytes).into_response());
+/// The client that gets an answer.
+#[derive(Debug)]
+pub(crate) struct Recipient {
+    state: AppState,
+    user_id: String,
+    accepts_gzip: bool,
+}
+
+impl Recipient {
+    /// Returns the client that sent a request with these headers.
+    pub(crate) fn new(state: &AppState, user_id: &str, request: &HeaderMap) -> Self {
+        let accepts_gzip = compression::accepts("gzip", request);
+        Self { state: state.clone(), user_id: user_id.to_owned(), accepts_gzip }
     }
-    let length = bytes.len() as u64;
-    let reserve = |budget: &FairBytes| -> ApiResult<ReservedBytes> {
-        let mut reserved = budget.reservation(user_id);
-        reserved.grow(length)?;
-        Ok(reserved)
-    };
-    let on_disk = reserve(&state.large_answers.on_disk)?;
-    let body = match unnamed_file(state, &bytes) {
-        Ok(file) => file_answer::counted(file, length, on_disk),
-        // Even if the disk is full, users must be able to read a song and save it elsewhere.
-        Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
-            from_memory(bytes, reserve(&state.large_answers.in_memory)?)
+
+    pub(crate) fn user_id(&self) -> &str {
+        &self.user_id
+    }
+
+    /// Returns an answer with this JSON text. Blocks.
+    ///
+    /// # Errors
+    /// Those of [`Self::answer`].
+    pub(crate) fn answer_json(&self, json: impl Into<Bytes>) -> ApiResult<Response> {
+        self.answer("application/json", json)
+    }
+
+    /// Returns an answer with these bytes. Blocks.
+    ///
+    /// # Errors
+    /// 503 `busy` if too many large answers are being sent, or an error if the disk cannot be
+    /// written.
+    pub(crate) fn answer(&self, media_type: &'static str, bytes: impl Into<Bytes>) -> ApiResult<Response> {
+        let bytes = bytes.into();
+        let kind = (header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        if bytes.len() <= IN_MEMORY_MAX_BYTES {
+            return Ok(([kind], bytes).into_response());
         }
-        Err(error) => return Err(error.into()),
-    };
-    Ok(([kind, (header::CONTENT_LENGTH, HeaderValue::from(length))], body).into_response())
+        let is_compressed = self.accepts_gzip && compression::is_text(media_type);
+        let answers = &self.state.large_answers;
+        let on_disk = self.reserve(&answers.on_disk, bytes.len())?;
+        match unnamed_file(&self.state, &bytes, is_compressed) {
+            Ok((file, length)) => {
+                let encoding = [
+                    (header::CONTENT_ENCODING, HeaderValue::from_static("gzip")),
+                    (header::VARY, HeaderValue::from_static("accept-encoding")),
+                ];
+                let fields = [kind, (header::CONTENT_LENGTH, HeaderValue::from(length))];
+                let answer = (fields, file_answer::counted(file, length, on_disk));
+                Ok(if is_compressed { (encoding, answer).into_response() } else { answer.into_response() })
+            }
+            // Even if the disk is full, users must be able to read a song and save it elsewhere.
+            Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                let in_memory = self.reserve(&answers.in_memory, bytes.len())?;
+                let length = (header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+                Ok(([kind, length], from_memory(bytes, in_memory)).into_response())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn reserve(&self, budget: &FairBytes, bytes: usize) -> ApiResult<ReservedBytes> {
+        let mut reserved = budget.reservation(&self.user_id);
+        reserved.grow(bytes as u64)?;
+        Ok(reserved)
+    }
 }
 
 /// Returns an answer to `user_id` with the audio in this unnamed file. Blocks.
@@ -119,17 +160,25 @@ pub(crate) fn sound(
     Ok((headers, file_answer::counted(file, length, reserved)).into_response())
 }
 
-/// Writes these bytes to an unnamed file in the storage folder. If the disk has no space besides
-/// its reserve, fails as on a full disk. No deleted files are purged to free space.
-fn unnamed_file(state: &AppState, bytes: &[u8]) -> io::Result<File> {
+/// Writes these bytes to an unnamed file in the storage folder, compressed if asked, and returns
+/// the file and its length in bytes. If the disk has no space besides its reserve, fails as on a
+/// full disk. No deleted files are purged to free space.
+fn unnamed_file(state: &AppState, bytes: &[u8], compress: bool) -> io::Result<(File, u64)> {
     let folder = &state.config.storage.dir;
     if !has_room(state, folder, bytes.len() as u64) {
         return Err(ErrorKind::StorageFull.into());
     }
     let mut file = tempfile::tempfile_in(folder)?;
-    file.write_all(bytes)?;
+    if compress {
+        let mut encoder = GzEncoder::new(file, Compression::fast());
+        encoder.write_all(bytes)?;
+        file = encoder.finish()?;
+    } else {
+        file.write_all(bytes)?;
+    }
+    let length = file.stream_position()?;
     file.rewind()?;
-    Ok(file)
+    Ok((file, length))
 }
 
 fn from_memory(bytes: Bytes, reserved: ReservedBytes) -> Body {
@@ -145,6 +194,8 @@ fn from_memory(bytes: Bytes, reserved: ReservedBytes) -> Body {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use http_body_util::BodyExt as _;
 
     use super::*;
@@ -175,15 +226,40 @@ mod tests {
         let budget = FairBytes::new("tests", 10);
         let names = || std::fs::read_dir(&app.state.config.storage.dir).expect("reads").count();
         let before = names();
-        let file = unnamed_file(&app.state, &bytes).expect("writes");
+        let (file, length) = unnamed_file(&app.state, &bytes, false).expect("writes");
         assert_eq!(names(), before, "the file has a name");
-        let length = bytes.len() as u64;
         for body in [
             file_answer::counted(file, length, budget.reservation("a")),
             from_memory(bytes.clone().into(), budget.reservation("a")),
         ] {
             let sent = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
             assert_eq!(sent, bytes);
+        }
+    }
+
+    #[tokio::test]
+    async fn large_text_is_compressed_before_it_is_sent() {
+        let app = TestApp::start().await;
+        let text = "Do re mi fa so la ti do. ".repeat(10_000);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, br"));
+        let ada = Recipient::new(&app.state, "ada", &headers);
+        let (fields, body) = ada.answer_json(text.clone()).expect("an answer").into_parts();
+        assert_eq!(fields.headers[header::CONTENT_ENCODING], "gzip");
+        assert_eq!(fields.headers[header::VARY], "accept-encoding");
+        let sent = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+        assert_eq!(fields.headers[header::CONTENT_LENGTH], sent.len().to_string());
+        let mut read = String::new();
+        flate2::read::GzDecoder::new(&*sent).read_to_string(&mut read).expect("gzip");
+        assert_eq!(read, text);
+
+        let midi = ada.answer("audio/midi", text.clone()).expect("an answer");
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip;q=0"));
+        let bob = Recipient::new(&app.state, "bob", &headers);
+        let uncompressed = bob.answer_json(text.clone()).expect("an answer");
+        for answer in [midi, uncompressed] {
+            assert!(!answer.headers().contains_key(header::CONTENT_ENCODING));
+            assert_eq!(answer.headers()[header::CONTENT_LENGTH], text.len().to_string());
         }
     }
 
@@ -203,7 +279,8 @@ mod tests {
         for (reserve, expected) in [("0", 1), (PETABYTE, 0)] {
             let app = TestApp::with(&[("SF_DISK_RESERVE_BYTES", reserve)]).await;
             let bytes = vec![b'x'; 3 * CHUNK_BYTES];
-            let unread = answer(&app.state, "ada", "text/plain", bytes.clone()).expect("an answer");
+            let ada = Recipient::new(&app.state, "ada", &HeaderMap::new());
+            let unread = ada.answer("text/plain", bytes.clone()).expect("an answer");
             assert_eq!(unnamed_files(&app), expected, "with {reserve} bytes of reserve");
             let (mut body, mut sent) = (unread.into_body(), Vec::new());
             while let Some(frame) = body.frame().await {

@@ -13,7 +13,7 @@ use super::refusal::unanswered;
 use crate::error::{ApiError, ApiResult};
 use crate::event_stream::{HEARTBEAT, HEARTBEAT_EVERY, unbuffered};
 use crate::fair_bytes::ReservedBytes;
-use crate::large_answer;
+use crate::large_answer::Recipient;
 use crate::state::AppState;
 
 /// Maximum length of the bytes that end an event (`\r\n\r\n`).
@@ -54,19 +54,18 @@ impl Kind {
 /// Passes an answer on to a user: JSON once it is complete, events as they arrive.
 pub(super) async fn pass_on(
     state: &AppState,
-    user_id: &str,
+    recipient: Recipient,
     response: reqwest::Response,
 ) -> ApiResult<Response> {
     let upstream = state.ai_proxy.upstream()?;
     let (name, no_store) = no_store();
-    let mut reserved = upstream.reading.reservation(user_id);
+    let mut reserved = upstream.reading.reservation(recipient.user_id());
     match Kind::of(&response)? {
         Kind::Json => {
             let max_length = MaxLength { bytes: upstream.answer_max_bytes, is_setting: true };
             let bytes = read_all(response, max_length, &mut reserved).await?;
-            let (state, user_id) = (state.clone(), user_id.to_owned());
             let writing = move || {
-                let answer = large_answer::answer(&state, &user_id, "application/json", bytes);
+                let answer = recipient.answer_json(bytes);
                 drop(reserved);
                 answer
             };

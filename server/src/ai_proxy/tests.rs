@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
+use crate::large_answer::Recipient;
 use crate::test_app::{Answer, TestApp};
 
 const CHAT: &str = "/api/v1/ai_proxy/v1/chat/completions";
@@ -156,7 +157,8 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
     let question = json!({ "model": "stalls" });
     let service = app.state.ai_proxy.upstream().expect("a service");
     let response = service.call("chat/completions", Some(question.to_string())).await.expect("an answer");
-    let passed = super::answer::pass_on(&app.state, "ada", response).await.expect("passes");
+    let ada = Recipient::new(&app.state, "ada", &HeaderMap::new());
+    let passed = super::answer::pass_on(&app.state, ada, response).await.expect("passes");
     let (sender, mut pieces) = mpsc::channel(8);
     tokio::spawn(async move {
         let mut body = passed.into_body().into_data_stream();

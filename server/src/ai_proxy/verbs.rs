@@ -1,6 +1,7 @@
 //! Handlers of `/ai_proxy`.
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,6 +11,7 @@ use super::answer;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonObject};
+use crate::large_answer::Recipient;
 use crate::state::AppState;
 
 /// Maximum length of the list of models, in bytes.
@@ -45,6 +47,7 @@ pub(super) struct ModelList {
 pub(super) async fn chat_completions(
     State(state): State<AppState>,
     user: CurrentUser,
+    headers: HeaderMap,
     JsonObject(body): JsonObject,
 ) -> ApiResult<Response> {
     let upstream = state.ai_proxy.upstream()?;
@@ -59,7 +62,7 @@ pub(super) async fn chat_completions(
     // the checked one.
     let body = body.with_text("model", &model).into_string();
     let response = upstream.call("chat/completions", Some(body)).await?;
-    answer::pass_on(&state, &user.id, response).await
+    answer::pass_on(&state, Recipient::new(&state, &user.id, &headers), response).await
 }
 
 /// Lists the language models that users may use.

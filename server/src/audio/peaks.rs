@@ -18,7 +18,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::etag;
 use crate::extract::{Path, Query};
-use crate::large_answer;
+use crate::large_answer::Recipient;
 use crate::state::AppState;
 
 /// Coarsest and default resolution, in frames per pixel.
@@ -90,7 +90,7 @@ pub(super) async fn read(
     let level = level_of(frames_per_pixel);
     let source = download::open(&state, if level.is_some() { keys.peaks } else { keys.samples }, &id).await?;
     let sample_rate = report.sample_rate_hz;
-    let answer_state = state.clone();
+    let recipient = Recipient::new(&state, &user.id, &headers);
     let work = move || -> ApiResult<Response> {
         let mut data = match level {
             Some(level) => peaks_file::read(source, shape, level, start, pixels)?,
@@ -115,7 +115,7 @@ pub(super) async fn read(
             PeaksFormat::Dat => ("application/octet-stream", peaks.binary()),
         };
         drop(peaks);
-        large_answer::answer(&answer_state, &user.id, media_type, bytes)
+        recipient.answer(media_type, bytes)
     };
     let mut response = state.audio.peaks.run(move |_| work()).await?;
     response.headers_mut().extend(fields);

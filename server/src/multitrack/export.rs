@@ -1,7 +1,7 @@
 //! `POST /multitrack/midi/export`.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use schemas::json::JsonText;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{LongFields, LongJson};
 use crate::file_answer::attachment;
-use crate::large_answer;
+use crate::large_answer::Recipient;
 use crate::projects::{ProjectDocument, RequestedProject};
 use crate::state::AppState;
 
@@ -40,15 +40,16 @@ impl LongFields for ExportRequest {
 pub(super) async fn export(
     State(state): State<AppState>,
     user: CurrentUser,
+    headers: HeaderMap,
     LongJson(request): LongJson<ExportRequest>,
 ) -> ApiResult<Response> {
-    let (answering, user_id) = (state.clone(), user.id.clone());
+    let recipient = Recipient::new(&state, &user.id, &headers);
     let write = move |source: RequestedProject| {
         let (document, project) = source.into_project()?;
         let name = project.name.clone();
         let bytes = midi::export(document.view(), project);
         drop(document);
-        Ok((large_answer::answer(&answering, &user_id, "audio/midi", bytes)?, name))
+        Ok((recipient.answer("audio/midi", bytes)?, name))
     };
     let (answer, name) =
         RequestedProject::with(&state, &user.id, request.project_id, request.project, write).await?;

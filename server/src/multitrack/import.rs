@@ -14,7 +14,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Query, RawBody, with_document_of};
 use crate::form;
 use crate::held_body::{HeldBody, in_time};
-use crate::large_answer;
+use crate::large_answer::Recipient;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
@@ -69,6 +69,7 @@ pub(super) async fn import(
     request: Request,
 ) -> ApiResult<Response> {
     let limit_bytes = state.config.limits.midi_max_bytes;
+    let recipient = Recipient::new(&state, &user.id, request.headers());
     let bytes = read_file(&state, request).await?;
     let length = bytes.len();
     if length as u64 > limit_bytes {
@@ -86,16 +87,15 @@ pub(super) async fn import(
         name: name.filter(|name| !name.is_empty()),
         soundfont_id,
     };
-    let owner_id = user.id.clone();
     let reading = move || {
         let imported = read_midi(&bytes, options)?;
         drop(bytes);
         let answer = ImportAnswer { project: imported.project, warnings: imported.warnings };
         let json = serde_json::to_vec(&answer).map_err(ApiError::internal)?;
         drop(answer);
-        large_answer::answer(&state, &user.id, "application/json", json)
+        recipient.answer_json(json)
     };
-    with_document_of(&owner_id, DOCUMENT_MEMORY_FACTOR * length, reading).await
+    with_document_of(&user.id, DOCUMENT_MEMORY_FACTOR * length, reading).await
 }
 
 /// Reads the file from the body, or from the part `file` of a form.

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
+use crate::compression;
 use crate::error::ApiError;
 use crate::etag;
 use crate::listen::Https;
@@ -99,22 +100,11 @@ async fn serve(
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type))];
-    if let Some(brotli) = file.brotli.clone().filter(|_| accepts_brotli(headers)) {
+    if let Some(brotli) = file.brotli.clone().filter(|_| compression::accepts("br", headers)) {
         let encoding = [(header::CONTENT_ENCODING, HeaderValue::from_static("br"))];
         return Ok((common, kind, encoding, Body::from(brotli)).into_response());
     }
     Ok((common, kind, Body::from(file.bytes.clone())).into_response())
-}
-
-/// Whether `Accept-Encoding` names Brotli with a weight above 0 (RFC 9110, section 12.5.3).
-fn accepts_brotli(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|coding| {
-        let mut parts = coding.split(';').map(str::trim);
-        let is_brotli = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("br"));
-        let weight = parts.find_map(|part| part.strip_prefix("q="));
-        is_brotli && weight.is_none_or(|weight| weight.parse::<f32>().is_ok_and(|weight| weight > 0.0))
-    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Reads, upgrades and validates project documents.
 
 use axum::body::Bytes;
-use axum::response::Response;
 use schemas::json::{JsonText, Kind};
 use schemas::upgrade::{UpgradeError, upgrade};
 use schemas::validate::validate;
@@ -9,11 +8,9 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::UNTITLED;
-use crate::error::{ApiError, ApiResult, FieldError};
+use crate::error::{ApiError, FieldError};
 use crate::extract::{read_text, with_document};
-use crate::large_answer;
 use crate::plural::counted;
-use crate::state::AppState;
 
 /// Maximum number of violations in one answer.
 const VIOLATIONS_MAX: usize = 100;
@@ -22,14 +19,6 @@ const VIOLATIONS_MAX: usize = 100;
 /// because URLs treat them specially (`.` and `..`). A new route directly below `/projects/` needs
 /// an entry here.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
-
-/// Answers `user_id` with JSON text. Blocks.
-///
-/// # Errors
-/// Those of [`large_answer::answer`].
-pub(super) fn json_answer(state: &AppState, user_id: &str, text: String) -> ApiResult<Response> {
-    large_answer::answer(state, user_id, "application/json", text)
-}
 
 /// Placeholder for a project document in the API description. The JSON Schema of projects is
 /// inserted for it there.

@@ -4,13 +4,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::document::{StoredText, json_answer};
+use super::document::StoredText;
 use super::headers::{no_store, not_modified, revision_tag};
 use super::store::StoredTemp;
 use super::stored_text::{UnreadDocument, read_autosave};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
+use crate::large_answer::Recipient;
 use crate::state::AppState;
 
 /// Downloads the stored JSON of a kept revision without changes, even if it can no longer be read.
@@ -34,9 +35,13 @@ pub(super) async fn revision(
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object),
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
-pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
-    let (answer_state, user_id) = (state.clone(), user.id.clone());
-    let read = move |autosave: StoredTemp| json_answer(&answer_state, &user_id, autosave.text);
+pub(super) async fn autosave(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let recipient = Recipient::new(&state, &user.id, &headers);
+    let read = move |autosave: StoredTemp| recipient.answer_json(autosave.text);
     let answer = read_autosave(&state, &user.id, read).await?;
     Ok((download_headers("autosave")?, answer).into_response())
 }
@@ -54,8 +59,8 @@ pub(super) async fn download(
         return Ok(not_modified);
     }
     let tag = (header::ETAG, revision_tag(unread_document.revision));
-    let (answer_state, user_id) = (state.clone(), user.id.clone());
-    let read = move |_: &StoredText, text| json_answer(&answer_state, &user_id, text);
+    let recipient = Recipient::new(state, &user.id, headers);
+    let read = move |_: &StoredText, text: String| recipient.answer_json(text);
     let answer = unread_document.read(state, read).await?;
     Ok(([tag], download_headers(stem)?, answer).into_response())
 }

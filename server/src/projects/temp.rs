@@ -1,19 +1,20 @@
 //! The temporary autosave. Each user has one, and the web page restores it when it is opened again.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use schemas::json::{JsonText, ObjectWriter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::document::{StoredText, json_answer, stored, upgraded};
+use super::document::{StoredText, stored, upgraded};
 use super::reserve_storing;
 use super::store::{self, StoredTemp};
 use super::stored_text::read_autosave;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, parse_long, with_document};
+use crate::large_answer::Recipient;
 use crate::reserve;
 use crate::state::AppState;
 
@@ -104,13 +105,17 @@ pub(super) async fn write(
     responses((status = 200, body = TempDocument),
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
-pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
-    let (answer_state, user_id) = (state.clone(), user.id.clone());
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let recipient = Recipient::new(&state, &user.id, &headers);
     let read = move |autosave: StoredTemp| {
         let project = stored(&StoredText::Autosave, &autosave.text)?;
         let autosave =
             TempDocument { updated_at: autosave.updated_at, client_id: autosave.client_id, project };
-        json_answer(&answer_state, &user_id, autosave.into_json())
+        recipient.answer_json(autosave.into_json())
     };
     read_autosave(&state, &user.id, read).await
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::document::{Document, ProjectDocument, StoredText, json_answer, stored, upgraded};
+use super::document::{Document, ProjectDocument, StoredText, stored, upgraded};
 use super::headers::{expected_revision, no_store, not_modified, revision_tag};
 use super::raw::download;
 use super::saving::{insert, save_next};
@@ -15,6 +15,7 @@ use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonBytes, Path, Query, read_text, with_document};
+use crate::large_answer::Recipient;
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
 use crate::state::AppState;
@@ -97,11 +98,11 @@ pub(super) async fn read(
         return Ok(not_modified);
     }
     let tag = revision_tag(unread_document.revision);
-    let answer_state = state.clone();
+    let recipient = Recipient::new(&state, &user.id, &headers);
     let read = move |source: &StoredText, text: String| {
         let project = stored(source, &text)?.into_string();
         drop(text);
-        json_answer(&answer_state, &user.id, project)
+        recipient.answer_json(project)
     };
     let project = unread_document.read(&state, read).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
@@ -185,13 +186,15 @@ pub(super) async fn raw(
 pub(super) async fn upgrade(
     State(state): State<AppState>,
     user: CurrentUser,
+    headers: HeaderMap,
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
     let bytes = body.len();
+    let recipient = Recipient::new(&state, &user.id, &headers);
     let upgrade = move || {
         let document = read_text(&body)?;
         drop(body);
-        json_answer(&state, &user.id, upgraded(&document)?.into_string())
+        recipient.answer_json(upgraded(&document)?.into_string())
     };
     with_document(bytes, upgrade).await
 }
