@@ -8,7 +8,7 @@ pub const BLOCK_FRAMES: usize = BLOCK_VALUES / 2;
 
 /// Number of blocks that the tracks of an offline render process at a time. Meanwhile the mix
 /// processes the same number of earlier blocks.
-pub(crate) const RENDER_SPAN_BLOCKS: usize = 16;
+pub(crate) const RENDER_SPAN_BLOCKS: usize = 32;
 
 /// Number of outputs of a track: left, right, reverb send and chorus send.
 pub const TRACK_OUTPUTS: usize = 4;

@@ -90,7 +90,7 @@ pub fn build(state: AppState) -> Router {
     let api = api
         .layer(middleware::from_fn(refuse_names))
         .layer(middleware::from_fn_with_state(state.clone(), held_answers::limit))
-        .layer(middleware::from_fn_with_state(state.clone(), auth::end_transfers))
+        .layer(middleware::from_fn_with_state(state.clone(), auth::end_with_access))
         .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
     let routes =
         api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(monitoring::routes());

@@ -28,7 +28,7 @@ pub(crate) use links::{issue_link, linked_render};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;
 pub(crate) use rate_limits::limit_addresses;
-pub(crate) use session_end::end_transfers;
+pub(crate) use session_end::end_with_access;
 pub use store::invites::InviteRow;
 pub use store::{Role, UserRow};
 pub use throttle::{Lift, Throttle, Throttled, ThrottledKind};

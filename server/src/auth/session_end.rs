@@ -1,7 +1,7 @@
-//! Ends transfers whose caller has lost access since they began.
+//! Ends requests whose caller has lost access since they began.
 //!
-//! The caller of a request is checked when it begins. A slow upload, a download or an event stream
-//! can go on for hours after that. So its body is interrupted soon after the caller has logged out,
+//! The caller of a request is checked when it begins. A render, a slow upload, a download or an
+//! event stream can go on for long after that. So it is ended soon after the caller has logged out,
 //! the account was disabled, or the API key was deleted.
 
 use std::pin::Pin;
@@ -30,9 +30,12 @@ use crate::state::AppState;
 /// not wait.
 const CHECK_EVERY: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(5) };
 
-/// Middleware that interrupts the bodies of a request and its answer after the caller has lost
-/// access. If it interrupts the request, the answer is 401.
-pub(crate) async fn end_transfers(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// Interval of the checks of a caller who waits for an answer.
+const CHECK_WAITING_EVERY: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 5_000 });
+
+/// Middleware that ends a request or the body of its answer after the caller has lost access. A
+/// request that is ended gets 401; its work ends as if the caller had disconnected.
+pub(crate) async fn end_with_access(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let Some(credentials) = Credentials::of(request.headers(), &state) else {
         return next.run(request).await;
     };
@@ -41,7 +44,11 @@ pub(crate) async fn end_transfers(State(state): State<AppState>, request: Reques
         true => request,
         false => request.map(|body| Body::new(CheckedBody::new(body, access.clone()))),
     };
-    let response = next.run(request).await;
+    let response = tokio::select! {
+        biased;
+        response = next.run(request) => response,
+        () = access.clone().end() => return access.credentials.refusal().into_response(),
+    };
     if access.has_ended() {
         return access.credentials.refusal().into_response();
     }
@@ -89,6 +96,14 @@ struct Access {
 impl Access {
     fn has_ended(&self) -> bool {
         self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// Returns once the caller has lost access.
+    async fn end(self) {
+        while !self.has_ended() {
+            tokio::time::sleep(CHECK_WAITING_EVERY).await;
+            self.clone().check().await;
+        }
     }
 
     /// Checks the credentials. A token that has only expired since the request began stays valid

@@ -1,4 +1,4 @@
-//! Tests that transfers end after their caller has lost access.
+//! Tests that requests end after their caller has lost access.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -53,6 +53,27 @@ async fn a_slow_request_is_refused_after_its_caller_has_lost_access() {
 
     save_slowly(&app, &other, async {}).await.expect(201);
     assert_eq!(projects(&app, &other).await[0]["project_id"], "slow");
+}
+
+#[tokio::test]
+async fn a_waiting_render_ends_after_its_caller_has_logged_out() {
+    let app = TestApp::start().await;
+    let token = app.token_of_new_user("ada").await;
+    let renders = &app.state.exports.renders;
+    let all_permits = renders.take_all();
+    let song =
+        json!({ "project": { "schema_version": 1, "project_id": "song", "name": "Song", "tracks": [] } });
+    let render = app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&song).send();
+    let logging_out = async {
+        while renders.waiting_requests() == 0 {
+            tokio::task::yield_now().await;
+        }
+        log_out(&app, &token).await;
+    };
+    let (refused, ()) = tokio::join!(render, logging_out);
+    refused.problem(401, "token_ended");
+    assert_eq!(renders.waiting_requests(), 0);
+    drop(all_permits);
 }
 
 #[tokio::test(flavor = "multi_thread")]
