@@ -57,8 +57,8 @@ const PREFIXES: &[&str] = &[
     "xvercel",
 ];
 
-/// Complete names.
-const NAMES: &[&str] = &["frontendhttps", "via", "xvia"];
+/// Complete names. RFC 8470 defines `Early-Data`.
+const NAMES: &[&str] = &["earlydata", "frontendhttps", "via", "xvia"];
 
 /// Returns the name of the first header that only proxies add, or `None` if there is none.
 pub(super) fn proxy_header(headers: &HeaderMap) -> Option<&str> {

@@ -64,7 +64,7 @@ async fn http_1_0_is_never_local() {
 }
 
 /// Headers that proxies and content delivery networks add to forwarded requests.
-const PROXY_HEADERS: [&str; 52] = [
+const PROXY_HEADERS: [&str; 53] = [
     "Forwarded",
     "X-Forwarded",
     "X-Forwarded-For",
@@ -117,6 +117,7 @@ const PROXY_HEADERS: [&str; 52] = [
     "X-Authentik-Username",
     "X-Pomerium-Jwt-Assertion",
     "X-SSL-Client-Cert",
+    "Early-Data",
 ];
 
 #[tokio::test]
