@@ -1,5 +1,7 @@
 //! Tests that requests end after their caller has lost access.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::Method;
 use futures_util::{StreamExt as _, stream};
@@ -105,4 +107,5 @@ async fn an_event_stream_ends_after_its_caller_has_logged_out() {
     let message = interruption.expect("the stream is interrupted").to_string();
     assert!(message.contains("logged out"), "{message}");
     drop(step);
+    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "the task does not end");
 }
