@@ -25,6 +25,9 @@ const formats: FormatCapabilities[] = [
   { ...WAV_ONLY[0]!, format: 'flac', bit_depths: ['pcm16', 'pcm24'] },
   {
     format: 'opus',
+    name: 'Opus',
+    purpose: 'smallest, for the web',
+    has_cover: true,
     bit_depths: [],
     sample_rates_hz: [48_000],
     bit_rates_kbps: [96, 160],

@@ -9,10 +9,10 @@ use super::store::Stored;
 use super::store::find;
 use super::{ContentKeys, renditions};
 use crate::auth::CurrentUser;
+use crate::encoding::audio_format::AudioFormat;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Path, Query};
 use crate::file_answer::FileAnswer;
-use crate::rendering::audio_format::AudioFormat;
 use crate::state::AppState;
 
 /// Sends an audio file.

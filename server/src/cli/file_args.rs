@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use super::output::STANDARD_STREAM;
+use crate::encoding::audio_format::{AudioFormat, BitDepth, in_words};
 use crate::encoding::cover::{COVER_MAX_BYTES, Cover};
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
-use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
 use crate::rendering::mix::MixOptions;
 use crate::rendering::normalization::{LUFS_MIN, TRUE_PEAK_MIN_DB, Target};
 use crate::rendering::selection::Selection;
@@ -18,14 +18,12 @@ use crate::rendering::selection::Selection;
 /// The file to write.
 #[derive(Debug, clap::Args)]
 pub(super) struct FileArgs {
-    /// Path of the file. Its extension sets the format: .wav, .flac, .mp3, .ogg (Vorbis) or .opus;
-    /// a name without an extension gives a WAV file. `-` is standard output. A name that ends
-    /// with `/` is a folder, in which the file gets the name of its input.
+    /// Path of the file. Its extension sets the format (see --format); a name without an extension
+    /// gives a WAV file. `-` is standard output. A name that ends with `/` is a folder, in which
+    /// the file gets the name of its input.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,
-    /// Format: wav, flac, mp3, ogg or opus, if the output is a folder or standard output. Default:
-    /// wav.
-    #[arg(long, value_parser = format_name)]
+    #[arg(long, value_parser = format_name, help = format_help())]
     format: Option<AudioFormat>,
     /// Show no progress and no warnings, and no summary except with --json.
     #[arg(short, long)]
@@ -96,7 +94,8 @@ impl TagArgs {
         let tags = self.check_text()?;
         let Some(cover) = &self.cover else { return Ok(tags) };
         if !format.has_cover() {
-            bail!("a WAV file has no cover picture; leave out --cover, or choose another format");
+            let name = format.name();
+            bail!("a {name} file has no cover picture; leave out --cover, or choose another format");
         }
         Ok(Tags { cover: Some(read_cover(cover)?), ..tags })
     }
@@ -259,6 +258,11 @@ fn read_cover(path: &Path) -> anyhow::Result<Cover> {
     let mut file = File::open(path).with_context(cannot_read)?.take(COVER_MAX_BYTES as u64 + 1);
     file.read_to_end(&mut bytes).with_context(cannot_read)?;
     Cover::from_bytes(&bytes).map_err(|problem| anyhow::anyhow!("the cover {} {problem}", path.display()))
+}
+
+fn format_help() -> String {
+    let known = in_words(&AudioFormat::EXTENSIONS);
+    format!("Format, if the output is a folder or standard output: one of {known} [default: wav]")
 }
 
 fn format_name(text: &str) -> Result<AudioFormat, String> {

@@ -12,7 +12,7 @@ use super::levels::level;
 use super::output::Output;
 use super::progress::{Progress, interruption};
 use crate::audio::decode_file;
-use crate::rendering::audio_format::BitDepth;
+use crate::encoding::audio_format::BitDepth;
 use crate::rendering::convert::convert;
 use crate::rendering::normalization::NormalizationReport;
 use crate::rendering::workspace::Workspace;

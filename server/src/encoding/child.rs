@@ -35,7 +35,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut input = io::stdin().lock();
     input.read_line(&mut line)?;
     let request: Request = serde_json::from_str(&line)?;
-    let frame_bytes = (CHANNELS * request.codec.sample_bytes()) as u64;
+    let frame_bytes = (CHANNELS * request.sample_format().bytes_per_sample()) as u64;
     ResourceLimits {
         memory_bytes: MEMORY_MAX_BYTES,
         cpu_secs: CPU_SECS + request.max_frames / u64::from(request.sample_rate_hz.max(1)),
@@ -77,7 +77,7 @@ fn output() -> io::Result<File> {
 fn encode(request: &Request, file: &File, input: &mut impl Read) -> io::Result<Sent> {
     use sha2::{Digest as _, Sha256};
     let mut codec = codecs::start(request, file.try_clone()?)?;
-    let frame_bytes = CHANNELS * request.codec.sample_bytes();
+    let frame_bytes = CHANNELS * request.sample_format().bytes_per_sample();
     let mut unread_frames = request.max_frames;
     let mut hash = Sha256::new();
     let mut samples = Vec::new();

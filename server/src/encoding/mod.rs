@@ -6,9 +6,10 @@
 //! and writes to an unnamed file as its standard output. When the file is complete, the child
 //! decodes and measures it: the report is about what a listener will hear.
 //!
-//! [`program`] starts and supervises the process, [`child`] is the process. [`codecs`] has a file
-//! for each format, and [`decoding`] decodes a complete file.
+//! [`program`] starts and supervises the process, [`child`] is the process. [`audio_format`]
+//! describes the formats, [`codecs`] has a file for each, and [`decoding`] measures a complete file.
 
+pub(crate) mod audio_format;
 pub(crate) mod chapters;
 pub(crate) mod child;
 mod codecs;
@@ -22,9 +23,11 @@ pub(crate) mod tags;
 #[cfg(test)]
 mod tests;
 
+use dsp_core::wav::SampleFormat;
 pub(crate) use program::{EncoderProcess, EncoderProgram, EncodingError};
 use serde::{Deserialize, Serialize};
 
+use audio_format::{AudioFormat, BitDepth};
 use measure::Measured;
 use quality::Quality;
 use tags::Tags;
@@ -32,25 +35,15 @@ use tags::Tags;
 /// Number of channels of every file.
 const CHANNELS: usize = 2;
 
-/// A codec with its settings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Codec {
-    /// FLAC. The samples are integers of this many bits: 16 or 24.
-    Flac { bits: u8 },
-    /// MP3. The samples are floats.
-    Mp3(Quality),
-    /// Vorbis in an Ogg file. The samples are floats.
-    Vorbis(Quality),
-    /// Opus in an Ogg file. The samples are floats.
-    Opus(Quality),
-}
-
 /// The request to a child: a file to encode.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Request {
-    /// The codec.
-    pub(crate) codec: Codec,
+    /// Format of the file, any except WAV.
+    pub(crate) format: AudioFormat,
+    /// Format of the samples: floats for lossy formats.
+    pub(crate) bit_depth: BitDepth,
+    /// Quality of a lossy file.
+    pub(crate) quality: Quality,
     /// Sample rate in hertz.
     pub(crate) sample_rate_hz: u32,
     /// Title, artist and so on.
@@ -59,13 +52,9 @@ pub(crate) struct Request {
     pub(crate) max_frames: u64,
 }
 
-impl Codec {
-    /// Returns the size of a sample that the child receives, in bytes.
-    fn sample_bytes(self) -> usize {
-        match self {
-            Self::Flac { bits } => usize::from(bits / 8),
-            Self::Mp3(_) | Self::Vorbis(_) | Self::Opus(_) => size_of::<f32>(),
-        }
+impl Request {
+    fn sample_format(&self) -> SampleFormat {
+        self.bit_depth.into()
     }
 }
 

@@ -4,21 +4,45 @@ use std::f32::consts::TAU;
 use std::fs::File;
 use std::io::Read as _;
 
+use dsp_core::wav::SampleFormat;
 use sha2::{Digest as _, Sha256};
 
+use super::audio_format::{AudioFormat, BitDepth};
 use super::chapters::Chapter;
 use super::quality::Quality;
 use super::tags::Tags;
-use super::{Codec, Encoded, EncoderProgram, EncodingError, Request, child, program};
+use super::{Encoded, EncoderProgram, EncodingError, Request, child, program};
 use crate::helper_processes::Helpers;
 
+/// Format and sample format of a file, and its quality if it is lossy.
+#[derive(Debug, Clone, Copy)]
+struct Codec(AudioFormat, BitDepth, Quality);
+
+impl Codec {
+    const FLAC_16: Self = Self(AudioFormat::Flac, BitDepth::Pcm16, Quality::BitRate(0));
+    const FLAC_24: Self = Self(AudioFormat::Flac, BitDepth::Pcm24, Quality::BitRate(0));
+
+    const fn lossy(format: AudioFormat, quality: Quality) -> Self {
+        Self(format, BitDepth::Float32, quality)
+    }
+
+    fn request(self, sample_rate_hz: u32, max_frames: u64) -> Request {
+        let Self(format, bit_depth, quality) = self;
+        Request { format, bit_depth, quality, sample_rate_hz, tags: tags(), max_frames }
+    }
+
+    fn frame_bytes(self) -> usize {
+        2 * SampleFormat::from(self.1).bytes_per_sample()
+    }
+}
+
 const CODECS: [Codec; 6] = [
-    Codec::Flac { bits: 16 },
-    Codec::Flac { bits: 24 },
-    Codec::Mp3(Quality::BitRate(192)),
-    Codec::Mp3(Quality::Variable(8)),
-    Codec::Vorbis(Quality::Variable(6)),
-    Codec::Opus(Quality::BitRate(160)),
+    Codec::FLAC_16,
+    Codec::FLAC_24,
+    Codec::lossy(AudioFormat::Mp3, Quality::BitRate(192)),
+    Codec::lossy(AudioFormat::Mp3, Quality::Variable(8)),
+    Codec::lossy(AudioFormat::Ogg, Quality::Variable(6)),
+    Codec::lossy(AudioFormat::Opus, Quality::BitRate(160)),
 ];
 
 fn tags() -> Tags {
@@ -40,26 +64,24 @@ fn samples(codec: Codec, sample_rate_hz: u32, frames: usize) -> Vec<u8> {
     let value =
         |frame: usize, tone_hz: f32| 0.25 * (TAU * tone_hz * frame as f32 / sample_rate_hz as f32).sin();
     let values = (0..frames).flat_map(|frame| [value(frame, 440.0), value(frame, 660.0)]);
-    match codec {
-        Codec::Flac { bits: 16 } => {
-            values.flat_map(|value| ((value * 32_767.0) as i16).to_le_bytes()).collect()
-        }
-        Codec::Flac { .. } => {
+    match codec.1 {
+        BitDepth::Pcm16 => values.flat_map(|value| ((value * 32_767.0) as i16).to_le_bytes()).collect(),
+        BitDepth::Pcm24 => {
             let steps = values.map(|value| ((value * 8_388_607.0) as i32).to_le_bytes());
             steps.flat_map(|[low, middle, high, _]| [low, middle, high]).collect()
         }
-        _ => values.flat_map(f32::to_le_bytes).collect(),
+        BitDepth::Pcm8 | BitDepth::Float32 => values.flat_map(f32::to_le_bytes).collect(),
     }
 }
 
 fn start(codec: Codec, sample_rate_hz: u32, max_frames: u64) -> super::EncoderProcess {
     let program = EncoderProgram::of_this_program(Helpers::default()).expect("this program");
-    let request = Request { codec, sample_rate_hz, tags: tags(), max_frames };
+    let request = codec.request(sample_rate_hz, max_frames);
     program.start(&request, tempfile::tempfile().expect("a file")).expect("starts")
 }
 
 fn encode(codec: Codec, sample_rate_hz: u32, samples: &[u8]) -> (File, Encoded) {
-    let frame_bytes = 2 * codec.sample_bytes();
+    let frame_bytes = codec.frame_bytes();
     let mut process = start(codec, sample_rate_hz, (samples.len() / frame_bytes) as u64);
     // Parts of a length that no codec prefers.
     for part in samples.chunks(997 * frame_bytes) {
@@ -90,7 +112,7 @@ fn a_file_is_encoded_in_a_separate_process() {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).expect("reads");
         assert_eq!(format!("{:x}", Sha256::digest(&bytes)), encoded.file_sha256);
-        if matches!(codec, Codec::Flac { .. }) {
+        if codec.0.is_lossless() {
             assert_eq!(measured.pcm_sha256, format!("{:x}", Sha256::digest(&sent)));
         }
         let again = encode(codec, sample_rate_hz, &sent).1;
@@ -113,13 +135,13 @@ fn files_of_every_length_keep_their_length() {
 /// 9.2.7), or no prediction at all.
 #[test]
 fn a_flac_file_of_full_scale_noise_is_hardly_larger_than_its_samples() {
-    for codec in [Codec::Flac { bits: 16 }, Codec::Flac { bits: 24 }] {
+    for codec in [Codec::FLAC_16, Codec::FLAC_24] {
         let mut state = 1_u32;
         let noise = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 24) as u8
         };
-        let sent: Vec<u8> = (0..100_000 * 2 * codec.sample_bytes()).map(noise).collect();
+        let sent: Vec<u8> = (0..100_000 * codec.frame_bytes()).map(noise).collect();
         let (file, encoded) = encode(codec, 48_000, &sent);
         assert_eq!(encoded.measured.pcm_sha256, format!("{:x}", Sha256::digest(&sent)), "{codec:?}");
         let file_bytes = file.metadata().expect("a file").len();
@@ -130,12 +152,7 @@ fn a_flac_file_of_full_scale_noise_is_hardly_larger_than_its_samples() {
 #[test]
 fn every_rate_of_a_codec_is_encoded() {
     for codec in CODECS {
-        let rates_hz: &[u32] = match codec {
-            Codec::Flac { .. } | Codec::Vorbis(_) => &[44_100, 48_000, 96_000],
-            Codec::Mp3(_) => &[44_100, 48_000],
-            Codec::Opus(_) => &[48_000],
-        };
-        for rate_hz in rates_hz {
+        for rate_hz in codec.0.sample_rates_hz() {
             let (_, encoded) = encode(codec, *rate_hz, &samples(codec, *rate_hz, 20_000));
             assert_eq!(encoded.measured.frames, 20_000, "{codec:?} at {rate_hz} Hz");
         }
@@ -144,12 +161,13 @@ fn every_rate_of_a_codec_is_encoded() {
 
 #[test]
 fn every_quality_keeps_the_sample_rate() {
-    let mp3 = [96, 128, 160, 192, 224, 256, 320].map(|kbps| Codec::Mp3(Quality::BitRate(kbps)));
-    let opus = [64, 96, 128, 160, 192, 256, 320].map(|kbps| Codec::Opus(Quality::BitRate(kbps)));
-    let variable = (0..=10).flat_map(|quality| {
-        [Codec::Mp3(Quality::Variable(quality)), Codec::Vorbis(Quality::Variable(quality))]
+    let constant = |format: AudioFormat| format.bit_rates_kbps().iter().map(|kbps| Quality::BitRate(*kbps));
+    let variable =
+        |format: AudioFormat| (0..=10).map(Quality::Variable).filter(move |_| format.has_variable_quality());
+    let qualities = AudioFormat::ALL.iter().flat_map(|format| {
+        constant(*format).chain(variable(*format)).map(|quality| Codec::lossy(*format, quality))
     });
-    for codec in mp3.into_iter().chain(opus).chain(variable) {
+    for codec in qualities {
         let sent = samples(codec, 48_000, 20_000);
         let (_, encoded) = encode(codec, 48_000, &sent);
         assert_eq!(encoded.measured.frames, 20_000, "{codec:?}");
@@ -163,9 +181,9 @@ fn an_mp3_file_has_the_level_of_its_samples() {
         let sent = samples(codec, 48_000, 96_000);
         encode(codec, 48_000, &sent).1.measured.integrated_lufs.expect("is audible")
     };
-    let expected_lufs = level_lufs(Codec::Flac { bits: 24 });
+    let expected_lufs = level_lufs(Codec::FLAC_24);
     for kbps in [96, 128, 160, 192, 224, 256, 320] {
-        let found_lufs = level_lufs(Codec::Mp3(Quality::BitRate(kbps)));
+        let found_lufs = level_lufs(Codec::lossy(AudioFormat::Mp3, Quality::BitRate(kbps)));
         assert!(
             (found_lufs - expected_lufs).abs() < 0.05,
             "{kbps} kbit/s: {found_lufs}, not {expected_lufs}"
@@ -175,7 +193,7 @@ fn an_mp3_file_has_the_level_of_its_samples() {
 
 #[test]
 fn peaks_of_a_decoded_file_above_full_scale_are_counted() {
-    let codec = Codec::Mp3(Quality::BitRate(128));
+    let codec = Codec::lossy(AudioFormat::Mp3, Quality::BitRate(128));
     let square = (0..48_000).flat_map(|frame| [if frame % 100 < 50 { 0.999_f32 } else { -0.999 }; 2]);
     let sent: Vec<u8> = square.flat_map(f32::to_le_bytes).collect();
     let (_, encoded) = encode(codec, 48_000, &sent);
@@ -184,7 +202,7 @@ fn peaks_of_a_decoded_file_above_full_scale_are_counted() {
 
 #[test]
 fn more_samples_than_announced_are_refused() {
-    let codec = Codec::Flac { bits: 16 };
+    let codec = Codec::FLAC_16;
     let mut process = start(codec, 48_000, 10);
     process.write(&samples(codec, 48_000, 10)).expect("writes");
     process.write(&samples(codec, 48_000, 1)).expect("is buffered");
@@ -198,8 +216,8 @@ fn more_samples_than_announced_are_refused() {
 fn a_cancelled_file_ends_its_process() {
     let helpers = Helpers::default();
     let program = EncoderProgram::of_this_program(helpers.clone()).expect("this program");
-    let codec = Codec::Opus(Quality::BitRate(160));
-    let request = Request { codec, sample_rate_hz: 48_000, tags: tags(), max_frames: 10_000_000 };
+    let codec = Codec::lossy(AudioFormat::Opus, Quality::BitRate(160));
+    let request = codec.request(48_000, 10_000_000);
     let mut process = program.start(&request, tempfile::tempfile().expect("a file")).expect("starts");
     process.write(&samples(codec, 48_000, 1_000_000)).expect("writes");
     assert_eq!(helpers.list().first().map(|helper| helper.kind), Some("encoder"));
@@ -211,8 +229,8 @@ fn a_cancelled_file_ends_its_process() {
 fn a_killed_process_is_an_error_that_says_so() {
     let helpers = Helpers::default();
     let program = EncoderProgram::of_this_program(helpers.clone()).expect("this program");
-    let codec = Codec::Flac { bits: 16 };
-    let request = Request { codec, sample_rate_hz: 48_000, tags: tags(), max_frames: 10_000_000 };
+    let codec = Codec::FLAC_16;
+    let request = codec.request(48_000, 10_000_000);
     let mut process = program.start(&request, tempfile::tempfile().expect("a file")).expect("starts");
     let pid = helpers.list()[0].pid;
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid.cast_signed()), nix::sys::signal::Signal::SIGKILL)

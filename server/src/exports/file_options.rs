@@ -6,10 +6,10 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 use super::unknown_options::refuse_unknown;
+use crate::encoding::audio_format::{AudioFormat, in_words};
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::{BadTag, Tags, UncheckedTags};
 use crate::error::{ApiError, ApiResult};
-use crate::rendering::audio_format::{AudioFormat, in_words};
 
 /// Format, quality and tags of a file.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -84,8 +84,10 @@ impl FileOptions {
             .map_err(|detail| ApiError::bad_request("unsupported_quality", detail))?;
         let tags = metadata.unwrap_or_default().check()?;
         if tags.cover.is_some() && !format.has_cover() {
-            let detail =
-                "A WAV file has no cover picture; leave out `metadata.cover`, or choose another format.";
+            let name = format.name();
+            let detail = format!(
+                "A {name} file has no cover picture; leave out `metadata.cover`, or choose another format."
+            );
             return Err(ApiError::bad_request("bad_metadata", detail));
         }
         Ok(CheckedFile { format, quality, tags: Some(tags) })

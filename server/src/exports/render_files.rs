@@ -14,10 +14,10 @@ use serde_json::value::RawValue;
 
 use super::rendered_file::RenderedFile;
 use crate::auth::CurrentUser;
+use crate::encoding::audio_format::AudioFormat;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
-use crate::rendering::audio_format::AudioFormat;
 use crate::rendering::wav_pcm_sha256;
 use crate::state::AppState;
 use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan, sha256_of};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::rendering::audio_format::{AudioFormat, BitDepth};
+use crate::encoding::audio_format::{AudioFormat, BitDepth};
 
 /// A finished file among the renders of a user.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

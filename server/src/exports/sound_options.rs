@@ -7,10 +7,10 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 use super::file_options::CheckedFile;
+use crate::encoding::audio_format::{AudioFormat, BitDepth};
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::Tags;
 use crate::error::{ApiError, ApiResult};
-use crate::rendering::audio_format::{AudioFormat, BitDepth};
 use crate::rendering::mix::MixOptions;
 use crate::rendering::normalization::{
     LUFS_DEFAULT, LUFS_MIN, TRUE_PEAK_DEFAULT_DB, TRUE_PEAK_MIN_DB, Target,

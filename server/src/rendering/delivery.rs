@@ -255,8 +255,8 @@ mod tests {
     use dsp_core::limiter::MIX_CEILING_DBFS;
 
     use super::*;
+    use crate::encoding::audio_format::{AudioFormat, BitDepth};
     use crate::encoding::measure::Measured;
-    use crate::rendering::audio_format::{AudioFormat, BitDepth};
     use crate::rendering::selection::Selection;
 
     const ENGINE_RATE_HZ: u32 = 48_000;

@@ -34,7 +34,7 @@ impl Encoding {
         max_frames: u64,
         workspace: &mut dyn Workspace,
     ) -> io::Result<Option<Self>> {
-        if options.codec().is_none() {
+        if !options.needs_encoder() {
             return Ok(None);
         }
         let file = workspace.temporary_file()?;
@@ -80,16 +80,18 @@ impl<W: Write + Seek> Encoder<W> {
         encoding: Option<&Encoding>,
     ) -> Result<Self, RenderError> {
         let (rate_hz, format, shaping) = (options.sample_rate_hz, options.sample_format(), options.shaping());
-        let Some(codec) = options.codec() else {
+        if !options.needs_encoder() {
             let chunks = options.tags.as_ref().map(|tags| wav_chunks(options, tags, None));
             let chunks = chunks.unwrap_or_default();
             let writer = WavWriter::with_chunks(destination, rate_hz, format, shaping, seed, chunks)?;
             let measure = Measure::new(rate_hz, format)?;
             return Ok(Self::Wav(Box::new(WavFile { writer, measure, options: options.clone() })));
-        };
+        }
         let encoding = encoding.ok_or_else(|| io::Error::other("the file has no encoder"))?;
         let request = Request {
-            codec,
+            format: options.format,
+            bit_depth: options.bit_depth,
+            quality: options.quality,
             sample_rate_hz: rate_hz,
             tags: options.tags.clone().unwrap_or_default(),
             max_frames: encoding.max_frames,

@@ -4,7 +4,6 @@
 //! written one by one. Tracks are rendered on all processors. The samples are the same as on one
 //! processor.
 
-pub mod audio_format;
 pub mod banks;
 pub mod budget;
 pub mod channel_check;

@@ -7,10 +7,9 @@ use dsp_core::session::Session;
 use dsp_core::wav::SampleFormat;
 
 use super::CHANNELS;
-use super::audio_format::{AudioFormat, BitDepth};
 use super::normalization::Target;
 use super::selection::Selection;
-use crate::encoding::Codec;
+use crate::encoding::audio_format::{AudioFormat, BitDepth};
 use crate::encoding::quality::Quality;
 use crate::encoding::tags::Tags;
 
@@ -67,17 +66,9 @@ impl MixOptions {
         sound_bytes.saturating_add(HEADER_MAX_BYTES)
     }
 
-    /// Returns the codec of the file; `None` for WAV.
-    pub(super) fn codec(&self) -> Option<Codec> {
-        Some(match self.format {
-            AudioFormat::Wav => return None,
-            AudioFormat::Flac => {
-                Codec::Flac { bits: if self.bit_depth == BitDepth::Pcm24 { 24 } else { 16 } }
-            }
-            AudioFormat::Mp3 => Codec::Mp3(self.quality),
-            AudioFormat::Ogg => Codec::Vorbis(self.quality),
-            AudioFormat::Opus => Codec::Opus(self.quality),
-        })
+    /// Whether another process encodes the file: unless it is a WAV file.
+    pub(super) fn needs_encoder(&self) -> bool {
+        self.format != AudioFormat::Wav
     }
 
     /// Returns the bit depth of the file; `None` for lossy formats, which have none.

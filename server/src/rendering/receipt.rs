@@ -9,13 +9,13 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::ENGINE_VERSION;
-use super::audio_format::{AudioFormat, BitDepth};
 use super::channel_check::ChannelReport;
 use super::missing::MissingSound;
 use super::normalization::NormalizationReport;
 use super::options::MixOptions;
 use super::report::{LeftOutOfRender, LimiterReport, MixReport};
 use super::selection::TickRange;
+use crate::encoding::audio_format::{AudioFormat, BitDepth};
 use crate::encoding::loudness_curve::LoudnessCurve;
 
 /// Report of a render: measurements and hash of the file, settings, and parts that are missing from

@@ -22,7 +22,7 @@ impl Temporary {
     /// Returns the largest size of a file of `max_frames` frames with its temporary files, in bytes.
     pub(super) fn size_bytes(options: &MixOptions, max_frames: u64) -> u64 {
         let file_bytes = options.max_file_bytes(max_frames);
-        let encoded_bytes = if options.codec().is_some() { file_bytes } else { 0 };
+        let encoded_bytes = if options.needs_encoder() { file_bytes } else { 0 };
         let staged_bytes = match options.normalization {
             None => 0,
             Some(_) => max_frames.saturating_mul(FRAME_BYTES as u64),

@@ -5,7 +5,6 @@ use std::path::Path;
 use dsp_core::render::{RenderThreads, SingleThread};
 use serde_json::json;
 
-use super::audio_format::{AudioFormat, BitDepth};
 use super::banks::{BankCache, BankLimits, open};
 use super::mix::{MixFile, MixOptions, MixPass, MixReport, render, render_files};
 use super::mix_file::WaitingFile;
@@ -14,6 +13,7 @@ use super::selection::{Selection, TickRange};
 use super::sources::Prepared;
 use super::threads::Threads;
 use super::{BankProblem, RenderError};
+use crate::encoding::audio_format::{AudioFormat, BitDepth};
 
 use crate::encoding::quality::Quality;
 use crate::storage::{BlobKey, Blobs, Sharing};

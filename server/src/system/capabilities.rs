@@ -7,12 +7,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::config::{Config, Environment, InstrumentSound, Registration};
+use crate::encoding::audio_format::{AudioFormat, BitDepth};
 use crate::error::ApiResult;
 use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json};
 use crate::listen::Https;
 use crate::peer::Peer;
 use crate::projects::REVISIONS_KEPT;
-use crate::rendering::audio_format::{AudioFormat, BitDepth};
 use crate::state::AppState;
 
 /// Interval of the web page's autosaves, in seconds.
@@ -71,6 +71,12 @@ pub struct ExportCapabilities {
 pub struct FormatCapabilities {
     /// Name of the format in requests, which is also the extension of its files.
     pub format: AudioFormat,
+    /// Name of the format for people.
+    pub name: &'static str,
+    /// What the format is good for, as a part of a sentence.
+    pub purpose: &'static str,
+    /// Whether a file can have a cover picture.
+    pub has_cover: bool,
     /// Sample formats; empty for lossy formats.
     pub bit_depths: &'static [BitDepth],
     /// Sample rates in hertz.
@@ -93,6 +99,9 @@ impl From<AudioFormat> for FormatCapabilities {
         };
         Self {
             format,
+            name: format.name(),
+            purpose: format.purpose(),
+            has_cover: format.has_cover(),
             bit_depths: format.bit_depths(),
             sample_rates_hz: format.sample_rates_hz(),
             bit_rates_kbps: format.bit_rates_kbps(),

@@ -3,7 +3,7 @@
 use dsp_core::render::MAX_TAIL_SECS;
 
 use super::value::{DefaultValue, Kind};
-use crate::rendering::audio_format::BitDepth;
+use crate::encoding::audio_format::BitDepth;
 
 /// A setting of a user.
 #[derive(Debug)]

@@ -58,7 +58,7 @@ macro_rules! target {
 }
 
 /// Parts of the source paths of decoders whose panics are an ordinary refusal. `decoder/child.rs`
-/// of the service and `vorbis/decoded.rs` of the engine catch these panics.
+/// of the service and `vorbis/decoded_streams.rs` of the engine catch these panics.
 const DECODER_PATHS: [&str; 2] = ["/symphonia-", "/lewton-"];
 
 /// Lets panics of decoders unwind, so that they can be caught. Every other panic aborts the

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::cli::levels::level;
-use crate::rendering::audio_format::BitDepth;
+use crate::encoding::audio_format::BitDepth;
 use crate::rendering::normalization::NormalizationReport;
 use crate::rendering::receipt::Receipt;
 

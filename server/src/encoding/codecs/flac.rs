@@ -43,7 +43,7 @@ impl Seek for SharedFile {
 }
 
 impl FlacEncoder {
-    pub(super) fn new(request: &Request, bits: u8, file: File) -> io::Result<Self> {
+    pub(super) fn new(request: &Request, file: File) -> io::Result<Self> {
         let comments = request.tags.vorbis_comments(request.sample_rate_hz);
         let fields = comments.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mut options =
@@ -56,7 +56,7 @@ impl FlacEncoder {
             file.clone(),
             options,
             request.sample_rate_hz,
-            u32::from(bits),
+            8 * request.sample_format().bytes_per_sample() as u32,
             CHANNELS as u8,
             None,
         )?;

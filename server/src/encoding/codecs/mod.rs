@@ -1,14 +1,17 @@
-//! The codecs. Each file writes one format.
+//! The codecs. Each file writes one format. The file `symphonia` reads those that the library
+//! decodes.
 
 mod flac;
 mod mp3;
-pub(super) mod opus;
+mod opus;
+mod symphonia;
 mod vorbis;
 
 use std::fs::File;
-use std::io;
+use std::io::{self, BufReader};
 
-use super::{Codec, Request};
+use super::Request;
+use super::audio_format::AudioFormat;
 
 /// Writes a file.
 pub(super) trait Encode {
@@ -31,12 +34,26 @@ pub(super) trait Encode {
 /// # Errors
 /// If the codec refuses the settings, or the file cannot be written.
 pub(super) fn start(request: &Request, file: File) -> io::Result<Box<dyn Encode>> {
-    Ok(match request.codec {
-        Codec::Flac { bits } => Box::new(flac::FlacEncoder::new(request, bits, file)?),
-        Codec::Mp3(quality) => Box::new(mp3::Mp3Encoder::new(request, quality, file)?),
-        Codec::Vorbis(quality) => Box::new(vorbis::VorbisFileEncoder::new(request, quality, file)?),
-        Codec::Opus(quality) => Box::new(opus::OpusEncoder::new(request, quality, file)?),
+    Ok(match request.format {
+        AudioFormat::Wav => return Err(io::Error::other("WAV files need no codec")),
+        AudioFormat::Flac => Box::new(flac::FlacEncoder::new(request, file)?),
+        AudioFormat::Mp3 => Box::new(mp3::Mp3Encoder::new(request, file)?),
+        AudioFormat::Ogg => Box::new(vorbis::VorbisFileEncoder::new(request, file)?),
+        AudioFormat::Opus => Box::new(opus::OpusEncoder::new(request, file)?),
     })
+}
+
+/// Passes the interleaved frames of a complete file to `add`.
+///
+/// # Errors
+/// If the file is damaged.
+pub(super) fn decode(request: &Request, file: File, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
+    match request.format {
+        AudioFormat::Opus => opus::decode(BufReader::new(file), add),
+        AudioFormat::Wav | AudioFormat::Flac | AudioFormat::Mp3 | AudioFormat::Ogg => {
+            symphonia::decode(file, request.sample_rate_hz, add)
+        }
+    }
 }
 
 /// Splits interleaved little-endian floats into two channels.

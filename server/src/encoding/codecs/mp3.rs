@@ -32,7 +32,7 @@ pub(super) struct Mp3Encoder {
 }
 
 impl Mp3Encoder {
-    pub(super) fn new(request: &Request, quality: Quality, file: File) -> io::Result<Self> {
+    pub(super) fn new(request: &Request, file: File) -> io::Result<Self> {
         let mut builder = Builder::new().ok_or_else(|| io::Error::other("LAME does not start"))?;
         builder.set_sample_rate(request.sample_rate_hz).map_err(lame_error)?;
         // Otherwise LAME lowers the sample rate of files with a low bit rate.
@@ -40,8 +40,8 @@ impl Mp3Encoder {
         builder.set_num_channels(2).map_err(lame_error)?;
         builder.set_quality(SEARCH).map_err(lame_error)?;
         builder.set_to_write_vbr_tag(true).map_err(lame_error)?;
-        let gain = 1.0 / lame_gain(quality);
-        match quality {
+        let gain = 1.0 / lame_gain(request.quality);
+        match request.quality {
             Quality::BitRate(kbps) => {
                 builder.set_vbr_mode(VbrMode::Off).map_err(lame_error)?;
                 builder.set_brate(bit_rate(kbps)?).map_err(lame_error)?;

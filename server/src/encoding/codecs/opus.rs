@@ -47,8 +47,8 @@ pub(super) struct OpusEncoder {
 }
 
 impl OpusEncoder {
-    pub(super) fn new(request: &Request, quality: Quality, file: File) -> io::Result<Self> {
-        let Quality::BitRate(kbps) = quality else {
+    pub(super) fn new(request: &Request, file: File) -> io::Result<Self> {
+        let Quality::BitRate(kbps) = request.quality else {
             return Err(io::Error::other("Opus files have a bit rate"));
         };
         let mut encoder =
@@ -136,7 +136,7 @@ fn head(pre_skip: u16, input_rate_hz: u32) -> Vec<u8> {
 ///
 /// # Errors
 /// If the file is damaged.
-pub(in crate::encoding) fn decode(file: impl Read + Seek, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
+pub(super) fn decode(file: impl Read + Seek, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
     let mut packets = PacketReader::new(file);
     let mut next = || packets.read_packet().map_err(io::Error::other);
     let head = next()?.ok_or(io::ErrorKind::UnexpectedEof)?;

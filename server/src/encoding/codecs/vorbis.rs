@@ -21,10 +21,10 @@ pub(super) struct VorbisFileEncoder {
 }
 
 impl VorbisFileEncoder {
-    pub(super) fn new(request: &Request, quality: Quality, file: File) -> io::Result<Self> {
+    pub(super) fn new(request: &Request, file: File) -> io::Result<Self> {
         let rate_hz = NonZeroU32::new(request.sample_rate_hz).ok_or(io::ErrorKind::InvalidInput)?;
         let channels = NonZeroU8::new(2).ok_or(io::ErrorKind::InvalidInput)?;
-        let strategy = match quality {
+        let strategy = match request.quality {
             Quality::BitRate(kbps) => VorbisBitrateManagementStrategy::Abr {
                 average_bitrate: NonZeroU32::new(u32::from(kbps) * 1_000)
                     .ok_or(io::ErrorKind::InvalidInput)?,

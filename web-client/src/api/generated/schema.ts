@@ -2358,6 +2358,12 @@ export interface components {
         FormatCapabilities: {
             /** @description Name of the format in requests, which is also the extension of its files. */
             format: components["schemas"]["Format"];
+            /** @description Name of the format for people. */
+            name: string;
+            /** @description What the format is good for, as a part of a sentence. */
+            purpose: string;
+            /** @description Whether a file can have a cover picture. */
+            has_cover: boolean;
             /** @description Sample formats; empty for lossy formats. */
             bit_depths: components["schemas"]["BitDepth"][];
             /** @description Sample rates in hertz. */

@@ -6,22 +6,9 @@ import { SAMPLE_RATES_HZ } from '../../../project/model';
 /** What a format supports. */
 export type FormatCapabilities = Capabilities['export']['by_format'][number];
 
-export const FORMAT_NAMES: Record<ExportFormat, string> = {
-  wav: 'WAV',
-  flac: 'FLAC',
-  mp3: 'MP3',
-  ogg: 'Ogg Vorbis',
-  opus: 'Opus',
-};
-
-/** What each format is good for, in the menu of formats. */
-export const FORMAT_USES: Record<ExportFormat, string> = {
-  wav: 'for mastering and editing',
-  flac: 'lossless, about half the size',
-  mp3: 'plays everywhere',
-  ogg: 'for games and the web',
-  opus: 'smallest, for the web',
-};
+/** Returns the name of a format; its extension before the service has told the name. */
+export const formatName = (capabilities: Capabilities | null, format: ExportFormat): string =>
+  capabilities?.export.by_format.find((each) => each.format === format)?.name ?? format.toUpperCase();
 
 export const DEPTH_NAMES: Record<BitDepth, string> = {
   pcm8: '8 bit, dithered',
@@ -41,6 +28,9 @@ export const canShapeNoise = (bitDepth: BitDepth | null, sampleRateHz: number): 
 export const WAV_ONLY: FormatCapabilities[] = [
   {
     format: 'wav',
+    name: 'WAV',
+    purpose: 'for mastering and editing',
+    has_cover: false,
     bit_depths: ['pcm16'],
     sample_rates_hz: [...SAMPLE_RATES_HZ],
     bit_rates_kbps: [],

@@ -1,11 +1,11 @@
 //! File formats of rendered audio, with their names, extensions, media types, sample formats and
-//! sample rates. `encoder.rs` writes the files.
+//! sample rates. [`super::codecs`] writes the files, except WAV files.
 
 use dsp_core::wav::SampleFormat;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::encoding::quality::{Quality, VARIABLE_MAX};
+use super::quality::{Quality, VARIABLE_MAX};
 
 /// File format of rendered audio.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -40,6 +40,94 @@ pub enum BitDepth {
     Float32,
 }
 
+/// What a format is and supports.
+struct Description {
+    /// Extension of the files, without the dot. It is also the format's name in requests.
+    extension: &'static str,
+    /// Name for people.
+    name: &'static str,
+    /// What the format is good for, as a part of a sentence.
+    purpose: &'static str,
+    media_type: &'static str,
+    /// Supported bit depths; none for lossy formats.
+    bit_depths: &'static [BitDepth],
+    /// Supported sample rates in hertz, in ascending order.
+    sample_rates_hz: &'static [u32],
+    /// Supported bit rates in kilobits per second, in ascending order.
+    bit_rates_kbps: &'static [u16],
+    /// Whether the format has a variable quality from 0 to 10.
+    has_variable_quality: bool,
+    /// Default quality; `None` for lossless formats.
+    quality_default: Option<Quality>,
+    /// Whether a file can have a cover picture.
+    has_cover: bool,
+}
+
+const WAV: Description = Description {
+    extension: "wav",
+    name: "WAV",
+    purpose: "for mastering and editing",
+    media_type: "audio/wav",
+    bit_depths: BitDepth::ALL,
+    sample_rates_hz: &[44_100, 48_000, 96_000],
+    bit_rates_kbps: &[],
+    has_variable_quality: false,
+    quality_default: None,
+    has_cover: false,
+};
+
+const FLAC: Description = Description {
+    extension: "flac",
+    name: "FLAC",
+    purpose: "lossless, about half the size",
+    media_type: "audio/flac",
+    bit_depths: &[BitDepth::Pcm16, BitDepth::Pcm24],
+    sample_rates_hz: &[44_100, 48_000, 96_000],
+    bit_rates_kbps: &[],
+    has_variable_quality: false,
+    quality_default: None,
+    has_cover: true,
+};
+
+const MP3: Description = Description {
+    extension: "mp3",
+    name: "MP3",
+    purpose: "plays everywhere",
+    media_type: "audio/mpeg",
+    bit_depths: &[],
+    sample_rates_hz: &[44_100, 48_000],
+    bit_rates_kbps: &[96, 128, 160, 192, 224, 256, 320],
+    has_variable_quality: true,
+    quality_default: Some(Quality::BitRate(320)),
+    has_cover: true,
+};
+
+const OGG: Description = Description {
+    extension: "ogg",
+    name: "Ogg Vorbis",
+    purpose: "for games and the web",
+    media_type: "audio/ogg",
+    bit_depths: &[],
+    sample_rates_hz: &[44_100, 48_000, 96_000],
+    bit_rates_kbps: &[],
+    has_variable_quality: true,
+    quality_default: Some(Quality::Variable(6)),
+    has_cover: true,
+};
+
+const OPUS: Description = Description {
+    extension: "opus",
+    name: "Opus",
+    purpose: "smallest, for the web",
+    media_type: "audio/ogg",
+    bit_depths: &[],
+    sample_rates_hz: &[48_000],
+    bit_rates_kbps: &[64, 96, 128, 160, 192, 256, 320],
+    has_variable_quality: false,
+    quality_default: Some(Quality::BitRate(160)),
+    has_cover: true,
+};
+
 impl AudioFormat {
     /// Every format.
     pub const ALL: &[Self] = &[Self::Wav, Self::Flac, Self::Mp3, Self::Ogg, Self::Opus];
@@ -55,37 +143,42 @@ impl AudioFormat {
         extensions
     };
 
+    const fn description(self) -> &'static Description {
+        match self {
+            Self::Wav => &WAV,
+            Self::Flac => &FLAC,
+            Self::Mp3 => &MP3,
+            Self::Ogg => &OGG,
+            Self::Opus => &OPUS,
+        }
+    }
+
+    /// Returns the name of the format for people.
+    pub(crate) const fn name(self) -> &'static str {
+        self.description().name
+    }
+
+    /// Returns what the format is good for, as a part of a sentence.
+    pub(crate) const fn purpose(self) -> &'static str {
+        self.description().purpose
+    }
+
     /// Returns the extension of files, without the dot. It is also the format's name in requests.
     #[must_use]
     pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Wav => "wav",
-            Self::Flac => "flac",
-            Self::Mp3 => "mp3",
-            Self::Ogg => "ogg",
-            Self::Opus => "opus",
-        }
+        self.description().extension
     }
 
     /// Returns the media type of the files.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
-        match self {
-            Self::Wav => "audio/wav",
-            Self::Flac => "audio/flac",
-            Self::Mp3 => "audio/mpeg",
-            Self::Ogg | Self::Opus => "audio/ogg",
-        }
+        self.description().media_type
     }
 
     /// Returns the bit depths that the format supports. Lossy formats have none.
     #[must_use]
     pub const fn bit_depths(self) -> &'static [BitDepth] {
-        match self {
-            Self::Wav => BitDepth::ALL,
-            Self::Flac => &[BitDepth::Pcm16, BitDepth::Pcm24],
-            Self::Mp3 | Self::Ogg | Self::Opus => &[],
-        }
+        self.description().bit_depths
     }
 
     /// Returns the bit depth with this name.
@@ -123,49 +216,37 @@ impl AudioFormat {
     /// Returns the sample rates that the format supports, in hertz, in ascending order.
     #[must_use]
     pub const fn sample_rates_hz(self) -> &'static [u32] {
-        match self {
-            Self::Wav | Self::Flac | Self::Ogg => &[44_100, 48_000, 96_000],
-            Self::Mp3 => &[44_100, 48_000],
-            Self::Opus => &[48_000],
-        }
+        self.description().sample_rates_hz
     }
 
     /// Returns the bit rates that the format supports, in kilobits per second, in ascending order.
     #[must_use]
     pub const fn bit_rates_kbps(self) -> &'static [u16] {
-        match self {
-            Self::Wav | Self::Flac | Self::Ogg => &[],
-            Self::Mp3 => &[96, 128, 160, 192, 224, 256, 320],
-            Self::Opus => &[64, 96, 128, 160, 192, 256, 320],
-        }
+        self.description().bit_rates_kbps
     }
 
     /// Whether a file can have a cover picture.
     #[must_use]
     pub const fn has_cover(self) -> bool {
-        !matches!(self, Self::Wav)
+        self.description().has_cover
     }
 
     /// Whether a file contains exactly the samples that it was made from.
     #[must_use]
     pub const fn is_lossless(self) -> bool {
-        matches!(self, Self::Wav | Self::Flac)
+        self.description().quality_default.is_none()
     }
 
     /// Whether the format has a variable quality from 0 to 10.
     #[must_use]
     pub const fn has_variable_quality(self) -> bool {
-        matches!(self, Self::Mp3 | Self::Ogg)
+        self.description().has_variable_quality
     }
 
-    /// Returns the default quality of the format.
+    /// Returns the default quality of the format. It has no effect on lossless formats.
     #[must_use]
-    pub(crate) const fn quality_default(self) -> Quality {
-        match self {
-            Self::Wav | Self::Flac | Self::Mp3 => Quality::BitRate(320),
-            Self::Ogg => Quality::Variable(6),
-            Self::Opus => Quality::BitRate(160),
-        }
+    pub(crate) fn quality_default(self) -> Quality {
+        self.description().quality_default.unwrap_or_default()
     }
 
     /// Returns the format with this extension, which may be in upper or lower case.
