@@ -17,6 +17,7 @@ use super::options::MixOptions;
 use super::report::FileReport;
 use super::temporary::Temporary;
 use super::{CHANNELS, Observer};
+use crate::encoding::measure::Measured;
 
 /// Maximum number of frames of output per conversion.
 const CONVERSION_FRAMES: usize = 4_096;
@@ -116,7 +117,8 @@ impl<W: Write + Seek> Output<W> {
     fn finish(self, observer: Observer<'_>) -> Result<FileReport, RenderError> {
         match self {
             Self::File(file) => {
-                let WrittenFile { measured, clipped_samples, file_sha256 } = file.finish(observer)?;
+                let WrittenFile { measured, clipped_samples, file_sha256 } =
+                    file.finish(|_| true, observer)?;
                 Ok(FileReport { measured, clipped_samples, file_sha256, normalization: None, channels: None })
             }
             Self::Normalized { target, staged, file } => file.write_normalized(target, *staged, observer),
@@ -144,11 +146,13 @@ impl<W: Write + Seek> NewFile<W> {
                 true => file.write(left, right),
                 false => Err(RenderError::Cancelled),
             })?;
-            let WrittenFile { measured, clipped_samples, file_sha256 } = file.finish(observer)?;
-            if let Some(true_peak_db) = measured.true_peak_dbtp
-                && true_peak_db > target.true_peak_db
-                && attempts < ATTEMPTS_MAX
-            {
+            let is_last = attempts >= ATTEMPTS_MAX;
+            let excess = |measured: &Measured| {
+                measured.true_peak_dbtp.filter(|true_peak_db| !is_last && *true_peak_db > target.true_peak_db)
+            };
+            let WrittenFile { measured, clipped_samples, file_sha256 } =
+                file.finish(|measured| excess(measured).is_none(), observer)?;
+            if let Some(true_peak_db) = excess(&measured) {
                 limit_db = lowered_limit_db(limit_db, true_peak_db, target.true_peak_db);
                 attempts += 1;
                 continue;
@@ -256,7 +260,6 @@ mod tests {
 
     use super::*;
     use crate::encoding::audio_format::{AudioFormat, BitDepth};
-    use crate::encoding::measure::Measured;
     use crate::rendering::selection::Selection;
 
     const ENGINE_RATE_HZ: u32 = 48_000;

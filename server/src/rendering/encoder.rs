@@ -113,11 +113,17 @@ impl<W: Write + Seek> Encoder<W> {
         Ok(())
     }
 
-    /// Completes the file. `observer` can cancel it.
+    /// Completes the file. A file that another process wrote is copied to the destination only if
+    /// `is_accepted`, because a later, shorter one could not replace all of it. `observer` can
+    /// cancel it.
     ///
     /// # Errors
     /// The file cannot be written; [`RenderError::Cancelled`].
-    pub(super) fn finish(self, observer: Observer<'_>) -> Result<WrittenFile, RenderError> {
+    pub(super) fn finish(
+        self,
+        is_accepted: impl FnOnce(&Measured) -> bool,
+        observer: Observer<'_>,
+    ) -> Result<WrittenFile, RenderError> {
         match self {
             Self::Wav(file) => {
                 let WavFile { mut writer, measure, options } = *file;
@@ -131,8 +137,10 @@ impl<W: Write + Seek> Encoder<W> {
             }
             Self::Process { samples, process, is_lossless, mut destination } => {
                 let (mut file, encoded) = process.finish(&mut || observer(1.0))?;
-                io::copy(&mut file, &mut destination)?;
-                destination.flush()?;
+                if is_accepted(&encoded.measured) {
+                    io::copy(&mut file, &mut destination)?;
+                    destination.flush()?;
+                }
                 Ok(WrittenFile {
                     measured: encoded.measured,
                     // The samples of a lossy file can exceed full scale. Those of a lossless file were
