@@ -316,6 +316,26 @@ fn a_flac_file_contains_the_samples_of_the_wav_file() {
     }
 }
 
+#[test]
+fn a_file_that_is_encoded_again_has_no_bytes_of_the_first_attempt() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let song = format!("{SONGS_FOLDER}/the_hobo_redfarn.mid");
+    for (name, quality) in [("a.mp3", "6"), ("a.ogg", "8")] {
+        let options = ["--lufs", "-14", "--range", "7680:30720", "--quality", quality];
+        let receipt = render_input(folder, &song, name, &options);
+        let attempts = receipt.pointer("/receipt/normalization/attempts").and_then(Value::as_u64);
+        assert!(attempts.is_some_and(|attempts| attempts > 1), "{name}: {attempts:?} attempts");
+        assert_eq!(run("ffmpeg", folder, &["-v", "error", "-i", name, "-f", "null", "-"]), "", "{name}");
+    }
+    let ogg = std::fs::read(folder.join("a.ogg")).expect("the file");
+    let page = ogg.windows(4).rposition(|bytes| bytes == b"OggS").expect("a page");
+    // RFC 3533, section 6: 27 bytes, and then the sizes of the segments of the page.
+    let sizes = &ogg[page + 27..][..usize::from(ogg[page + 26])];
+    let end = page + 27 + sizes.len() + sizes.iter().map(|size| usize::from(*size)).sum::<usize>();
+    assert_eq!(end, ogg.len(), "the file ends with its last page");
+}
+
 /// Returns the content of the chunk `data` of a WAV file.
 fn data_of(folder: &Path, name: &str) -> Vec<u8> {
     let bytes = std::fs::read(folder.join(name)).expect("the file");
