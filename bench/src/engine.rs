@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{SongAndBank, process, song};
 
-/// Runs the engine over a song.
+/// Plays a song with the engine alone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! Compares the engine with other synthesizers: `scripts/bench` its speed and memory,
-//! `scripts/compare` its sound. Both use the other commands.
+//! Compares the engine with other synthesizers. `scripts/bench` compares its speed and memory,
+//! `scripts/compare` its sound. Both scripts use the commands of this program.
 
 mod compare;
 mod effects;

@@ -1,5 +1,5 @@
-//! Renders a MIDI file to a 16-bit WAV file on one thread, like the other synthesizers. It does not
-//! compute the loudness, true peak and hash of the product's receipt.
+//! Renders a MIDI file to a 16-bit WAV file on one thread, like the other synthesizers. Unlike
+//! `songfoundry render`, this command computes no receipt with loudness, true peak and hash.
 
 use std::fs::File;
 use std::io::BufWriter;

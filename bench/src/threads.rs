@@ -59,7 +59,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     while let Some((left, _)) = render.next_block_by(threads) {
         loudest = loudest.max(left[0].abs());
     }
-    anyhow::ensure!(loudest > 0.001, "the session was silent");
+    anyhow::ensure!(
+        loudest > 0.001,
+        "the session was silent: the measured peak is {loudest}, expected more than 0.001"
+    );
     println!("{}", serde_json::to_string(&RenderTime { secs: start.elapsed().as_secs_f64() })?);
     Ok(())
 }

@@ -112,7 +112,7 @@ impl Tpdf {
 const BITS_OF_2_POW_52: u64 = 0x4330_0000_0000_0000;
 
 /// Returns a dither value in steps, with a triangular distribution from -1 to 1. It is the exact
-/// difference of two uniform 32-bit numbers.
+/// difference of two uniform multiples of 2^-32.
 #[inline(always)]
 fn triangular(bits: u64) -> f64 {
     let uniform = |number: u64| f64::from_bits(BITS_OF_2_POW_52 | number);

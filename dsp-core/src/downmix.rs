@@ -46,7 +46,8 @@ impl Speaker {
     }
 
     /// Returns the assumed positions of `count` channels in a file that does not state positions.
-    /// They have the order of `WAVEFORMATEXTENSIBLE` for the usual layout.
+    /// They have the order of `WAVEFORMATEXTENSIBLE` for the usual layout. Channels after the
+    /// eighth count as low-frequency channels, which the downmix omits.
     pub fn usual(count: usize) -> Vec<Self> {
         use Speaker::{Center, Left, LowFrequency, Right, SurroundCenter, SurroundLeft, SurroundRight};
         let quad = [Left, Right, SurroundLeft, SurroundRight];

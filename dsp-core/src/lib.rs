@@ -6,12 +6,12 @@
 //! A *frame* is one sample per channel, and a *sample* is one value. A *block* has 512 values: 256
 //! interleaved stereo frames ([`block::BLOCK_FRAMES`]). Musical positions are in *ticks*, 960 to a
 //! quarter note; only [`tempo::TempoMap`] converts them to frames. Levels are linear unless a name
-//! says `_db`, `_lufs` or `_dbtp`.
+//! says `_db`, `_dbfs`, `_lufs` or `_dbtp`.
 //!
 //! # Contract
 //!
 //! - The engine's input and output are bytes and slices. The engine uses no JSON, HTTP, files,
-//!   clocks, threads or logging.
+//!   clocks or logging, and starts no threads.
 //! - Arithmetic is plain IEEE 754. Transcendental functions come from `libm` on every target,
 //!   because those of a platform may round differently. Clippy forbids the functions of `std`.
 //! - Constructors validate their arguments and allocate all memory. `process` and `reset` never

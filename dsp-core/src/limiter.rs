@@ -6,7 +6,7 @@
 use crate::dsp::delay_line::DelayLine;
 use crate::lookahead::LookaheadGain;
 
-/// The ceiling of the offline mix, in dBFS.
+/// The ceiling of the mix, in dBFS.
 pub const MIX_CEILING_DBFS: f64 = -3.0;
 
 /// Number of frames that are computed together.

@@ -15,7 +15,8 @@ pub const DEFAULT_BPM: f64 = 120.0;
 
 const NANOS_PER_MINUTE: f64 = 60e9;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
-/// Number of units per frame. A unit is 1/960 ns times the sample rate in hertz.
+/// Number of units per frame. A position in units is a time in 1/960 ns, multiplied by the sample
+/// rate in hertz.
 const UNITS_PER_FRAME: u128 = TICKS_PER_QUARTER as u128 * NANOS_PER_SECOND;
 
 /// The reason why tempo changes are invalid.

@@ -16,7 +16,8 @@ use crate::simd::on_best_instructions;
 /// Number of frames that contribute to a value between two frames.
 const TAPS: usize = 48;
 
-/// Number of taps in the middle of the filter that suffice for an estimate of a value between frames.
+/// Number of taps in the middle of the filter that suffice for an estimate of a value between
+/// frames.
 const NEAR_TAPS: usize = 16;
 
 const ATTENUATION_DB: f64 = 60.0;
@@ -33,7 +34,8 @@ const CHUNK_FRAMES: usize = 1_024;
 /// Number of frames of input beyond the frames that are measured.
 const EXTRA_FRAMES: usize = TAPS - 1;
 
-/// Maximum number of groups of [`LANES`] frames that are measured together, with silence after them.
+/// Maximum number of groups of [`LANES`] frames that are measured together, with silence after
+/// them.
 const MAX_GROUPS: usize = (2 * EXTRA_FRAMES + CHUNK_FRAMES + LANES).div_ceil(LANES);
 
 /// A window of seven groups has all frames that contribute to the values of its first group.
@@ -49,8 +51,8 @@ struct Weights {
     pairs: [[f32; 2]; MAX_PAIRS],
 }
 
-/// The filter, and bounds on what it computes, as ratios to the peak of the frames that contribute.
-/// Where a bound shows that there is no new peak, the values between the frames are not computed.
+/// The filter, and upper limits of its output as ratios to the peak of the frames that contribute.
+/// If the limits exclude a new peak, the values between the frames are not computed.
 #[derive(Debug, Clone)]
 struct Filter {
     weights: [Weights; TAPS / 2],
@@ -69,7 +71,8 @@ pub struct TruePeakMeter {
     buffer_frames: usize,
     /// Index in `buffer` of the first frame that is measured, a multiple of [`LANES`].
     first_index: usize,
-    /// Highest magnitude of the current interval, at samples and between those before `buffer`.
+    /// Highest magnitude of the current interval: at all samples, and between the samples that
+    /// `buffer` no longer contains.
     interval_peak: f32,
     /// Highest magnitude of the intervals that have ended.
     earlier_peak: f32,
@@ -154,7 +157,8 @@ impl TruePeakMeter {
     }
 
     /// Ends an interval, and returns its highest magnitude, at or between samples. The values
-    /// between up to 1,071 frames at its end are part of the next interval.
+    /// between the last frames, at most 1,071, are not measured yet and belong to the next
+    /// interval.
     pub fn end_interval(&mut self) -> f32 {
         self.earlier_peak = self.earlier_peak.max(self.interval_peak);
         core::mem::take(&mut self.interval_peak)
@@ -247,8 +251,8 @@ fn raise_peak<const PAIRS: usize>(filter: &Filter, window: &[f32], peak: &mut f3
     }
 }
 
-/// Returns the highest magnitude of the frames from each multiple of [`LANES`] on that contribute to
-/// the values between the next [`LANES`] frames.
+/// Returns, for each group of [`LANES`] frames, the highest magnitude of the frames that contribute
+/// to the values between the frames of the group.
 #[inline(always)]
 fn highest_of_windows(window: &[f32]) -> [f32; MAX_GROUPS] {
     let mut highest = [0.0; MAX_GROUPS];
@@ -430,7 +434,10 @@ mod tests {
                 assert!((peak - expected).abs() < 0.002 && peak == last, "{peak} and {last} for {level}");
             }
             let whole = meter.true_peak();
-            assert!((whole - 2.0 / core::f32::consts::PI).abs() < 0.002, "{whole}");
+            assert!(
+                (whole - 2.0 / core::f32::consts::PI).abs() < 0.002,
+                "the peak of all intervals is {whole}"
+            );
             assert_eq!(meter.sample_peak(), 0.5);
         }
     }

@@ -166,8 +166,8 @@ pub fn gain_from_db(level_db: f64) -> f32 {
     gain::from_db(level_db)
 }
 
-/// Returns the magnitude response in decibels of the built-in equalizer at each of some
-/// frequencies.
+/// Returns the magnitude response of the built-in equalizer in decibels at each of
+/// `frequencies_hz`.
 ///
 /// `values` are the equalizer's parameters in the order of its parameter table, each within its
 /// range. Frequencies above 0.499 of the sample rate are lowered to that limit.

@@ -22,7 +22,9 @@ impl WasmEngine {
         #[wasm_bindgen(unchecked_param_type = "ControlCommand")] command: JsValue,
     ) -> Result<(), JsError> {
         use ControlCommand as Command;
-        match serde_wasm_bindgen::from_value(command)? {
+        let command: Command = serde_wasm_bindgen::from_value(command)
+            .map_err(|error| JsError::new(&format!("the engine does not have this command: {error}")))?;
+        match command {
             Command::Play => {
                 self.mixer.play();
                 self.reset_meters_at_start();

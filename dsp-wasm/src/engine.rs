@@ -31,7 +31,7 @@ pub struct WasmEngine {
     right: [f32; BLOCK_FRAMES],
     peaks: Vec<f32>,
     underruns: Underruns,
-    /// Present while the page shows the meters.
+    /// The meter of the master; `None` while the page does not show the meters.
     pub(crate) meter: Option<Box<MasterMeter>>,
     /// Effects whose gain reductions are reported.
     pub(crate) watched: Vec<EffectName>,
@@ -240,7 +240,9 @@ impl WasmEngine {
     /// engine then continues with the old session.
     #[wasm_bindgen(js_name = setSession)]
     pub fn set_session(&mut self, bytes: &[u8]) -> Result<(), JsError> {
-        let session: Session = postcard::from_bytes(bytes)?;
+        let session: Session = postcard::from_bytes(bytes).map_err(|error| {
+            JsError::new(&format!("the {} bytes are not a session of this engine: {error}", bytes.len()))
+        })?;
         self.mixer.set_session(&session, Slots { banks: &self.banks, audio: &self.audio })?;
         self.peaks = vec![0.0; 2 * session.tracks.len() + 2];
         Ok(())
@@ -359,7 +361,9 @@ fn check_slot(slot: usize) -> Result<(), JsError> {
     if slot < MAX_BANKS {
         return Ok(());
     }
-    Err(JsError::new(&format!("slot {slot} does not exist: the engine holds at most {MAX_BANKS} SoundFonts")))
+    Err(JsError::new(&format!(
+        "bank slot {slot} does not exist: the engine has {MAX_BANKS} bank slots, numbered from 0"
+    )))
 }
 
 fn check_audio_slot(slot: usize) -> Result<(), JsError> {
@@ -367,6 +371,6 @@ fn check_audio_slot(slot: usize) -> Result<(), JsError> {
         return Ok(());
     }
     Err(JsError::new(&format!(
-        "slot {slot} does not exist: the engine holds at most {MAX_AUDIO} audio files"
+        "audio slot {slot} does not exist: the engine has {MAX_AUDIO} audio slots, numbered from 0"
     )))
 }

@@ -29,7 +29,9 @@ impl IncomingFiles {
         self.remove(slot);
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size_bytes).is_err() {
-            let detail = format!("there is not enough memory for {} of {size_bytes} bytes", self.kind);
+            let kind = self.kind;
+            let detail =
+                format!("there is not enough memory for {kind} of {size_bytes} bytes for slot {slot}");
             return Err(JsError::new(&detail));
         }
         self.files.push(IncomingFile { slot, size_bytes, bytes });
@@ -46,7 +48,8 @@ impl IncomingFiles {
         let index = self.index_of(slot)?;
         let IncomingFile { size_bytes, bytes, .. } = &mut self.files[index];
         if bytes.len() + piece.len() > *size_bytes {
-            let detail = format!("{} is larger than its announced size of {size_bytes} bytes", self.kind);
+            let kind = self.kind;
+            let detail = format!("{kind} for slot {slot} exceeds its announced size of {size_bytes} bytes");
             self.files.swap_remove(index);
             return Err(JsError::new(&detail));
         }
@@ -64,7 +67,8 @@ impl IncomingFiles {
         let index = self.index_of(slot)?;
         let IncomingFile { size_bytes, bytes, .. } = self.files.swap_remove(index);
         if bytes.len() < size_bytes {
-            let detail = format!("{} ended after {} of {size_bytes} bytes", self.kind, bytes.len());
+            let (kind, received) = (self.kind, bytes.len());
+            let detail = format!("{kind} for slot {slot} ended after {received} of {size_bytes} bytes");
             return Err(JsError::new(&detail));
         }
         Ok(bytes)
@@ -77,6 +81,8 @@ impl IncomingFiles {
 
     fn index_of(&self, slot: usize) -> Result<usize, JsError> {
         let index = self.files.iter().position(|file| file.slot == slot);
-        index.ok_or_else(|| JsError::new(&format!("{} was not begun for slot {slot}", self.kind)))
+        let kind = self.kind;
+        let detail = || format!("{kind} for slot {slot} was not announced, or was removed after an error");
+        index.ok_or_else(|| JsError::new(&detail()))
     }
 }

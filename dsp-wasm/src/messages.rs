@@ -111,7 +111,7 @@ pub enum ControlCommand {
     /// Removes the audio in a slot and an unfinished file for the slot. Clips that use the slot
     /// become silent.
     DropAudio {
-        /// Number of the slot.
+        /// Number of the slot, below 4096.
         slot: usize,
     },
 }

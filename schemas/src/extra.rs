@@ -4,13 +4,13 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The fields of an object that this version does not define. Keeping them lets them survive
-/// reading and writing. An empty `Extra` occupies one pointer.
+/// The fields of an object that this version does not define. They are kept, so that they survive
+/// reading and writing. An empty `Extra` has the size of one pointer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extra(Option<Box<Map<String, Value>>>);
 
 impl Extra {
-    /// The value of an unknown field.
+    /// Returns the value of an unknown field; `None` if the object has no such field.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.as_deref()?.get(name)
     }

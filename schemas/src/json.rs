@@ -27,7 +27,7 @@ pub use write::{ObjectWriter, push_list, push_text};
 #[derive(Debug)]
 pub struct JsonText {
     text: String,
-    /// Made by the first view.
+    /// Index of the text. The first call of [`Self::view`] builds it.
     index: OnceLock<ContainerIndex>,
 }
 
@@ -58,19 +58,19 @@ impl JsonText {
         serde_json::to_string(value).map(Self::of_written)
     }
 
-    /// The value as a view into the text.
+    /// Returns the value as a view into the text.
     #[must_use]
     pub fn view(&self) -> View<'_> {
         View::of_checked(&self.text, self.index.get_or_init(|| ContainerIndex::of(&self.text)))
     }
 
-    /// The JSON text, as it was read.
+    /// Returns the JSON text, without whitespace.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The text as a string.
+    /// Returns the text as a string.
     #[must_use]
     pub fn into_string(self) -> String {
         self.text

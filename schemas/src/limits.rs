@@ -11,7 +11,7 @@ pub const CONTROL_BYTES: usize = 60;
 /// accepts by default.
 pub const MAX_EVENT_BYTES: usize = 29_000_000;
 
-/// Bytes that so many notes and controls count towards [`MAX_EVENT_BYTES`].
+/// Returns the bytes that these numbers of notes and controls count towards [`MAX_EVENT_BYTES`].
 pub const fn event_bytes(notes: usize, controls: usize) -> usize {
     notes.saturating_mul(NOTE_BYTES).saturating_add(controls.saturating_mul(CONTROL_BYTES))
 }

@@ -27,7 +27,10 @@ struct Whole<T>(PhantomData<T>);
 
 impl<T: TryFrom<i128>> Whole<T> {
     fn convert<E: de::Error>(value: i128) -> Result<T, E> {
-        T::try_from(value).map_err(|_| E::custom(format_args!("the number {value} is out of range")))
+        T::try_from(value).map_err(|_| {
+            let type_name = core::any::type_name::<T>();
+            E::custom(format_args!("the number {value} is out of the range of the type {type_name}"))
+        })
     }
 }
 
@@ -51,7 +54,7 @@ impl<T: TryFrom<i128>> Visitor<'_> for Whole<T> {
         if value.trunc() == value && value.abs() <= 9_007_199_254_740_992.0 {
             Self::convert(value as i128)
         } else {
-            Err(E::custom(format_args!("{value} is not a whole number")))
+            Err(E::custom(format_args!("{value} is not a whole number from -2^53 to 2^53")))
         }
     }
 }

@@ -4,8 +4,8 @@ use crate::json::{JsonText, Kind, ObjectWriter, View, push_list};
 use crate::project::Project;
 use crate::schema::{Rule, Schema};
 
-/// Reads a project without the fields that the schema does not define. Unknown fields therefore
-/// need no memory in the result.
+/// Reads a project without the fields that the schema does not define, and without `client`. These
+/// fields therefore need no memory in the result.
 ///
 /// # Errors
 /// The document does not follow the schema.
@@ -20,8 +20,8 @@ pub fn project(document: &JsonText) -> Result<Project, serde_json::Error> {
     serde_json::from_str(&text)
 }
 
-/// Copies a track of a project with at most `unknown_max_bytes` bytes of unknown fields. Also
-/// returns whether unknown fields were left out.
+/// Copies a track of a project with at most `unknown_max_bytes` bytes of unknown fields. Fields
+/// that exceed the limit are left out. Also returns whether any field was left out.
 #[must_use]
 pub fn bounded_track(track: View<'_>, unknown_max_bytes: usize) -> (JsonText, bool) {
     let mut text = String::with_capacity(track.as_json().len());

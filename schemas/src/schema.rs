@@ -91,7 +91,7 @@ impl Schema {
         Self { rules: reader.rules }
     }
 
-    /// The rule of the whole document.
+    /// Returns the rule of the whole document.
     pub(crate) fn root(&self) -> &Rule {
         &self.rules[0]
     }
@@ -105,7 +105,7 @@ impl Schema {
         }
     }
 
-    /// The form of an object that its field `type` selects.
+    /// Returns the form of an object that its field `type` selects; `None` for an unknown type.
     pub(crate) fn form(&self, rule: &Rule, kind: View<'_>) -> Option<&Rule> {
         rule.one_of.iter().map(|&form| self.rule(form)).find(|form| {
             let type_field = form.properties.iter().find(|(name, _)| name == "type");
@@ -113,10 +113,18 @@ impl Schema {
             choices.is_some_and(|(choices, _)| choices.iter().any(|choice| equals(kind, choice)))
         })
     }
+
+    /// Returns the values of the field `type` that select a form of an object, as JSON.
+    pub(crate) fn form_types(&self, rule: &Rule) -> Vec<String> {
+        let fields = rule.one_of.iter().filter_map(|&form| self.rule(form).property("type"));
+        let choices = fields.filter_map(|(_, index)| self.rule(index).choices.as_ref());
+        choices.flat_map(|(choices, _)| choices.iter().map(Value::to_string)).collect()
+    }
 }
 
 impl Rule {
-    /// The rule of a field, and its index among the known fields.
+    /// Returns the index of a field among the known fields, and the rule of the field. `None` for
+    /// an unknown field.
     pub(crate) fn property(&self, raw_name: &str) -> Option<(usize, RuleIndex)> {
         let position = self.properties.iter().position(|(name, _)| name == raw_name)?;
         Some((position, self.properties[position].1))

@@ -2,7 +2,7 @@
 //! controls become a list of events for each track.
 //!
 //! A session has the project's tracks in the project's order. Plugins and unknown fields are left
-//! out; [`compile`] reports what was left out.
+//! out. [`compile`] reports all parts that are left out or changed, except unknown fields.
 
 mod automation;
 mod clips;
@@ -58,7 +58,7 @@ pub fn tempo_map(project: &Project) -> Result<TempoMap, SessionError> {
 pub struct Compiled {
     /// The session for the engine.
     pub session: Session,
-    /// The parts of the project that were left out.
+    /// The parts of the project that were left out or changed.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -118,7 +118,7 @@ struct Builder<'a> {
     clock: Clock,
     media: &'a mut dyn MediaResolver,
     left_out: Vec<LeftOut>,
-    /// End of the last item so far.
+    /// End of the last compiled item so far, in frames.
     length_frames: u64,
 }
 
@@ -252,7 +252,8 @@ fn track_preset(track: &Track) -> Option<Preset> {
     }
 }
 
-/// The preset of an item, if it differs from the track's preset by a bank or program of its own.
+/// Returns the preset of an item; `None` if the item specifies neither a bank nor a program.
+/// `track` is the preset of the track.
 fn item_preset(item: &MidiItem, track: Preset) -> Option<Preset> {
     (item.soundfont_bank.is_some() || item.soundfont_program.is_some()).then(|| Preset {
         bank: item.soundfont_bank.unwrap_or(track.bank),
@@ -332,8 +333,8 @@ fn controls(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, TrackE
     }
 }
 
-/// The four controllers that set a parameter: its number, then its value (MIDI 1.0, "Registered and
-/// non-registered parameter numbers").
+/// Returns the four controllers that set a parameter: its number, then its value (MIDI 1.0,
+/// "Registered and non-registered parameter numbers").
 fn parameter_events(number: [u8; 2], parameter: &ParameterControl) -> [Event; 4] {
     let halves = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
     let [number_msb, number_lsb] = number;

@@ -56,7 +56,7 @@ pub fn upgrade(document: &JsonText, new_id: &str) -> Result<JsonText, UpgradeErr
     Ok(JsonText::of_written(text))
 }
 
-/// Upgrades version 0, which has no field `schema_version`, to version 1.
+/// Upgrades version 0, in which `schema_version` is 0, null or missing, to version 1.
 fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) {
     let new_version = is_older.then(|| SCHEMA_VERSION.to_string());
     let new_id = is_missing(root.get("project_id")).then(|| format!("temp_legacy_{new_id}"));
@@ -212,7 +212,7 @@ fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
     writer.end();
 }
 
-/// The file id under its current or its historical name. Null and the empty string count as
+/// Returns the file id under its current or its historical name. Null and the empty string count as
 /// missing.
 fn file_id(object: View<'_>) -> Option<View<'_>> {
     let id = |name| object.get(name).filter(|id| !is_missing(Some(*id)));
@@ -228,8 +228,9 @@ fn is_missing(id: Option<View<'_>>) -> bool {
     present(id).is_none_or(|id| id.is_text(""))
 }
 
-/// The file id in an address of this service: `.../audio/<id>/file`, `.../audio/<id>` or
-/// `.../<id>.<extension>`.
+/// Returns the file id in the address of an audio file: `.../audio/<id>/file`, `.../audio/<id>` or
+/// `.../<id>.<extension>`. Only the last segments of the path are read, and the host is not
+/// checked. `None` for a `blob:` or `data:` address, and for an address without a valid id.
 fn file_id_in_url(url: &str) -> Option<&str> {
     if url.starts_with("blob:") || url.starts_with("data:") {
         return None;

@@ -84,8 +84,9 @@ impl Check {
         }
         if !rule.any_of.is_empty() {
             let schema = self.schema;
-            if !rule.any_of.iter().any(|&form| Self::allows(view, schema.rule(form))) {
-                self.report(message::no_such_form(view));
+            let forms = || rule.any_of.iter().map(|&form| schema.rule(form));
+            if !forms().any(|form| Self::allows(view, form)) {
+                self.report(message::no_such_form(view, forms()));
             }
             return;
         }
@@ -147,11 +148,14 @@ impl Check {
     fn one_of(&mut self, view: View<'_>, rule: &Rule) {
         let schema = self.schema;
         match view.get("type") {
-            _ if view.kind() != Kind::Object => self.report(message::no_such_form(view)),
+            _ if view.kind() != Kind::Object => self.report(message::wrong_type(view, &["object"])),
             None => self.report(message::missing("type")),
             Some(kind) => match schema.form(rule, kind) {
                 Some(form) => self.value(view, form),
-                None => self.within("type", |check| check.report(message::no_such_type(kind))),
+                None => {
+                    let types = schema.form_types(rule);
+                    self.within("type", |check| check.report(message::no_such_type(kind, &types)));
+                }
             },
         }
     }
@@ -192,7 +196,8 @@ impl Check {
         }
         for (field_index, (name, _)) in rule.properties.iter().enumerate() {
             if repeated & 1 << field_index != 0 {
-                self.within(name, |check| check.report(format!("the field \"{name}\" occurs twice")));
+                let detail = format!("the field \"{name}\" occurs more than once");
+                self.within(name, |check| check.report(detail));
             }
         }
         for (key, field) in view.fields() {
@@ -215,7 +220,8 @@ impl Check {
     }
 }
 
-/// A field's name, escaped for a pointer; long names are truncated.
+/// Returns a field's name, escaped for a pointer. Names longer than [`NAME_MAX_BYTES`] are
+/// truncated.
 fn pointer_part(key: Key<'_>) -> String {
     if key.raw_name().len() <= NAME_MAX_BYTES {
         return key.name().replace('~', "~0").replace('/', "~1");

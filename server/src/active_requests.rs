@@ -7,7 +7,7 @@
 //! An account or address may have at most a quarter of the requests that the service can still
 //! accept. So several busy accounts and addresses together still leave capacity for others.
 //!
-//! After a request of an account has waited too long for the database, the account may for a while
+//! After a request of an account has waited too long for the database, the account may for 10 s
 //! have at most half as many active requests as there are connections to the database. Otherwise
 //! the requests of one account for a locked table could take all connections.
 
@@ -116,7 +116,7 @@ impl ActiveRequests {
         let mut counts = self.lock();
         let count = counts.accounts.get(account_id).copied().unwrap_or_default();
         if count >= self.0.max_per_account || self.exceeds_fair_count(&counts, count) {
-            return Err(account_busy());
+            return Err(account_busy(self.0.max_per_account));
         }
         let is_database_busy = counts.database_busy_until.get(account_id).is_some_and(|until| now < *until);
         let max = self.0.max_while_database_busy;
@@ -151,11 +151,11 @@ impl ActiveRequests {
         let address_requests = addresses.entry(address.clone()).or_default();
         let connection_count = address_requests.by_connection.get(&connection).copied().unwrap_or_default();
         if is_full && !(connection_count == 0 && address_requests.evict(total)) {
-            return Err(address_busy());
+            return Err(address_busy(self.0.max_per_address));
         }
         let available = self.0.max_per_address.saturating_sub(address_requests.requests.len());
         if 4 * connection_count >= available {
-            return Err(address_busy());
+            return Err(address_busy(self.0.max_per_address));
         }
         *total += 1;
         let evicted = CancellationToken::new();
@@ -237,7 +237,7 @@ impl ActiveRequest {
     pub(crate) async fn run(&self, answer: impl Future<Output = Response>) -> ApiResult<Response> {
         tokio::select! {
             response = answer => Ok(response),
-            () = self.evicted.cancelled() => Err(address_busy()),
+            () = self.evicted.cancelled() => Err(address_busy(self.requests.0.max_per_address)),
         }
     }
 
@@ -317,16 +317,19 @@ fn decrement(counts: &mut HashMap<String, usize>, key: &str) {
     }
 }
 
-fn account_busy() -> ApiError {
-    busy("account", "SF_ACTIVE_REQUESTS_PER_ACCOUNT")
+fn account_busy(max: usize) -> ApiError {
+    busy("account", max, "SF_ACTIVE_REQUESTS_PER_ACCOUNT")
 }
 
-fn address_busy() -> ApiError {
-    busy("address", "SF_CONNECTIONS_PER_ADDRESS")
+fn address_busy(max: usize) -> ApiError {
+    busy("address", max, "SF_CONNECTIONS_PER_ADDRESS")
 }
 
-fn busy(sender: &str, setting: &str) -> ApiError {
-    let detail = format!("Your {sender} has too many active requests ({setting}); try again in a second.");
+fn busy(sender: &str, max: usize, setting: &str) -> ApiError {
+    let detail = format!(
+        "Your {sender} has too many active requests; the limit is {max} ({setting}), and lower while many other requests \
+         are active. Try again in a second."
+    );
     ApiError::Busy { detail, retry_after_secs: 1 }
 }
 

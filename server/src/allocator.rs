@@ -14,6 +14,7 @@ pub(crate) fn set_up() {
         (libc::M_MMAP_THRESHOLD, 256 * 1024),
         // A heap returns the free bytes at its end to the system if there are more than this.
         (libc::M_TRIM_THRESHOLD, 1024 * 1024),
+        // Maximum number of heaps.
         (libc::M_ARENA_MAX, 4),
     ];
     for (name, value) in SETTINGS {

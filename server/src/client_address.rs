@@ -16,8 +16,8 @@ use crate::state::AppState;
 pub(crate) struct Client {
     /// Address of the client.
     pub address: IpAddr,
-    /// Identifies the client's connection to the service, or to the proxy if the proxy reports its
-    /// port. Otherwise all clients with the same address share the proxy's connection.
+    /// Identifies the client's connection to the service, or to the proxy if the proxy reports the
+    /// client's port. If it does not, all clients of a network share the proxy's connection.
     pub connection: String,
 }
 

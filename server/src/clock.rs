@@ -1,4 +1,4 @@
-//! The time of day, in the format of the database and of the API.
+//! Times in the format of the database and of the API.
 
 use std::time::SystemTime;
 

@@ -32,7 +32,7 @@ const ENCODERS_MAX: usize = 256;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Encoders(Arc<AtomicUsize>);
 
-/// Counts such a request until it is dropped.
+/// Counts a request whose answer may be compressed, until this value is dropped.
 struct CountedRequest(Encoders);
 
 impl Encoders {
@@ -90,7 +90,8 @@ pub(crate) fn accepts(encoding: &str, headers: &HeaderMap) -> bool {
     weight_of(encoding, headers).is_some_and(|weight| weight > 0.0)
 }
 
-/// Returns the weight of `encoding` in `Accept-Encoding` (RFC 9110, section 12.5.3).
+/// Returns the weight of `encoding` in `Accept-Encoding` (RFC 9110, section 12.5.3); `None` if the
+/// header names neither `encoding` nor `*`.
 fn weight_of(encoding: &str, headers: &HeaderMap) -> Option<f32> {
     let values = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
     let mut weight_of_others = None;

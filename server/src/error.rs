@@ -106,8 +106,8 @@ pub enum ApiError {
         /// The method that was used.
         method: String,
     },
-    /// 408: the body did not arrive completely.
-    #[error("the request's body ended early or could not be read")]
+    /// 408: the body did not arrive completely in time.
+    #[error("the request's body ended early, arrived too slowly, or could not be read; send it again")]
     BodyIncomplete,
     /// 409: the request conflicts with the current state.
     #[error("{detail}")]
@@ -217,7 +217,7 @@ pub enum ApiError {
         detail: String,
     },
     /// 507: the disk, or its quota in the operating system, is full. Stored data is unchanged.
-    #[error("the storage is full; nothing was changed")]
+    #[error("the storage is full; nothing was changed. Delete files, or ask an administrator for disk space")]
     StorageFull,
     /// 507: the user's quota is used up. Stored data is unchanged.
     #[error(
@@ -264,7 +264,10 @@ impl ApiError {
 
     /// Returns the error of requests that a stop of the service interrupts.
     pub(crate) fn stopping() -> Self {
-        Self::Unavailable { code: "stopping", detail: "The service is stopping.".to_owned() }
+        Self::Unavailable {
+            code: "stopping",
+            detail: "The service is stopping; try again in a moment.".to_owned(),
+        }
     }
 
     fn database_busy() -> Self {

@@ -48,11 +48,11 @@ const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 const PARSED_INLINE_MAX_BYTES: usize = 64 * 1024;
 
 /// Maximum number of values in a JSON body, without its [`LongFields`]. A value takes up to 300
-/// bytes of memory, so that all values together take less than 6 MB.
+/// bytes of memory, so that all values together take at most 6 MB.
 pub const VALUES_MAX: usize = 20_000;
 
-/// Total size of the JSON documents that are processed at the same time, in KiB. A document takes
-/// up to ten times its size in memory.
+/// Maximum total size of the JSON documents that are processed at the same time, in KiB. A document
+/// takes up to ten times its size in memory.
 pub(crate) const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
 
 /// Limits on waiting documents: their total size in KiB, and their number.
@@ -74,7 +74,7 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
 /// documents.
 const SMALL_BYTES: usize = 1024 * 1024;
 
-/// Total size of the small documents that are processed at the same time, in KiB.
+/// Maximum total size of the small documents that are processed at the same time, in KiB.
 pub(crate) const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
 
 static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
@@ -201,8 +201,8 @@ pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> R
     next.run(request).await
 }
 
-/// Returns a body whose `Content-Length` exceeds the limit. Reading it fails, so that the handler
-/// can check the caller first.
+/// Replaces a body whose `Content-Length` exceeds the limit. Reading the new body fails, so that
+/// the handler can check the caller first.
 fn refused_when_read(body: Body) -> Body {
     Body::from_stream(futures_util::stream::once(async {
         discard(body).await;
@@ -258,7 +258,10 @@ pub(crate) fn body_error(error: &(dyn Error + 'static), too_long: impl FnOnce() 
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|error| matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData));
     match is_malformed {
-        true => ApiError::bad_request("malformed_body", "The chunks of the body are malformed."),
+        true => ApiError::bad_request(
+            "malformed_body",
+            "A chunk of the body is malformed (RFC 9112, section 7.1).",
+        ),
         false => ApiError::BodyIncomplete,
     }
 }

@@ -1,4 +1,5 @@
-//! A budget of bytes that concurrent requests share fairly between their senders.
+//! A budget of bytes that is shared fairly between the owners (accounts or addresses) of concurrent
+//! requests.
 //!
 //! An owner may reserve at most as many bytes as remain free (Choudhury and Hahne, "Dynamic queue
 //! length thresholds for shared-memory packet switches", 1998). A single owner gets half of the

@@ -96,8 +96,9 @@ fn may_be_partial(request: &HeaderMap, etag: &str) -> bool {
     request.get(header::IF_RANGE).is_none_or(|tag| tag.as_bytes() == etag.as_bytes())
 }
 
-/// Returns the first and last byte of the requested range. Returns `None` if there are several
-/// ranges, or if the unit is not bytes; then the answer is the whole file.
+/// Returns the indices of the first and last byte of the requested range. Returns `None` if there
+/// is not exactly one well-formed range, or if the unit is not bytes; then the answer is the whole
+/// file.
 fn requested_range(request: &HeaderMap, size_bytes: u64) -> ApiResult<Option<(u64, u64)>> {
     let text = request.get(header::RANGE).and_then(|value| value.to_str().ok());
     let Some((first, last)) = text

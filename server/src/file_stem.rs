@@ -1,7 +1,8 @@
 //! Names that users choose, as names of files.
 
-/// Returns a name as that of a file without its extension, which every system accepts: separators,
-/// wildcards and colons become `_`.
+/// Returns a name as that of a file without its extension. Control characters and `/\:*?"<>|`,
+/// which some systems refuse, become `_`. A name is cut after 100 characters; an empty one becomes
+/// `Untitled`.
 pub(crate) fn file_stem(name: &str) -> String {
     const MAX_CHARS: usize = 100;
     let is_allowed = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);

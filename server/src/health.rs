@@ -10,7 +10,7 @@ use crate::db;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// The health routes. They are outside the API's prefix, and everybody may call them.
+/// Returns the health routes. They are outside the API's prefix, and everybody may call them.
 pub(crate) fn routes() -> Router<AppState> {
     Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
 }

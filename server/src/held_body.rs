@@ -1,7 +1,7 @@
 //! Reads request bodies into memory, with a time limit and a shared budget of bytes.
 //!
 //! A long body waits on the disk until it is complete, so that slow senders occupy little memory.
-//! If the disk has no space besides its reserve, it waits in memory. A body counts toward the
+//! If the disk has no space besides its reserve, the body waits in memory. A body counts toward the
 //! budget as long as its bytes are in memory, even while they wait for a permit
 //! ([`crate::permits`]).
 
@@ -92,7 +92,7 @@ pub(crate) struct HeldBody {
     announced_bytes: Option<u64>,
 }
 
-/// What a body may use.
+/// Memory and disk space that a body may use.
 #[derive(Debug)]
 struct Budget {
     sender: String,

@@ -160,9 +160,9 @@ pub(crate) fn sound(
     Ok((headers, file_answer::counted(file, length, reserved)).into_response())
 }
 
-/// Writes these bytes to an unnamed file in the storage folder, compressed if asked, and returns
-/// the file and its length in bytes. If the disk has no space besides its reserve, fails as on a
-/// full disk. No deleted files are purged to free space.
+/// Writes these bytes to an unnamed file in the storage folder, compressed with gzip if `compress`.
+/// Returns the file and its length in bytes. If the disk has no space besides its reserve, fails as
+/// on a full disk. No deleted files are purged to free space.
 fn unnamed_file(state: &AppState, bytes: &[u8], compress: bool) -> io::Result<(File, u64)> {
     let folder = &state.config.storage.dir;
     if !has_room(state, folder, bytes.len() as u64) {

@@ -1,9 +1,9 @@
-//! The lower priority of long work, so that short requests are answered at once while the work
+//! Runs long work with a lower priority, so that short requests are answered at once while the work
 //! runs.
 //!
-//! Only Linux has priorities of threads. Other systems run long work like any other. An ordinary
-//! user may lower the priority of a thread, but never raise it again, so long work has threads of
-//! its own.
+//! Only Linux has priorities of threads. Other systems run long work with the usual priority. An
+//! ordinary user may lower the priority of a thread, but never raise it again, so long work has
+//! separate threads.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -28,8 +28,8 @@ pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     result.ok_or_else(|| io::Error::other("the thread did not run its work"))
 }
 
-/// Runs `work` on a new thread with a lower priority and waits for it. Work of any kind is the same
-/// type here, so this is compiled only once.
+/// Runs `work` on a new thread with a lower priority and waits for it. All work has the same dynamic
+/// type, so that this function is compiled only once.
 fn run_on_thread(work: &mut (dyn FnMut() + Send)) -> io::Result<()> {
     let runtime = Handle::try_current().ok();
     thread::scope(|scope| {

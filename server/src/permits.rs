@@ -125,7 +125,7 @@ impl Permits {
     }
 
     /// Makes a limit on the number of running jobs and of waiting requests. One user may run all
-    /// but one of the jobs.
+    /// but one of the jobs, and at least one.
     pub(crate) fn counted(work_name: &'static str, running: u32, requests: u64) -> Self {
         let per_user = running.saturating_sub(1).max(1);
         let bounds = Bounds {
@@ -235,8 +235,8 @@ impl Permits {
         result.await.map_err(ApiError::internal)?
     }
 
-    /// Runs work with these permits on a blocking thread. Work of any kind is the same type here, so
-    /// this is compiled only once.
+    /// Runs work with these permits on a blocking thread. All work has the same boxed type, so that
+    /// this function is compiled only once.
     async fn run_on_thread(
         &self,
         permits: HeldPermits,
@@ -346,8 +346,8 @@ impl Permits {
         new
     }
 
-    /// Counts a waiting request. Refuses it if the user's waiting work would exceed what then
-    /// remains free, as in [`crate::fair_bytes`].
+    /// Counts a waiting request. Refuses it if the user's waiting work would exceed the capacity
+    /// for waiting work that then remains free, as in [`crate::fair_bytes`].
     fn wait(&self, user: Option<Arc<UserPermits>>, weight: u64) -> ApiResult<WaitingRequest<'_>> {
         let (total, requests) = self.waiting.add(weight);
         let (user_total, user_requests) = user.as_ref().map_or((0, 0), |user| user.waiting.add(weight));
@@ -359,9 +359,11 @@ impl Permits {
         {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "Too many requests for {} are already waiting ({}); try again in {RETRY_AFTER_SECS} seconds.",
+                    "Too many requests for {} are already waiting ({}; at most {} may wait, and fewer if they are large or \
+                     from one user); try again in {RETRY_AFTER_SECS} seconds.",
                     self.work_name,
-                    requests - 1
+                    requests - 1,
+                    self.bounds.requests
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
             });

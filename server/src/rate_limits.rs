@@ -2,12 +2,12 @@
 //!
 //! Several users, such as a class, may share an address, and one of them must not use up the limit
 //! of all. Therefore a request with a log-in token counts for its log-in instead of its address.
-//! Requests for the web page and for logging in do not count; [`crate::auth::Throttle`] limits
-//! log-ins.
+//! Without a token, requests for the web page and for logging in do not count;
+//! [`crate::auth::Throttle`] limits log-ins.
 //!
-//! Each account and each address has a token bucket. It has room for the requests of one minute and
-//! refills steadily. Each process has its own buckets. Local callers and health checks are not
-//! limited.
+//! Each account, each log-in and each address has a token bucket. A bucket has room for the
+//! requests of one minute and refills steadily. Each process has separate buckets. Local callers,
+//! health checks and requests for metrics are not limited.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use crate::client_address::network_of;
 use crate::config::RequestLimits;
 use crate::error::{ApiError, ApiResult};
 
-/// Maximum number of buckets.
+/// Maximum number of buckets of accounts and log-ins, and of buckets of addresses.
 const BUCKETS_MAX: usize = 50_000;
 
 /// Number of buckets that are evicted when the maximum is reached. Evicting many buckets together
@@ -39,7 +39,7 @@ pub(crate) fn is_limited(path: &str) -> bool {
     !UNLIMITED_PATHS.contains(&path)
 }
 
-/// The rate limits of this process: a token bucket for each account and each network address.
+/// The rate limits of this process: a token bucket for each account, log-in and network address.
 #[derive(Debug)]
 pub struct RateLimits {
     users: Buckets,

@@ -88,7 +88,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     tracing::info!("the service is stopping");
     state.tasks.stop_all();
     if tokio::time::timeout(REQUESTS_END_TIMEOUT, server).await.is_err() {
-        tracing::warn!("closing connections whose requests did not end in time");
+        let limit_secs = REQUESTS_END_TIMEOUT.as_secs();
+        tracing::warn!(limit_secs, "closing connections whose requests did not end in time");
     }
     end_tasks(&state, tasks).await;
     Ok(())
@@ -124,7 +125,7 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
         // Access to `/metrics` follows the same rule as in the service.
         println!("{}", state.local_rule.describe());
     }
-    tracing::info!(threads = state.config.tasks.workers, "the worker runs tasks");
+    tracing::info!(tasks_max = state.config.tasks.workers, "the worker runs tasks");
     stop_signal.await;
     tracing::info!("the worker is stopping");
     state.stop.cancel();
@@ -164,7 +165,8 @@ async fn serve_worker_status(state: &AppState, port: u16) -> anyhow::Result<Sock
 /// Waits for the tasks of this process and closes the database.
 async fn end_tasks(state: &AppState, task_loop: tokio::task::JoinHandle<()>) {
     if !state.tasks.stopped(TASKS_END_TIMEOUT).await {
-        tracing::warn!("some tasks did not stop in time; they will be aborted with this process");
+        let limit_secs = TASKS_END_TIMEOUT.as_secs();
+        tracing::warn!(limit_secs, "some tasks did not stop in time; they will be aborted with this process");
     }
     // Closing the database waits for connections in use, which must not delay the shutdown for
     // long.

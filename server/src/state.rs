@@ -73,7 +73,7 @@ pub struct Services {
     pub audio: Audio,
     /// Metrics for monitoring.
     pub metrics: Metrics,
-    /// Time of the last measurement of stored files, for the metrics.
+    /// Time when the sizes for the metrics were last measured.
     pub(crate) storage_sums: StorageSums,
     /// Time when this process started.
     pub started: Started,
@@ -85,7 +85,7 @@ pub struct Services {
     pub(crate) page_files: PageFiles,
     /// Reserved disk space that deletions use when the disk is full.
     pub reserve: Reserve,
-    /// Memory budget for bodies of requests.
+    /// Budgets of memory and disk space for bodies of requests.
     pub(crate) body_memory: BodyMemory,
     /// Memory budget for project documents that are being stored.
     pub(crate) storing: FairBytes,
@@ -95,11 +95,11 @@ pub struct Services {
     pub(crate) searches: Permits,
     /// Memory budget for answers that wait for their clients.
     pub(crate) held_answers: FairBytes,
-    /// Memory budgets for large answers.
+    /// Budgets of disk space and memory for large answers.
     pub(crate) large_answers: LargeAnswers,
     /// Background tasks.
     pub tasks: Tasks,
-    /// Proxy to a language model.
+    /// Proxy to the language models.
     pub ai_proxy: AiProxy,
     /// Running helper processes.
     pub helpers: Helpers,
@@ -178,7 +178,7 @@ impl AppState {
     /// A part cannot be opened, which the error names; or another process uses the storage folder.
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let dir = &config.storage.dir;
-        make_private_dir(dir)?;
+        make_private_dir(dir).context("cannot use SF_STORAGE_DIR")?;
         let storage_lock = StorageLock::of(dir)?;
         let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
         installation::refuse_missing_database(&config.storage, &blobs).await?;
@@ -264,7 +264,7 @@ pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> any
     }
 }
 
-/// Creates the storage folder if it does not exist. Only this user can then read it.
+/// Creates a folder if it does not exist. Only the user of this process can read a new folder.
 pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
     if dir.is_dir() {
         return Ok(());
@@ -276,7 +276,5 @@ pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
         use std::os::unix::fs::DirBuilderExt as _;
         builder.mode(0o700);
     }
-    builder
-        .create(dir)
-        .with_context(|| format!("cannot create the storage folder {} (SF_STORAGE_DIR)", dir.display()))
+    builder.create(dir).with_context(|| format!("cannot create the folder {}", dir.display()))
 }

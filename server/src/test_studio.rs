@@ -47,7 +47,11 @@ impl Studio {
     }
 
     pub(crate) fn link(&self, target: &Path, name: &str) {
-        assert!(target.is_file(), "{} is missing; install timgm6mb-soundfont", target.display());
+        assert!(
+            target.is_file(),
+            "{} is missing; install timgm6mb-soundfont and musescore-general-soundfont-small",
+            target.display()
+        );
         std::os::unix::fs::symlink(target, self.path(name)).expect("makes a symbolic link");
     }
 
@@ -79,7 +83,7 @@ pub(crate) fn song(bank: u8, program: u8, controls: Value) -> Value {
     })
 }
 
-/// Returns the samples of a stereo float WAV file, left and right in turn.
+/// Returns the interleaved samples of a stereo float WAV file.
 pub(crate) fn float_samples(bytes: &[u8]) -> Vec<f32> {
     let mut reader = hound::WavReader::new(bytes).expect("a WAV file");
     let spec = reader.spec();

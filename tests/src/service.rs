@@ -11,7 +11,7 @@ const PACKAGE_VARIABLE_PREFIXES: [&str; 6] =
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "CARGO_TARGET_TMPDIR", "OUT_DIR"];
 
 /// Returns the path of a program of the workspace, built from the current sources with the features
-/// of the workspace.
+/// of the workspace. A process builds only the first program that it requests.
 ///
 /// # Panics
 ///

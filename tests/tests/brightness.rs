@@ -80,7 +80,7 @@ fn treble(signal: &[f64]) -> Vec<f64> {
     filtered
 }
 
-/// Level of the treble relative to the whole signal, in decibels.
+/// Returns the level of the treble relative to the whole signal, in decibels.
 fn brightness_db(signal: &[f64]) -> f64 {
     let energy = |signal: &[f64]| signal.iter().map(|value| value * value).sum::<f64>();
     10.0 * (energy(&treble(signal)) / energy(signal)).log10()

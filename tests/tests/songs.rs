@@ -16,7 +16,8 @@ const BANKS: &str = "/usr/share/sounds/sf2";
 const SONG_COUNT: usize = 31;
 const WADS: &str = "/usr/share/games/doom";
 
-/// Songs of `freedoom` (32 in the first file, 35 in the second) and of Debian's `playmidi` (3).
+/// Number of songs of `freedoom` (32 in the first file, 35 in the second) and of Debian's
+/// `playmidi` (3).
 const OTHER_SONG_COUNT: usize = 70;
 const SAMPLE_RATE_HZ: f64 = 48_000.0;
 

@@ -185,7 +185,7 @@ describe('EngineHost', () => {
     host.receive({ type: 'endBank', request: 102, slot: 1 });
     expect([error(101), error(102)]).toEqual([undefined, expect.stringContaining('ended after 4 of 10 bytes')]);
     host.receive({ type: 'beginBank', request: 103, slot: 64, sizeBytes: 10 });
-    expect(error(103)).toContain('at most 64');
+    expect(error(103)).toContain('the engine has 64 bank slots');
     host.receive({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
     expect(peak(host.render(9_600))).toBeGreaterThan(0.01);
     host.receive({ type: 'dropBank', slot: 0 });
@@ -224,14 +224,14 @@ describe('EngineHost', () => {
       host.receive({ type: 'endAudio', request, slot: 3, channels });
       return host.errorOf(request);
     };
-    expect(arrive(10, [4], 1)).toContain('the audio ended after 4 of 10 bytes');
+    expect(arrive(10, [4], 1)).toContain('ended after 4 of 10 bytes');
     // The second piece exceeds the announced size, so the engine has removed the unfinished file.
-    expect(arrive(10, [8, 4], 1)).toContain('the audio was not begun for slot');
+    expect(arrive(10, [8, 4], 1)).toContain('was not announced');
     expect(arrive(24, [24], 3)).toContain('3 channels');
     host.receive({ type: 'endAudio', request: 95, slot: 3, channels: 1 });
-    expect(host.errorOf(95)).toContain('was not begun');
+    expect(host.errorOf(95)).toContain('the audio for slot 3 was not announced');
     host.receive({ type: 'beginAudio', request: 96, slot: 4_096, sizeBytes: 8 });
-    expect(host.errorOf(96)).toContain('at most 4096');
+    expect(host.errorOf(96)).toContain('the engine has 4096 audio slots');
     host.receive({ type: 'beginAudio', request: 97, slot: 3, sizeBytes: 0xffff_fff0 });
     expect(host.errorOf(97)).toContain('there is not enough memory for the audio of 4294967280 bytes');
     host.receive({ type: 'play' });

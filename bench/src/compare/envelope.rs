@@ -151,8 +151,8 @@ impl Envelope {
     }
 }
 
-/// Returns the index of the last level above a threshold, or `None` if the level at the end is
-/// above the threshold.
+/// Returns the index of the last level at or above a threshold; 0 if there is none. `None` if the
+/// level at the end is at or above the threshold.
 fn last_above(levels_db: &[f64], threshold_db: f64) -> Option<usize> {
     let last = levels_db.iter().rposition(|&level| level >= threshold_db).unwrap_or(0);
     (last + 1 < levels_db.len()).then_some(last)

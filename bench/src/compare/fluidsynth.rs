@@ -24,10 +24,10 @@ use super::notes::{HELD_MS, Note, ON_MS, RELEASE_MS, SLOT_MS};
 use super::ours::CONTROLLERS;
 use crate::song::RATE_HZ;
 
-/// A quarter note has half a second and 500 ticks, so a tick is a millisecond.
+/// A quarter note lasts half a second and has 500 ticks, so a tick is a millisecond.
 const TICKS_PER_QUARTER: u16 = 500;
 const QUARTER_MICROS: u32 = 500_000;
-/// The synthesizer's gain. Its float output does not clip.
+/// Linear gain of FluidSynth. The output is in floats, which do not clip.
 pub(crate) const GAIN: f64 = 1.0;
 /// General MIDI's drum channel.
 const DRUM_CHANNEL: u8 = 9;

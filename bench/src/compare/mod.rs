@@ -26,7 +26,7 @@ use self::exceptions::{Exceptions, Measure};
 use self::notes::{HELD_MS, Note, ON_MS, RELEASE_MS, SLOT_MS, frames};
 use crate::{song, stats};
 
-/// Number of notes per render, which has about four minutes.
+/// Number of notes per render, which lasts about four minutes.
 const BATCH_NOTES: usize = 48;
 /// Largest deviation of the median level from the known gain, in decibels.
 const LEVEL_LIMIT_DB: f64 = 0.5;
@@ -176,8 +176,10 @@ impl Comparison<'_> {
 /// Compares all notes of a bank and prints its table. Returns the number of unexplained
 /// differences.
 fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Result<usize> {
-    let name =
-        path.file_stem().and_then(|stem| stem.to_str()).context("the bank has no readable file name")?;
+    let name = path
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .with_context(|| format!("the file name of the bank {} is not UTF-8", path.display()))?;
     let comparison = Comparison {
         path,
         bank: song::open_bank(path)?,
@@ -266,7 +268,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     if unexplained > 0 {
-        bail!("{unexplained} differences or exceptions are not explained");
+        bail!("{unexplained} differences without an exception, or exceptions without a difference");
     }
     println!("Every difference beyond the limits is explained.");
     Ok(())

@@ -48,7 +48,8 @@ pub(crate) struct WriteArgs {
     folder: PathBuf,
 }
 
-/// Plays some of these sessions and prints the processor time per second of each as JSON.
+/// Plays sessions that `effects-write` has written. Prints the processor time per second of sound
+/// of each as JSON.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SpeedArgs {
     /// Folder of the files.

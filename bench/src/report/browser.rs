@@ -35,6 +35,6 @@ pub(super) fn report(args: &Args) -> anyhow::Result<()> {
     eprint!("\r{:60}\r", "");
     let median = |values| median(values).unwrap_or(f64::NAN);
     figure("Chromium: from opening the page to the first note of a key", median(secs), "s", None);
-    figure("Chromium: SoundFont fetched by then, of FluidR3_GM", median(mebibytes), "MiB", None);
+    figure("Chromium: data of FluidR3_GM fetched before the first note", median(mebibytes), "MiB", None);
     Ok(())
 }

@@ -44,7 +44,7 @@ impl Call {
     }
 }
 
-/// A running service. It is killed when this is dropped.
+/// A running service. The service is killed when the value is dropped.
 pub(super) struct Service {
     pub(super) child: Child,
     pub(super) url: String,

@@ -33,7 +33,7 @@ const ADDRESS_SPACE_BYTES: u64 = 6 << 30;
 /// Number of concurrent requests.
 const CONCURRENT_REQUESTS: usize = 8;
 
-/// Users whose imports run at the same time. The service runs as many.
+/// Users whose imports run at the same time. The service runs one import of each user at a time.
 const IMPORTERS: [&str; 16] = [
     "alto", "bass", "brass", "cello", "drums", "flute", "harp", "horn", "oboe", "organ", "piano", "sax",
     "tenor", "tuba", "viola", "violin",
@@ -272,7 +272,7 @@ impl Measurement {
         let Some((collection, suffix)) = template.split_once("/{") else {
             return Ok((template.to_owned(), Vec::new()));
         };
-        let suffix = suffix.split_once('}').context("the path has an unclosed brace")?.1;
+        let suffix = suffix.split_once('}').with_context(|| format!("the path {template} has no `}}`"))?.1;
         let tus = || ("Tus-Resumable", "1.0.0".to_owned());
         let (id, headers) = match collection {
             "/api/v1/audio/uploads" => {
@@ -445,7 +445,8 @@ impl Measurement {
         })
     }
 
-    /// Sends a project except for its last byte.
+    /// Sends the head of a request, and `bytes` spaces as its body. The last byte of the body is
+    /// never sent.
     fn stalled_body(&self, user: &str, bytes: usize) -> anyhow::Result<TcpStream> {
         let address = self.service.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address)?;

@@ -1,4 +1,5 @@
-//! Times rendering songs to WAV files: the engine, the product, FluidSynth and rustysynth.
+//! Times rendering songs to WAV files: with the engine alone, `songfoundry render` (the product),
+//! FluidSynth and rustysynth.
 
 use std::path::Path;
 

@@ -172,7 +172,7 @@ const POINTS_MAX: usize = 100_000;
 /// audible track.
 fn valid_project(soundfont_id: &str, notes: usize, lanes: usize, memory_bytes: u64) -> String {
     /// Memory of a delay at 48 kHz with its part of a track.
-    const DELAY_BYTES: u64 = 2_135_000;
+    const DELAY_BYTES: u64 = 2_185_000;
     /// Memory of a note, which is two events, or of an automation point.
     const EVENT_BYTES: u64 = 100;
     /// Memory of everything else.

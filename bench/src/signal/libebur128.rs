@@ -22,6 +22,7 @@ pub(super) struct LibEbur128 {
 pub(super) struct Measurements {
     pub(super) integrated_lufs: f64,
     pub(super) range_lu: f64,
+    /// Linear; 1 is full scale.
     pub(super) true_peak: f64,
 }
 
@@ -68,7 +69,7 @@ impl LibEbur128 {
             failures += peak(meter, 0, left) + peak(meter, 1, right);
             destroy(&raw mut meter);
         }
-        ensure!(failures == 0, "libebur128 failed");
+        ensure!(failures == 0, "libebur128 failed: the sum of its error codes is {failures}, expected 0");
         let [integrated_lufs, range_lu, left, right] = figures;
         Ok(Measurements { integrated_lufs, range_lu, true_peak: left.max(right) })
     }

@@ -51,7 +51,10 @@ pub(super) fn of_module(module: &Path) -> Result<PathBuf, FailureReason> {
     let folders: Vec<String> =
         library_folders().into_iter().map(|(library_folder, _)| library_folder).collect();
     let folders = folders.join(" or Contents/");
-    Err(format!("the bundle contains no library for this machine, which would be in Contents/{folders}"))
+    Err(format!(
+        "the bundle contains no library for this machine: Contents/{folders} must contain a library with the \
+         name of the bundle, or only one library"
+    ))
 }
 
 fn libraries(folder: &Path, extension: &str) -> Vec<PathBuf> {

@@ -30,8 +30,8 @@ type FailureReason = String;
 /// Lists the plugins of the module `file` on standard output.
 ///
 /// # Errors
-/// Returns an error if standard output cannot be written to. An invalid module is not an error: it
-/// is reported as [`ScanRecord::Failed`].
+/// Returns an error if the process cannot be prepared for the scan, or if standard output cannot be
+/// written to. An invalid module is not an error: it is reported as [`ScanRecord::Failed`].
 pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
     parent::end_with_parent()?;
     limit_resources()?;
@@ -53,8 +53,8 @@ pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
     library::end_at_once()
 }
 
-/// Disables core dumps of this process, which a module may crash, and limits the memory of the
-/// module.
+/// Disables core dumps of this process, which a module may crash, and limits the memory of this
+/// process to [`MEMORY_MAX_BYTES`]. Does nothing on systems other than Unix.
 fn limit_resources() -> anyhow::Result<()> {
     #[cfg(unix)]
     {

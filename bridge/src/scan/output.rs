@@ -1,4 +1,5 @@
-//! Writes records to the original standard output. Text that libraries print goes elsewhere.
+//! Writes records to the original standard output. On Unix, text that libraries print goes to
+//! standard error.
 
 use std::fs::File;
 use std::io::Write as _;

@@ -1,9 +1,10 @@
 //! Ends the helper when the service that started it ends.
 
-/// Starts a thread that kills this process, and the processes it started, when the parent ends.
+/// Starts a thread that checks every 250 ms whether the parent process has ended. The thread then
+/// kills this process. If this process leads its process group, the thread kills the whole group.
 /// Does nothing if the environment variable [`PARENT_VARIABLE`] is not set.
 ///
-/// `PR_SET_PDEATHSIG` does not serve: it reacts to the end of the parent's thread instead of the
+/// `PR_SET_PDEATHSIG` is not sufficient: it reacts to the end of the parent's thread instead of the
 /// parent, and exists only on Linux.
 ///
 /// [`PARENT_VARIABLE`]: songfoundry_bridge_protocol::PARENT_VARIABLE
@@ -11,12 +12,15 @@
 pub(super) fn end_with_parent() -> anyhow::Result<()> {
     use std::time::Duration;
 
+    use anyhow::Context as _;
     use nix::sys::signal::{Signal, killpg};
     use nix::unistd::{getpgrp, getpid};
     use songfoundry_bridge_protocol::PARENT_VARIABLE;
 
     let Ok(text) = std::env::var(PARENT_VARIABLE) else { return Ok(()) };
-    let parent: u32 = text.parse()?;
+    let parent = text
+        .parse::<u32>()
+        .with_context(|| format!("{PARENT_VARIABLE} must be the id of the parent process, not {text:?}"))?;
     std::thread::Builder::new().name("parent".to_owned()).spawn(move || {
         while std::os::unix::process::parent_id() == parent {
             std::thread::sleep(Duration::from_millis(250));

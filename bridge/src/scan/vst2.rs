@@ -92,7 +92,9 @@ pub(super) fn scan(
     for _ in 0..PLUGINS_MAX {
         let (id, name) = first.request_text(Request::NextOfShell);
         let Ok(id) = i32::try_from(id) else {
-            return Ok(Err("the shell returned a plugin id that does not fit into 32 bits".to_owned()));
+            return Ok(Err(format!(
+                "the shell returned the plugin id {id}, which does not fit into 32 bits"
+            )));
         };
         if id == 0 {
             break;
@@ -113,7 +115,9 @@ pub(super) fn scan(
 fn main_of(library: &Library) -> Result<Main, FailureReason> {
     // SAFETY: VST 2.4 defines this type for these functions.
     let function = unsafe { library.find_symbol("VSTPluginMain").or_else(|| library.find_symbol("main")) };
-    function.ok_or_else(|| "the module is not a VST2 module: it has no function `VSTPluginMain`".to_owned())
+    function.ok_or_else(|| {
+        "the module is not a VST2 module: it has no function `VSTPluginMain` or `main`".to_owned()
+    })
 }
 
 /// An effect that a module created. It is never closed, because the process ends after the scan.
@@ -127,7 +131,7 @@ impl Instance {
         // layout of VST 2.4.
         match !effect.is_null() && unsafe { (*effect).magic } == MAGIC {
             true => Ok(Self(effect)),
-            false => Err("the function `VSTPluginMain` of the module returned no effect".to_owned()),
+            false => Err("the module's function `VSTPluginMain` or `main` returned no effect".to_owned()),
         }
     }
 

@@ -88,7 +88,10 @@ fn initialize(library: &Library) -> Result<(), FailureReason> {
     } else {
         true
     };
-    if is_initialized { Ok(()) } else { Err("the initialization function of the module failed".to_owned()) }
+    match is_initialized {
+        true => Ok(()),
+        false => Err("the initialization function of the module returned false".to_owned()),
+    }
 }
 
 /// Returns a class from the factory's newest interface that describes it.

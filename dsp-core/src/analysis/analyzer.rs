@@ -13,7 +13,8 @@ pub struct Analysis {
     /// amplitude (Peeters, *A large set of audio features*, 2004, section 6.1.1). `None` for
     /// silence.
     pub spectral_centroid_hz: Option<f64>,
-    /// Levels of the third-octave bands that lie below half the sample rate.
+    /// Levels of the third-octave bands from 25 Hz to 20 kHz. Bands that reach above half the
+    /// sample rate are left out.
     pub third_octaves: Vec<ThirdOctave>,
     /// Tempo; `None` if the recording has no regular beat.
     pub tempo: Option<Tempo>,

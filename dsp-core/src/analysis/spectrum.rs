@@ -1,9 +1,9 @@
 //! Measures the long-term spectrum, its centroid and its third-octave levels.
 //!
-//! Hann windows of about 0.7 seconds overlap by three quarters. The squares of these windows add up
-//! to a constant (3/2) at every frame, because the signal is padded with silence at both ends. By
-//! Parseval's theorem the total power of all bins then equals the power of all samples, even for
-//! short signals.
+//! Hann windows of 0.68 to 1.37 seconds, depending on the sample rate, overlap by three quarters.
+//! The squares of these windows add up to a constant (3/2) at every frame, because the signal is
+//! padded with silence at both ends. By Parseval's theorem the total power of all bins then equals
+//! the power of all samples, even for short signals.
 
 use alloc::vec::Vec;
 
@@ -84,7 +84,7 @@ impl LongTermSpectrum {
         }
     }
 
-    /// Returns the distance between two bins in hertz.
+    /// Returns the distance between neighbouring bins in hertz.
     pub(super) fn bin_hz(&self) -> f64 {
         f64::from(self.sample_rate_hz) / self.window.len() as f64
     }
@@ -147,8 +147,9 @@ impl LongTermSpectrum {
         }
     }
 
-    /// Returns the mean frequency, weighted by amplitude. Windows at the ends of the signal count
-    /// only if there are no others, because a cut-off sound spreads over the whole spectrum.
+    /// Returns the mean frequency in hertz, weighted by amplitude; `None` for silence. Windows at
+    /// the ends of the signal count only if there are no others, because a cut-off sound spreads
+    /// over the whole spectrum.
     pub(super) fn centroid_hz(&self) -> Option<f64> {
         let bins = self.inside.bin().or_else(|| self.ends.bin());
         bins.map(|bin| bin * self.bin_hz())

@@ -1,5 +1,5 @@
-//! Checks how a stereo signal sounds in mono: the correlation of its channels, the level of their
-//! difference, and what the sum of both loses in each octave.
+//! Checks how a stereo signal sounds in mono. The check measures the correlation of the channels,
+//! the level of their difference, and the loss of level of their sum.
 //!
 //! Both channels are transformed together in Hann windows that overlap by half. With left as the
 //! real part and right as the imaginary part, the transform of each channel follows from the bins
@@ -20,34 +20,37 @@ const OCTAVES: core::ops::RangeInclusive<i32> = -5..=4;
 /// Power below which a signal counts as silent: -100 dBFS.
 const SILENT_POWER: f64 = 1e-10;
 
-/// How a stereo signal sounds in mono.
+/// The correlation of two channels, the level of their difference, and the loss of level of their
+/// sum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StereoCheck {
     /// Correlation of the channels, -1 to 1: 1 for equal channels, 0 for independent ones, -1 for
     /// opposite ones. `None` if a channel is silent.
     pub correlation: Option<f64>,
     /// Level of the side signal (half the difference of the channels) above that of the mid signal
-    /// (half the sum), in decibels. `None` if one of them is silent.
+    /// (half the sum), in decibels. `None` if the side or the mid signal is silent.
     pub side_level_db: Option<f64>,
-    /// What the sum of the channels loses, in decibels: 0 for equal channels, 3 for independent
-    /// ones. `None` if the sum is silent or the signal is.
+    /// Decibels by which the mid signal is below the mean power of the channels: 0 for equal
+    /// channels, 3 for independent ones. `None` if the mid signal or the whole signal is silent.
     pub mono_loss_db: Option<f64>,
-    /// The octaves with sound, from low to high.
+    /// The octaves above -100 dBFS, from low to high. Octaves that reach above half the sample rate
+    /// are left out.
     pub octaves: Vec<OctaveCheck>,
 }
 
-/// What an octave loses in mono.
+/// The level of an octave, and its loss in mono.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OctaveCheck {
     /// Centre of the octave in hertz.
     pub center_hz: f64,
     /// Level of the octave in dBFS, where a full-scale sine in both channels is 0.
     pub level_db: f64,
-    /// What the sum of the channels loses, in decibels; infinite if nothing remains.
+    /// Decibels by which the mid signal is below the mean power of the channels; infinite if the
+    /// mid signal is silent.
     pub mono_loss_db: f64,
 }
 
-/// Powers of both channels, and of their product.
+/// Sums of the squares of both channels, and of the products of left and right.
 #[derive(Debug, Clone, Copy, Default)]
 struct Powers {
     left: f64,
@@ -78,17 +81,17 @@ impl Powers {
     }
 }
 
-/// Checks a stereo signal in blocks.
+/// Checks a stereo signal that is added in chunks of any size.
 pub struct StereoChecker {
     sample_rate_hz: u32,
     fft: Fft,
     window: Vec<f32>,
     /// Samples that do not fill a window yet.
     pending: [Vec<f32>; 2],
-    /// Powers of all samples.
+    /// Sums over all samples.
     samples: Powers,
     frames: u64,
-    /// Powers of each bin, summed over all windows.
+    /// Sums for each bin over all windows.
     bins: Vec<Powers>,
     windows: u64,
     re: Vec<f32>,
@@ -116,7 +119,7 @@ impl StereoChecker {
         }
     }
 
-    /// Adds frames.
+    /// Adds frames. Both channels have the same length.
     pub fn add(&mut self, left: &[f32], right: &[f32]) {
         for (left, right) in left.iter().zip(right) {
             let (left, right) = (f64::from(*left), f64::from(*right));
@@ -133,7 +136,7 @@ impl StereoChecker {
         }
     }
 
-    /// Adds the powers of one window.
+    /// Transforms one window and adds the powers of its bins.
     fn transform(&mut self) {
         let length = self.window.len();
         for (values, samples) in [&mut self.re, &mut self.im].into_iter().zip(&self.pending) {
@@ -157,7 +160,7 @@ impl StereoChecker {
         self.windows += 1;
     }
 
-    /// Ends the signal. Silence fills the last window.
+    /// Fills the last window with silence, and returns the check of the whole signal.
     pub fn finish(mut self) -> StereoCheck {
         let length = self.window.len();
         if !self.pending[0].is_empty() {
@@ -180,7 +183,8 @@ impl StereoChecker {
         }
     }
 
-    /// Returns the check of an octave; `None` if it is silent or above half the sample rate.
+    /// Returns the check of an octave; `None` if the octave is silent or reaches above half the
+    /// sample rate.
     fn octave(&self, octave: i32) -> Option<OctaveCheck> {
         let length = self.window.len() as f64;
         let bin_hz = f64::from(self.sample_rate_hz) / length;
@@ -234,8 +238,8 @@ mod tests {
     fn equal_opposite_and_quarter_period_channels_have_known_correlations() {
         let tone = sine(1_000.0, 0.5);
         let equal = check(&tone, &tone);
-        assert!((equal.correlation.expect("has sound") - 1.0).abs() < 1e-9);
-        assert!(equal.mono_loss_db.expect("has sound").abs() < 1e-6 && equal.side_level_db.is_none());
+        assert!((equal.correlation.expect("a tone is audible") - 1.0).abs() < 1e-9);
+        assert!(equal.mono_loss_db.expect("a tone is audible").abs() < 1e-6 && equal.side_level_db.is_none());
         assert!(
             (equal.octaves.iter().map(|octave| octave.level_db).fold(-200.0, f64::max) + 6.02).abs() < 0.1
         );
@@ -243,15 +247,15 @@ mod tests {
 
         let negative: Vec<f32> = tone.iter().map(|value| -value).collect();
         let opposite = check(&tone, &negative);
-        assert!((opposite.correlation.expect("has sound") + 1.0).abs() < 1e-9);
+        assert!((opposite.correlation.expect("a tone is audible") + 1.0).abs() < 1e-9);
         assert_eq!((opposite.mono_loss_db, opposite.side_level_db), (None, None));
         assert!(loss_db(&opposite, 1_000.0) > 100.0);
 
         // 12 frames are a quarter of a period of 1 kHz.
         let shifted = check(&tone[12..], &tone[..tone.len() - 12]);
-        assert!(shifted.correlation.expect("has sound").abs() < 1e-3);
-        assert!((shifted.mono_loss_db.expect("has sound") - 3.01).abs() < 0.02);
-        assert!(shifted.side_level_db.expect("has sound").abs() < 0.02);
+        assert!(shifted.correlation.expect("a tone is audible").abs() < 1e-3);
+        assert!((shifted.mono_loss_db.expect("a tone is audible") - 3.01).abs() < 0.02);
+        assert!(shifted.side_level_db.expect("a tone is audible").abs() < 0.02);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::dsp::fft::Fft;
 /// Number of values of the onset curve per second.
 const VALUES_PER_SEC: u32 = 200;
 
-/// Maximum length of the onset curve in values: 15 minutes. Later frames are not analysed.
+/// Maximum length of the onset curve in values: 15 minutes. Later frames do not affect the tempo.
 const VALUES_MAX: usize = 15 * 60 * VALUES_PER_SEC as usize;
 
 /// Minimum length of the onset curve in values, without which there is no tempo: 4 s.
@@ -251,7 +251,8 @@ fn autocorrelation(curve: &[f64]) -> Option<Vec<f64>> {
     if power <= 1e-9 * fft.size() as f64 {
         return None;
     }
-    // At a lag, only `count - lag` pairs of values overlap. The quotient compensates for it.
+    // At a lag, only `count - lag` pairs of values overlap. The factor `count / (count - lag)`
+    // compensates for the missing pairs.
     let count = curve.len() as f64;
     Some((0..curve.len() / 2).map(|lag| f64::from(re[lag]) / power * count / (count - lag as f64)).collect())
 }

@@ -50,14 +50,17 @@ fn beats(bpm: f64, secs: f64) -> Vec<f32> {
 fn the_tempo_of_a_steady_beat_is_found() {
     for bpm in [80.0, 97.3, 120.0, 128.0, 140.5, 160.0] {
         let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("the beats have a tempo");
-        assert!((tempo.bpm - bpm).abs() < 0.1, "{bpm}: {tempo:?}");
-        assert!(tempo.regularity > 0.4, "{tempo:?}");
+        assert!((tempo.bpm - bpm).abs() < 0.1, "{bpm} bpm gave {tempo:?}");
+        assert!(tempo.regularity > 0.4, "too low a regularity: {tempo:?}");
     }
     // With off-beats, a slow or a fast tempo may be found as its double or its half.
     for bpm in [60.0, 180.0] {
         let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("the beats have a tempo");
         let octaves = libm::log2(tempo.bpm / bpm);
-        assert!((octaves - libm::round(octaves)).abs() < 0.002 && octaves.abs() < 1.1, "{bpm}: {tempo:?}");
+        assert!(
+            (octaves - libm::round(octaves)).abs() < 0.002 && octaves.abs() < 1.1,
+            "{bpm} bpm gave {tempo:?}"
+        );
     }
 }
 
@@ -123,7 +126,7 @@ fn steady_tones_do_not_change_the_tempo() {
         let mix: Vec<f32> =
             beats(bpm, 20.0).iter().zip(&steady).map(|(beat, tone)| beat_gain * beat + tone).collect();
         let tempo = analyze(1, &mix).tempo.expect("the beats have a tempo");
-        assert!((tempo.bpm - bpm).abs() < 0.2, "{bpm}: {tempo:?}");
+        assert!((tempo.bpm - bpm).abs() < 0.2, "{bpm} bpm gave {tempo:?}");
     }
 }
 
@@ -172,8 +175,8 @@ fn the_key_of_a_cadence_is_found() {
                 .key
                 .expect("the cadence has a key");
             let expected = (tonic + 7) % 12;
-            assert_eq!((key.tonic, key.mode), (expected, mode), "{key:?}");
-            assert!(key.correlation > 0.7, "{key:?}");
+            assert_eq!((key.tonic, key.mode), (expected, mode), "the key is {key:?}");
+            assert!(key.correlation > 0.7, "too low a correlation: {key:?}");
         }
     }
 }
@@ -190,5 +193,5 @@ fn signals_without_tones_have_no_key() {
     // Clicks every tenth of a second are a tone of 10 Hz with all overtones. The overtones cover
     // every pitch class.
     let key = analyze(1, &clicks).key;
-    assert!(key.is_none_or(|key| key.correlation < 0.8), "{key:?}");
+    assert!(key.is_none_or(|key| key.correlation < 0.8), "clicks have the key {key:?}");
 }

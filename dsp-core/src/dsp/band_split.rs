@@ -24,7 +24,8 @@ pub(crate) struct BandSplit {
     states: [f64x2; 2],
 }
 
-/// The band-pass and the high-pass output, left and right.
+/// The band-pass and the high-pass output, left and right. The low-pass output is the input minus
+/// both.
 pub(crate) struct Bands<const FRAMES: usize = CONTROL_FRAMES> {
     pub(crate) middle: [ControlBlock<FRAMES>; 2],
     pub(crate) high: [ControlBlock<FRAMES>; 2],

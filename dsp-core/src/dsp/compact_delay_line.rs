@@ -38,8 +38,8 @@ impl CompactDelayLine {
     }
 
     /// Sets the length in frames, limited to the maximum. A longer delay needs older samples than
-    /// the line has. They are replaced by the existing samples in reverse order, which have the
-    /// same level and join without a step.
+    /// the line has. The missing samples are replaced by the existing samples in reverse order,
+    /// which have the same level and join without a step.
     pub(crate) fn set_frames(&mut self, frames: usize) {
         let (old_frames, frames) = (self.frames, frames.min(self.values.len()));
         if frames == old_frames {

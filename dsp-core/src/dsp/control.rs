@@ -13,7 +13,7 @@ pub const CONTROL_FRAMES: usize = 32;
 /// multiple of this number on the clock.
 pub(crate) const LONGEST_FRAMES: usize = 128;
 
-/// Returns the number of frames from `clock` to the next multiple of `frames`.
+/// Returns the number of frames from `clock` to the first multiple of `frames` after it.
 pub(crate) fn frames_to_multiple(clock: u64, frames: usize) -> usize {
     frames - (clock % frames as u64) as usize
 }

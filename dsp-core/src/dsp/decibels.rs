@@ -18,7 +18,7 @@ const ROUNDING: f32 = 12_582_912.0;
 /// -765 dB.
 ///
 /// With `magnitude = 2^e m` and `s = (m - 1) / (m + 1)`, `ln m` is `2 (s + s^3/3 + s^5/5 + ...)`.
-/// Since `|s|` is at most 0.172, the omitted terms are below 0.00001 dB.
+/// Since `|s|` is at most 0.172, the omitted terms are below 0.00002 dB.
 #[inline(always)]
 pub(crate) fn level_db(magnitude: f32) -> f32 {
     let bits = magnitude.to_bits().wrapping_sub(LOWEST_MANTISSA);

@@ -37,8 +37,8 @@ impl<const CHANNELS: usize> Declicker<CHANNELS> {
         self.bypass([0.0; CHANNELS]);
     }
 
-    /// Whether [`Self::process`] leaves its input unchanged. For silent input, the caller may then
-    /// skip the call.
+    /// Whether [`Self::process`] leaves silent input unchanged. The caller may then skip the call
+    /// for silent input.
     pub(crate) fn is_idle(&self) -> bool {
         self.offset == [0.0; CHANNELS] && (!self.is_switching || self.last_output == [0.0; CHANNELS])
     }
@@ -74,7 +74,7 @@ mod tests {
         let (mut left, mut right) = ([0.0; 2_000], [0.25; 2_000]);
         declicker.process([&mut left, &mut right]);
         assert_eq!((left[0], right[0]), (0.5, -0.5));
-        assert!((left[48] - 0.25).abs() < 1e-4, "{}", left[48]);
+        assert!((left[48] - 0.25).abs() < 1e-4, "the value after 1 ms is {}", left[48]);
         assert_eq!((left[1_999], right[1_999]), (0.0, 0.25));
     }
 }

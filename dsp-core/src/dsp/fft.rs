@@ -23,8 +23,8 @@ pub(crate) struct Fft {
     scratch: [Vec<f32>; 2],
 }
 
-/// Real and imaginary parts of `w^p`, `w^2p` and `w^3p`, with `w = e^(-2 pi i / length)` and `p` up
-/// to a quarter of `length`.
+/// Real and imaginary parts of `w^p`, `w^2p` and `w^3p`, with `w = e^(-2 pi i / length)` and `p`
+/// below a quarter of `length`.
 #[derive(Debug, Clone)]
 struct Factors {
     powers: [[Vec<f32>; 2]; 3],

@@ -21,7 +21,8 @@ impl Gate {
         Self { gain: SmoothedValue::new(1.0), wait_frames: 0, fade_frames }
     }
 
-    /// Fades in after `wait_frames` frames. Does nothing if the gate is open or opening.
+    /// Fades in after `wait_frames` frames if the gate is closed, and immediately if it is closing.
+    /// Does nothing if the gate is open or opening.
     pub(crate) fn fade_in(&mut self, wait_frames: usize) {
         if self.gain.target() == 0.0 {
             self.wait_frames = if self.gain.value() == 0.0 { wait_frames } else { 0 };

@@ -106,7 +106,8 @@ impl TappedDelayLine {
     fn split_at_wrap(&self, frames_back: usize, frames: usize) -> (&[f32], &[f32]) {
         debug_assert!(
             frames <= frames_back && frames_back < self.values.len(),
-            "frames_back must be at least the number of samples and less than the ring's length"
+            "`frames_back` is {frames_back}; it must be at least {frames} and less than {}",
+            self.values.len()
         );
         let from = self.write_index.wrapping_sub(frames_back) & self.mask;
         let first = frames.min(self.values.len() - from);

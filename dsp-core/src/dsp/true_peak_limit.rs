@@ -51,8 +51,8 @@ pub(crate) struct TruePeak {
     contribution_bounds: [f32; TAP_GROUPS],
     /// The frames before a call, then the frames of the call, for left and right.
     values: [[f32; TAPS + CONTROL_FRAMES]; 2],
-    /// Interpolated values three quarters after the last frame, for left and right; `None` if the
-    /// last group was skipped.
+    /// Interpolated values three quarters of a frame after the last frame, for left and right;
+    /// `None` if the last group was skipped.
     last_quarters: [Option<f32>; 2],
 }
 
@@ -92,8 +92,9 @@ impl TruePeak {
         self.last_quarters = [None; 2];
     }
 
-    /// Returns a gain of at most 1 for each frame. The gain keeps the peaks between the frames
-    /// `LATENCY_FRAMES` and `LATENCY_FRAMES - 1` before that frame below the ceiling.
+    /// Returns a gain of at most 1 for each frame. The gain keeps the peaks between two earlier
+    /// frames below the ceiling: those `LATENCY_FRAMES` and `LATENCY_FRAMES - 1` frames before that
+    /// frame.
     pub(crate) fn needed_gains(&mut self, audio: [&[f32]; 2], ceilings: &ControlBlock) -> ControlBlock {
         let frames = audio[0].len();
         for (values, audio) in self.values.iter_mut().zip(audio) {

@@ -267,7 +267,7 @@ impl Shaper {
     }
 }
 
-/// Number of samples in a frame of the low rate, at the high rate, left and right.
+/// Number of samples of left and right at the high rate for one frame of the low rate.
 const FRAME_VALUES: usize = 2 * FACTOR;
 
 /// Whether all samples of a frame are from -1 to 1.

@@ -3,8 +3,9 @@
 //! The quantizer rounds to multiples of `2^(1 - bits)`, which include 0 (mid-tread). A full scale
 //! of -1 to 1 has `2^bits` steps. The sample-and-hold samples one frame in each period of a
 //! sampling clock, which has the reduced rate. After a change of the rate, the phase of the
-//! sampling clock depends on earlier rates. At fixed frames of the session's clock, the phase is
-//! therefore reset to the value that it would have if the rate had always been the current one.
+//! sampling clock depends on earlier rates. The phase is therefore reset at fixed frames of the
+//! session's clock. It gets the value that it would have if the rate had always been the current
+//! one.
 //!
 //! Optional low-pass filters before and after the reduction remove aliases and images. Silence gets
 //! no dither and stays silent.
@@ -59,7 +60,7 @@ const CUTOFF_RATIO: f64 = 0.4;
 /// Sections of each filter: a Butterworth filter of 48 dB per octave.
 const SECTIONS: usize = 4;
 
-/// Crossfade time when the filters are switched on or off, in seconds.
+/// Minimum crossfade time when the filters are switched on or off, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 /// A period of the sampling clock: 2^64.

@@ -23,7 +23,7 @@ const VOICES: usize = 4;
 const MAX_DELAY_MS: f64 = 40.0;
 const MAX_DEPTH_MS: f64 = 10.0;
 
-/// Fade time of a voice, in seconds.
+/// Minimum fade time of a voice, in seconds.
 const SWITCH_SECS: f64 = 0.03;
 
 /// Two to four voices with modulated delays.

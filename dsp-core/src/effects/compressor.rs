@@ -71,7 +71,7 @@ choices! {
     enum Detector { Peak = "Peak", Rms = "RMS" }
 }
 
-/// Ramp time of switches and choices, in seconds.
+/// Minimum ramp time of switches and choices, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
 /// Proportion of the reduction at full scale that automatic make-up gain restores.
@@ -132,7 +132,7 @@ impl Compressor {
         self.next_frame += frames as u64;
     }
 
-    /// Whether make-up gain and mix are steady.
+    /// Whether automatic make-up gain is off, and the manual make-up gain and the mix are steady.
     fn is_steady(&self) -> bool {
         let is_manual = self.auto_makeup.is_steady() && self.auto_makeup.target() == 0.0;
         is_manual && self.makeup_db.is_steady() && self.mix.is_steady()

@@ -64,7 +64,7 @@ const KNEE_DB: f64 = 6.0;
 const ATTACK_MS: f64 = 0.5;
 const RELEASE_MS: f64 = 40.0;
 
-/// Ramp time of switches and choices, in seconds.
+/// Minimum ramp time of switches and choices, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
 struct DeEsser {

@@ -32,7 +32,7 @@ const WIDEST_SPREAD_MS: f64 = 50.0;
 /// Crossfade time after a change of the delay, in seconds.
 const FADE_SECS: f64 = 0.03;
 
-/// Ramp time after a change of the mode, in seconds.
+/// Minimum ramp time after a change of the mode, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 /// Echoes with filtered feedback, in stereo or ping-pong.

@@ -84,7 +84,7 @@ choices! {
     }
 }
 
-/// Crossfade time after a change of type or slope, in seconds.
+/// Minimum crossfade time after a change of type or slope, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 /// Parameters of a section other than its cut-off.

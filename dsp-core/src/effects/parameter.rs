@@ -3,7 +3,7 @@
 /// A parameter of an effect. The page, projects and automation use this description.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
-    /// Id in projects, with the unit as suffix. It never changes.
+    /// Id in projects, for example `threshold_db`. It never changes.
     pub id: &'static str,
     /// Name for users, in English.
     pub name: &'static str,
@@ -15,7 +15,7 @@ pub struct Parameter {
     pub max: f64,
     /// Value of a new effect.
     pub default: f64,
-    /// How a knob maps to the range.
+    /// Mapping of the positions of a knob to the values.
     pub scale: Scale,
 }
 
@@ -48,7 +48,7 @@ pub enum Unit {
     Bits,
 }
 
-/// How a knob maps to a range.
+/// The mapping of the positions of a knob to the values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal turns of the knob add equal amounts.

@@ -20,7 +20,7 @@ use crate::dsp::smoothed_value::SmoothedValue;
 const STAGES: [usize; StageCount::NAMES.len()] = [4, 6, 8, 10, 12];
 const MAX_STAGES: usize = 12;
 
-/// Crossfade time after a change of the number of stages, in seconds.
+/// Minimum crossfade time after a change of the number of stages, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
 /// Lowest and highest frequency of the all-pass filters in hertz, modulation included.
@@ -72,7 +72,8 @@ choices! {
     enum StageCount { Four = "4", Six = "6", Eight = "8", Ten = "10", Twelve = "12" }
 }
 
-/// Coefficients of the all-pass filters, left and right; gains of dry, wet and feedback.
+/// Number of values that ramp: the coefficients of the all-pass filters, left and right, then the
+/// gains of dry, wet and feedback.
 const RAMPS: usize = 5;
 
 struct Phaser {

@@ -98,7 +98,7 @@ impl CurveType {
 /// Bias that turns the soft curve into the tube curve.
 const TUBE_BIAS: f64 = 0.4;
 
-/// Crossfade time after a change of the type, in seconds.
+/// Minimum crossfade time after a change of the type, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 /// Cut-off of the filter that removes the DC offset, in hertz.

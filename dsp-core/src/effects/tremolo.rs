@@ -15,7 +15,7 @@ use crate::dsp::smoothed_value::SmoothedValue;
 /// Transition time of the square and saw shapes in seconds, limited to a quarter of a period.
 const TRANSITION_SECS: f64 = 0.006;
 
-/// Crossfade time after a change of shape, in seconds.
+/// Minimum crossfade time after a change of shape, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
 /// A gain that varies between 1 and `1 - depth`.

@@ -51,7 +51,7 @@ choices! {
     }
 }
 
-/// Ramp time of switches and choices, in seconds.
+/// Minimum ramp time of switches and choices, in seconds.
 const SWITCH_SECS: f64 = 0.005;
 
 /// Gains from each input to each output: left to left, right to left, left to right, right to

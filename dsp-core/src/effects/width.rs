@@ -44,7 +44,7 @@ parameters! {
 /// cos(pi / 8)`.
 const DAMPINGS: [f64; 2] = [0.765_366_864_730_179_5, 1.847_759_065_022_573_5];
 
-/// Ramp time of the switch, in seconds.
+/// Minimum ramp time of the switch, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 struct Width {

@@ -8,9 +8,9 @@ use crate::meters::gating::lufs;
 /// ignored.
 const ABSOLUTE_GATE_POWER: f64 = 1.172_465_304_582_298e-7;
 
-/// Ratio of the relative gate to the mean power of all blocks above the absolute gate: -10 LU for
-/// the integrated loudness (BS.1770-4, annex 1, equation 6), and -20 LU for the loudness range (EBU
-/// Tech 3342, section 3.1).
+/// Ratios of the relative gates to the mean power of all blocks above the absolute gate. They are
+/// -10 LU for the integrated loudness (BS.1770-4, annex 1, equation 6), and -20 LU for the loudness
+/// range (EBU Tech 3342, section 3.1).
 const INTEGRATED_GATE_RATIO: f64 = 0.1;
 const RANGE_GATE_RATIO: f64 = 0.01;
 
@@ -38,7 +38,8 @@ impl GatedBlocks {
         lufs(sum / f64::from(count.max(1)))
     }
 
-    /// Returns the distance of the quantiles of the blocks above both gates in LU; 0 without blocks.
+    /// Returns the distance of the quantiles of the blocks above both gates in LU; 0 without
+    /// blocks.
     pub(super) fn range_lu(&self) -> f64 {
         let gate = RANGE_GATE_RATIO * self.mean();
         let mut powers: Vec<f64> = self.0.iter().copied().filter(|power| *power >= gate).collect();
@@ -78,8 +79,8 @@ mod tests {
     fn blocks_below_the_relative_gates_do_not_count() {
         // The relative gates are 10 and 20 LU below -13.01 LUFS.
         let levels = blocks([-10.0, -40.0, -24.0, f64::NEG_INFINITY, -10.0]);
-        assert!((levels.integrated_lufs() + 10.0).abs() < 1e-9, "{}", levels.integrated_lufs());
-        assert!((levels.range_lu() - 14.0).abs() < 1e-9, "{}", levels.range_lu());
+        assert!((levels.integrated_lufs() + 10.0).abs() < 1e-9, "{} LUFS", levels.integrated_lufs());
+        assert!((levels.range_lu() - 14.0).abs() < 1e-9, "range of {} LU", levels.range_lu());
         assert_eq!((blocks([]).range_lu(), blocks([-20.0]).range_lu()), (0.0, 0.0));
     }
 }

@@ -53,13 +53,13 @@ impl ChannelLayout {
 
 /// The loudness meter does not support the sample rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the loudness meter does not support a sample rate of {sample_rate_hz} Hz")]
+#[error("the loudness meter supports sample rates from 1000 to 2822400 Hz, not {sample_rate_hz} Hz")]
 pub struct LoudnessError {
     /// The unsupported sample rate in hertz.
     pub sample_rate_hz: u32,
 }
 
-/// Lowest and highest sample rate in hertz.
+/// Supported sample rates in hertz. The highest is that of libebur128.
 const RATES_HZ: RangeInclusive<u32> = 1_000..=2_822_400;
 
 /// Measures the loudness and peaks of a signal in chunks.
@@ -78,7 +78,7 @@ impl LoudnessMeter {
     ///
     /// # Errors
     ///
-    /// [`LoudnessError`] for a rate that the measurement does not support.
+    /// [`LoudnessError`] for a rate outside 1,000 to 2,822,400 Hz.
     pub fn new(sample_rate_hz: u32, layout: ChannelLayout) -> Result<Self, LoudnessError> {
         if !RATES_HZ.contains(&sample_rate_hz) {
             return Err(LoudnessError { sample_rate_hz });
@@ -98,12 +98,12 @@ impl LoudnessMeter {
     ///
     /// # Panics
     ///
-    /// If the number of slices is not the number of channels, or their lengths differ.
+    /// Panics if the number of slices is not the number of channels, or if their lengths differ.
     pub fn add(&mut self, channels: &[&[f32]]) {
         let frames = channels.first().map_or(0, |channel| channel.len());
         assert!(
             channels.len() == self.weights.len() && channels.iter().all(|channel| channel.len() == frames),
-            "there is a slice for each channel, and all have the same number of frames"
+            "there must be one slice per channel, and all slices must have the same number of frames"
         );
         for (peak, channel) in self.peaks.iter_mut().zip(channels) {
             peak.process(channel);
@@ -140,20 +140,21 @@ impl LoudnessMeter {
         }
     }
 
-    /// Returns the loudness of the 400 ms until the last whole 10 ms in LUFS; minus infinity for
-    /// silence. Before the signal there is silence.
+    /// Returns the loudness of the 400 ms until the end of the last complete interval of 10 ms in
+    /// LUFS; minus infinity for silence. The time before the signal counts as silence.
     pub fn momentary_lufs(&self) -> f64 {
         self.windows.momentary_lufs()
     }
 
-    /// Returns the loudness of the 3 s, or of the shorter signal, until the last whole 10 ms, in
-    /// LUFS; minus infinity for silence.
+    /// Returns the loudness of the 3 s until the end of the last complete interval of 10 ms in
+    /// LUFS; minus infinity for silence. A shorter signal is measured over its length.
     pub fn short_term_lufs(&self) -> f64 {
         self.windows.short_term_lufs()
     }
 
     /// Ends an interval of the signal, and returns its true peak, where 1 is full scale. The values
-    /// between up to 1,071 frames at its end are part of the next interval.
+    /// between the last frames, at most 1,071, are not measured yet and belong to the next
+    /// interval.
     pub fn end_peak_interval(&mut self) -> f32 {
         self.peaks.iter_mut().map(TruePeakMeter::end_interval).fold(0.0, f32::max)
     }

@@ -63,8 +63,8 @@ impl Windows {
         self.interval_frames - self.pending_frames
     }
 
-    /// Counts frames of the current interval, at most those that are missing. Returns whether it is
-    /// complete.
+    /// Counts frames of the current interval, at most those that are missing. Returns whether the
+    /// interval is complete.
     pub(super) fn count(&mut self, frames: usize) -> bool {
         self.pending_frames += frames;
         let is_complete = self.pending_frames == self.interval_frames;
@@ -91,7 +91,8 @@ impl Windows {
         }
     }
 
-    /// Whether the last interval ends a full block of `intervals`, of which one begins every `step`.
+    /// Whether the last interval ends a full block of `intervals` intervals. A block begins every
+    /// `step` intervals.
     fn ends_block(&self, intervals: usize, step: usize) -> bool {
         self.interval_count >= intervals && (self.interval_count - intervals).is_multiple_of(step)
     }
@@ -116,7 +117,7 @@ impl Windows {
     }
 
     /// Returns the loudness of the 400 ms until the last complete interval in LUFS; minus infinity
-    /// for silence. Before the signal there is silence.
+    /// for silence. The time before the signal counts as silence.
     pub(super) fn momentary_lufs(&self) -> f64 {
         lufs(self.mean(MOMENTARY_INTERVALS))
     }

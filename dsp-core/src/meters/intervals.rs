@@ -34,8 +34,9 @@ impl Interval {
         Self { loudness, squares: [mean(left, left), mean(right, right)], product: mean(left, right) }
     }
 
-    /// Returns the correlation of left and right: 1 if they differ only by a gain, 0 if they are
-    /// unrelated or if one is silent, -1 if one is the inverse of the other.
+    /// Returns the correlation of left and right, -1 to 1. Signals that differ only by a positive
+    /// gain have 1, signals of opposite polarity -1, and unrelated signals 0. If a channel is
+    /// silent, the correlation is 0.
     pub(super) fn correlation(&self) -> f64 {
         let [left, right] = self.squares;
         if left < SILENT_SQUARE || right < SILENT_SQUARE {

@@ -32,8 +32,9 @@ pub struct MasterReadings {
     pub true_peak_dbtp: f64,
     /// Highest sample peak of either channel since the start of the measurement, in dBFS.
     pub sample_peak_dbfs: f64,
-    /// Correlation of left and right: 1 if they differ only by a gain, 0 if they are unrelated or
-    /// if one is silent, -1 if one is the inverse of the other.
+    /// Correlation of left and right, -1 to 1. Signals that differ only by a positive gain have 1,
+    /// signals of opposite polarity -1, and unrelated signals 0. If a channel is silent, the
+    /// correlation is 0.
     pub correlation: f64,
     /// Root mean square of left and right in decibels. A full-scale sine has -3.01 dB.
     pub rms_db: [f64; 2],

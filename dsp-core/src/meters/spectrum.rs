@@ -2,9 +2,9 @@
 //!
 //! Bands from 200 Hz upwards use Hann windows of 4096 frames at 48 kHz (85 ms, an overlap of 50 %,
 //! bins of 12 Hz). Lower bands would be narrower than these bins. They use the signal at a sample
-//! rate of about 3 kHz, in windows of 2048 frames (0.7 s, a hop of 1/8, bins of 1.5 Hz). The power
-//! of each band has the time weighting F of IEC 61672-1: an exponential mean with a time constant
-//! of 125 ms.
+//! rate of 1.5 to 3 kHz, in windows of 2048 frames. At 48 kHz, this rate is 3 kHz (0.7 s, a hop of
+//! 1/8, bins of 1.5 Hz). The power of each band has the time weighting F of IEC 61672-1: an
+//! exponential mean with a time constant of 125 ms.
 
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
@@ -204,9 +204,9 @@ impl Windows {
 /// Returns the factor that scales the summed power of both channels' bins. A full-scale sine in
 /// both channels then has 1.
 ///
-/// By Parseval's theorem, the power of the bins in one half of the spectrum sums to half the energy
-/// of the windowed frames, times the number of frames. The mean square of a Hann window is 3/8, and
-/// that of the sine is 1/2. The last factor is the number of channels.
+/// By Parseval's theorem, the bins in one half of the spectrum have half the energy of the windowed
+/// frames, times the number of frames. The mean square of a Hann window is 3/8, and that of the
+/// sine is 1/2. The last factor is the number of channels.
 fn power_scale(frames: usize) -> f64 {
     1.0 / (frames as f64 * frames as f64 * 0.5 * 0.375 * 0.5 * 2.0)
 }

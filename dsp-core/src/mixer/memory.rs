@@ -23,8 +23,8 @@ use crate::synth::SynthProcessor;
 /// Size in bytes of the shared reverb and chorus, the limiter and the mixer itself, at 192 kHz.
 const SHARED_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Number of blocks of a track in addition to the blocks of a render: source, external input, input
-/// sum, and one block for lists that grow.
+/// Number of blocks of a track in addition to the blocks of a render. These are the source, the
+/// external input, the input sum, and one block for lists that grow.
 const TRACK_BLOCKS: usize = 4;
 
 /// Number of copies of lists of events, points and clips: in the session, in the mixer, and
@@ -49,13 +49,14 @@ pub struct MemoryNeed {
 }
 
 impl MemoryNeed {
-    /// Returns the total number of bytes, which is at least what is allocated.
+    /// Returns an upper limit of the allocated memory in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.components.iter().fold(SHARED_BYTES, |sum, component| sum.saturating_add(component.bytes))
     }
 
-    /// Returns the memory of each kind of object, the largest first.
+    /// Returns the memory of each kind of object, the largest first. The shared reverb and chorus,
+    /// the limiter and the mixer itself are not listed.
     #[must_use]
     pub fn components(&self) -> &[MemoryComponent] {
         &self.components

@@ -34,6 +34,7 @@ pub use track::clips::{Underruns, WantedAudio};
 pub use track::note_player::TrackPlayer;
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -80,7 +81,10 @@ pub enum MixerError {
         track_id: String,
     },
     /// An output, a send or a side-chain refers to a track that does not exist.
-    #[error("track {track_id:?} refers to track number {index}, which does not exist")]
+    #[error(
+        "{} refers to the track with index {index}, which does not exist; indices start at 0",
+        owner_name(.track_id)
+    )]
     NoSuchTrack {
         /// Id of the track with the reference; empty for the master.
         track_id: String,
@@ -94,11 +98,16 @@ pub enum MixerError {
         kind: String,
     },
     /// A track has more than [`MAX_EFFECTS`] effects.
-    #[error("track {track_id:?} has more than {max} effects", max = MAX_EFFECTS)]
+    #[error("{} has more than {MAX_EFFECTS} effects", owner_name(.track_id))]
     TooManyEffects {
         /// Id of the track; empty for the master.
         track_id: String,
     },
+}
+
+/// Returns the name of a track, or of the master for an empty id, for error texts.
+fn owner_name(track_id: &str) -> String {
+    if track_id.is_empty() { "the master".into() } else { format!("track {track_id:?}") }
 }
 
 /// Fader, pan, mute and solo of a track.

@@ -10,7 +10,8 @@ const SILENCE_SECS: f64 = 0.1;
 
 /// Length of the tail: the sound that a render includes after the end of the session.
 ///
-/// A tenth of a second of silence ends the tail, unless a delay effect can still produce an echo.
+/// A tenth of a second of silence ends the tail, unless an effect can still produce an echo or
+/// another sound ([`crate::effects::Effect::longest_silence_frames`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TailConfig {
     /// Maximum length of the tail in seconds, 0 to [`MAX_TAIL_SECS`]. Silence ends the tail sooner.

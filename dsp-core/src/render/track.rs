@@ -9,8 +9,8 @@ use crate::session::{Session, Track};
 use crate::soundfont::Bank;
 use crate::synth::SynthError;
 
-/// Highest magnitude of a track that counts as silence. It is digital silence, because the mix may
-/// amplify the track. Voices that have ended produce digital silence.
+/// Highest magnitude of a track that counts as silence. The limit is 0, because the mix may amplify
+/// the track. Voices that have ended produce digital silence.
 const TRACK_SILENCE: f32 = 0.0;
 
 /// Renders the notes of one track without its effects, fader, pan and mute, and without the shared

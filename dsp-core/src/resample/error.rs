@@ -10,7 +10,7 @@ pub const MAX_RATE_HZ: u32 = 192_000;
 /// needs 1280.
 pub const MAX_PHASES: usize = 1 << 15;
 
-/// Why a sample rate cannot be converted to another sample rate.
+/// The reason why a sample rate cannot be converted to another sample rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResampleError {
     /// A sample rate is outside [`MIN_RATE_HZ`]..=[`MAX_RATE_HZ`].

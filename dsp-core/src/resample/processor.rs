@@ -144,10 +144,10 @@ impl<S: Sample> ResamplerProcessor<S> {
     ///
     /// # Panics
     ///
-    /// If the number of slices is not the number of channels, or if the slices of `input` or those
-    /// of `output` differ in length.
+    /// Panics if the number of slices is not the number of channels, or if the slices of `output`
+    /// differ in length. Also panics if a slice of `input` is shorter than the first one.
     pub fn process(&mut self, input: &[&[S]], output: &mut [&mut [S]]) -> Progress {
-        assert_eq!(input.len(), self.input.len(), "`input` has one slice for each channel");
+        assert_eq!(input.len(), self.input.len(), "`input` must have one slice per channel");
         let frames = input.first().map_or(0, |channel| channel.len());
         let capacity = self.output_frames(output);
         let mut progress = Progress { read: 0, written: 0 };
@@ -174,7 +174,8 @@ impl<S: Sample> ResamplerProcessor<S> {
     ///
     /// # Panics
     ///
-    /// If the number of slices is not the number of channels, or if the slices differ in length.
+    /// Panics if the number of slices is not the number of channels, or if the slices differ in
+    /// length.
     pub fn finish(&mut self, output: &mut [&mut [S]]) -> usize {
         let remaining = self.filter.output_frames(self.read).saturating_sub(self.written);
         let capacity = usize::try_from(remaining).unwrap_or(usize::MAX).min(self.output_frames(output));
@@ -191,11 +192,11 @@ impl<S: Sample> ResamplerProcessor<S> {
 
     /// Checks the slices of `output` and returns their length.
     fn output_frames(&self, output: &[&mut [S]]) -> usize {
-        assert_eq!(output.len(), self.input.len(), "`output` has one slice for each channel");
+        assert_eq!(output.len(), self.input.len(), "`output` must have one slice per channel");
         let frames = output.first().map_or(0, |channel| channel.len());
         assert!(
             output.iter().all(|channel| channel.len() == frames),
-            "the slices of `output` have the same length"
+            "the slices of `output` must have the same length"
         );
         frames
     }

@@ -25,7 +25,7 @@ use super::sample::Sample;
 ///
 /// # Panics
 ///
-/// If the channels differ in length.
+/// Panics if a channel is shorter than the first one.
 pub fn resample<S: Sample>(
     input_rate_hz: u32,
     output_rate_hz: u32,

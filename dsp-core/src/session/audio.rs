@@ -31,7 +31,7 @@ impl AudioSlot {
     }
 }
 
-/// Why bytes cannot be used as audio.
+/// The reason why bytes cannot be used as audio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AudioError {
     /// The audio is neither mono nor stereo.
@@ -41,8 +41,12 @@ pub enum AudioError {
         channels: u16,
     },
     /// The range of the samples lies outside the bytes.
-    #[error("the samples lie outside the {bytes} bytes of the file")]
+    #[error("the samples at bytes {start} to {end} lie outside the audio data, which has {bytes} bytes")]
     Range {
+        /// Offset of the first byte of the samples.
+        start: usize,
+        /// Offset of the end of the samples.
+        end: usize,
         /// Number of bytes.
         bytes: usize,
     },
@@ -84,7 +88,7 @@ impl Audio {
         }
         let size = (*bytes).as_ref().len();
         if data.start > data.end || data.end > size {
-            return Err(AudioError::Range { bytes: size });
+            return Err(AudioError::Range { start: data.start, end: data.end, bytes: size });
         }
         let frames = (data.len() / (SAMPLE_BYTES * usize::from(channels))) as u64;
         Ok(Self { bytes, start: data.start, frames, channels })
@@ -181,6 +185,6 @@ mod tests {
         assert_eq!(mono.channels(), [alloc::vec![1.0, -1.0, 0.5], alloc::vec![1.0, -1.0, 0.5]]);
         let error = |data, channels| Audio::from_shared(Arc::clone(&bytes), data, channels).unwrap_err();
         assert_eq!(error(3..15, 3), AudioError::Channels { channels: 3 });
-        assert_eq!(error(3..end + 1, 2), AudioError::Range { bytes: end });
+        assert_eq!(error(3..end + 1, 2), AudioError::Range { start: 3, end: end + 1, bytes: end });
     }
 }

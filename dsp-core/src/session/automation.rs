@@ -55,8 +55,8 @@ pub enum Curve {
     /// The value is constant until the next point, and jumps there to that point's value.
     Step,
     /// An arc with a curvature `c` from -1 to 1. After a fraction `x` of the segment's length, the
-    /// value has made the fraction `x / (x + (1 - x) (1 + c) / (1 - c))` of its change, which is
-    /// `(1 - c) / 2` at half of the length. This is the bias curve of C. Schlick, "Fast
+    /// value has made the fraction `x / (x + (1 - x) (1 + c) / (1 - c))` of its change. At half of
+    /// the length, this fraction is `(1 - c) / 2`. The arc is the bias curve of C. Schlick, "Fast
     /// alternatives to Perlin's bias and gain functions", Graphics Gems IV, 1994. A curvature of 0
     /// is a straight line. With a positive curvature most of the change is late, and with 1 all of
     /// it is at the next point. With a negative curvature most of the change is early, and with -1

@@ -81,7 +81,7 @@ pub enum Interpolation {
     Sinc,
 }
 
-/// How velocity changes the filter cutoff of a voice.
+/// The change of a voice's filter cutoff by velocity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum VelocityToCutoff {

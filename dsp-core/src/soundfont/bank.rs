@@ -98,8 +98,8 @@ impl Bank {
         &self.0.content.summary
     }
 
-    /// Returns the parts of the file that were left out, at most 1000, then the compressed samples
-    /// that could not be decoded so far.
+    /// Returns the parts of the file that were left out or changed, at most 1000. The compressed
+    /// samples that could not be decoded so far follow, one for each stream.
     #[must_use]
     pub fn skipped(&self) -> Vec<Skipped> {
         let mut skipped = self.0.content.report.entries.clone();
@@ -107,15 +107,15 @@ impl Bank {
         skipped
     }
 
-    /// Returns the number of all parts of the file that were left out, plus the number of samples
-    /// that could not be decoded so far.
+    /// Returns the number of all parts of the file that were left out or changed, plus the number
+    /// of streams that could not be decoded so far.
     #[must_use]
     pub fn skipped_total(&self) -> usize {
         self.0.content.report.total + self.failures().count()
     }
 
-    /// Returns the compressed samples of these presets that could not be decoded so far. They are
-    /// silent.
+    /// Returns the compressed samples of these presets that could not be decoded so far, one for
+    /// each stream. All samples that play such a stream are silent.
     #[must_use]
     pub fn undecodable(&self, presets: &[(u16, u8)]) -> Vec<Skipped> {
         #[cfg(feature = "vorbis")]
@@ -131,8 +131,8 @@ impl Bank {
         }
     }
 
-    /// Returns the compressed samples that could not be decoded so far, with the indices of their
-    /// streams.
+    /// Returns the index of each stream that could not be decoded so far, with the first sample
+    /// that plays it.
     #[cfg(feature = "vorbis")]
     fn failures(&self) -> impl Iterator<Item = (usize, Skipped)> {
         self.0.decoded.failures().map(|(stream, reason)| {
@@ -161,7 +161,8 @@ impl Bank {
     }
 
     /// Like [`Self::prepare`], but stops when `should_continue` returns false. `should_continue` is
-    /// called many times per second. After a stop, the samples that are already decoded remain.
+    /// called before each stream and at every 16th packet. After a stop, the samples that are
+    /// already decoded remain.
     ///
     /// # Errors
     ///
@@ -250,7 +251,8 @@ impl Bank {
         Selection { presets, instruments }
     }
 
-    /// Returns the index of the Ogg Vorbis stream of a compressed sample.
+    /// Returns the index of the Ogg Vorbis stream of a sample. `None` for a PCM sample, and for a
+    /// sample that cannot be played.
     pub(super) fn stream(&self, sample: usize) -> Option<usize> {
         *self.0.content.sample_streams.get(sample)?
     }
@@ -276,7 +278,7 @@ impl Bank {
 
     /// Returns the index of the preset that a bank and program number select. If the preset is
     /// missing, the same program of bank 0 is selected, or of bank 128 for drum kits. If this
-    /// preset is missing too, program 0 of the same bank is selected.
+    /// preset is missing too, program 0 of bank 0 or 128 is selected. `None` if that is missing.
     pub(crate) fn resolve(&self, bank: u16, program: u8) -> Option<usize> {
         let presets = self.presets();
         let find = |bank: u16, program: u16| {

@@ -33,8 +33,8 @@ pub(crate) struct Preset {
 pub(crate) struct PresetZone {
     pub(crate) keys: Range,
     pub(crate) velocities: Range,
-    /// Offsets that are added to the instrument's generators. Generators that the zone does not
-    /// have are 0.
+    /// Offsets that are added to the instrument's generators; 0 for generators that the zone does
+    /// not have.
     pub(crate) generators: Generators,
     /// Modulators that are added to those of the instrument zone.
     pub(crate) modulators: Arc<[Modulator]>,
@@ -76,7 +76,7 @@ pub(super) struct Content {
     /// Index and name of the first sample that plays each stream.
     #[cfg(feature = "vorbis")]
     pub(super) stream_samples: Vec<(usize, String)>,
-    /// The parts of the file that were left out.
+    /// The parts of the file that were left out or changed.
     pub(super) report: Report,
 }
 
@@ -98,7 +98,8 @@ fn optional_table<'a, const N: usize>(
     match table::<N>(name, body) {
         Ok(records) => &records[..records.len() - 1],
         Err(_) => {
-            report.add(Reason::Table { record_bytes: N }, || Location::Chunk(name));
+            let size_bytes = body.map_or(0, <[u8]>::len);
+            report.add(Reason::Table { size_bytes, record_bytes: N }, || Location::Chunk(name));
             &[]
         }
     }

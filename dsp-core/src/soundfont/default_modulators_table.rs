@@ -12,8 +12,8 @@ const fn modulator(source: Source, amount: i16, destination: Generator, amount_s
     Modulator { source, amount_source, destination, amount, transform: Transform::Linear }
 }
 
-/// The default modulator of section 8.4.2: velocity to filter cutoff, -2400 cents at a velocity of
-/// 0.
+/// The default modulator of section 8.4.2: velocity to filter cutoff, with an amount of -2400
+/// cents. The cutoff is lowest at the lowest velocity.
 ///
 /// It is not part of [`DEFAULT_MODULATORS`], because version 2.01 defines it differently, and
 /// FluidSynth and BASSMIDI do not apply it. Most banks are designed for these players. A session

@@ -6,7 +6,7 @@ use alloc::string::String;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BankError {
     /// The file is not a SoundFont.
-    #[error("not a SoundFont: the file does not begin with a RIFF header of form type sfbk")]
+    #[error("not a SoundFont: the file does not begin with a RIFF header of form type sfbk or sfpk")]
     NotASoundFont,
     /// A chunk is shorter than its header states.
     #[error(
@@ -21,7 +21,10 @@ pub enum BankError {
         present_bytes: u64,
     },
     /// The decoded samples would use too much memory.
-    #[error("the compressed samples have {frames} frames in total; at most {limit_frames} can be decoded")]
+    #[error(
+        "the compressed samples have {frames} frames in total; at most {limit_frames} can be decoded: \
+         use fewer presets"
+    )]
     TooLong {
         /// Number of frames of the requested samples and of the samples that are already decoded.
         frames: u64,
@@ -29,7 +32,10 @@ pub enum BankError {
         limit_frames: u64,
     },
     /// The Ogg Vorbis setup headers of the samples would take too long to read.
-    #[error("the Ogg Vorbis headers of the samples have {cost} codebook entries; at most {limit} are read")]
+    #[error(
+        "reading the Ogg Vorbis headers of the samples costs as much as {cost} codebook entries; \
+         the limit is {limit}"
+    )]
     TooCostly {
         /// Number of codebook entries of all headers, plus a fixed number for each header.
         cost: u64,
@@ -42,7 +48,7 @@ pub enum BankError {
     /// A written bank would exceed the limits of the SF2 format.
     #[error("the bank has {count} {kind}; an SF2 file can have at most {limit}")]
     TooLarge {
-        /// What exceeds the limit, in the plural.
+        /// Kind of record or unit that exceeds the limit, in the plural.
         kind: &'static str,
         /// Number of these records or bytes.
         count: u64,

@@ -59,7 +59,7 @@ pub(crate) enum Generator {
     OverridingRootKey = 58,
 }
 
-/// What the amount of a generator means, and which zones may have the generator.
+/// Meaning of a generator's amount, and the zones that may have the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GeneratorKind {
     /// The amount is a value in instrument zones and an offset in preset zones.
@@ -67,7 +67,8 @@ pub(super) enum GeneratorKind {
     /// The amount is a value. Preset zones cannot have the generator (section 8.5).
     InstrumentOnly,
     /// The amount replaces a property of the note or sample (Keynum, Velocity, OverridingRootKey).
-    /// Only instrument zones can have the generator; -1 means that they do not.
+    /// Only instrument zones can have the generator. A value of -1 means that the zone does not
+    /// have it.
     Substitution,
     /// The amount is a range or an index, not a value.
     Structure,

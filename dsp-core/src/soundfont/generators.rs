@@ -4,7 +4,7 @@ use super::generator::{Generator, GeneratorKind};
 use super::generator_table::{BY_NUMBER, PROPERTIES};
 
 impl Generator {
-    /// Returns the generator with a number in the file.
+    /// Returns the generator with a number in the file; `None` for an undefined number.
     pub(super) fn from_number(number: u16) -> Option<Self> {
         BY_NUMBER.get(usize::from(number)).copied().flatten()
     }

@@ -47,7 +47,7 @@ pub(crate) enum Controller {
     PitchWheelSensitivity,
     /// The sum of the modulators that have this modulator as their destination.
     Link,
-    /// A MIDI controller.
+    /// The MIDI controller with this number.
     Midi(u8),
 }
 

@@ -101,7 +101,7 @@ pub enum Reason {
     ModulatorTransform(u16),
     /// A modulator with a link to a modulator that does not exist or has no linked source (section
     /// 9.5.4). Also a modulator in a cycle of links, or with a linked source but no link to it.
-    #[error("modulator {0} has a broken link")]
+    #[error("modulator {0} has a broken link and is skipped")]
     ModulatorLink(usize),
     /// More modulators than a zone can have.
     #[error("it has more than {0} modulators, including the default modulators; the excess is ignored")]
@@ -140,7 +140,10 @@ pub enum Reason {
     SampleRate(u32),
     /// A chunk of low bytes that does not match the sample data (section 6.2). The samples are
     /// played with 16 bits.
-    #[error("its {low_bytes} bytes do not match {frames} frames in a file of version {major}.{minor}")]
+    #[error(
+        "its {low_bytes} bytes do not match {frames} frames in a file of version {major}.{minor:02}: \
+         files from version 2.04 on need one byte for each frame; the samples are played with 16 bits"
+    )]
     LowBytes {
         /// Size of the chunk in bytes.
         low_bytes: usize,
@@ -163,12 +166,13 @@ pub enum Reason {
     /// A compressed sample that is not mono.
     #[error("its Ogg Vorbis stream has {0} channels; only mono streams are supported")]
     VorbisChannels(u8),
-    /// A compressed sample that is empty, or too long for the size of its stream.
+    /// A compressed sample that is empty, too long for the size of its stream, or too long for any
+    /// stream.
     #[error("its Ogg Vorbis stream has {frames} frames; 1 to {max} are accepted")]
     VorbisFrames {
         /// Number of frames in the stream.
         frames: u64,
-        /// Maximum number of frames for a stream of this size.
+        /// Maximum number of frames for a stream of this size, at most 2^26.
         max: u64,
     },
     /// A table with more records than are read.
@@ -181,8 +185,10 @@ pub enum Reason {
     },
     /// A table that is missing, or whose size is not a whole number of records. It is treated as
     /// empty.
-    #[error("it is not a table of {record_bytes}-byte records")]
+    #[error("its {size_bytes} bytes are not a table of {record_bytes}-byte records; it is treated as empty")]
     Table {
+        /// Size of the table in bytes; 0 for a missing table.
+        size_bytes: usize,
         /// Size of one record in bytes.
         record_bytes: usize,
     },

@@ -1,7 +1,8 @@
 //! Finds the Ogg Vorbis streams of compressed samples in the sample data (SF3).
 //!
-//! Several samples may play the same stream, which is decoded only once. Streams that overlap
-//! others are refused. This limits the decoding time in proportion to the size of the file.
+//! Several samples may play the same stream, which is decoded only once. A stream that begins
+//! before the end of an accepted stream is refused. This limits the decoding time in proportion to
+//! the size of the file.
 
 use alloc::vec::Vec;
 
@@ -38,7 +39,7 @@ impl Streams {
     pub(super) fn of(&self, start: u32, end: u32) -> Result<(usize, u32), Reason> {
         let bytes = (start as usize, end as usize);
         let index = self.0.binary_search_by_key(&bytes, |stream| (stream.bytes.start, stream.bytes.end));
-        let number = index.map_err(|_| Reason::Vorbis("it lies outside the file"))?;
+        let number = index.map_err(|_| Reason::Vorbis("it lies outside the sample data"))?;
         Ok((number, self.0[number].frames?))
     }
 

@@ -14,7 +14,8 @@ pub struct BankSummary {
     pub name: String,
     /// The encoding of the samples: PCM (SF2) or Ogg Vorbis (SF3).
     pub encoding: SampleEncoding,
-    /// The presets by ascending bank and program number.
+    /// The presets by ascending bank and program number, at most 32,768. Presets may share both
+    /// numbers.
     pub presets: Vec<PresetSummary>,
 }
 

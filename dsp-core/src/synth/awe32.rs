@@ -34,8 +34,8 @@ impl Awe32 {
         usize::from(lsb) < PARAMETERS.len()
     }
 
-    /// Sets a parameter. `msb` and `lsb` are the data entry controllers, 0 to 127. The data are
-    /// clamped to the range of the parameter.
+    /// Sets the parameter with the NRPN LSB `number`. `msb` and `lsb` are the values of the data
+    /// entry controllers, 0 to 127. The data are clamped to the range of the parameter.
     pub(super) fn set(&mut self, number: u8, msb: u8, lsb: u8) {
         let centred = (i32::from(msb) << 7 | i32::from(lsb)) - CENTRE;
         if number == PITCH {

@@ -37,7 +37,7 @@ pub(super) enum Conversion {
 /// channel.
 pub(super) const PITCH: u8 = 16;
 
-/// Lowest cutoff in absolute cents: `1200 log2(100 / 8.175799)` is 100 Hz.
+/// Lowest cutoff in absolute cents. It is 100 Hz: `1200 log2(100 / 8.175799)`.
 const CUTOFF_CENTS: f32 = 4_335.0;
 
 /// Cents of cutoff per unit. The highest value, 127, is a cutoff of 8 kHz.

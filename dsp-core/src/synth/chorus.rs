@@ -55,7 +55,7 @@ pub struct ChorusProcessor {
     /// Phase of the LFO. A cycle is 2^32.
     phase: u32,
     phase_per_frame: u32,
-    /// Number of frames since the last input that was not silent. It stops to count after it has
+    /// Number of frames since the last input that was not silent. The count stops once it has
     /// reached the length of the ring buffer.
     silent_input_frames: usize,
 }

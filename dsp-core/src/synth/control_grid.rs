@@ -3,8 +3,8 @@
 use super::chunk::CHUNK_FRAMES;
 
 /// Four grids of control points: finest, fine, middle and coarse. Their control points are at most
-/// about 0.4, 1.5, 3 and 6 ms apart at any sample rate. Each control point of a grid also belongs
-/// to all finer grids.
+/// about 0.5, 2, 4 and 8 ms apart at sample rates from 16 kHz. Each control point of a grid also
+/// belongs to all finer grids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ControlGrid {
     fine_frames: u32,
@@ -28,18 +28,19 @@ impl ControlGrid {
         grid
     }
 
-    /// Returns the spacing in frames for envelopes that fall within milliseconds.
+    /// Returns the spacing in frames for volume envelopes with a full fall of less than 50 ms.
     pub(super) fn finest_frames(self) -> u32 {
         self.fine_frames / 4
     }
 
-    /// Returns the spacing in frames for modulated pitches, which change in steps, and for fast
-    /// envelopes.
+    /// Returns the spacing in frames for modulated pitches, which change in steps, and for
+    /// envelopes with a full fall of less than 250 ms.
     pub(super) fn fine_frames(self) -> u32 {
         self.fine_frames
     }
 
-    /// Returns the spacing in frames for moderately fast envelopes.
+    /// Returns the spacing in frames for active modulation LFOs, and for envelopes with a full fall
+    /// of less than 500 ms.
     pub(super) fn middle_frames(self) -> u32 {
         2 * self.fine_frames
     }

@@ -4,8 +4,8 @@ use super::cached_gain::CachedGain;
 use super::curves::convex;
 use super::units::{gain_to_centibels, higher, lower};
 
-/// Attenuation at the end of a decay or release, in centibels (section 8.1.2, generators 36 and
-/// 38).
+/// Increase of the attenuation during a full fall, in centibels. The times of decay and release are
+/// those of a full fall (section 8.1.2, generators 36 and 38).
 pub(super) const FULL_FALL_CB: f32 = 960.0;
 
 /// Durations of the stages of an envelope in frames. Decay and release are the durations of a full

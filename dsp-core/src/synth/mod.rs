@@ -9,7 +9,7 @@
 //! ramp linearly between control points. Control points do not depend on the call size.
 //!
 //! Samples are read and mixed voice by voice, with several frames in each SIMD instruction. Filters
-//! instead process the same frame of up to eight voices together, because each output of a filter
+//! instead process the same frame of several voices together, because each output of a filter
 //! depends on its previous output.
 //!
 //! A voice ends when its level is below -96 dBFS and no controller can raise it.

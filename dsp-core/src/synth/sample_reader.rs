@@ -7,10 +7,11 @@ use super::interpolation::{
 use crate::simd::prefetch;
 use crate::soundfont::Wave;
 
-/// Highest playback speed: ten octaves above the recorded pitch.
+/// Highest step: 1,024 frames of the wave for each output frame. At equal sample rates, this is ten
+/// octaves above the recorded pitch.
 const STEP_MAX: u64 = 1_024 * FRAME;
 
-/// Highest step for which a window suffices for a whole chunk.
+/// Highest step at which one window holds all frames for a whole chunk.
 const WHOLE_CHUNK_STEP: u64 = WINDOW_FRAMES as u64 * FRAME / CHUNK_FRAMES as u64;
 
 /// Maximum of [`SampleReader::looped_frames`]. It exceeds the number of past frames that any
@@ -46,7 +47,7 @@ pub(super) struct SampleRegion {
 pub(super) struct SampleReader {
     region: SampleRegion,
     is_looping: bool,
-    /// Number of frames by which the position has jumped back in the loop so far, at most
+    /// Number of frames by which the position has moved back in the loop so far, at most
     /// [`LOOPED_FRAMES_MAX`]. Within this distance before the loop start, a kernel must read the
     /// end of the loop instead.
     looped_frames: i64,
@@ -123,7 +124,8 @@ impl SampleReader {
         self.region.loop_end - self.region.loop_start
     }
 
-    /// Advances the position by some output frames, fewer than 2^22.
+    /// Advances the position by `frames` output frames. `frames` must be below 2^22, because the
+    /// product with a step of up to 2^42 must fit into 64 bits.
     #[inline(always)]
     pub(super) fn advance(&mut self, frames: usize) {
         let position = u64::from(self.fraction) + self.step * frames as u64;
@@ -189,7 +191,7 @@ impl SampleReader {
     }
 
     /// Returns `count` frames, starting with `first`, if they are contiguous in the wave; otherwise
-    /// `None`. Where the wave goes on, [`READ_AHEAD`] values follow.
+    /// `None`. If the wave is long enough, [`READ_AHEAD`] further values follow.
     #[inline(always)]
     fn contiguous<'a>(&self, wave: Wave<'a>, first: i64, count: usize) -> Option<&'a [Pcm16]> {
         let SampleRegion { start, end, loop_start, loop_end, .. } = self.region;

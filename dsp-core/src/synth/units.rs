@@ -23,7 +23,8 @@ pub(super) fn gain_to_centibels(gain: f32) -> f32 {
 }
 
 /// Converts a time in timecents, `2^(timecents / 1200)` seconds, to frames. The lowest value in a
-/// file, -32768, is a time of 0 (section 8.1.2, generator 33).
+/// file, -32768, is a time of 0 (section 8.1.2, generator 33). Other values are clamped to -12000
+/// to 8000.
 pub(super) fn timecents_to_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
     if timecents <= f32::from(i16::MIN) {
         return 0.0;

@@ -54,7 +54,8 @@ pub(super) struct VoiceParams {
 }
 
 impl VoiceParams {
-    /// Parameters of a silent voice.
+    /// Parameters before the first call of [`Self::set`]: full attenuation, and generator values
+    /// that differ from any others.
     pub(super) const SILENT: Self = Self {
         values: [f32::NAN; Generator::COUNT],
         attenuation_cb: ATTENUATION_MAX_CB,

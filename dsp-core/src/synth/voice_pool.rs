@@ -121,10 +121,11 @@ impl VoiceGroup {
 /// All voices of a synthesizer. The slots are allocated when the pool is created.
 pub(super) struct VoicePool {
     groups: Vec<VoiceGroup>,
-    /// Number of groups that may hold voices. They are the first ones.
+    /// Number of groups that may hold voices. They are the first ones in `groups`.
     used_groups: usize,
     polyphony: usize,
-    /// Time of the ramp clock: number of frames since all voices started a segment.
+    /// Time of the ramp clock: number of frames since all voices last got new ramp targets
+    /// together.
     elapsed_frames: u32,
     chunks: [Chunk; GROUP_VOICES],
     buffer: Box<ReadBuffer>,
@@ -168,7 +169,8 @@ impl VoicePool {
     }
 
     /// Calls `update` with each voice and the ramp clock. Removes the voices for which `update`
-    /// returns false. If `restarts_clock` is true, `update` must start a segment of every voice.
+    /// returns false. If `restarts_clock` is true, `update` must set new ramp targets for every
+    /// voice.
     pub(super) fn update(
         &mut self,
         restarts_clock: bool,
@@ -290,15 +292,15 @@ impl VoicePool {
     }
 }
 
-/// Sorts voices by the order in which they are stolen: released before held, quiet before loud, old
-/// before new. Voices that started less than `protected_frames` ago are last.
+/// Returns a sort key. Voices with lower keys are stolen first: released before held, quiet before
+/// loud, old before new. Voices that started less than `protected_frames` ago are last.
 fn steal_order(voice: &Voice, clock: u64, protected_frames: u64) -> (bool, bool, i32, u64) {
     let is_protected = voice.age_frames(clock) < protected_frames;
     (is_protected, !voice.is_released, -(voice.attenuation_cb() as i32), voice.note_id)
 }
 
-/// Sorts voices by the order in which they are replaced without a fade-out: those that already fade
-/// out first, quiet before loud, old before new.
+/// Returns a sort key. Voices with lower keys are replaced first, without a fade-out: those that
+/// already fade out before others, quiet before loud, old before new.
 fn replacement_order(voice: &Voice) -> (bool, i32, u64) {
     (!voice.is_fading, -(voice.attenuation_cb() as i32), voice.note_id)
 }

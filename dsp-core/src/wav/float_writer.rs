@@ -23,7 +23,7 @@ impl<W: Write + Seek> FloatWavWriter<W> {
     /// Writes the header of a file.
     ///
     /// # Errors
-    /// If writing fails.
+    /// An [`io::Error`] if writing fails.
     pub fn new(mut destination: W, channels: u32, sample_rate_hz: u32) -> io::Result<Self> {
         destination.write_all(&float_header(channels, sample_rate_hz, 0))?;
         Ok(Self { destination, channels, sample_rate_hz, samples: 0, encoded: Vec::new() })
@@ -32,7 +32,7 @@ impl<W: Write + Seek> FloatWavWriter<W> {
     /// Appends interleaved frames.
     ///
     /// # Errors
-    /// If writing fails.
+    /// An [`io::Error`] if writing fails.
     pub fn write(&mut self, frames: &[f32]) -> io::Result<()> {
         self.encoded.clear();
         self.encoded.extend(frames.iter().flat_map(|sample| sample.to_le_bytes()));
@@ -48,7 +48,7 @@ impl<W: Write + Seek> FloatWavWriter<W> {
     /// Writes the final sizes into the header.
     ///
     /// # Errors
-    /// If writing fails.
+    /// An [`io::Error`] if writing fails.
     pub fn finish(mut self) -> io::Result<W> {
         let header = float_header(self.channels, self.sample_rate_hz, self.frames());
         self.destination.seek(SeekFrom::Start(0))?;
@@ -72,14 +72,16 @@ mod tests {
     fn other_readers_accept_the_format() {
         for channels in [1_u32, 2, 4] {
             let samples: Vec<f32> = (0..600).map(|n| n as f32 / 300.0 - 1.0).collect();
-            let mut writer = FloatWavWriter::new(Cursor::new(Vec::new()), channels, 44_100).expect("starts");
+            let destination = Cursor::new(Vec::new());
+            let mut writer =
+                FloatWavWriter::new(destination, channels, 44_100).expect("the header is written");
             for part in samples.chunks(70) {
-                writer.write(part).expect("writes");
+                writer.write(part).expect("the samples are written");
             }
             assert_eq!(writer.frames(), 600 / u64::from(channels));
-            let bytes = writer.finish().expect("ends").into_inner();
+            let bytes = writer.finish().expect("the file is completed").into_inner();
             assert_eq!(bytes.len() as u64, FLOAT_HEADER_BYTES + 4 * 600);
-            let mut reader = hound::WavReader::new(Cursor::new(&bytes)).expect("a WAV file");
+            let mut reader = hound::WavReader::new(Cursor::new(&bytes)).expect("the bytes are a WAV file");
             let spec = reader.spec();
             assert_eq!((u32::from(spec.channels), spec.sample_rate), (channels, 44_100));
             let read: Vec<f32> = reader.samples().map(Result::unwrap).collect();

@@ -104,7 +104,9 @@ mod tests {
             assert_eq!(bytes.len(), small.len());
             assert_eq!(&bytes[..8], b"RF64\xFF\xFF\xFF\xFF");
             assert_eq!(&bytes[12..16], b"ds64");
-            let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+            let number = |at: usize| {
+                u64::from_le_bytes(bytes[at..at + 8].try_into().expect("the slice has eight bytes"))
+            };
             let data_bytes = frames * 2 * format.bytes_per_sample() as u64;
             assert_eq!(number(20), bytes.len() as u64 - 8 + data_bytes);
             assert_eq!((number(28), number(36)), (data_bytes, frames));

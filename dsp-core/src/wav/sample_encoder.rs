@@ -18,8 +18,9 @@ enum Conversion {
 }
 
 impl SampleEncoder {
-    /// Prepares for a format and a sample rate in hertz. `seed` is the seed of the dither.
-    /// `shaping` filters the quantization noise at the sample rates of [`NoiseShaping::at_rate`].
+    /// Creates an encoder for a format and a sample rate in hertz. `seed` is the seed of the
+    /// dither. `shaping` filters the quantization noise at the sample rates of
+    /// [`NoiseShaping::at_rate`].
     pub fn new(format: SampleFormat, sample_rate_hz: u32, shaping: NoiseShaping, seed: u64) -> Self {
         let conversion = match format.bit_depth() {
             None => Conversion::Floats { clipped_samples: 0 },

@@ -24,7 +24,7 @@ impl<W: Write + Seek> WavWriter<W> {
     /// the quantization noise at the sample rates of [`NoiseShaping::at_rate`].
     ///
     /// # Errors
-    /// If the header cannot be written.
+    /// An [`io::Error`] if the header cannot be written.
     pub fn new(
         destination: W,
         sample_rate_hz: u32,
@@ -38,7 +38,7 @@ impl<W: Write + Seek> WavWriter<W> {
     /// Like [`Self::new`], with chunks before the samples, each complete and of an even length.
     ///
     /// # Errors
-    /// If the header cannot be written.
+    /// An [`io::Error`] if the header cannot be written.
     pub fn with_chunks(
         mut destination: W,
         sample_rate_hz: u32,
@@ -57,10 +57,15 @@ impl<W: Write + Seek> WavWriter<W> {
     /// loudness is known.
     ///
     /// # Errors
-    /// If the length differs.
+    /// [`io::ErrorKind::InvalidInput`] if the length differs.
     pub fn replace_chunks(&mut self, chunks: Vec<u8>) -> io::Result<()> {
         if chunks.len() != self.chunks.len() {
-            return Err(io::ErrorKind::InvalidInput.into());
+            let text = format!(
+                "the new chunks have {} bytes, but they must have {} bytes like the old chunks",
+                chunks.len(),
+                self.chunks.len()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         self.chunks = chunks;
         Ok(())
@@ -69,7 +74,7 @@ impl<W: Write + Seek> WavWriter<W> {
     /// Appends frames and returns their encoded bytes, for hashing.
     ///
     /// # Errors
-    /// If writing fails.
+    /// An [`io::Error`] if writing fails.
     pub fn write(&mut self, left: &[f32], right: &[f32]) -> io::Result<&[u8]> {
         let encoded = self.encoder.encode(left, right);
         self.destination.write_all(encoded)?;
@@ -85,7 +90,7 @@ impl<W: Write + Seek> WavWriter<W> {
     /// Writes the final sizes into the header.
     ///
     /// # Errors
-    /// If writing fails.
+    /// An [`io::Error`] if writing fails.
     pub fn finish(mut self) -> io::Result<()> {
         let header = header(self.format, 2, self.sample_rate_hz, self.frames, &self.chunks);
         let end = self.destination.stream_position()?;

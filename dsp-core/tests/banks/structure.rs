@@ -185,12 +185,12 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "no preset modulators",
         file: || without_chunk(b"pmod"),
-        outcome: Audible(&["chunk pmod: it is not a table of 10-byte records"]),
+        outcome: Audible(&["chunk pmod: its 0 bytes are not a table of 10-byte records"]),
     },
     Case {
         name: "instrument modulators with a partial record",
         file: || with_chunk_body(b"imod", vec![0xff; 13]),
-        outcome: Audible(&["chunk imod: it is not a table of 10-byte records"]),
+        outcome: Audible(&["chunk imod: its 13 bytes are not a table of 10-byte records"]),
     },
     Case {
         name: "low bytes for half of the frames",
@@ -205,7 +205,7 @@ pub(crate) const CASES: &[Case] = &[
                 tables.version = (2, 1);
             })
         },
-        outcome: Audible(&["do not match 2092 frames in a file of version 2.1"]),
+        outcome: Audible(&["do not match 2092 frames in a file of version 2.01"]),
     },
     Case {
         name: "sample data with half a frame at its end",

@@ -112,7 +112,7 @@ pub(crate) const CASES: &[Case] = &[
                 (sample.start, sample.end, sample.kind) = (1_000, 900_000, VORBIS_MONO);
             })
         },
-        outcome: unplayable!("cannot be decoded: it lies outside the file"),
+        outcome: unplayable!("cannot be decoded: it lies outside the sample data"),
     },
     Case {
         name: "a stream that ends before it begins",
@@ -122,7 +122,7 @@ pub(crate) const CASES: &[Case] = &[
                 (sample.start, sample.end, sample.kind) = (u32::MAX, 0, VORBIS_MONO);
             })
         },
-        outcome: unplayable!("cannot be decoded: it lies outside the file"),
+        outcome: unplayable!("cannot be decoded: it lies outside the sample data"),
     },
     Case {
         name: "a stream of headers without audio",
@@ -137,7 +137,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "a last page that promises more audio than the stream has",
         file: || with_pages(|pages| set_granule(pages.last_mut().expect("a page"), 100_000)),
-        outcome: undecodable!("it ends too early"),
+        outcome: undecodable!("it has fewer frames than its last page states"),
     },
     Case {
         name: "a loop after the end of the stream",
@@ -161,12 +161,12 @@ pub(crate) const CASES: &[Case] = &[
             stream[middle] ^= 1;
             with_stream(&stream)
         },
-        outcome: undecodable!("a page is damaged"),
+        outcome: undecodable!("a page is incomplete or its checksum is wrong"),
     },
     Case {
         name: "a missing page",
         file: || with_pages(|pages| drop(pages.remove(1))),
-        outcome: undecodable!("its headers are damaged"),
+        outcome: undecodable!("its setup header is invalid"),
     },
     Case {
         name: "a page of another stream",
@@ -191,7 +191,7 @@ pub(crate) const CASES: &[Case] = &[
                 pages[0][body + 1..].fill(0);
             })
         },
-        outcome: undecodable!("its headers are damaged"),
+        outcome: undecodable!("its identification header is invalid"),
     },
     Case {
         name: "a codebook of terabytes",
@@ -201,12 +201,12 @@ pub(crate) const CASES: &[Case] = &[
                 pages[1][book + 3..book + 8].fill(0xff);
             })
         },
-        outcome: undecodable!("its codebooks are too large"),
+        outcome: undecodable!("its codebooks have more than 65536 entries"),
     },
     Case {
         name: "a codebook of a few bytes that takes long to build",
         file: || with_stream(&silent(4_096, &[19])),
-        outcome: undecodable!("its codebooks are too large"),
+        outcome: undecodable!("its codebooks have more than 65536 entries"),
     },
     Case {
         name: "a thousand sample headers that share a stream",
@@ -251,7 +251,7 @@ pub(crate) const CASES: &[Case] = &[
                 pages[1][book + 3..book + 5].fill(0);
             })
         },
-        outcome: undecodable!("its headers are damaged"),
+        outcome: undecodable!("its setup header is invalid"),
     },
     Case {
         name: "comments that promise four gigabytes",
@@ -277,6 +277,6 @@ pub(crate) const CASES: &[Case] = &[
                 }
             })
         },
-        outcome: undecodable!("a packet is damaged"),
+        outcome: undecodable!("an audio packet is invalid"),
     },
 ];

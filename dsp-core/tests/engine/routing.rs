@@ -237,11 +237,11 @@ fn invalid_sessions_are_refused_with_the_reason() {
     check(&|session| session.tracks[1].output = Some(1), loop_error);
     check(
         &|session| session.tracks[0].output = Some(3),
-        "track \"a\" refers to track number 3, which does not exist",
+        "track \"a\" refers to the track with index 3, which does not exist; indices start at 0",
     );
     check(
         &|session| session.tracks[2].sends = vec![send(u32::MAX, 1.0, false)],
-        "track \"c\" refers to track number 4294967295, which does not exist",
+        "track \"c\" refers to the track with index 4294967295, which does not exist; indices start at 0",
     );
     check(
         &|session| session.master_effects = vec![effect("x", "none", &[])],

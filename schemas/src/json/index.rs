@@ -5,7 +5,7 @@
 /// However they are nested, the index needs less memory than the text.
 const LONG_BYTES: u32 = 2_048;
 
-/// Where the long objects and lists of a text begin and end.
+/// Positions and lengths of the long objects and lists of a text.
 #[derive(Debug, Clone)]
 pub(super) struct ContainerIndex {
     /// Address of the text. Parts of the text are found by their addresses.
@@ -23,7 +23,8 @@ impl ContainerIndex {
         let mut open: Vec<usize> = Vec::new();
         let mut offset = 0;
         while offset < bytes.len() {
-            // No document is longer than 4 GiB. The rest of such a text would have no index.
+            // No document is longer than 4 GiB. The index of a longer text would be empty, because
+            // its outermost object or list does not end before.
             let Ok(offset_32) = u32::try_from(offset) else { break };
             match bytes[offset] {
                 b'"' => {
@@ -39,7 +40,7 @@ impl ContainerIndex {
                     let (start, length) = &mut containers[position];
                     *length = offset_32 - *start + 1;
                     if *length < LONG_BYTES {
-                        // Everything inside it is shorter, too, and has been removed.
+                        // All objects and lists inside it are shorter, and have been removed.
                         containers.truncate(position);
                     }
                 }
@@ -47,7 +48,7 @@ impl ContainerIndex {
             }
             offset += 1;
         }
-        // Those that have not ended have no length.
+        // Objects and lists that have not ended have no length.
         open.first().inspect(|position| containers.truncate(**position));
         Self { text_address: bytes.as_ptr().addr(), containers }
     }

@@ -41,13 +41,13 @@ impl<'t> Key<'t> {
         self.raw_name() == name
     }
 
-    /// The name between the quotes, with its escapes.
+    /// Returns the name between the quotes, with its escapes.
     #[must_use]
     pub fn raw_name(self) -> &'t str {
         &self.0[1..self.0.len() - 1]
     }
 
-    /// The name with its escapes decoded.
+    /// Returns the name with its escapes decoded.
     #[must_use]
     pub fn name(self) -> Cow<'t, str> {
         decoded(self.0)
@@ -59,19 +59,19 @@ impl<'t> Key<'t> {
 }
 
 impl<'t> View<'t> {
-    /// A view of `text`, which must be one value of checked JSON without whitespace. `index` is the
-    /// index of this text.
+    /// Creates a view of `text`, which must be one value of checked JSON without whitespace.
+    /// `index` is the index of this text.
     pub(super) fn of_checked(text: &'t str, index: &'t ContainerIndex) -> Self {
         Self { text, index }
     }
 
-    /// The text of the value.
+    /// Returns the text of the value.
     #[must_use]
     pub fn as_json(self) -> &'t str {
         self.text
     }
 
-    /// The type of the value.
+    /// Returns the type of the value.
     #[must_use]
     pub fn kind(self) -> Kind {
         match self.text.as_bytes().first() {
@@ -84,7 +84,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The value, if it is a string.
+    /// Returns the value, if it is a string.
     #[must_use]
     pub fn as_text(self) -> Option<Cow<'t, str>> {
         (self.kind() == Kind::Text).then(|| decoded(self.text))
@@ -96,13 +96,13 @@ impl<'t> View<'t> {
         self.kind() == Kind::Text && &self.text[1..self.text.len() - 1] == text
     }
 
-    /// The value, if it is a number.
+    /// Returns the value, if it is a number.
     #[must_use]
     pub fn as_number(self) -> Option<f64> {
         (self.kind() == Kind::Number).then(|| self.text.parse().ok()).flatten()
     }
 
-    /// The fields of an object in their order. A value of another type has no fields.
+    /// Iterates over the fields of an object in their order. A value of another type has no fields.
     pub fn fields(self) -> impl Iterator<Item = (Key<'t>, View<'t>)> {
         let mut parts = self.parts(Kind::Object);
         core::iter::from_fn(move || {
@@ -111,29 +111,30 @@ impl<'t> View<'t> {
         })
     }
 
-    /// The entries of a list. A value of another type has no entries.
+    /// Iterates over the entries of a list. A value of another type has no entries.
     pub fn entries(self) -> impl Iterator<Item = View<'t>> {
         self.parts(Kind::List).map(move |text| View { text, index: self.index })
     }
 
-    /// The value of a field of an object. If the name occurs several times, it is the last value.
+    /// Returns the value of a field of an object. If the name occurs several times, the last value
+    /// is returned. `None` for a missing field, and for a value that is not an object.
     #[must_use]
     pub fn get(self, name: &str) -> Option<View<'t>> {
         self.fields().filter(|(key, _)| key.is(name)).map(|(_, value)| value).last()
     }
 
-    /// The entries of the list in a field. A field of another type has no entries.
+    /// Iterates over the entries of the list in a field. A field of another type has no entries.
     pub fn list(self, name: &str) -> impl Iterator<Item = View<'t>> + use<'t> {
         self.get(name).into_iter().flat_map(View::entries)
     }
 
-    /// The value of a field, if it is a string.
+    /// Returns the value of a field, if it is a string.
     #[must_use]
     pub fn text(self, name: &str) -> Option<Cow<'t, str>> {
         self.get(name)?.as_text()
     }
 
-    /// The value as a tree. Use it only for values that are known to be small.
+    /// Returns the value as a tree. Use it only for values that are known to be small.
     #[must_use]
     pub fn to_value(self) -> Value {
         serde_json::from_str(self.text).unwrap_or_default()

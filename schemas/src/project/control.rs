@@ -26,7 +26,7 @@ pub enum Control {
 }
 
 impl Control {
-    /// Position of the change, in ticks from the start of its item.
+    /// Returns the position of the change, in ticks from the start of its item.
     pub fn tick(&self) -> u32 {
         match self {
             Self::Cc(control) => control.tick,

@@ -69,7 +69,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// The MIDI velocity, 1 to 127.
+    /// Returns the MIDI velocity, 1 to 127.
     pub fn midi_velocity(&self) -> u8 {
         (self.velocity * 127.0 + 0.5).clamp(1.0, 127.0) as u8
     }

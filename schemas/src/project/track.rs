@@ -61,7 +61,7 @@ pub struct Track {
 }
 
 impl Track {
-    /// An empty track with fader and pan in their neutral positions.
+    /// Creates an empty track with fader and pan in their neutral positions.
     pub fn new(id: impl Into<String>, kind: TrackKind) -> Self {
         Self {
             id: id.into(),
@@ -83,7 +83,7 @@ impl Track {
         }
     }
 
-    /// The track's MIDI items in the order in which they begin.
+    /// Returns the track's MIDI items in the order in which they begin.
     pub fn midi_items(&self) -> Vec<&MidiItem> {
         let mut items: Vec<&MidiItem> = self
             .items
@@ -223,7 +223,7 @@ pub enum EffectType {
 pub struct AutomationLane {
     /// `volume_db`, `pan`, `send/` and the id of the bus, or `effect_id/parameter_id`.
     pub target: String,
-    /// The parameter's values.
+    /// The control points of the lane.
     pub points: Vec<AutomationPoint>,
     /// Unknown fields.
     #[serde(flatten)]

@@ -11,7 +11,8 @@ use crate::project::{AutomationCurve, AutomationLane, AutomationPoint, Send};
 const LEVEL_RANGE_DB: [f64; 2] = [gain::FADER_FLOOR_DB, 24.0];
 
 impl Builder<'_> {
-    /// Compiles the lanes with known targets. `pointer` is the JSON pointer to `lanes`.
+    /// Compiles the lanes with known targets and reports the other lanes. `pointer` is the JSON
+    /// pointer to `lanes`.
     pub(super) fn automation(
         &mut self,
         lanes: &[AutomationLane],
@@ -61,7 +62,7 @@ impl Builder<'_> {
     }
 }
 
-/// The range of an automation target, in the target's unit.
+/// Returns the range of an automation target, in the target's unit.
 fn range(target: AutomationTarget, effects: &[EffectSettings]) -> [f64; 2] {
     match target {
         AutomationTarget::Volume | AutomationTarget::Send(_) => LEVEL_RANGE_DB,

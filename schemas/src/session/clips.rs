@@ -51,7 +51,7 @@ impl Builder<'_> {
         self.length_frames = self.length_frames.max(frame);
     }
 
-    /// The audio items of a track, in the track's order.
+    /// Returns the audio items of a track, in the track's order.
     fn indexed_items<'t>(&mut self, track: &'t Track) -> Vec<IndexedItem<'t>> {
         let audio = |(index, item): (usize, &'t Item)| match item {
             Item::Audio(item) => Some((index, item)),
@@ -91,7 +91,7 @@ impl Builder<'_> {
     }
 }
 
-/// The id of an item's audio file.
+/// Returns the id of an item's audio file; `None` if the item has no file.
 pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
     item.source.server_file_id.as_deref().or(item.server_file_id.as_deref())
 }

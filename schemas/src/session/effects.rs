@@ -9,7 +9,8 @@ use super::media::LeftOutReason;
 use crate::project::{Effect, EffectType};
 
 impl Builder<'_> {
-    /// Compiles the effects that the engine has. `pointer` is the JSON pointer to `effects`.
+    /// Compiles the effects that the engine has and reports the others. `pointer` is the JSON
+    /// pointer to `effects`.
     pub(super) fn effects(&mut self, effects: &[Effect], pointer: &str) -> Vec<EffectSettings> {
         let mut compiled = Vec::with_capacity(effects.len());
         for (index, effect) in effects.iter().enumerate() {
@@ -53,7 +54,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The audio slot of an effect's impulse response.
+    /// Returns the audio slot of an effect's impulse response. Reports a missing or too long file
+    /// and returns `None`.
     fn impulse(&mut self, file_id: &str, kind: &EffectKind, pointer: &str) -> Option<u32> {
         let audio = self.media.audio(file_id);
         let rate_hz = self.clock.sample_rate_hz;
@@ -68,7 +70,8 @@ impl Builder<'_> {
         None
     }
 
-    /// The values of all parameters of an effect; parameters without a value have their defaults.
+    /// Returns the values of all parameters of an effect; parameters without a value have their
+    /// defaults.
     fn values(&mut self, effect: &Effect, kind: &EffectKind, pointer: &str) -> Vec<f64> {
         let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
         for (id, value) in &effect.params {
@@ -77,7 +80,7 @@ impl Builder<'_> {
                 Some(index) => {
                     let parameter = &kind.parameters[index];
                     match parameter_value(parameter, value) {
-                        None => Some(LeftOutReason::InvalidValue),
+                        None => Some(LeftOutReason::InvalidValue { expected: expected_values(parameter) }),
                         Some(value) => {
                             values[index] = parameter.clamp(value);
                             LeftOutReason::of_range(value, [parameter.min, parameter.max])
@@ -93,14 +96,14 @@ impl Builder<'_> {
     }
 }
 
-/// The kind of a built-in effect, if this version has it.
+/// Returns the kind of a built-in effect; `None` for a plugin or an unknown effect.
 fn built_in(effect: &Effect) -> Option<&'static EffectKind> {
     let name = effect.name.as_deref().filter(|_| effect.effect_type == EffectType::Builtin)?;
     effect_kind(name)
 }
 
-/// The number that a parameter is set to. Switches also accept true and false, and choices their
-/// names. The number may be out of range.
+/// Returns the number that a parameter is set to. Switches also accept true and false, and choices
+/// their names. The number may be out of range. `None` for a value of the wrong type.
 fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
     match (value, parameter.scale) {
         (Value::Number(number), _) => number.as_f64(),
@@ -112,7 +115,19 @@ fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
     }
 }
 
-/// A name, escaped for a JSON pointer.
+/// Describes the values that a parameter accepts.
+fn expected_values(parameter: &Parameter) -> String {
+    match parameter.scale {
+        Scale::Switch => "true, false or a number".into(),
+        Scale::Choice(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+            format!("a number or one of {}", names.join(", "))
+        }
+        Scale::Linear | Scale::Logarithmic => "a number".into(),
+    }
+}
+
+/// Returns a name, escaped for a JSON pointer.
 pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

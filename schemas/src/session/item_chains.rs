@@ -108,7 +108,8 @@ impl<'a> ItemChains<'a> {
 }
 
 impl Clock {
-    /// Frames of a file, converted to the session's sample rate and rounded.
+    /// Converts a number of frames of a file to the session's sample rate, rounded to the nearest
+    /// number.
     pub(super) fn frames_of_file(&self, frames: u64, file_rate_hz: u32) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         let scaled = (u128::from(frames) * rate_hz + file_rate_hz / 2) / file_rate_hz;
@@ -128,15 +129,15 @@ impl Clock {
         u64::try_from(scaled / file_rate_hz).unwrap_or(u64::MAX).saturating_add(round_up)
     }
 
-    /// Maximum distance between the end of an item and the start of its continuation, in frames of
-    /// the session. It is the sum of five rounding errors: of two ticks, of two source positions,
-    /// and of the length between them.
+    /// Returns the maximum distance between the end of an item and the start of its continuation,
+    /// in frames of the session. It is the sum of five rounding errors: of two ticks, of two source
+    /// positions, and of the length between them.
     fn max_gap_frames(&self, file_rate_hz: u32) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         ((2 * rate_hz + 3 * file_rate_hz) / (2 * file_rate_hz)) as u64
     }
 
-    /// The sample rates of the session and of a file.
+    /// Returns the sample rates of the session and of a file, in hertz.
     fn rates(&self, file_rate_hz: u32) -> (u128, u128) {
         (self.sample_rate_hz.into(), file_rate_hz.max(1).into())
     }

@@ -1,4 +1,4 @@
-//! Slots of a project's banks and audio files, and reports of omitted parts.
+//! Slots of a project's banks and audio files, and reports of parts that are left out or changed.
 
 /// Audio in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +62,11 @@ pub enum LeftOutReason {
         id: String,
     },
     /// A value of the wrong type for its parameter, such as an unknown name of a choice.
-    #[error("the value has the wrong type for this parameter, or is not one of its choices")]
-    InvalidValue,
+    #[error("the value of this parameter must be {expected}")]
+    InvalidValue {
+        /// Values that the parameter accepts.
+        expected: String,
+    },
     /// A number out of range, which is clamped.
     #[error("{value:?} is outside the range {} to {}; {clamped} is used instead", .range[0], .range[1])]
     OutOfRange {
@@ -97,7 +100,7 @@ pub enum LeftOutReason {
     #[error("the audio file is missing")]
     MissingAudio,
     /// An impulse response that is longer than its effect allows.
-    #[error("the impulse response lasts {secs:.2} s; the limit is {max_secs} s")]
+    #[error("the impulse response lasts {secs:.5} s; the limit is {max_secs} s")]
     LongImpulse {
         /// The length of the impulse response in seconds.
         secs: f64,

@@ -35,7 +35,7 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, violations: &m
     }
 }
 
-/// The type that a parameter requires; `None` if the value has that type.
+/// Returns the type that a parameter requires; `None` if the value has that type.
 fn required_type(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
     match (parameter.scale, value.kind()) {
         (_, Kind::Number) | (Scale::Switch, Kind::Boolean) | (Scale::Choice(_), Kind::Text) => None,

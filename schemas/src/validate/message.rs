@@ -3,6 +3,7 @@
 use serde_json::{Number, Value};
 
 use crate::json::{Kind, View};
+use crate::schema::Rule;
 
 /// Maximum length of an excerpt of an offending value in a message, in characters.
 const EXCERPT_CHARS: usize = 60;
@@ -41,17 +42,30 @@ pub(super) fn missing(name: &str) -> String {
     format!("the required field \"{name}\" is missing")
 }
 
-/// The message for a value that matches none of the allowed forms.
-pub(super) fn no_such_form(view: View<'_>) -> String {
-    format!("{} is not allowed here", excerpt(view))
+/// Returns the message for a value that matches none of the allowed forms.
+pub(super) fn no_such_form<'r>(view: View<'_>, forms: impl Iterator<Item = &'r Rule>) -> String {
+    let forms: Vec<String> = forms.map(description).collect();
+    format!("{} is not {}", excerpt(view), forms.join(" or "))
 }
 
-/// The message for a field `type` that names none of the allowed forms.
-pub(super) fn no_such_type(kind: View<'_>) -> String {
-    format!("{} is not one of the types that are allowed here", excerpt(kind))
+/// Describes the values that a rule allows.
+fn description(rule: &Rule) -> String {
+    match (&rule.choices, &rule.minimum, &rule.maximum) {
+        (Some((choices, _)), ..) => {
+            let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
+            format!("one of {}", choices.join(", "))
+        }
+        (None, Some(minimum), Some(maximum)) => format!("a number from {minimum} to {maximum}"),
+        _ => format!("of type {}", rule.types.join(" or ")),
+    }
 }
 
-/// A short description or the start of a value.
+/// Returns the message for a field `type` with none of the allowed `types`, which are JSON.
+pub(super) fn no_such_type(kind: View<'_>, types: &[String]) -> String {
+    format!("{} is not one of {}", excerpt(kind), types.join(", "))
+}
+
+/// Returns a number or a truth value, the start of a text, or the type of a list or an object.
 pub(super) fn excerpt(view: View<'_>) -> String {
     match view.kind() {
         Kind::List => "a list".into(),

@@ -40,7 +40,7 @@ enum InviteState {
 pub(super) struct Invite {
     /// Id, a UUID.
     id: String,
-    /// State.
+    /// Whether the invitation can be used, was used or has expired.
     state: InviteState,
     /// Role of the created account.
     role: Role,
@@ -54,7 +54,7 @@ pub(super) struct Invite {
     expires_at: String,
     /// When the invitation was used, RFC 3339; null if it was not.
     used_at: Option<String>,
-    /// Name of the account that was created with the invitation.
+    /// Name of the account that was created with the invitation; null if it was not used.
     used_by: Option<String>,
 }
 
@@ -163,10 +163,13 @@ fn check_lifetime_and_note(new: &NewInvite) -> ApiResult<()> {
             ),
         ));
     }
-    if new.note.chars().count() > NOTE_MAX_CHARS || new.note.chars().any(char::is_control) {
+    let chars = new.note.chars().count();
+    if chars > NOTE_MAX_CHARS || new.note.chars().any(char::is_control) {
         return Err(ApiError::bad_request(
             "bad_note",
-            format!("`note` is invalid; expected at most {NOTE_MAX_CHARS} printable characters."),
+            format!(
+                "`note` has {chars} characters; expected at most {NOTE_MAX_CHARS}, and no control characters."
+            ),
         ));
     }
     Ok(())

@@ -51,7 +51,7 @@ pub(super) struct Storage {
     audio_disk_bytes: u64,
     /// Size of all uploaded SoundFonts in bytes; identical files count once.
     soundfont_disk_bytes: u64,
-    /// All finished exports and stems, in bytes.
+    /// Size of all finished exports and stems in bytes.
     render_disk_bytes: u64,
     /// Free space of the disk in bytes; null if the system does not report it.
     free_bytes: Option<u64>,

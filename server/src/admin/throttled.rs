@@ -36,8 +36,8 @@ pub(super) async fn list(
 /// The number of deleted counters.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Lifted {
-    /// Entries of failed log-ins, one for each account at each address, and one for the
-    /// registrations from an address.
+    /// Number of deleted counters: one for the failed log-ins of each account at each address, and
+    /// one for the registrations from an address.
     lifted: u64,
 }
 

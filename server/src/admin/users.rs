@@ -33,7 +33,7 @@ pub(super) struct Account {
     disabled: bool,
     /// Whether the user must change the password before any other operation.
     must_change_password: bool,
-    /// Whether the account has a password; the desktop's administrator begins without one.
+    /// Whether the account has a password; in `standalone`, the administrator has none at first.
     has_password: bool,
     /// When the account was created, RFC 3339.
     created_at: String,
@@ -108,8 +108,8 @@ pub(super) async fn read(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewUser {
-    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
-    /// matter.
+    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`, beginning with a
+    /// letter or a digit; case does not matter.
     #[schema(pattern = r"^\s*[A-Za-z0-9._+@-]{2,64}\s*$")]
     username: String,
     /// Role of the user; `user` by default.
@@ -225,7 +225,7 @@ async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &Us
 }
 
 /// Gives an account a generated password, which must be changed at the next log-in. Its tokens and
-/// API keys end.
+/// API keys end, and its unused invitations are deleted.
 #[utoipa::path(post, path = "/admin/users/{id}/reset-password", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(("id", description = "Id of the account")),
     responses((status = 200, body = ProvidedUser), CommonErrors))]

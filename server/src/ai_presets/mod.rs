@@ -50,7 +50,7 @@ pub struct PromptTemplate {
     pub variables: Vec<String>,
     /// When the template was stored, RFC 3339.
     pub created_at: String,
-    /// When the template was last changed, RFC 3339.
+    /// When the template was last replaced, RFC 3339. Setting only `favourite` does not count.
     pub updated_at: String,
 }
 

@@ -5,7 +5,7 @@ use utoipa::IntoParams;
 
 use crate::searches;
 
-/// Which templates a list shows.
+/// Selects the templates of a list.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TemplateQuery {

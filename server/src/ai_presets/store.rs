@@ -126,7 +126,7 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Pr
     row.as_ref().map(from_row).transpose()
 }
 
-/// Returns templates, the most recently created first.
+/// Returns at most `count` templates, the most recently created first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,

@@ -1,8 +1,8 @@
 //! Fills in the variables of templates, written as `{{name}}`.
 //!
-//! A name has 1 to 64 ASCII letters, digits or `_`, and does not begin with a digit. Spaces around
-//! the name are allowed. Anything else between braces is text. Values are text too: braces in them
-//! have no meaning.
+//! A name has 1 to 64 ASCII letters, digits or `_`, and does not begin with a digit. Spaces and
+//! tabs around the name are allowed. Anything else between braces is text. Values are text too:
+//! braces in them have no meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 

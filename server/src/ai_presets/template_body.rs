@@ -33,7 +33,7 @@ pub(super) struct TemplateBody {
 }
 
 impl TemplateBody {
-    /// Trims and checks the template, for storing.
+    /// Trims the title and the keywords, and checks the template.
     ///
     /// # Errors
     /// 400 `invalid_template` with all invalid values.
@@ -42,11 +42,12 @@ impl TemplateBody {
         let mut fault = |pointer: String, detail: String| errors.push(FieldError { pointer, detail });
         self.title = self.title.trim().to_owned();
         if !is_printable(&self.title, TITLE_MAX_CHARS) {
-            fault("/title".to_owned(), format!("expected 1 to {TITLE_MAX_CHARS} printable characters"));
+            fault("/title".to_owned(), unprintable_text(&self.title, TITLE_MAX_CHARS));
         }
         let chars = self.body.chars().count();
         if self.body.trim().is_empty() || chars > BODY_MAX_CHARS {
-            let detail = format!("expected 1 to {BODY_MAX_CHARS} characters of text; it has {chars}");
+            let detail =
+                format!("expected 1 to {BODY_MAX_CHARS} characters, not only spaces; the text has {chars}");
             fault("/body".to_owned(), detail);
         }
         if self.keywords.len() > KEYWORDS_MAX {
@@ -58,8 +59,7 @@ impl TemplateBody {
         for (index, keyword) in self.keywords.iter_mut().enumerate() {
             *keyword = keyword.trim().to_owned();
             if !is_printable(keyword, KEYWORD_MAX_CHARS) {
-                let detail = format!("expected 1 to {KEYWORD_MAX_CHARS} printable characters");
-                fault(format!("/keywords/{index}"), detail);
+                fault(format!("/keywords/{index}"), unprintable_text(keyword, KEYWORD_MAX_CHARS));
             } else if !seen.insert(keyword.to_lowercase()) {
                 fault(format!("/keywords/{index}"), format!("`{keyword}` occurs twice"));
             }
@@ -69,6 +69,12 @@ impl TemplateBody {
             format!("The template is not valid. The first error is at {}: {}", first.pointer, first.detail);
         Err(ApiError::Invalid { code: "invalid_template", detail, errors })
     }
+}
+
+/// Returns the error text for a text that is not [`is_printable`].
+fn unprintable_text(text: &str, max_chars: usize) -> String {
+    let chars = text.chars().count();
+    format!("expected 1 to {max_chars} printable characters; the text has {chars} characters")
 }
 
 fn is_printable(text: &str, max_chars: usize) -> bool {

@@ -23,6 +23,9 @@ const EVENT_END_MAX_BYTES: usize = 4;
 /// when the client does not read.
 const EVENT_STREAM_BYTES: u64 = 512 * 1024;
 
+/// Maximum length of a media type in an error text, in characters.
+const MEDIA_TYPE_SHOWN_MAX_CHARS: usize = 100;
+
 /// Media types of answers that are passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -35,7 +38,8 @@ impl Kind {
         if response.headers().contains_key(header::CONTENT_ENCODING) {
             return Err(ApiError::BadGateway {
                 code: "ai_failed",
-                detail: "The language-model service sent a compressed response.".to_owned(),
+                detail: "The language-model service sent a compressed response, which the proxy cannot read."
+                    .to_owned(),
             });
         }
         let kind = response.headers().get(header::CONTENT_TYPE);
@@ -43,9 +47,12 @@ impl Kind {
         match kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
             "application/json" => Ok(Self::Json),
             "text/event-stream" => Ok(Self::Events),
-            _ => Err(ApiError::BadGateway {
+            other => Err(ApiError::BadGateway {
                 code: "ai_failed",
-                detail: "The language-model service sent neither JSON nor events.".to_owned(),
+                detail: format!(
+                    "The language-model service sent `{}`; expected `application/json` or `text/event-stream`.",
+                    other.chars().take(MEDIA_TYPE_SHOWN_MAX_CHARS).collect::<String>()
+                ),
             }),
         }
     }

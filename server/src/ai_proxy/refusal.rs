@@ -1,11 +1,16 @@
 //! Errors for users when the language-model service fails or refuses a request.
 
+use std::time::Duration;
+
 use futures_util::StreamExt as _;
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 
 use crate::config::Secret;
 use crate::error::ApiError;
+
+/// Time limit for connecting to the service.
+pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
 /// Maximum number of bytes of a refusal that are read.
 const REFUSAL_MAX_BYTES: usize = 64 * 1024;
@@ -23,7 +28,15 @@ pub(super) fn unanswered(error: &reqwest::Error) -> ApiError {
     if error.is_timeout() {
         return ApiError::GatewayTimeout {
             code: "ai_timeout",
-            detail: "The language-model service did not respond in time (SF_AI_TIMEOUT_SECS).".to_owned(),
+            detail: match error.is_connect() {
+                true => format!(
+                    "No connection to the language-model service was made within {} seconds.",
+                    CONNECT_WITHIN.as_secs()
+                ),
+                false => {
+                    "The language-model service did not respond in time (SF_AI_TIMEOUT_SECS).".to_owned()
+                }
+            },
         };
     }
     ApiError::BadGateway {
@@ -85,7 +98,8 @@ pub(super) async fn refused(response: Response, key: Option<&Secret>) -> ApiErro
     }
 }
 
-/// Returns the message of a refusal, without the key.
+/// Returns the message of a refusal, without the key. Returns an empty text if the refusal has no
+/// message or exceeds [`REFUSAL_MAX_BYTES`].
 async fn message(response: Response, key: Option<&Secret>) -> String {
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();

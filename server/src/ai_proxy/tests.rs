@@ -228,7 +228,7 @@ async fn failures_of_the_service_are_reported_without_the_key() {
         ("breaks", 502, "ai_failed", "boom"),
         ("bad-key", 502, "ai_key_refused", "administrator"),
         ("redirects", 502, "ai_failed", "307"),
-        ("page", 502, "ai_failed", "neither JSON"),
+        ("page", 502, "ai_failed", "sent `text/html`"),
         ("compressed", 502, "ai_failed", "compressed"),
         ("large", 502, "ai_answer_too_large", "2000"),
         ("silent", 504, "ai_timeout", "SF_AI_TIMEOUT_SECS"),

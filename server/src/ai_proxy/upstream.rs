@@ -13,9 +13,6 @@ use crate::fair_bytes::FairBytes;
 /// Maximum memory for answers that are being read, in bytes.
 const READING_MAX_BYTES: u64 = 96 * 1024 * 1024;
 
-/// Time limit for connecting.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
-
 /// The proxy to language models. `None` if the administrator has not set up a service.
 #[derive(Debug)]
 pub struct AiProxy(Option<Upstream>);
@@ -27,7 +24,7 @@ pub(super) struct Upstream {
     base: Url,
     key: Option<Secret>,
     models: Vec<String>,
-    /// Longest time without data from the service, and for a whole list.
+    /// Longest time without data from the service, and longest time for a whole list of models.
     silence_max: Duration,
     pub(super) answer_max_bytes: u64,
     /// Memory for answers that are being read. It is shared fairly between users.
@@ -59,14 +56,15 @@ impl AiProxy {
 
 impl Upstream {
     fn new(settings: &AiUpstream) -> reqwest::Result<Self> {
-        // This fails if another part has already installed a provider, which does no harm.
+        // This fails if another part of the program has already installed a provider, which does no
+        // harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let silence_max = Duration::from_secs(settings.silence_max_secs);
         let client = Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
             .referer(false)
-            .connect_timeout(CONNECT_WITHIN)
+            .connect_timeout(refusal::CONNECT_WITHIN)
             .read_timeout(silence_max)
             .user_agent(concat!("songfoundry/", env!("CARGO_PKG_VERSION")))
             .build()?;

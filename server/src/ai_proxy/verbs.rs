@@ -34,7 +34,7 @@ pub(super) struct ModelList {
 /// If `stream` is true, the answer is a stream of events. A failure during the stream is sent as an
 /// event `error` with a problem.
 #[utoipa::path(post, path = "/ai_proxy/v1/chat/completions", tag = "ai_proxy",
-    request_body(content = Object, description = "The request as in OpenAI's `chat/completions`: `model`, `messages` and so on"),
+    request_body(content = Object, description = "The request as in OpenAI's `chat/completions`, with `model`, `messages` and other fields"),
     responses((status = 200, description = "The answer", body = Object),
         (status = 429, description = "The service gets too many requests", body = Problem,
             content_type = "application/problem+json"),
@@ -88,7 +88,8 @@ pub(super) async fn models(State(state): State<AppState>, user: CurrentUser) -> 
     let Some(Value::Array(mut data)) = list.get_mut("data").map(Value::take) else {
         return Err(ApiError::BadGateway {
             code: "ai_failed",
-            detail: "The language-model service did not send a list of models.".to_owned(),
+            detail: "The language-model service did not send a list of models; expected an object with a list `data`."
+                .to_owned(),
         });
     };
     data.retain(|model| model["id"].as_str().is_some_and(|id| upstream.allows(id)));

@@ -101,9 +101,9 @@ pub(super) fn import(
         runtime.block_on(store::insert(&state.db, owner_id, &name, &content))?
     };
     deleted::fit_quota(state, runtime, owner_id)?;
-    let found = runtime
-        .block_on(store::by_content(&state.db, owner_id, &sha256))?
-        .ok_or_else(|| ApiError::internal(anyhow::anyhow!("a file is missing right after it was stored")))?;
+    let found = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?.ok_or_else(|| {
+        ApiError::internal(anyhow::anyhow!("the file {sha256} is missing after its import"))
+    })?;
     Ok(Imported { file: found.file, already_there: !is_new })
 }
 
@@ -151,7 +151,7 @@ pub(super) fn receive_content(
         if !observer(0.0) {
             return Err(ApiError::Conflict {
                 code: "cancelled",
-                detail: "The import was cancelled.".to_owned(),
+                detail: format!("The import of `{name}` was cancelled."),
             });
         }
     }
@@ -293,9 +293,10 @@ impl DecodeContext<'_> {
                 }
             }
             Failure::Refused(refusal) => refused(&received.name, refusal),
-            Failure::Cancelled => {
-                ApiError::Conflict { code: "cancelled", detail: "The upload was cancelled.".to_owned() }
-            }
+            Failure::Cancelled => ApiError::Conflict {
+                code: "cancelled",
+                detail: format!("Decoding `{}` was cancelled.", received.name),
+            },
             Failure::Io(error) => error.into(),
         })?;
         Ok(Decoded { report, samples, peaks })

@@ -15,7 +15,7 @@ pub(crate) const WAITING: FileKind = FileKind { folder: FOLDER, extensions: &[im
 /// Files of unfinished resumable uploads.
 pub(crate) const PARTS: FileKind = FileKind { folder: resumable::FOLDER, extensions: &["part"] };
 
-/// Returns every file that the database refers to.
+/// Returns the files that the audio tables refer to, except those that wait for a task.
 ///
 /// # Errors
 /// If the query fails.

@@ -23,10 +23,10 @@ pub(crate) struct Findings<'f> {
     pub(crate) has_compared_hashes: bool,
 }
 
-/// Decodes originals again whose samples or peaks are faulty, and returns the repaired files. Marks
-/// faulty originals, so that the next upload of the same bytes replaces them. Computes missing
-/// hashes. Removes copies at another rate that are faulty or have no hash; the next request for
-/// such a copy makes it again. Blocks.
+/// Decodes originals again whose samples or peaks are faulty, and returns the names of the repaired
+/// and removed files. Marks faulty originals, so that the next upload of the same bytes replaces
+/// them. Computes missing hashes. Removes copies at another rate that are faulty or have no hash;
+/// the next request for such a copy makes it again. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails. Files that can no longer be decoded stay unchanged.

@@ -1,7 +1,7 @@
 //! Audio files: uploads, their decoded copies, waveforms and measurements.
 //!
 //! *Audio content* is the bytes of an uploaded file, identified by their SHA-256. The service
-//! stores these bytes unchanged, and with them a decoded copy (32-bit float WAV at the rate of the
+//! stores these bytes unchanged. It also stores a decoded copy (32-bit float WAV at the rate of the
 //! file, mono or stereo) and its peaks. Together they are the *stored audio*. All files with the
 //! same bytes, of all users, share the stored audio. A user has at most one file with the same
 //! bytes. The quota counts the size of the stored audio of each file, decoded copies included, and
@@ -144,7 +144,8 @@ impl Audio {
     }
 
     /// Reads the headers of files, in the order of `files`. An entry is `None` if the file is not
-    /// supported audio. Blocks until all headers are read, or until `is_wanted` returns false.
+    /// supported audio. Blocks until all headers are read, 20 seconds have passed, or `is_wanted`
+    /// returns false. Entries that were not read are `None`.
     ///
     /// # Errors
     /// If the process that reads the headers cannot be started.

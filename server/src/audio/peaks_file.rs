@@ -34,7 +34,7 @@ impl Shape {
         })
     }
 
-    /// Size of the whole file in bytes.
+    /// Returns the size of the whole file in bytes.
     pub(super) fn file_bytes(self) -> u64 {
         self.level_start_bytes(LEVELS)
     }
@@ -89,7 +89,7 @@ impl<W: Write> PeaksWriter<W> {
     }
 }
 
-/// Reads `count` pixels of one level, from the pixel `start` on. They must exist.
+/// Reads `count` pixels of one level, from the pixel `start` on. These pixels must exist.
 pub(super) fn read(
     mut source: impl Read + Seek,
     shape: Shape,

@@ -16,7 +16,7 @@ pub(super) struct UploadQuery {
     pub(super) asynchronous: bool,
 }
 
-/// Which files a list shows.
+/// Selects the files of a list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListQuery {

@@ -28,8 +28,8 @@ pub(super) fn key(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
 }
 
 /// Opens the samples of a file at a rate as a 32-bit float WAV file, mono or stereo. The samples
-/// begin at byte 116. The first request for a rate other than the file's converts and stores a
-/// copy.
+/// begin at byte [`dsp_core::wav::FLOAT_HEADER_BYTES`]. The first request for a rate other than the
+/// file's converts and stores a copy.
 pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_hz: u32) -> ApiResult<File> {
     let report = &found.content.report;
     let sha256 = &found.content.sha256;

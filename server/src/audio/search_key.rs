@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Returns a text in the form in which texts are compared: in lower case and composed (Unicode
-/// Standard Annex 15, form C), because operating systems encode letters with accents differently.
+/// Standard Annex 15, form C). Operating systems encode letters with accents differently.
 pub(super) fn search_key(text: &str) -> String {
     text.nfc().collect::<String>().to_lowercase()
 }

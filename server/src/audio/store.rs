@@ -47,7 +47,8 @@ impl Content {
         self.samples_sha256.is_empty() || self.peaks_sha256.is_empty()
     }
 
-    /// Number of bytes on the disk.
+    /// Returns the size of the original, the decoded copy and the peaks in bytes, without copies at
+    /// other rates.
     pub(super) fn stored_bytes(&self) -> u64 {
         self.size_bytes + self.samples_bytes + self.peaks_bytes
     }
@@ -319,7 +320,7 @@ pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Erro
         .collect()
 }
 
-/// Which files a list shows.
+/// Selects the files of a list.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     /// Part of the name, in the form of [`search_key`].

@@ -108,8 +108,8 @@ pub(crate) fn decode_file(
     Ok(StoredSamples::new(samples, report)?)
 }
 
-/// Measures a file for the command line. Its decoded copy is in the system's folder for temporary
-/// files meanwhile.
+/// Measures a file for the command line. During the measurement, its decoded copy is in the
+/// system's folder for temporary files.
 ///
 /// # Errors
 /// Those of [`decode_file`].
@@ -145,7 +145,7 @@ fn decode(
     Ok((File::open(folder.path().join("samples"))?, report))
 }
 
-/// Returns a refusal as a sentence about the file.
+/// Returns a refusal as a clause about the file, without a full stop.
 fn in_words(refusal: Refusal) -> String {
     match refusal {
         Refusal::Unsupported(why) | Refusal::Malformed(why) | Refusal::Limit(why) => format!("it {why}"),

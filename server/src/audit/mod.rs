@@ -28,7 +28,7 @@ const TARGET_MAX_CHARS: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum Via {
-    /// The actor was on this machine.
+    /// The actor was on this machine and sent no token or API key.
     Local,
     /// The actor had a token from a log-in.
     Token,
@@ -77,7 +77,7 @@ impl Who {
 
 macro_rules! actions {
     ($($(#[$about:meta])* $name:ident = $text:literal,)*) => {
-        /// What was done.
+        /// The kind of an action in the audit log.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum Action {
@@ -167,7 +167,8 @@ pub struct Entry {
     pub action: String,
     /// Id of the account that acted; null without a log-in.
     pub actor_id: Option<String>,
-    /// Name of the account that acted, at the time of the action.
+    /// Name of the account that acted, at the time of the action; `nobody` or `command line`
+    /// without an account.
     pub actor: String,
     /// Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`.
     #[schema(value_type = Via)]

@@ -21,7 +21,8 @@ pub(super) struct Me {
     /// The account of the caller.
     #[serde(flatten)]
     user: UserView,
-    /// Whether the caller is trusted as local. If so, logging out has no effect.
+    /// Whether the caller is trusted as local. If so, the caller acts as the administrator without
+    /// a token, even after logging out.
     local: bool,
 }
 

@@ -122,7 +122,8 @@ fn clean_name(name: &str) -> ApiResult<&str> {
     Err(ApiError::bad_request(
         "bad_name",
         format!(
-            "The name of a key must have 1 to {NAME_MAX_CHARS} printable characters; this one has {chars}."
+            "The name of a key must have 1 to {NAME_MAX_CHARS} characters, and no control characters; this one has \
+             {chars} characters."
         ),
     ))
 }

@@ -8,8 +8,8 @@ use super::tokens::Tokens;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// The audience of these tokens (RFC 7519, section 4.1.3). Log-ins refuse them, because they lack
-/// the claims of a log-in.
+/// The audience of these tokens (RFC 7519, section 4.1.3). The service refuses them as log-in
+/// tokens, because they lack the claims of a log-in.
 const AUDIENCE: &str = "render";
 
 /// Claims of a link.

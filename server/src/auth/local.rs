@@ -12,8 +12,8 @@
 //! 4. the request is not HTTP/1.0, which proxies use and browsers do not;
 //! 5. no header that proxies add is present, with any value ([`super::proxy_headers`]), and no
 //!    `Connection: upgrade`;
-//! 6. there is exactly one `Host`, and it is a loopback address or (in `standalone`) another
-//!    address of this machine;
+//! 6. there is exactly one `Host`, and it is `localhost`, a loopback address or (in `standalone`)
+//!    another address of this machine;
 //! 7. `Origin`, if it is sent, equals the origin of this service exactly;
 //! 8. `Sec-Fetch-Site`, if it is sent, is `same-origin` or `none`.
 //!
@@ -57,8 +57,8 @@ pub enum NotLocal {
     /// every request.
     #[error("the request asks to upgrade the connection, as some proxies do (Connection: upgrade)")]
     Upgrade,
-    /// `Host` is missing, repeated, or does not name this machine.
-    #[error("the Host header does not name this machine by a loopback address")]
+    /// `Host` is missing, repeated, does not name this machine, or differs from the request line.
+    #[error("the Host header does not name this machine by `localhost` or a trusted address")]
     ForeignHost,
     /// `Origin` names another site.
     #[error("the Origin header names another site")]

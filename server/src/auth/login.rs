@@ -150,7 +150,7 @@ pub(super) async fn login(
     TokenAnswer::for_user(&state, &row).map(Json)
 }
 
-/// Renews the token.
+/// Issues a new token of the caller's log-in. The old token stays valid until it expires.
 #[utoipa::path(post, path = "/auth/refresh", tag = "auth", security(("bearer" = ["log_in"])),
     responses((status = 200, body = TokenAnswer), CommonErrors))]
 pub(super) async fn refresh(

@@ -28,7 +28,7 @@ pub struct Provided {
 /// the first log-in.
 ///
 /// # Errors
-/// 400 `bad_username`, `weak_password` or `password_too_long`; 409 `username_taken`.
+/// 400 `bad_username`, `weak_password` or `password_too_long`; 409 `username_taken`; 503 `busy`.
 pub async fn create_user(
     db: &Db,
     hasher: &Passwords,
@@ -48,10 +48,10 @@ pub async fn create_user(
 }
 
 /// Sets a new password, which must be changed at the next log-in. If `password` is `None`, one is
-/// generated. All tokens and API keys of the account end.
+/// generated. All tokens and API keys of the account end, and its unused invitations are deleted.
 ///
 /// # Errors
-/// 404 if there is no such account; 400 `weak_password` or `password_too_long`.
+/// 404 if there is no such account; 400 `weak_password` or `password_too_long`; 503 `busy`.
 pub async fn reset_password(
     db: &Db,
     hasher: &Passwords,
@@ -100,7 +100,8 @@ pub async fn user_named(db: &Db, username: &str) -> ApiResult<UserRow> {
     users::by_username(db, &name).await?.ok_or_else(|| ApiError::not_found("account", &name))
 }
 
-/// Returns accounts whose name contains `search`, the newest first. An empty `search` matches all.
+/// Returns at most `count` accounts whose name contains `search`, the newest first. An empty
+/// `search` matches all.
 ///
 /// # Errors
 /// If the query fails.
@@ -131,7 +132,8 @@ pub async fn change_user(
         Changed::Missing => Err(ApiError::not_found("account", id)),
         Changed::LastAdmin => Err(ApiError::Conflict {
             code: "last_admin",
-            detail: "This is the last administrator who can log in; create another one first.".to_owned(),
+            detail: "This account is the last administrator that is enabled; create another one first."
+                .to_owned(),
         }),
     }
 }
@@ -168,7 +170,7 @@ pub async fn create_invite(
     Ok(MadeInvite { code, row })
 }
 
-/// Returns invitations, the newest first.
+/// Returns at most `count` invitations, the newest first.
 ///
 /// # Errors
 /// If the query fails.

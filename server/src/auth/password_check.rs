@@ -17,7 +17,7 @@ pub(super) struct Claim {
     pub username: String,
     /// Password to check.
     pub password: String,
-    /// The client that sent the claim.
+    /// The client that sent the credentials.
     pub client: Client,
     /// Whether the request has a token of the account.
     pub has_session: bool,
@@ -34,7 +34,7 @@ pub(super) struct Checked {
     pub refusal: Option<ApiError>,
 }
 
-/// Checks a claim and counts the result.
+/// Checks credentials, and counts the result for the throttle.
 ///
 /// # Errors
 /// 503 `busy` if too many checks wait.

@@ -15,8 +15,8 @@ use crate::permits::Permits;
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
-/// Maximum number of hashes at the same time, for each kind of log-in and for registrations. It
-/// limits the memory.
+/// Maximum number of hashes at the same time, for each kind of log-in and for registrations. Each
+/// hash takes [`MEMORY_KIB`] of memory.
 const PARALLEL_HASHES: u32 = 2;
 const PARALLEL_REGISTRATIONS: u32 = 1;
 
@@ -38,10 +38,11 @@ pub const SCORE_ACCEPTED: u8 = 3;
 /// Hashes and verifies passwords in blocking threads, away from the async ones.
 #[derive(Debug, Clone)]
 pub struct Passwords {
-    /// Permits for accounts that have logged in from the address before, and for logged-in users.
+    /// Permits for accounts that have logged in from the client's address before, and for logged-in
+    /// users.
     known_accounts: Arc<Permits>,
-    /// Permits for accounts that have never logged in from the address. They are separate, so that
-    /// such attempts do not delay known accounts.
+    /// Permits for accounts that have never logged in from the client's address. They are separate,
+    /// so that such attempts do not delay known accounts.
     unknown_accounts: Arc<Permits>,
     /// Permits for registrations. They are separate, so that registrations do not delay log-ins.
     registrations: Arc<Permits>,
@@ -53,7 +54,8 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Computes the decoy hash. At most `waiting_max` requests wait for a hash.
+    /// Computes the decoy hash. At most `waiting_max` requests wait for the permits of each kind,
+    /// and at most 32 for strength checks.
     ///
     /// # Errors
     /// If hashing fails, which means that the parameters are wrong or that there are no random
@@ -97,7 +99,8 @@ impl Passwords {
     }
 
     /// Whether `password` matches the hash `stored`. Without a stored hash, returns false after the
-    /// same time. `is_known` says whether the account has logged in from the address before.
+    /// same time. `is_known` says whether the account has logged in from the client's address
+    /// before, or the request has a token of the account.
     ///
     /// # Errors
     /// 503 `busy` if too many requests wait.

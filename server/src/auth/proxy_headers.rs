@@ -5,7 +5,7 @@
 
 use axum::http::HeaderMap;
 
-/// Parts of names. The sources are RFC 7239 (`Forwarded`), its unregistered relatives
+/// Parts of names. The sources are RFC 7239 (`Forwarded`), the unregistered headers
 /// `X-Forwarded-*`, `Client-IP`, `X-Real-IP`, `X-ProxyUser-IP` and `WL-Proxy-Client-IP`, and the
 /// headers listed by IIS, WebLogic, Rackspace and OWASP ZAP. `forward` also covers the common
 /// misspellings `X-Forward-For` and `X-Forwarder-For`.

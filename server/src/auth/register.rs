@@ -21,8 +21,8 @@ use crate::state::AppState;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewAccount {
-    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
-    /// matter.
+    /// Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`, beginning with a
+    /// letter or a digit; case does not matter.
     #[schema(pattern = r"^\s*[A-Za-z0-9._+@-]{2,64}\s*$")]
     username: String,
     /// Password. It must have a score of 3 or more, and at most 1024 bytes.

@@ -52,14 +52,14 @@ pub(crate) async fn end_with_access(State(state): State<AppState>, request: Requ
     if access.has_ended() {
         return access.credentials.refusal().into_response();
     }
-    // Other answers are in memory, so they are sent at once.
+    // An answer whose size is known is in memory, so it is sent at once.
     match response.body().size_hint().exact() {
         Some(_) => response,
         None => response.map(|body| Body::new(CheckedBody::new(body, access))),
     }
 }
 
-/// What a caller has proved at the beginning of a request.
+/// The token or API key of a request.
 #[derive(Debug, Clone)]
 enum Credentials {
     Token(Claims),

@@ -36,7 +36,8 @@ pub struct Claims {
     pub exp: i64,
     /// Id of this token.
     pub jti: String,
-    /// Id of the log-in. Tokens that are renewed from each other have the same id.
+    /// Id of the log-in. Tokens that are renewed from each other have the same id. If it is
+    /// missing, `jti` is the id of the log-in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sid: Option<String>,
 }
@@ -155,7 +156,8 @@ fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
             let key = BASE64_URL_SAFE_NO_PAD.decode(text.trim());
             key.ok().filter(|key| key.len() >= 32).with_context(|| {
                 format!(
-                    "{} is not a signing key; delete it to get a new one (this ends all sessions)",
+                    "{} is not a signing key, which has at least 32 bytes in URL-safe base64; delete the file to get a \
+                     new key (this ends all sessions)",
                     path.display()
                 )
             })

@@ -8,6 +8,8 @@
 //! | [`LoggedIn`] | everybody that [`CurrentUser`] accepts, except by an API key |
 //! | [`Admin`] | administrators |
 //! | [`LoggedInAdmin`] | administrators, except by an API key |
+//! | [`AdminOrLocal`] | administrators, and callers on this machine with any account |
+//! | [`LoggedInAdminOrLocal`] | everybody that [`AdminOrLocal`] accepts, except by an API key |
 //!
 //! A leaked API key must not outlive its deletion, so no key may create keys or tokens, change
 //! passwords or manage accounts.
@@ -42,7 +44,7 @@ pub struct UserView {
     pub role: Role,
     /// Whether the user must change the password before any other operation.
     pub must_change_password: bool,
-    /// Whether the account has a password; the desktop's administrator begins without one.
+    /// Whether the account has a password; in `standalone`, the administrator has none at first.
     pub has_password: bool,
 }
 
@@ -321,7 +323,8 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     Ok(token.trim())
 }
 
-/// Returns the log-in of a genuine token in a request. The log-in may have been ended since.
+/// Returns the claims of the token in a request; `None` if there is no token, or if it is not
+/// genuine or has expired. Its log-in may have been ended.
 pub(crate) fn session(headers: &HeaderMap, tokens: &Tokens) -> Option<Claims> {
     tokens.check(bearer(headers).ok()?).ok()
 }

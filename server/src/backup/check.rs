@@ -183,7 +183,7 @@ fn wrong_hash(expected: &Expected, blobs: &Blobs) -> anyhow::Result<Option<Strin
     let mut hash = Sha256::new();
     std::io::copy(&mut std::io::BufReader::new(file), &mut hash)?;
     let found = format!("{:x}", hash.finalize());
-    Ok((found != *sha256).then(|| format!("is damaged: its SHA-256 is {found}")))
+    Ok((found != *sha256).then(|| format!("is damaged: its SHA-256 is {found} instead of {sha256}")))
 }
 
 /// Finds stored files without a database row. If other processes may be storing files, files that

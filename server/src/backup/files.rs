@@ -18,7 +18,7 @@ pub(super) struct Content {
     pub(super) sha256: String,
 }
 
-/// Passes `source` to `write` in chunks, and hashes it.
+/// Passes the bytes of `source` to `write` in chunks, and hashes them.
 fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Content> {
     let (mut hash, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
@@ -39,7 +39,8 @@ pub(super) fn content(path: &Path) -> anyhow::Result<Content> {
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Copies `source` to a new file that only the owner can read, and syncs the file.
+/// Copies `source` to the file `path`, and syncs the file. A new file can only be read by its
+/// owner; an existing file is overwritten.
 pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<Content> {
     let write = || {
         if let Some(folder) = path.parent() {

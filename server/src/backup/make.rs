@@ -31,7 +31,7 @@ pub(crate) struct Made {
 }
 
 /// Makes a backup in `folder`, which must be empty or missing. The service may be running. If
-/// `with_database` is false, the backup has only the files that the database refers to.
+/// `with_database` is false, the backup has everything but the database.
 ///
 /// # Errors
 /// If a file cannot be read or written; the error names it. The files that were already written
@@ -44,7 +44,7 @@ pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) ->
         config.storage.dir.display()
     );
     // A machine that only makes backups may not have this folder yet.
-    make_private_dir(&config.storage.dir)?;
+    make_private_dir(&config.storage.dir).context("cannot use SF_STORAGE_DIR")?;
     make_private_dir(folder)
         .with_context(|| format!("cannot create the backup folder {}", folder.display()))?;
     let is_empty =
@@ -143,8 +143,8 @@ impl BackupJob {
         Ok(expected)
     }
 
-    /// Copies a file, unless the backup already has it. Returns whether the backup has it
-    /// afterwards.
+    /// Copies a file, unless the backup already has it. Copies a growing file in any case. Returns
+    /// whether the backup has the file afterwards.
     fn ensure_copied(&mut self, expected: &Expected) -> anyhow::Result<bool> {
         let name = backup_path(&expected.key);
         if self.manifest.files.contains_key(&name) && !expected.is_growing {
@@ -173,8 +173,8 @@ impl BackupJob {
         Ok(())
     }
 
-    /// Copies all files that the database does not refer to, except those that are deleted in the
-    /// meantime.
+    /// Copies all files of the kinds that the database does not list ([`UNLISTED`]), except those
+    /// that are deleted in the meantime.
     fn copy_unlisted_files(&mut self) -> anyhow::Result<()> {
         for kind in UNLISTED {
             for entry in self.blobs.entries(kind.folder)? {

@@ -94,9 +94,11 @@ impl Manifest {
             let found = files::content(&folder.join(name)).context("the backup is not complete")?;
             anyhow::ensure!(
                 found.size_bytes == entry.size_bytes && found.sha256 == entry.sha256,
-                "the backup is damaged: {name} has changed ({} of {} bytes)",
+                "the backup is damaged: {name} has {} bytes and the SHA-256 {}, but the manifest lists {} bytes and {}",
                 found.size_bytes,
-                entry.size_bytes
+                found.sha256,
+                entry.size_bytes,
+                entry.sha256
             );
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! Makes, restores and checks backups. A backup is a folder with the complete storage. It can be
-//! made while the service runs.
+//! Makes and restores backups, and checks the storage. A backup is a folder with the complete
+//! storage. It can be made while the service runs.
 //!
 //! ```text
 //! backup.json            the manifest; written last, so a folder without it is not a backup
@@ -37,7 +37,7 @@ fn database_name(kind: Kind) -> &'static str {
 /// Name of the signing key, in a backup and in the storage folder.
 const SIGNING_KEY: &str = "token-signing.key";
 
-/// Folder of the SoundFonts of all users, in a backup and in the storage folder.
+/// Folder of the SoundFonts that all users share, in a backup and in the storage folder.
 const SOUNDFONTS: &str = "soundfonts";
 
 /// Folder of the stored files in a backup.

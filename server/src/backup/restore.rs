@@ -42,7 +42,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
         db::newest_schema_version()
     );
     manifest.verify(folder)?;
-    make_private_dir(&config.storage.dir)?;
+    make_private_dir(&config.storage.dir).context("cannot use SF_STORAGE_DIR")?;
     let _lock = StorageLock::of(&config.storage.dir)?;
     let database = kind.and_then(|_| address.file());
     anyhow::ensure!(
@@ -126,7 +126,7 @@ fn move_existing_files(
     let replaced_dir = dir.join(format!("{REPLACED}{stamp}"));
     make_private_dir(&replaced_dir)?;
     for path in existing {
-        let name = path.file_name().context("a path without a name")?;
+        let name = path.file_name().with_context(|| format!("{} has no file name", path.display()))?;
         fs::rename(&path, replaced_dir.join(name))
             .with_context(|| format!("cannot move {} to the folder of replaced files", path.display()))?;
     }

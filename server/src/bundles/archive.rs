@@ -64,8 +64,11 @@ impl<R: Read + Seek> Archive<R> {
     pub(super) fn open(reader: R) -> Result<Self, BundleError> {
         let mut zip = open_zip(reader).map_err(BundleError::Bad)?;
         for number in 0..zip.len() {
-            let entry = zip.by_index_raw(number).map_err(|error| BundleError::bad(error.to_string()))?;
-            let name = entry.name().map_err(|error| BundleError::bad(error.to_string()))?;
+            let unreadable = |error: &dyn std::fmt::Display| {
+                BundleError::bad(format!("entry {} of the archive cannot be read: {error}", number + 1))
+            };
+            let entry = zip.by_index_raw(number).map_err(|error| unreadable(&error))?;
+            let name = entry.name().map_err(|error| unreadable(&error))?;
             let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
             if entry.is_symlink() || entry.encrypted() || !(is_bundle_entry(&name) || name == AUDIO_FOLDER) {
                 return Err(BundleError::bad(format!("`{shown}` does not belong in a bundle")));
@@ -78,7 +81,7 @@ impl<R: Read + Seek> Archive<R> {
     ///
     /// # Errors
     /// [`BundleError::Bad`] if there is no such entry, or if it is damaged;
-    /// [`BundleError::TooLarge`] if it is larger.
+    /// [`BundleError::TooLarge`] if it is larger than `max_bytes`.
     pub(super) fn text(
         &mut self,
         name: &str,
@@ -109,7 +112,8 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
-/// Opens a zip archive and checks the size of its directory, whose memory is thereby limited.
+/// Opens a zip archive. Limits the size of its directory and the number of its entries, and refuses
+/// two entries with the same name.
 ///
 /// # Errors
 /// The reason why the archive is refused, without a full stop.

@@ -89,15 +89,16 @@ type Bundle = Archive<BufReader<File>>;
 /// A stored project, with the ids of missing audio files.
 type StoredBundle = (Saved, Vec<String>);
 
-/// The first part of an import.
+/// Outcome of [`begin`].
 enum Begun {
-    /// A project without audio is stored already.
+    /// The bundle has no audio, and its project is stored.
     Stored(StoredBundle),
+    /// The audio and the project are not stored yet.
     WithAudio(Bundle, Manifest),
 }
 
-/// Opens a bundle and checks its project before its audio is decoded, because decoding may take
-/// hours.
+/// Opens a bundle. Stores its project if it has no audio. Otherwise only checks the project before
+/// the audio is decoded, because decoding may take hours.
 fn begin(import: &Import, file: File) -> ApiResult<Begun> {
     let mut archive = Archive::open(BufReader::new(file))?;
     let manifest = read_manifest(&mut archive)?;

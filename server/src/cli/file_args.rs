@@ -44,8 +44,8 @@ pub(super) struct FileArgs {
     quality: Option<u32>,
     #[command(flatten)]
     tags: TagArgs,
-    /// Move the noise of integer samples to frequencies at which the ear is least sensitive (at
-    /// 44100 and 48000 Hz).
+    /// Move the quantization noise of integer samples to frequencies at which the ear is least
+    /// sensitive (at 44100 and 48000 Hz).
     #[arg(long)]
     noise_shaping: bool,
     /// Normalize the loudness to this many LUFS, for example -14 for streaming.
@@ -95,7 +95,7 @@ impl TagArgs {
         let Some(cover) = &self.cover else { return Ok(tags) };
         if !format.has_cover() {
             let name = format.name();
-            bail!("a {name} file has no cover picture; leave out --cover, or choose another format");
+            bail!("a {name} file cannot have a cover picture; leave out --cover, or choose another format");
         }
         Ok(Tags { cover: Some(read_cover(cover)?), ..tags })
     }
@@ -117,7 +117,7 @@ impl TagArgs {
     }
 }
 
-/// Checked options.
+/// The checked options of an audio file.
 #[derive(Clone)]
 pub(super) struct CheckedFile {
     format: AudioFormat,
@@ -193,7 +193,7 @@ impl FileArgs {
     /// defaults.
     ///
     /// # Errors
-    /// No format has the extension of the file.
+    /// No format has the extension of the file, a tag is invalid, or the cover cannot be read.
     pub(super) fn check_further(&self, path: &Path) -> anyhow::Result<CheckedFile> {
         let format = format_of(path)?;
         let tags = self.tags.check_text()?;

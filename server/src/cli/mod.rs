@@ -63,10 +63,10 @@ enum Command {
     Analyze(analyze::Args),
     /// Manage accounts, backups and the storage.
     Admin(admin::Args),
-    /// Decode one audio file for the service, with its own limits.
+    /// Decode one audio file for the service, in a process with separate limits.
     #[command(hide = true)]
     Decode,
-    /// Encode one audio file, with its own limits.
+    /// Encode one audio file, in a process with separate limits.
     #[command(hide = true)]
     Encode,
     /// Print every setting with its value, default, unit and range.

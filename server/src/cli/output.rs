@@ -27,7 +27,8 @@ impl Output {
     /// files for standard output.
     ///
     /// # Errors
-    /// If the file cannot be created, or if it would replace one of `inputs`.
+    /// If the file cannot be created, if it would replace one of `inputs`, or if standard output is
+    /// a terminal.
     pub(super) fn create(destination: &Path, inputs: &[&Path]) -> anyhow::Result<Self> {
         if destination.as_os_str() == STANDARD_STREAM {
             if io::stdout().is_terminal() {

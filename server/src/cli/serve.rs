@@ -47,7 +47,7 @@ where
     for key in source.unknown_variables() {
         // Other programs of the project use these variables.
         if !matches!(key, "SF_CONFIG" | "SF_PARENT_PID" | "SF_FXGUI_PORT") {
-            tracing::warn!(key, "this variable is not a setting; `songfoundry config` lists them");
+            tracing::warn!(key, "this variable is not a setting; `songfoundry config` lists all settings");
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -57,9 +57,10 @@ pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
     Ok(AiConfig { upstream, question_max_bytes: source.integer("SF_AI_QUESTION_MAX_BYTES")? })
 }
 
-/// Parses the address. Refuses parts that could contain a secret, so that it may be shown.
+/// Parses the address. Refuses parts that could contain a secret, so that the address may be shown.
 fn parse_base(text: &str) -> Result<Url, ConfigError> {
-    let expected = "an address such as https://api.openai.com/v1, without name, password, query or fragment";
+    let expected =
+        "an address such as https://api.openai.com/v1, without user name, password, query or fragment";
     let refused = || invalid_address("SF_AI_UPSTREAM_URL", expected);
     let mut url = Url::parse(text).map_err(|_| refused())?;
     let plain = url.username().is_empty()

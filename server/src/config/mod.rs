@@ -212,15 +212,15 @@ pub struct OrphansConfig {
     pub age_secs: u64,
     /// How long a file stays in the quarantine, in seconds.
     pub quarantine_secs: u64,
-    /// How long a file that a user deleted can be restored, in seconds.
+    /// How long a file that a user deleted can be restored, in seconds; 0 means never.
     pub deleted_kept_secs: u64,
 }
 
 /// How background tasks run.
 #[derive(Debug, Clone, Copy)]
 pub struct TasksConfig {
-    /// Maximum number of tasks that one process runs at a time. Users without a running task may
-    /// start one even then.
+    /// Maximum number of tasks that one process runs at a time. A user without a running task may
+    /// start one above this limit.
     pub workers: usize,
     /// Whether `songfoundry serve` runs tasks even if there may be worker processes.
     pub serve: bool,
@@ -431,11 +431,11 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
     Ok(LogConfig { filter: filter.to_owned(), format })
 }
 
-/// Minimum of the default number of task threads. A task may take an hour, so the threads of
-/// several users' tasks share the processors.
+/// Minimum of the default of `SF_TASK_WORKERS`. A task may take an hour, so the tasks of several
+/// users share the processors.
 const DEFAULT_WORKERS_MIN: usize = 8;
 
-/// Divisor of the number of task threads. By default, one user's tasks may use this part of them.
+/// Divisor of `SF_TASK_WORKERS`. The quotient is the default of `SF_TASKS_RUNNING_PER_USER`.
 const WORKERS_PER_USER_DIVISOR: usize = 4;
 
 /// Number of threads for each of `SF_TASK_WORKERS`. All but one are for users without a running

@@ -19,7 +19,8 @@ pub struct NetworkConfig {
     pub port: u16,
     /// Port for the health checks and metrics of a worker. With `None`, a worker does not listen.
     pub worker_port: Option<u16>,
-    /// Proxies whose headers are trusted to name the client. Such requests are never local.
+    /// Proxies whose headers are trusted to name the client. Requests from these proxies are never
+    /// local.
     pub trusted_proxies: Vec<IpAddr>,
     /// Certificate and key of HTTPS. `None` means HTTP.
     pub tls: Option<TlsFiles>,
@@ -46,12 +47,12 @@ pub struct ConnectionLimits {
 }
 
 /// Number of file descriptors that are reserved for the database, stored files and helper
-/// processes.
+/// processes. At most half of the process's limit is reserved.
 #[cfg(unix)]
 const RESERVED_FILES: u64 = 256;
 
 impl ConnectionLimits {
-    /// Returns [`Self::max`], or less if the process has too few file descriptors.
+    /// Returns [`Self::max`], or less if the process may open too few files.
     #[cfg(unix)]
     pub(crate) fn max_by_open_files(&self) -> usize {
         use nix::sys::resource::{Resource, getrlimit};

@@ -30,7 +30,7 @@ pub struct Setting {
     pub unit: &'static str,
     /// Accepted values.
     pub range: Range,
-    /// Effect of the setting, in one or two sentences.
+    /// Effect of the setting, in one to three sentences.
     pub description: &'static str,
     /// Whether the value must not be printed.
     pub secret: bool,
@@ -265,7 +265,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_TRUST_LOCAL",
         default_note: "standalone without SF_TRUSTED_PROXIES: on; otherwise: off",
         range: ON_OFF,
-        description: "Whether a request from this machine acts as the administrator without logging in; requests that a proxy forwarded never do.",
+        description: "Whether a request from this machine acts as the administrator without logging in; requests that are recognized as forwarded by a proxy do not.",
         ..BLANK
     },
     Setting {
@@ -640,7 +640,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_API_DOCS",
         default: "open",
         range: Range::Choice(&["open", "users"]),
-        description: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): everybody, or only requests with a token or an API key. With `users`, the pages cannot be opened by typing their address into a browser, because the browser sends no token; only programs can read them.",
+        description: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): everybody, or only local callers and requests with a token or an API key. With `users`, a browser on another machine cannot open the pages, because it sends no token; programs can read them.",
         ..BLANK
     },
     Setting {

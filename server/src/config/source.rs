@@ -70,7 +70,8 @@ impl Source {
             .collect()
     }
 
-    /// Returns the text of a setting, or `None` if it is not set and has no fixed default.
+    /// Returns the text of a setting and its origin. The text is `None` if the setting is not set
+    /// and has no fixed default.
     ///
     /// An empty value counts as not set.
     #[must_use]

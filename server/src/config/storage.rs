@@ -58,7 +58,7 @@ pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
         Some(text) => PathBuf::from(text),
         None => dirs::data_dir().map(|dir| dir.join("songfoundry")).ok_or(ConfigError::Missing {
             key: "SF_STORAGE_DIR",
-            reason: "this account has no data folder; set it to the folder to store files in",
+            reason: "the account of this process has no data folder; set SF_STORAGE_DIR to the folder for all stored data",
         })?,
     };
     let dir = std::path::absolute(&dir)

@@ -10,7 +10,7 @@ use zip::result::ZipError;
 use super::refusal::Refusal;
 use crate::bundles::{LimitedReader, open_zip};
 
-/// Names of the entries that every archive has.
+/// Names of the entries with the project and with its title. A file without the latter is accepted.
 pub(super) const PROJECT: &str = "project.xml";
 pub(super) const METADATA: &str = "metadata.xml";
 
@@ -27,7 +27,7 @@ impl Archive {
     /// Opens an archive.
     ///
     /// # Errors
-    /// It is no archive, or has too many entries.
+    /// The file is no archive, or has too many entries.
     pub(super) fn open(file: File) -> Result<Self, Refusal> {
         open_zip(BufReader::new(file)).map(Self).map_err(Refusal::Bad)
     }

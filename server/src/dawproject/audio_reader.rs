@@ -32,7 +32,7 @@ impl<'r> TimelineReader<'r> {
             return Ok(());
         }
         let scope = scope.clone().in_unit(TimeUnit::Seconds);
-        // Audio that would begin before its file begins later.
+        // If a clip begins before its audio file, the audio begins later than the clip.
         let offset_secs = scope.time_at(scope.start_beats).max(0.0);
         let start_beats = scope.beats_at(offset_secs).max(scope.start_beats);
         let file_secs = number(node, "duration")?.unwrap_or(0.0);
@@ -124,7 +124,7 @@ impl<'r> TimelineReader<'r> {
     }
 }
 
-/// Returns the time in warped content. `points` has at least two points by ascending time.
+/// Returns the time in warped content. `points` has at least two points in ascending order of time.
 fn content_time(points: &[(f64, f64)], time: f64) -> f64 {
     let next = points.partition_point(|point| point.0 <= time).clamp(1, points.len() - 1);
     let ((time_1, content_1), (time_2, content_2)) = (points[next - 1], points[next]);

@@ -1,4 +1,4 @@
-//! Collects what the tracks of a file contain, with limits.
+//! Collects the content of the tracks of a file, with limits.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const CLIPS_MAX: usize = 100_000;
 /// Maximum number of different audio files of a project.
 const FILES_MAX: usize = 10_000;
 
-/// Maximum length of the path of an audio file.
+/// Maximum length of the path of an audio file, in bytes.
 const PATH_MAX_BYTES: usize = 1_024;
 
 /// Maximum number of markers, as in the project schema.
@@ -41,7 +41,7 @@ pub(super) struct AudioClip {
     pub(super) file: usize,
 }
 
-/// What a track contains.
+/// The content of a track.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) midi: Vec<MidiItem>,
@@ -49,7 +49,7 @@ pub(super) struct Content {
     pub(super) automation: Vec<AutomationLane>,
 }
 
-/// What a file contains, by track.
+/// The content of a file, by track.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub(super) tracks: Vec<Content>,
@@ -94,9 +94,11 @@ impl Contents {
     fn check_events(&self) -> Result<(), Refusal> {
         if event_bytes(self.notes, self.controls) > MAX_EVENT_BYTES {
             return Err(Refusal::bad(format!(
-                "with its loops written out it has more notes and controls than a project can have; the first {} notes \
-                 and {} controls are already too many",
-                self.notes, self.controls
+                "with its loops written out, the first {} notes and {} controls need {} bytes of memory; a project may \
+                 use {MAX_EVENT_BYTES} for them",
+                self.notes,
+                self.controls,
+                event_bytes(self.notes, self.controls)
             )));
         }
         Ok(())
@@ -160,7 +162,7 @@ impl Contents {
         Ok(())
     }
 
-    /// Returns the index of the path of an audio file.
+    /// Returns the index of the path of an audio file. Adds a path that is new.
     ///
     /// # Errors
     /// The path is too long, or there are too many paths.
@@ -170,7 +172,8 @@ impl Contents {
         }
         if path.len() > PATH_MAX_BYTES {
             return Err(Refusal::bad(format!(
-                "the path of an audio file has {} bytes, and at most {PATH_MAX_BYTES} are allowed",
+                "the path of an audio file that begins with `{}` has {} bytes, and at most {PATH_MAX_BYTES} are allowed",
+                path.chars().filter(|letter| !letter.is_control()).take(40).collect::<String>(),
                 path.len()
             )));
         }

@@ -56,7 +56,9 @@ impl Tree {
     /// # Errors
     /// The document is not XML in UTF-8, has a type definition, or exceeds a limit.
     pub(super) fn read(bytes: Vec<u8>) -> Result<Self, XmlError> {
-        let text = String::from_utf8(bytes).map_err(|_| XmlError("it is not UTF-8".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            XmlError(format!("byte {} is not valid UTF-8", error.utf8_error().valid_up_to()))
+        })?;
         if u32::try_from(text.len()).is_err() {
             return Err(XmlError("it is longer than 4 GiB".to_owned()));
         }
@@ -102,7 +104,10 @@ impl Tree {
         match (open.is_empty(), self.elements.is_empty()) {
             (true, false) => Ok(()),
             (_, true) => Err(XmlError("it has no element".to_owned())),
-            (false, _) => Err(XmlError("it ends before its last element does".to_owned())),
+            (false, _) => {
+                let name = open.last().map(|&index| self.elements[index].name.shown(text));
+                Err(XmlError(format!("it ends before its element `{}` does", name.unwrap_or_default())))
+            }
         }
     }
 
@@ -130,7 +135,12 @@ impl Tree {
             }
             let value = part(text, &attribute.value);
             if let Err(error) = unescape(value.of(text)) {
-                return Err(XmlError(format!("a value of `{}` is not valid: {error}", name.shown(text))));
+                let attribute = part(text, attribute.key.local_name().into_inner());
+                return Err(XmlError(format!(
+                    "`{}` of a `{}` is not valid: {error}",
+                    attribute.shown(text),
+                    name.shown(text)
+                )));
             }
             self.attributes.push((part(text, attribute.key.local_name().into_inner()), value));
         }

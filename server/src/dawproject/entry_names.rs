@@ -7,7 +7,7 @@ use super::archive::AUDIO_FOLDER;
 /// Maximum length of the part of a name that comes from the file, in characters.
 const STEM_MAX_CHARS: usize = 60;
 
-/// Gives each audio file a name of its own.
+/// Gives each audio file a different name.
 #[derive(Debug, Default)]
 pub(super) struct EntryNames(HashSet<String>);
 

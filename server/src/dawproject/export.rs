@@ -30,10 +30,10 @@ const XML_BYTES_PER_DOCUMENT_BYTE: u64 = 2;
 /// Sends a project and the audio files that it uses as a DAWproject file, which Bitwig Studio,
 /// Cubase, Studio One and others import.
 ///
-/// The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded,
-/// fades, tempo, time signatures, markers, and the automation of volume, pan and sends. The format
-/// cannot hold effects, plugins, sections and curves of automation: the comment in `metadata.xml`
-/// lists those of the project.
+/// The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded, and
+/// fades. It also has tempo, time signatures, markers, and the automation of volume, pan and sends.
+/// Effects, plugins, sections and curves of automation are left out; the comment in `metadata.xml`
+/// says which of them the project has.
 #[utoipa::path(get, path = "/projects/{id}/dawproject", tag = "projects",
     params(("id", description = "Id of the project")),
     responses((status = 200, description = "The file", content_type = "application/zip",

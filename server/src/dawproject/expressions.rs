@@ -12,7 +12,8 @@ pub(super) fn fraction_of_bend(value: i16) -> f64 {
     (f64::from(value) + BEND_CENTRE) / (2.0 * BEND_CENTRE)
 }
 
-/// Returns the expression of points.
+/// Returns the expression of a `Points` element; `None` if it has a parameter or is another
+/// element.
 pub(super) fn expression_of(points: Node<'_>) -> Option<Cow<'_, str>> {
     (points.name() == "Points").then(|| points.child("Target")?.attribute("expression")).flatten()
 }

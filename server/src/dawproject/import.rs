@@ -24,7 +24,8 @@ use crate::state::AppState;
 /// Maximum size of `metadata.xml`, in bytes.
 const METADATA_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Size of a document that counts as much memory as a short file whose loops are written out.
+/// Minimum document size, in bytes, for which memory is counted, because a short file becomes a
+/// large project if its loops are written out.
 const LOOPS_BYTES: usize = 8 * 1024 * 1024;
 
 /// Name of a file without a title.

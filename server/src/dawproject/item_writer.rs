@@ -138,7 +138,8 @@ struct ControlTarget {
     key: Option<u8>,
 }
 
-/// Returns the controls as points by their target. Parameter numbers have no target in the format.
+/// Returns the controls as points by their target. Registered and non-registered parameters have no
+/// target in the format, so they are left out.
 fn by_target(controls: &[Control]) -> BTreeMap<ControlTarget, Vec<(u32, f64)>> {
     let mut targets: BTreeMap<ControlTarget, Vec<(u32, f64)>> = BTreeMap::new();
     for control in controls {

@@ -1,6 +1,6 @@
 //! Converts levels and pans between the units of a file and of a project.
 
-/// The level of a project that is silence, in decibels.
+/// Lowest level of a project, in decibels. It means silence.
 const SILENCE_DB: f64 = -144.0;
 
 /// Maximum level of a project in decibels.
@@ -61,8 +61,9 @@ pub(super) fn pan_of(value: f64, unit: Unit) -> f64 {
     rounded(pan.clamp(-1.0, 1.0))
 }
 
-/// Removes the error of a conversion there and back, which is far below 1e-9. Not a number is 0.
-pub(super) fn rounded(value: f64) -> f64 {
+/// Removes the error of a conversion there and back, which is far below 1e-9. A value that is
+/// infinite or not a number becomes 0.
+fn rounded(value: f64) -> f64 {
     if value.is_finite() { (value * 1e9).round() / 1e9 } else { 0.0 }
 }
 

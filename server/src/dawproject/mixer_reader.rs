@@ -21,7 +21,7 @@ const BUS_SENDS_MAX: usize = 8_000;
 /// Warning about devices.
 const DEVICES_LEFT_OUT: &str = "Devices and plugins were left out";
 
-/// What a track of the file becomes.
+/// Role of a track of the file in the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Notes or audio. Its content decides which.
@@ -366,7 +366,7 @@ fn is_bus(role: Role) -> bool {
     matches!(role, Role::Bus | Role::Group)
 }
 
-/// Whether an element is a track of the structure. A channel inside a track belongs to it.
+/// Whether an element is a track of the structure. A channel inside a track belongs to that track.
 fn is_track(node: Node<'_>, parent: Option<usize>) -> bool {
     node.name() == "Track" || (node.name() == "Channel" && parent.is_none())
 }

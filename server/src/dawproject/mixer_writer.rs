@@ -13,8 +13,8 @@ use super::xml_writer::{Element, XmlWriter};
 /// Largest linear gain of a fader: the 24 dB of a project.
 const GAIN_MAX: f64 = 15.848_931_924_611_133;
 
-/// Maximum depth of groups inside groups. A deeper group stays beside its group; only its output
-/// leads there.
+/// Maximum depth of groups inside groups. A deeper group is written at the top level, and only its
+/// output leads to the group that it feeds.
 const GROUPS_DEPTH_MAX: usize = 16;
 
 /// Id of the element of the master's track.

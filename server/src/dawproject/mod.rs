@@ -5,7 +5,7 @@
 //!
 //! An export writes the XML while it walks through the project (`project_writer`). An import reads
 //! the XML into a tree of bounded size (`element_tree`), then the mixer, the tempo and the nested
-//! timelines (`project_reader`), and then imports the audio files as uploads are.
+//! timelines (`project_reader`). Then it imports the audio files in the same way as uploads.
 
 mod archive;
 mod audio_reader;

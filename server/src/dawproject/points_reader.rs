@@ -36,7 +36,7 @@ impl<'r> TimelineReader<'r> {
         }
         let expression = target.attribute("expression").unwrap_or_default();
         if expression == "gain" {
-            // The lanes around it have read it.
+            // `TimelineReader::read_gain` has read this gain with the enclosing `Lanes` element.
             return Ok(());
         }
         let mut item = match self.item.take() {
@@ -127,7 +127,8 @@ impl<'r> TimelineReader<'r> {
     }
 }
 
-/// Whether a point plays. The end of a clip is part of it, because a ramp may end there.
+/// Whether a point is inside its clip. A point at the end of the clip counts, because a ramp may
+/// end there.
 fn is_inside(scope: &Scope<'_>, beats: f64) -> bool {
     (scope.start_beats - 1e-6..=scope.end_beats + 1e-6).contains(&beats)
 }

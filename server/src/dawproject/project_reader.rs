@@ -1,4 +1,4 @@
-//! Reads `project.xml` into a project. Its audio is added when the files are known.
+//! Reads `project.xml` into a project. Its audio is added after the audio files were imported.
 
 use schemas::Extra;
 use schemas::Project;
@@ -128,7 +128,7 @@ impl ReadProject {
     }
 }
 
-/// Returns the item of a clip; `None` if it begins after the end of its file.
+/// Returns the item of a clip; `None` if no frame of its file plays.
 fn audio_item(clip: AudioClip, file: &SourceFile, number: usize) -> Option<AudioItem> {
     let frames = |secs: f64| (secs * f64::from(file.sample_rate_hz)).round().max(0.0) as u64;
     let offset_frames = frames(clip.offset_secs);

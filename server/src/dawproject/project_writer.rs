@@ -155,7 +155,7 @@ fn write_tempo_automation(xml: &mut XmlWriter<impl Write>, project: &Project) ->
     Ok(())
 }
 
-/// Writes `metadata.xml`. Its comment says what the file does not have.
+/// Writes `metadata.xml`. Its comment lists the data of the project that the file does not have.
 ///
 /// # Errors
 /// The destination fails.
@@ -177,7 +177,7 @@ pub(super) fn write_metadata(
     })
 }
 
-/// Returns what the format cannot hold.
+/// Returns the kinds of data of the project that are left out or simplified.
 fn left_out(project: &Project, missing_files: usize) -> Vec<String> {
     let tracks = &project.tracks;
     let items = || tracks.iter().flat_map(|track| &track.items);

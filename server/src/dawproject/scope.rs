@@ -9,7 +9,7 @@ pub(super) struct Fade {
     pub(super) secs: f64,
 }
 
-/// Position of a timeline in the song, and the values that it passes to what it contains.
+/// Position of a timeline in the song, and the values that it passes to the timelines inside it.
 #[derive(Debug, Clone)]
 pub(super) struct Scope<'s> {
     scale: &'s TimeScale,
@@ -61,7 +61,7 @@ impl<'s> Scope<'s> {
         self.local_origin + self.scale.between(self.origin_beats, beats, self.unit)
     }
 
-    /// Returns the position that is `length` after another one.
+    /// Returns the position that is `length` after `beats`.
     pub(super) fn after(&self, beats: f64, length: f64, unit: TimeUnit) -> f64 {
         self.scale.after(beats, length, unit)
     }

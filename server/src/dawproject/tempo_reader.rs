@@ -26,7 +26,7 @@ const BPM: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 const UNREADABLE_TEMPO: &str = "Tempos that are not numbers were left out";
 const IMPOSSIBLE_SIGNATURE: &str = "Time signatures that a project cannot have were left out";
 
-/// Returns the unit of a timeline's times. `inherited` is that of the timeline around it.
+/// Returns the unit of a timeline's times. `inherited` is the unit of the enclosing timeline.
 pub(super) fn time_unit(node: Node<'_>, attribute: &str, inherited: TimeUnit) -> TimeUnit {
     match node.attribute(attribute).as_deref() {
         Some("seconds") => TimeUnit::Seconds,
@@ -38,7 +38,7 @@ pub(super) fn time_unit(node: Node<'_>, attribute: &str, inherited: TimeUnit) ->
 /// Returns the tempo changes of a file.
 ///
 /// # Errors
-/// A value is not a number, or there are too many changes.
+/// A time is not a number, or there are too many changes.
 pub(super) fn tempo_map(tree: &Tree, warnings: &mut Warnings) -> Result<Vec<TempoPoint>, Refusal> {
     let mut changes: Vec<(f64, f64)> = Vec::new();
     let arrangement = tree.root().child("Arrangement");
@@ -59,7 +59,7 @@ pub(super) fn tempo_map(tree: &Tree, warnings: &mut Warnings) -> Result<Vec<Temp
     let mut map: Vec<TempoPoint> = Vec::with_capacity(changes.len());
     for (beats, bpm) in changes {
         if !BPM.contains(&bpm) {
-            warnings.add("Tempos outside 1 to 100000 were set to the nearest possible one", "");
+            warnings.add("Tempos outside 1 to 100000 BPM were set to the nearest possible tempo", "");
         }
         let point = TempoPoint {
             tick: tick_of_beats(beats),

@@ -142,7 +142,7 @@ fn song(file: &str) -> Value {
                 { "type": "midi", "id": "clip-1", "name": "Verse \u{e9}", "start_tick": 1921, "length_ticks": 3841,
                   "notes": [{ "tick": 0, "length_ticks": 961, "pitch": 60, "velocity": 0.8 },
                     { "tick": 1, "length_ticks": 7, "pitch": 127, "velocity": 1.0 },
-                    { "tick": 3000, "length_ticks": 841, "pitch": 0, "velocity": 0.007874016 }],
+                    { "tick": 3000, "length_ticks": 841, "pitch": 0, "velocity": 0.007874015748031496 }],
                   "controls": [{ "tick": 0, "type": "bend", "value": -8192 }, { "tick": 5, "type": "cc", "controller": 64, "value": 127 },
                     { "tick": 6, "type": "pressure", "value": 1 }, { "tick": 7, "type": "key_pressure", "key": 60, "value": 99 },
                     { "tick": 8, "type": "program", "program": 77 }, { "tick": 9, "type": "cc", "controller": 1, "value": 64 },
@@ -445,9 +445,7 @@ async fn hostile_files_are_refused() {
     studio.refused(file_of_lanes(&clip("time=\"1e300\"", note)), "1e300").await;
     studio.refused(file_of_lanes(&clip("", note)), "has no `time`").await;
     let endless = clip("time=\"0\" duration=\"1000000\" loopStart=\"0\" loopEnd=\"0.001\"", note);
-    studio
-        .refused(file_of_lanes(&endless), "the first 362501 notes and 0 controls are already too many")
-        .await;
+    studio.refused(file_of_lanes(&endless), "the first 362501 notes and 0 controls need").await;
     let path = "a/".repeat(600);
     let audio = format!("<Audio><File path=\"{path}\"/></Audio>");
     studio.refused(file_of_lanes(&clip("time=\"0\" duration=\"1\"", &audio)), "1200 bytes").await;

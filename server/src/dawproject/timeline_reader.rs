@@ -9,7 +9,7 @@ use schemas::project::{Marker, MidiItem, Note};
 use super::content::Contents;
 use super::element_tree::{DEPTH_MAX, Node, Tree};
 use super::expressions::{expression_of, is_expression};
-use super::level::{Unit, db_of, rounded};
+use super::level::{Unit, db_of};
 use super::mixer_reader::{Mixer, is_false};
 use super::refusal::Refusal;
 use super::scope::{Fade, Scope};
@@ -259,7 +259,7 @@ impl<'r> TimelineReader<'r> {
         Ok(())
     }
 
-    /// Reads the constant gain that lanes around audio may have.
+    /// Reads the constant gain that a `Lanes` element may have for its audio.
     fn read_gain(&mut self, lanes: Node<'r>, scope: &mut Scope<'r>) {
         let is_gain = |node: &Node<'r>| expression_of(*node).is_some_and(|name| name == "gain");
         for points in lanes.children().filter(is_gain) {
@@ -291,7 +291,7 @@ impl<'r> TimelineReader<'r> {
             return Ok(());
         };
         if item.start_tick + item.length_ticks >= MAX_TICK {
-            // The clip has no end.
+            // The clip has no end in the file, so the item ends with its last event.
             let ends = item.notes.iter().map(|note| note.tick + note.length_ticks);
             let last = ends.chain(item.controls.iter().map(|control| control.tick() + 1)).max();
             item.length_ticks = last.unwrap_or(0);
@@ -351,7 +351,7 @@ impl<'r> TimelineReader<'r> {
                 tick: start_tick.saturating_sub(item.start_tick),
                 length_ticks: note_end.saturating_sub(start_tick).max(min_ticks),
                 pitch: pitch as u8,
-                velocity: rounded(velocity.clamp(0.0, 1.0)),
+                velocity: velocity.clamp(0.0, 1.0),
                 extra: Extra::default(),
             };
             self.contents.add_note(item, note)?;

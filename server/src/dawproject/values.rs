@@ -9,13 +9,13 @@ pub(super) const INSTRUMENT_ID: &str = "songfoundry.soundfont";
 /// Maximum length of a name in characters, as in the project schema.
 const NAME_MAX_CHARS: usize = 500;
 
-/// Largest time, in either direction, that a file may have.
+/// Largest absolute value of a number in a file, such as a time in beats or seconds.
 const TIME_MAX: f64 = 1e9;
 
 /// Returns a number.
 ///
 /// # Errors
-/// The value is not a finite number below 1e9.
+/// The value is not a number from -1e9 to 1e9.
 pub(super) fn number(node: Node<'_>, attribute: &str) -> Result<Option<f64>, Refusal> {
     let Some(text) = node.attribute(attribute) else { return Ok(None) };
     match text.trim().parse::<f64>() {
@@ -23,7 +23,7 @@ pub(super) fn number(node: Node<'_>, attribute: &str) -> Result<Option<f64>, Ref
         _ => {
             let shown: String = text.chars().filter(|letter| !letter.is_control()).take(40).collect();
             Err(Refusal::bad(format!(
-                "`{attribute}` of a `{}` is `{shown}`, but it must be a number of at most {TIME_MAX}",
+                "`{attribute}` of a `{}` is `{shown}`, but it must be a number from -{TIME_MAX} to {TIME_MAX}",
                 node.name().chars().take(40).collect::<String>()
             )))
         }
@@ -38,7 +38,8 @@ pub(super) fn required(node: Node<'_>, attribute: &str) -> Result<f64, Refusal> 
     number(node, attribute)?.ok_or_else(|| Refusal::bad(format!("a `{}` has no `{attribute}`", node.name())))
 }
 
-/// Returns the `value` of a parameter or point, which may be infinite.
+/// Returns the `value` of a parameter or point, which may be infinite; `None` if it is missing or
+/// not a number.
 pub(super) fn value_of(node: Node<'_>) -> Option<f64> {
     node.attribute("value")?.trim().parse::<f64>().ok().filter(|value| !value.is_nan())
 }

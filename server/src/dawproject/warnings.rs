@@ -1,4 +1,4 @@
-//! Counts what an import leaves out, and says it in a few sentences.
+//! Counts the data that an import leaves out or changes, and reports it in a few sentences.
 
 /// Names that a sentence lists; further ones are counted.
 const NAMES_MAX: usize = 3;

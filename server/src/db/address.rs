@@ -32,7 +32,7 @@ impl DatabaseAddress {
         if self.0.starts_with("sqlite:") { Kind::Sqlite } else { Kind::Postgres }
     }
 
-    /// Returns the file of an SQLite database.
+    /// Returns the file of an SQLite database; `None` for PostgreSQL.
     #[must_use]
     pub fn file(&self) -> Option<PathBuf> {
         let path = self.0.strip_prefix("sqlite:")?.trim_start_matches("//");

@@ -110,8 +110,8 @@ async fn run_program(name: &str, command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the address as environment variables of PostgreSQL's client library (PostgreSQL manual,
-/// 34.15).
+/// Returns the address as environment variables of PostgreSQL's client library (PostgreSQL 17
+/// manual, section 34.15).
 fn environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, String)>> {
     let url = Url::parse(address.reveal()).with_context(|| super::cannot_open(address))?;
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();

@@ -86,9 +86,10 @@ static LOCK_TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 
 /// Begins a transaction that has the lock `name` until the transaction ends.
 ///
-/// On SQLite, only one transaction writes at a time, so all names share a lock, too. A transaction
-/// waits for its name first. So only one transaction of each name waits for the shared lock, and a
-/// user with many requests does not make others wait for all of them.
+/// On SQLite, only one transaction writes at a time, so all names also share one lock. A
+/// transaction waits for the lock of its name first. So only one transaction of each name waits for
+/// the shared lock, and a user with many requests does not make others wait for all of these
+/// requests.
 ///
 /// # Errors
 /// Those of [`lock`].

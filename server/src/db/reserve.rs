@@ -16,7 +16,8 @@ use crate::disk::{free_bytes, remove_if_there};
 /// writes 60 KB.
 const SIZE_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Seed of the file's content. The content is random, so that no file system can compress it.
+/// Seed of the file's content: a block of 64 KiB of pseudo-random bytes, which is repeated. So file
+/// systems that compress smaller blocks cannot shrink the file.
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The reserve file of an SQLite database. PostgreSQL has none.
@@ -46,6 +47,7 @@ impl Reserve {
         remove_if_there(path)?;
         tracing::warn!(
             bytes = SIZE_BYTES,
+            path = %path.display(),
             "the disk is full; removed the reserve file so that deletions can be written"
         );
         Ok(true)
@@ -60,7 +62,11 @@ impl Reserve {
             && has_room(path)
             && let Err(error) = fill(path)
         {
-            tracing::warn!(%error, "cannot create the reserve file, which allows deletions on a full disk");
+            tracing::warn!(
+                %error,
+                path = %path.display(),
+                "cannot create the reserve file, which allows deletions on a full disk"
+            );
             // An incomplete file is useless, so it is removed.
             let _ = remove_if_there(path);
         }

@@ -15,7 +15,7 @@ pub(crate) struct RowLimits {
     pub(crate) text_column: &'static str,
     /// Code of the error, such as `too_many_presets`.
     pub(crate) code: &'static str,
-    /// What a row is, in the plural, for the error.
+    /// Name of the rows in the error, in the plural, such as `presets`.
     pub(crate) noun: &'static str,
     /// Maximum number of rows.
     pub(crate) rows: i64,

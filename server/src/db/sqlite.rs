@@ -8,10 +8,11 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row as _};
 
 use super::DatabaseAddress;
 
-/// Older versions of SQLite can lose committed writes when a WAL is reset.
+/// Oldest version of SQLite that is accepted. Older versions can lose committed writes when the
+/// write-ahead log (WAL) is reset.
 const VERSION_MIN: [u64; 3] = [3, 51, 3];
 
-/// Pragmas of every connection. They follow the connection's busy time-out.
+/// Pragmas of every connection. They are set after the connection's busy time-out.
 ///
 /// With `synchronous = FULL`, a commit is on the disk before it is acknowledged. Every writing
 /// transaction begins with a write, so that no other transaction can write between its reads and

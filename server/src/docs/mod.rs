@@ -33,7 +33,7 @@ struct Document {
 }
 
 /// Returns the routes of `document` and its pages. The setting `SF_API_DOCS` decides whether
-/// everybody or only users may read them.
+/// everybody, or only users and local callers may read them.
 pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
     let json = Bytes::from(document.to_string());
     let etag = format!("\"{:x}\"", Sha256::digest(&json));
@@ -50,7 +50,7 @@ pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
     }
 }
 
-/// Middleware that refuses callers without a log-in.
+/// Middleware that refuses callers who have no valid credentials and are not local.
 async fn only_users(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     match CurrentUser::from_request_parts(&mut parts, &state).await {

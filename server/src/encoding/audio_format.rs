@@ -36,17 +36,17 @@ pub enum BitDepth {
     Pcm16,
     /// 24-bit integers with TPDF dither.
     Pcm24,
-    /// 32-bit floats, exactly as computed by the engine.
+    /// 32-bit floats without dither.
     Float32,
 }
 
-/// What a format is and supports.
+/// Names of a format, and the properties that it supports.
 struct Description {
     /// Extension of the files, without the dot. It is also the format's name in requests.
     extension: &'static str,
     /// Name for people.
     name: &'static str,
-    /// What the format is good for, as a part of a sentence.
+    /// Typical use of the format, as a part of a sentence.
     purpose: &'static str,
     media_type: &'static str,
     /// Supported bit depths; none for lossy formats.
@@ -158,7 +158,7 @@ impl AudioFormat {
         self.description().name
     }
 
-    /// Returns what the format is good for, as a part of a sentence.
+    /// Returns the typical use of the format, as a part of a sentence.
     pub(crate) const fn purpose(self) -> &'static str {
         self.description().purpose
     }
@@ -204,7 +204,7 @@ impl AudioFormat {
     }
 
     /// Returns the sample format of a file if the request names none: `preferred`, or else the
-    /// deepest of the format. The encoders of lossy formats read floats.
+    /// format's largest bit depth. The encoders of lossy formats read floats.
     pub(crate) fn depth_for(self, preferred: BitDepth) -> BitDepth {
         match self.bit_depths() {
             [] => BitDepth::Float32,
@@ -313,8 +313,9 @@ impl AudioFormat {
         }
     }
 
-    /// Returns the sample rate of a file if the request names none: that of the project, or else
-    /// the next higher one that the format supports, or else the highest.
+    /// Returns the sample rate of a file if the request names none: the rate of the project, or
+    /// else the next higher rate of the format. If there is none, returns the format's highest
+    /// rate.
     pub(crate) fn rate_for(self, project_rate_hz: u32) -> u32 {
         let rates_hz = self.sample_rates_hz();
         let higher = rates_hz.iter().find(|rate_hz| **rate_hz >= project_rate_hz);
@@ -325,7 +326,8 @@ impl AudioFormat {
         }
     }
 
-    /// Returns who does not support a value, for errors; nothing for WAV, the default.
+    /// Returns the part of an error that names the format, such as `` by `flac` ``; empty for WAV,
+    /// the default.
     fn of_format(self) -> String {
         match self {
             Self::Wav => String::new(),

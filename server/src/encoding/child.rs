@@ -1,9 +1,9 @@
 //! The process that encodes one file: `songfoundry encode`.
 //!
 //! The first line of its input is a [`Request`]. Parts of the samples follow, each as its length in
-//! bytes (32 bits, little-endian) and the bytes of whole interleaved frames; a length of 0 ends
-//! them. Standard output is the file, which is read again in the end. The outcome is a line of JSON
-//! on standard error. The process exits if its input ends early.
+//! bytes (32 bits, little-endian) and the bytes of whole interleaved frames. A length of 0 ends the
+//! samples. Standard output is the file, which is read again when it is complete. The outcome is a
+//! line of JSON on standard error. The process exits if its input ends early.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, Read, Seek as _, Write as _};
@@ -18,7 +18,7 @@ const MEMORY_MAX_BYTES: u64 = 3 << 28;
 
 /// Processor time in seconds that every file may take. Long files may take their own length in
 /// addition; encoders are several times faster.
-const CPU_SECS: u64 = 120;
+pub(super) const CPU_SECS: u64 = 120;
 
 /// Maximum size of a part of the samples, in bytes.
 const PART_MAX_BYTES: u32 = 1 << 24;
@@ -93,7 +93,10 @@ fn encode(request: &Request, file: &File, input: &mut impl Read) -> io::Result<S
         let frames = u64::from(length) / frame_bytes as u64;
         if length > PART_MAX_BYTES || !(length as usize).is_multiple_of(frame_bytes) || frames > unread_frames
         {
-            return Err(io::Error::other(format!("a part of {length} bytes is not expected")));
+            return Err(io::Error::other(format!(
+                "a part of {length} bytes is not expected: a part has whole frames of {frame_bytes} bytes, at most \
+                 {PART_MAX_BYTES} bytes and at most {unread_frames} frames"
+            )));
         }
         unread_frames -= frames;
         samples.resize(length as usize, 0);

@@ -37,7 +37,7 @@ impl Cover {
     pub(crate) fn from_base64(text: String) -> Result<Self, String> {
         // Base64 encodes 3 bytes as 4 letters.
         if text.len() / 4 * 3 > COVER_MAX_BYTES + 3 {
-            return Err(too_large());
+            return Err(too_large(text.trim_end_matches('=').len() * 3 / 4));
         }
         let bytes = STANDARD
             .decode(&text)
@@ -96,7 +96,7 @@ impl Cover {
     }
 }
 
-/// Size of a picture in pixels.
+/// Size of a picture in pixels, and its colour depth.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Dimensions {
     pub(super) width: u32,
@@ -104,13 +104,13 @@ pub(super) struct Dimensions {
     pub(super) bits_per_pixel: u32,
 }
 
-fn too_large() -> String {
-    format!("is too large; at most {COVER_MAX_BYTES} bytes are allowed.")
+fn too_large(bytes: usize) -> String {
+    format!("is too large: it has {bytes} bytes, and at most {COVER_MAX_BYTES} are allowed.")
 }
 
 fn kind_of(bytes: &[u8]) -> Result<Kind, String> {
     if bytes.len() > COVER_MAX_BYTES {
-        return Err(too_large());
+        return Err(too_large(bytes.len()));
     }
     let kind = match bytes {
         [0xFF, 0xD8, 0xFF, ..] => Kind::Jpeg,
@@ -120,7 +120,10 @@ fn kind_of(bytes: &[u8]) -> Result<Kind, String> {
     let has_size = dimensions(kind, bytes)
         .is_some_and(|size| SIDE_PIXELS.contains(&size.width) && SIDE_PIXELS.contains(&size.height));
     if !has_size {
-        return Err(format!("is damaged: it has no size of 1 to {} pixels.", SIDE_PIXELS.end()));
+        return Err(format!(
+            "is damaged: its header has no width and height of 1 to {} pixels.",
+            SIDE_PIXELS.end()
+        ));
     }
     Ok(kind)
 }
@@ -157,7 +160,7 @@ fn jpeg_dimensions(bytes: &[u8]) -> Option<Dimensions> {
         match (mark, kind) {
             // Fill bytes may precede a marker.
             (0xFF, 0xFF) => at += 1,
-            // Frames of all kinds. The values between are tables.
+            // Frames of all kinds. 0xC4, 0xC8 and 0xCC mark no frames.
             (0xFF, 0xC0..=0xCF) if !matches!(kind, 0xC4 | 0xC8 | 0xCC) => {
                 let bits_per_pixel = u32::from(*bytes.get(at + 4)?) * u32::from(*bytes.get(at + 9)?);
                 return Some(Dimensions {

@@ -40,7 +40,7 @@ pub(super) fn measure(request: &Request, mut file: File, sent: &Sent) -> io::Res
         }
         measure.add(&bytes);
     };
-    // Decoders refuse files without sound.
+    // Decoders refuse files without samples.
     if sent.frames > 0 {
         codecs::decode(request, file, &mut add)?;
     }

@@ -1,4 +1,4 @@
-//! The loudness and peaks of a file over time, for a picture.
+//! The loudness and peaks of a file over time, for a graph.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,7 +18,8 @@ pub struct LoudnessCurve {
     pub peak_db: Vec<Option<f32>>,
 }
 
-/// Collects the points of a curve. When there are too many, each two neighbours become one.
+/// Collects the points of a curve. When there are more than [`POINTS_MAX`], each two neighbours
+/// become one.
 #[derive(Debug)]
 pub(super) struct CurveCollector {
     sample_rate_hz: u32,
@@ -78,7 +79,8 @@ impl CurveCollector {
         }
     }
 
-    /// Joins neighbours. A point without a neighbour becomes the incomplete interval.
+    /// Joins each two neighbouring points. A point without a neighbour becomes the incomplete
+    /// interval.
     fn halve(&mut self) {
         let pairs = self.points.chunks_exact(2);
         if let [last] = pairs.remainder() {
@@ -98,7 +100,7 @@ impl CurveCollector {
             // The last interval is complete; `last` has only the peaks between its last samples.
             *point = point.highest(last);
         }
-        // Two digits are enough for a picture.
+        // Two decimal places are enough for a graph.
         let shown = |db: f64| db.is_finite().then(|| ((100.0 * db).round() / 100.0) as f32);
         LoudnessCurve {
             interval_secs: self.interval_frames as f64 / f64::from(self.sample_rate_hz),

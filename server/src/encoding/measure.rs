@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::loudness_curve::{CurveCollector, LoudnessCurve};
 
-/// Hashes and measures the audio data of a WAV file.
+/// Hashes and measures the samples of a file.
 pub(crate) struct Measure {
     format: SampleFormat,
     meter: LoudnessMeter,
@@ -39,8 +39,8 @@ pub struct Measured {
     pub max_short_term_lufs: Option<f64>,
     /// Loudness and peaks over time.
     pub curve: LoudnessCurve,
-    /// SHA-256 of the samples in hexadecimal: of the audio data of a WAV file, or of what a file of
-    /// another format decodes to.
+    /// SHA-256 of the samples in hexadecimal: of the audio data of a WAV file, or of the decoded
+    /// samples of another file.
     pub pcm_sha256: String,
 }
 

@@ -1,13 +1,14 @@
 //! Encodes rendered audio as FLAC, MP3, Ogg Vorbis or Opus, each file in a separate process.
 //!
 //! The codecs are C libraries, except FLAC. They run in a child process of the same program
-//! (`songfoundry encode`, a hidden command), so that no codec can stop the service, read its
-//! secrets, or use more memory than a limit. The child gets the samples through its standard input
-//! and writes to an unnamed file as its standard output. When the file is complete, the child
-//! decodes and measures it: the report is about what a listener will hear.
+//! (`songfoundry encode`, a hidden command). So no codec can stop the service, read its secrets, or
+//! use more memory than a limit. The child gets the samples through its standard input and writes
+//! to an unnamed file as its standard output. When the file is complete, the child decodes and
+//! measures it, so that the report describes the audio that listeners hear.
 //!
 //! [`program`] starts and supervises the process, [`child`] is the process. [`audio_format`]
-//! describes the formats, [`codecs`] has a file for each, and [`decoding`] measures a complete file.
+//! describes the formats, [`codecs`] has a module for each, and [`decoding`] measures a complete
+//! file.
 
 pub(crate) mod audio_format;
 pub(crate) mod chapters;
@@ -46,7 +47,7 @@ pub(crate) struct Request {
     pub(crate) quality: Quality,
     /// Sample rate in hertz.
     pub(crate) sample_rate_hz: u32,
-    /// Title, artist and so on.
+    /// Tags of the file.
     pub(crate) tags: Tags,
     /// Maximum number of frames.
     pub(crate) max_frames: u64,

@@ -7,6 +7,7 @@ use std::process::ChildStdin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use super::child::CPU_SECS;
 use super::{Encoded, Message, Request};
 use crate::helper_processes::Helpers;
 use crate::helper_processes::program::{ExitCause, HelperProcess, HelperProgram, Output, TestEntry};
@@ -116,7 +117,7 @@ impl EncoderProcess {
         }
     }
 
-    /// Returns the reason why the process no longer reads.
+    /// Returns the reason why the process no longer reads, or `None` if it reports a complete file.
     fn failure(&mut self) -> Option<io::Error> {
         match self.messages.recv() {
             Ok(Message::Failed(reason)) => Some(io::Error::other(reason)),
@@ -133,7 +134,9 @@ impl EncoderProcess {
         tracing::warn!(?status, "an encoder exited without a result");
         match ExitCause::of(status) {
             ExitCause::OutOfRoom => io::ErrorKind::FileTooLarge.into(),
-            ExitCause::OutOfTime => io::Error::other("the encoder exceeded its processor time"),
+            ExitCause::OutOfTime => io::Error::other(format!(
+                "the encoder exceeded its processor time of {CPU_SECS} seconds and the length of the file"
+            )),
             ExitCause::Crash => io::Error::other("the encoder crashed"),
             ExitCause::External => io::Error::other(format!("the encoder was ended: {status}")),
         }

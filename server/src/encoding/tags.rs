@@ -1,4 +1,4 @@
-//! The tags of a file: title, artist and so on, and its chapters.
+//! The tags of a file, such as its title and its artist, and its chapters.
 
 use serde::{Deserialize, Serialize};
 

@@ -81,8 +81,8 @@ pub(super) struct AudioExportReceipt {
     curve: LoudnessCurve,
     /// SHA-256 of the file that was converted, in hexadecimal.
     source_sha256: String,
-    /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
-    /// another file decodes to.
+    /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of the
+    /// decoded samples of another file.
     pcm_sha256: String,
     /// Number of frames in the file.
     frames: u64,

@@ -17,8 +17,8 @@ pub(super) struct FileOptions {
     /// File format; `wav` by default.
     #[schema(value_type = Option<AudioFormat>)]
     format: Option<String>,
-    /// Bit rate of an MP3 or Opus file in kilobits per second: for MP3 constant and 320 by default,
-    /// for Opus the average and 160 by default.
+    /// Bit rate of an MP3 or Opus file in kilobits per second. MP3 has a constant bit rate, 320 by
+    /// default; for Opus it is the average, 160 by default.
     #[schema(schema_with = bit_rate_choices)]
     bit_rate_kbps: Option<u32>,
     /// Quality of an Ogg Vorbis or MP3 file with a variable bit rate; 10 is the best. The default

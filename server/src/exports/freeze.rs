@@ -57,7 +57,7 @@ pub(super) struct Frozen {
     track: JsonText,
     /// Parts of the project that could not be rendered.
     left_out: Vec<LeftOutOfRender>,
-    /// Missing SoundFonts and presets of the project, and what played instead.
+    /// Missing SoundFonts and presets of the project, and their replacements.
     missing_sounds: Vec<MissingSound>,
     /// The missing sounds and damaged samples as sentences. There are also warnings if the track is
     /// silent, or if it has too many fields that this version does not know.
@@ -107,7 +107,7 @@ impl Export for Freeze {
         let index = project.tracks.iter().position(|track| track.id == track_id).ok_or_else(not_found)?;
         let track = &project.tracks[index];
         if track.items.is_empty() {
-            return Err(nothing_to_render(&format!("The track `{track_id}`")));
+            return Err(nothing_to_render(&format!("The track `{track_id}`"), "add notes or audio to it"));
         }
         if stage == Stage::AfterFader && track.sends.iter().any(|send| send.pre_fader) {
             let detail = format!(

@@ -256,7 +256,9 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the error 422 for a project or track that has nothing to play.
-pub(super) fn nothing_to_render(subject: &str) -> ApiError {
-    ApiError::Unprocessable { code: "nothing_to_render", detail: format!("{subject} has nothing to play.") }
+/// Returns the error 422 for a project or track that has nothing to play. `remedy` says what the
+/// user can do.
+pub(super) fn nothing_to_render(subject: &str, remedy: &str) -> ApiError {
+    let detail = format!("{subject} has nothing to play; {remedy}.");
+    ApiError::Unprocessable { code: "nothing_to_render", detail }
 }

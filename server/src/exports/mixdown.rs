@@ -55,7 +55,7 @@ pub(super) struct MixdownAnswer {
     normalization: Option<NormalizationReport>,
     /// Parts of the project that could not be rendered.
     left_out: Vec<LeftOutOfRender>,
-    /// Missing SoundFonts and presets of the project, and what played instead.
+    /// Missing SoundFonts and presets of the project, and their replacements.
     missing_sounds: Vec<MissingSound>,
     /// The missing sounds and damaged samples as sentences. There is also a warning if the file is
     /// silent.

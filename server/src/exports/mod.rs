@@ -105,14 +105,14 @@ impl Exports {
     }
 }
 
-/// Total request size of the renders that run at the same time, in KiB. A project needs many times
-/// its size in memory.
+/// Maximum total request size of the renders that run at the same time, in KiB. A project needs
+/// many times its size in memory.
 const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
 
 /// Maximum number of renders that run at the same time, if their projects are small.
 const RENDERS_AT_ONCE: u32 = 16;
 
-/// Total request size of the renders that may wait, in KiB.
+/// Maximum total request size of the renders that wait, in KiB.
 const RENDERS_WAITING_KIB: u64 = 128 * 1024;
 
 #[cfg(test)]

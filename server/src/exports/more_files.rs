@@ -19,7 +19,7 @@ const FILES_MAX: usize = 32;
 /// Maximum number of files that are written at the same time. Each of them may have an encoder.
 const WRITTEN_AT_ONCE_MAX: usize = 16;
 
-/// A further file of a render. It has the same tracks and the same longest tail.
+/// A further file of a render. It has the same tracks as the first file, and the same maximum tail.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct MoreFile {
     /// Format, quality and tags of the file.
@@ -80,7 +80,7 @@ impl MoreFile {
     }
 }
 
-/// Names the file in the detail of an error.
+/// Adds the index of the further file to the detail of an error.
 fn in_file(index: usize, error: ApiError) -> ApiError {
     let placed = |detail| format!("`more_files[{index}]`: {detail}");
     match error {
@@ -95,7 +95,7 @@ fn too_many(detail: String) -> ApiError {
 }
 
 /// Returns the largest number of files that are written at the same time. Files of the whole song
-/// are written in a run of their own.
+/// are written in a separate pass.
 fn most_at_once(ranges: &[Option<TickRange>]) -> usize {
     let whole = ranges.iter().filter(|range| range.is_none()).count();
     let mut changes = BTreeMap::<u32, isize>::new();

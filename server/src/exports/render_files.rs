@@ -74,7 +74,7 @@ pub(super) struct RenderDescription {
     pub(super) answer: Option<Box<RawValue>>,
 }
 
-/// What the list of renders says about a render.
+/// The properties of a render in the list of renders.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RenderRecord {
     pub(super) file: RenderedFile,
@@ -214,7 +214,7 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
         let mut bytes = Vec::new();
         stored.read_to_end(&mut bytes)?;
         let Ok(known) = serde_json::from_slice::<RenderDescription>(&bytes) else {
-            faults.push(format!("{} is damaged: it cannot be read", key.path()));
+            faults.push(format!("{} is damaged: it is not the description of a render", key.path()));
             continue;
         };
         let audio = BlobKey::new(FOLDER, &entry.id, known.format.extension()).map_err(ApiError::internal)?;
@@ -253,7 +253,11 @@ fn fault(
     };
     Ok(match found {
         Some(found) if found == known.file_hash() => None,
-        Some(found) => Some(format!("{} is damaged: the SHA-256 of its content is {found}", key.path())),
+        Some(found) => Some(format!(
+            "{} is damaged: the SHA-256 of its content is {found} instead of {}",
+            key.path(),
+            known.file_hash()
+        )),
         None => {
             let format = known.format.extension().to_uppercase();
             Some(format!("{} is damaged: it is not a complete {format} file", key.path()))

@@ -40,8 +40,9 @@ pub(super) struct RenderLink {
     expires_at: String,
 }
 
-/// Makes a link with which people without an account can download a render. It ends after some
-/// time, when the render is deleted, and when its owner logs out everywhere or is disabled.
+/// Makes a link with which people without an account can download a render. It ends after
+/// `expires_secs`, when the render is deleted, and when its owner logs out everywhere or is
+/// disabled.
 #[utoipa::path(post, path = "/plugins/renders/{render_id}/link", tag = "plugins", request_body = LinkRequest,
     params(("render_id", description = "Id of the render")),
     responses((status = 201, body = RenderLink), CommonErrors))]
@@ -55,7 +56,7 @@ pub(super) async fn create(
     if !(MIN_SECS..=MAX_SECS).contains(&secs) || secs.fract() != 0.0 {
         return Err(ApiError::bad_request(
             "bad_expiry",
-            format!("A link can last {MIN_SECS} to {MAX_SECS} whole seconds, not {secs}."),
+            format!("`expires_secs` is {secs}; expected a whole number from {MIN_SECS} to {MAX_SECS}."),
         ));
     }
     let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());

@@ -47,7 +47,7 @@ impl RenderEntry {
     }
 }
 
-/// What the answer to a render said about its file.
+/// The part of a stored answer that concerns one file.
 #[derive(Serialize, ToSchema)]
 #[expect(dead_code, reason = "only its description is used")]
 #[serde(untagged)]
@@ -78,7 +78,7 @@ pub(super) async fn list(
     state.exports.lists.run_for(&user.id, 1, work).await
 }
 
-/// Repeats what the answer to a render said about this file, with its receipt.
+/// Returns the part of the render's answer that concerns this file, with its receipt.
 #[utoipa::path(get, path = "/plugins/renders/{render_id}", tag = "plugins",
     params(("render_id", description = "Id of the render")),
     responses((status = 200, body = StoredAnswer), CommonErrors))]

@@ -24,8 +24,8 @@ pub(super) struct SoundOptions {
     /// exports is `float32`.
     #[schema(value_type = Option<BitDepth>)]
     pub(super) bit_depth: Option<String>,
-    /// Whether the noise of integer samples is moved to frequencies at which the ear is least
-    /// sensitive. This has an effect at 44100 and 48000 Hz; false by default.
+    /// Whether the quantization noise of integer samples is moved to frequencies at which the ear
+    /// is least sensitive. This has an effect at 44100 and 48000 Hz; false by default.
     pub(super) noise_shaping: Option<bool>,
     /// Target of a loudness normalization; without it, the mix is not normalized. Stems and frozen
     /// tracks cannot be normalized.

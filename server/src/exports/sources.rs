@@ -25,7 +25,7 @@ use crate::storage::ensure_room;
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     state: &'a AppState,
-    /// Tasks run on threads outside the runtime.
+    /// Runtime for queries of the database, because tasks run on threads outside of it.
     runtime: &'a Handle,
     /// Ids of the SoundFonts that were opened.
     pub(super) soundfonts: Vec<String>,
@@ -108,7 +108,7 @@ impl Workspace for ProjectSources<'_> {
 /// Makes temporary files in the storage.
 pub(super) struct StorageWorkspace<'a> {
     pub(super) state: &'a AppState,
-    /// Tasks run on threads outside the runtime.
+    /// Runtime for queries of the database, because tasks run on threads outside of it.
     pub(super) runtime: &'a Handle,
 }
 

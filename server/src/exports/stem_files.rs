@@ -78,7 +78,9 @@ fn check_archive(mut file: File, read_entries: bool) -> zip::result::ZipResult<(
     file.seek(SeekFrom::End(-END_RECORD_BYTES))?;
     file.read_exact(&mut signature)?;
     if signature != END_RECORD_SIGNATURE {
-        return Err(ZipError::InvalidArchive("it does not end with its list of files".into()));
+        return Err(ZipError::InvalidArchive(
+            "it does not end with its list of files (the end of central directory record)".into(),
+        ));
     }
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     let count = if read_entries { archive.len() } else { 0 };

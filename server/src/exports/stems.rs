@@ -44,7 +44,7 @@ pub(super) struct StemsRequest {
     #[serde(flatten)]
     export: ExportRequest,
     /// Ids of tracks, buses and groups; by default those of all tracks that play something and are
-    /// not muted. The stem of a bus or group has what passes through it.
+    /// not muted. The stem of a bus or group contains the signal that passes through it.
     tracks: Option<Vec<String>>,
     /// Whether each track passes through the master's effects and limiter, as if only this track
     /// played; false by default. Such stems do not add up to the mix.
@@ -74,7 +74,7 @@ pub(super) struct StemsAnswer {
     stems: Vec<Stem>,
     /// Parts of the project that could not be rendered.
     left_out: Vec<LeftOutOfRender>,
-    /// Missing SoundFonts and presets of the project, and what played instead.
+    /// Missing SoundFonts and presets of the project, and their replacements.
     missing_sounds: Vec<MissingSound>,
     /// The missing sounds and damaged samples as sentences. There is also a warning if all stems
     /// are silent.
@@ -97,10 +97,10 @@ pub(super) struct Stem {
 }
 
 /// Renders each track's part of the mix to a separate file. A part includes the track's fader, its
-/// sends, buses and groups, and the master's fader, but not the master's effects and limiter unless
-/// `through_master` is set. All files begin at the start of the song and have the same length. If
-/// tracks share only faders and reverbs, the sum of the files is the mix. The task's result is a
-/// `Stems`.
+/// sends, buses and groups, and the master's fader. It includes the master's effects and limiter
+/// only if `through_master` is set. All files begin at the start of the song and have the same
+/// length. If tracks share only faders and reverbs, the sum of the files is the mix. The task's
+/// result is a `Stems`.
 #[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
     responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]
@@ -212,5 +212,8 @@ fn track_indices(project: &Project, parts: &Parts, tracks: Option<Vec<String>>) 
             indices
         }
     };
-    if indices.is_empty() { Err(nothing_to_render("The project")) } else { Ok(indices) }
+    match indices.is_empty() {
+        true => Err(nothing_to_render("The project", "add notes or audio to a track that is not muted")),
+        false => Ok(indices),
+    }
 }

@@ -20,10 +20,10 @@ use crate::state::AppState;
 /// Maximum length of a name in bytes. Most file systems allow 255 bytes, and a number may be added.
 const NAME_MAX_BYTES: usize = 200;
 
-/// Maximum number of files with the same name.
+/// Maximum number of files whose names differ only in the added number.
 const NUMBERS_MAX: u32 = 10_000;
 
-/// Names of devices on some operating systems, in lower case. They are reserved with any extension.
+/// Names of devices on Windows, in lower case. Windows reserves them with any extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
 /// A file that was saved.
@@ -147,7 +147,7 @@ fn numbered(name: &str, number: u32) -> String {
 }
 
 /// Returns the name with `_` in place of all characters that some operating system does not allow
-/// in file names.
+/// in file names. Puts `_` before a name that Windows reserves for a device.
 ///
 /// # Errors
 /// 400 `bad_name` if the result is empty or too long.
@@ -157,7 +157,8 @@ fn safe_name(name: &str) -> ApiResult<String> {
     let safe = safe.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
     if safe.is_empty() || safe.len() > NAME_MAX_BYTES {
         let detail = format!(
-            "The name of a file must have 1 to {NAME_MAX_BYTES} bytes, not counting dots and spaces around it."
+            "The name of the file has {} bytes, not counting dots and spaces around it; expected 1 to {NAME_MAX_BYTES}.",
+            safe.len()
         );
         return Err(ApiError::bad_request("bad_name", detail));
     }

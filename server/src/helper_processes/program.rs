@@ -67,8 +67,8 @@ impl HelperProgram {
         })
     }
 
-    /// Starts a process in `folder` and sends it `request` as its first line of input. The caller
-    /// reads the output that it has given as a pipe.
+    /// Starts a process in `folder` and sends it `request` as its first line of input. The messages
+    /// of the process are read through [`HelperProcess::messages`].
     ///
     /// # Errors
     /// If the process cannot be started.
@@ -92,9 +92,9 @@ impl HelperProgram {
             .stdin(Stdio::piped())
             .stdout(stdout)
             .stderr(stderr);
-        // Ctrl-C in a terminal sends a signal to the whole process group. If it killed the helper,
-        // its file would seem to have crashed it. So the helper gets its own group, and the service
-        // ends it.
+        // Ctrl-C in a terminal sends a signal to the whole process group. If the signal killed the
+        // helper, the file that the helper reads would seem to have crashed the helper. So the
+        // helper gets a separate group, and the service ends the helper.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
@@ -110,16 +110,17 @@ impl HelperProgram {
 
 /// Where a helper writes.
 pub(crate) enum Output {
-    /// It writes messages to its standard output.
+    /// The helper writes messages to its standard output.
     Messages,
-    /// It writes to this file as its standard output, and messages to its standard error.
+    /// The helper writes to this file as its standard output, and messages to its standard error.
     File(File),
 }
 
 /// A running helper. Dropping it kills the process.
 pub(crate) struct HelperProcess {
     pub(crate) child: Child,
-    /// The pipe stays open until it is dropped, because the helper exits when it closes.
+    /// Pipe to the helper's standard input. It stays open until this value is dropped, because the
+    /// helper exits when the pipe closes.
     input: Option<ChildStdin>,
     registered: Registered,
 }

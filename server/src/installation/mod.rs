@@ -31,7 +31,7 @@ enum Relation {
     Mismatch(String),
 }
 
-/// The ids and numbers of the stored files.
+/// The installation ids and the number of the stored files.
 struct Survey {
     /// Installation ids with which the stored files are marked (see [`FILES`]); normally one.
     ids: Vec<String>,
@@ -44,7 +44,7 @@ struct Survey {
 /// Checks that the database and the stored files belong together, and marks both with the same id.
 ///
 /// # Errors
-/// If they do not belong together, unless the settings adopt the files. The error names both.
+/// If they do not belong together, unless `config.adopts_files` is set. The error names both.
 pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<()> {
     let existing_id = match relation(config, db, blobs).await? {
         Relation::Same => return Ok(()),

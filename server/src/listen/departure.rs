@@ -23,7 +23,7 @@ use super::shared_stream::SharedStream;
 const FIRST_CHECK_AFTER: Duration = Duration::from_millis(20);
 const CHECK_EVERY: Duration = Duration::from_millis(250);
 
-/// The request of a connection that is being answered.
+/// The request that is being answered on a connection.
 #[derive(Debug, Clone)]
 pub(super) struct PendingRequest {
     /// The number of the complete request that waits for its answer; 0 if there is none.

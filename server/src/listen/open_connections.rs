@@ -84,7 +84,11 @@ impl OpenConnections {
         let count = connections.map_or(0, HashMap::len);
         let is_full = count >= self.max_per_address || count > 0 && 4 * count >= self.max - counts.total;
         if is_full && !network.as_ref().is_some_and(|name| counts.evict(name)) {
-            counts.refuse(peer, count, "connections from its address (SF_CONNECTIONS_PER_ADDRESS)");
+            counts.refuse(
+                peer,
+                count,
+                "connections from its address (SF_CONNECTIONS_PER_ADDRESS, or a quarter of the free ones)",
+            );
             return None;
         }
         counts.total += 1;

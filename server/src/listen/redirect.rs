@@ -27,7 +27,7 @@ fn answer<B>(request: &Request<B>) -> Response<Body> {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let location = host.and_then(|host| HeaderValue::from_str(&format!("https://{host}{path}")).ok());
-    let mut response = Response::new(Body::from("This address is only available with https.\n"));
+    let mut response = Response::new(Body::from("This address only accepts HTTPS; use https:// instead.\n"));
     *response.status_mut() = match location {
         Some(_) => StatusCode::PERMANENT_REDIRECT,
         None => StatusCode::BAD_REQUEST,

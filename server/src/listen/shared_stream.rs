@@ -1,4 +1,4 @@
-//! A connection that can be inspected while another part reads and writes it.
+//! A connection that can be inspected while hyper reads and writes it.
 
 use std::io;
 use std::net::Shutdown;
@@ -26,8 +26,8 @@ impl SharedStream {
         socket2::SockRef::from(&*self.0).peek(&mut byte).is_ok()
     }
 
-    /// Reads and discards what the client sends, until it closes its side of the connection, or has
-    /// sent `max_bytes`.
+    /// Reads and discards the client's bytes, until the client closes its side of the connection or
+    /// has sent `max_bytes`.
     pub(super) async fn discard(&self, max_bytes: usize) -> io::Result<()> {
         let (mut buffer, mut bytes) = (vec![0; 16 * 1024], 0);
         while bytes < max_bytes {

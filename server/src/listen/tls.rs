@@ -130,7 +130,10 @@ impl Certificate {
             if is_hangup || stamps != loaded_stamps {
                 loaded_stamps = stamps;
                 match self.reload() {
-                    Ok(()) => tracing::info!("reloaded the certificate"),
+                    Ok(()) => {
+                        let path = self.files.certificate.display();
+                        tracing::info!("reloaded the certificate {path}");
+                    }
                     Err(error) => {
                         tracing::error!("cannot reload the certificate; the old one stays in use: {error}");
                     }
@@ -153,7 +156,7 @@ impl Certificate {
     }
 }
 
-/// Receives SIGHUP. Without it, the signal would end the process.
+/// Receives SIGHUP. Without a receiver, the signal would end the process.
 #[derive(Debug)]
 pub(crate) struct Hangups {
     #[cfg(unix)]

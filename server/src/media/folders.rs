@@ -39,7 +39,7 @@ pub(super) struct Tree {
     /// The requested folder.
     #[serde(flatten)]
     folder: Folder,
-    /// Whether the answer leaves out folders because it reached its limit of 5,000.
+    /// Whether the answer has its maximum of 5,000 folders, so that others may be missing.
     truncated: bool,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
-use super::listing::is_audio;
+use super::listing::{EXTENSIONS, is_audio};
 use super::roots::{MediaRoots, printable, unreadable};
 use crate::audio::{self, AudioFile};
 use crate::auth::Admin;
@@ -24,7 +24,7 @@ const FILES_MAX: usize = 100;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MediaImport {
-    /// Whole paths of 1 to 100 audio files.
+    /// Absolute paths of 1 to 100 audio files.
     paths: Vec<String>,
 }
 
@@ -122,7 +122,11 @@ fn import_one(
     // Checked before opening, because opening a pipe would block.
     let is_file = std::fs::metadata(&real).is_ok_and(|metadata| metadata.is_file());
     if !is_file || !is_audio(&name) {
-        let detail = format!("`{}` is not an audio file.", printable(path));
+        let detail = format!(
+            "`{}` is not a file with one of the extensions {}.",
+            printable(path),
+            EXTENSIONS.join(", ")
+        );
         return Err(ApiError::bad_request("not_an_audio_file", detail));
     }
     let mut content = File::open(&real).map_err(|error| unreadable(path, &error))?;

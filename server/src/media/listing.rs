@@ -18,7 +18,7 @@ use crate::permits::Caller;
 use crate::state::AppState;
 
 /// Extensions of audio files, in lower case.
-const EXTENSIONS: &[&str] =
+pub(super) const EXTENSIONS: &[&str] =
     &["wav", "wave", "aiff", "aif", "aifc", "flac", "mp3", "ogg", "oga", "m4a", "aac"];
 
 /// An audio file on the service's machine.

@@ -90,14 +90,17 @@ pub(super) fn unreadable(path: &str, error: &std::io::Error) -> ApiError {
         ErrorKind::NotADirectory => {
             ApiError::bad_request("not_a_folder", format!("`{}` is not a folder.", printable(path)))
         }
-        _ => ApiError::internal(anyhow::anyhow!("reading {path:?}: {error}")),
+        _ => ApiError::internal(anyhow::anyhow!("cannot read {path:?}: {error}")),
     }
 }
 
 fn outside(path: &str) -> ApiError {
     ApiError::Forbidden {
         code: "outside_media_dirs",
-        detail: format!("`{}` is outside the media folders (SF_MEDIA_DIRS).", printable(path)),
+        detail: format!(
+            "`{}` is not an absolute path inside the media folders (SF_MEDIA_DIRS).",
+            printable(path)
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Browsing and importing through the real router.
+//! Tests browsing of folders and imports through the real router.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

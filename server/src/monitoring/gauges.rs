@@ -1,4 +1,4 @@
-//! Gauges that are measured for each request to `/metrics`.
+//! Measures the gauges for a request to `/metrics`.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -9,8 +9,8 @@ use crate::exports::{STEM_FILES, render_files};
 use crate::state::AppState;
 use crate::{audio, db, disk, soundfonts};
 
-/// How long the measured sizes of stored files stay valid. Measuring lists all files, which takes
-/// long with object storage.
+/// How long the measured sizes of the database and of stored files stay valid. Measuring lists all
+/// files, which takes long with object storage.
 const SUMS_VALID_FOR: Duration = Duration::from_secs(60);
 
 /// Time of the last measurement of the stored files by this process.
@@ -29,7 +29,7 @@ impl StorageSums {
     }
 }
 
-/// Measures all gauges.
+/// Measures all gauges, except sizes that were measured less than [`SUMS_VALID_FOR`] ago.
 pub(super) async fn update(state: &AppState) -> ApiResult<()> {
     let metrics = &state.metrics;
     let unfinished = state.tasks.unfinished_by_kind().await?;

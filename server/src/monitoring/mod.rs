@@ -1,7 +1,8 @@
 //! `/metrics`: metrics for Prometheus, in the OpenMetrics text format.
 //!
-//! Counters and histograms cover this process since its start. Gauges of the database and the disk
-//! are measured for each answer. `SF_METRICS` decides who may read the metrics.
+//! Counters and histograms cover this process since its start. Gauges are measured for each answer,
+//! but the sizes of the database and of stored files at most once a minute. `SF_METRICS` decides
+//! who may read the metrics.
 
 mod gauges;
 

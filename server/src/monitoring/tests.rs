@@ -1,4 +1,4 @@
-//! Values of the metrics, and access to them.
+//! Tests of the values of the metrics, and of access to them.
 
 use std::time::Duration;
 

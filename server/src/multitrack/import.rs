@@ -76,9 +76,11 @@ pub(super) async fn import(
         return Err(ApiError::TooLarge { subject: "A MIDI file", limit_bytes });
     }
     let soundfont_id = query.soundfont_id.filter(|id| !id.is_empty());
-    if soundfont_id.as_ref().is_some_and(|id| id.chars().count() > SOUNDFONT_ID_MAX_CHARS) {
-        let detail =
-            format!("`soundfont_id` is too long; it may have at most {SOUNDFONT_ID_MAX_CHARS} characters.");
+    let id_chars = soundfont_id.as_ref().map_or(0, |id| id.chars().count());
+    if id_chars > SOUNDFONT_ID_MAX_CHARS {
+        let detail = format!(
+            "`soundfont_id` has {id_chars} characters; at most {SOUNDFONT_ID_MAX_CHARS} are allowed."
+        );
         return Err(ApiError::bad_request("bad_query", detail));
     }
     let name = query.name.map(|name| name.trim().chars().take(NAME_MAX_CHARS).collect::<String>());

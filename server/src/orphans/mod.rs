@@ -80,7 +80,7 @@ async fn collect_with_lease(state: &AppState, holder: &str, every: Duration, now
 }
 
 /// Quarantines files that this database has not needed for `age`, restores files that it needs, and
-/// deletes files that have been in the quarantine long enough.
+/// deletes files whose time in the quarantine is over.
 pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> ApiResult<()> {
     state.reserve.refill();
     audio::remove_expired(state).await?;
@@ -159,9 +159,9 @@ fn try_quarantine(blobs: &Blobs, orphan: &Orphan) -> bool {
     outcome.is_ok()
 }
 
-/// Moves an orphan to the quarantine and logs it. Received files whose task is missing count as
-/// deleted by a user. No row can need them again, so the service may delete them when the disk is
-/// full.
+/// Moves an orphan to the quarantine and logs it. Uploaded files whose import task is missing count
+/// as deleted by a user. No row can need them again, so the service may delete them when the disk
+/// is full.
 pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
     let reason = if audio::WAITING.has(&orphan.key) { Reason::Deleted } else { Reason::Unneeded };
     if let Some(quarantined_as) = blobs.set_aside(&orphan.key, reason)? {
@@ -228,8 +228,9 @@ fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiRe
     Ok(blobs.quarantined()?)
 }
 
-/// Deletes files that have been in the quarantine long enough at `now_ms`. The caller must already
-/// have removed the rows of deleted files up to that time, because no row may outlive its files.
+/// Deletes files whose time in the quarantine (`SF_QUARANTINE_DAYS`, `SF_DELETED_KEPT_SECS`) is
+/// over at `now_ms`. The caller must already have removed the rows of deleted files up to that
+/// time, because no row may outlive its files.
 fn expire_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs, now_ms: i64) -> ApiResult<()> {
     let orphans = &state.config.orphans;
     for file in restore_needed_in(state, runtime, blobs)? {

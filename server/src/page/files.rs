@@ -32,6 +32,7 @@ pub(super) struct PageFile {
     pub(super) brotli: Option<Bytes>,
     pub(super) etag: String,
     pub(super) media_type: &'static str,
+    /// Versions of the file and of its compressed copy.
     version: [Option<Version>; 2],
 }
 
@@ -39,8 +40,8 @@ pub(super) struct PageFile {
 type Version = (u64, Option<SystemTime>);
 
 impl PageFiles {
-    /// Returns the file at `path` below `folder`. `None` if no such file exists, or if the path or
-    /// a symbolic link leads out of the folder.
+    /// Returns the file at `path` below `folder`. `None` if no such file exists, if it is larger
+    /// than [`FILE_MAX_BYTES`], or if the path or a symbolic link leads out of the folder.
     pub(super) async fn read(&self, folder: &Path, path: &str) -> Result<Option<Arc<PageFile>>, ApiError> {
         let Some(file) = path_below(folder, path) else { return Ok(None) };
         let (files, folder) = (self.clone(), folder.to_owned());
@@ -90,8 +91,8 @@ impl PageFile {
     }
 }
 
-/// Returns the file path in the folder for the path of a URL. `None` unless the URL's path consists
-/// of plain names.
+/// Returns the file path in the folder for the path of a URL. `None` if the URL's path leads out of
+/// the folder, names a hidden file, or has a character that is not allowed.
 fn path_below(folder: &Path, path: &str) -> Option<PathBuf> {
     let decoded = percent_decode_str(path).decode_utf8().ok()?;
     let relative = Path::new(decoded.strip_prefix('/')?);

@@ -68,7 +68,10 @@ pub(crate) async fn fallback(State(state): State<AppState>, request: Request) ->
 
 fn no_such_path(path: &str) -> ApiError {
     let shown: String = path.chars().take(200).collect();
-    ApiError::NotFound { code: "no_such_path", detail: format!("There is nothing at `{shown}`.") }
+    ApiError::NotFound {
+        code: "no_such_path",
+        detail: format!("There is no route and no file at the path `{shown}`."),
+    }
 }
 
 fn query_has_version(query: Option<&str>) -> bool {

@@ -110,7 +110,8 @@ enum ParameterScale {
 struct ScanCache {
     /// How long a scan is valid, in seconds.
     max_age_secs: u32,
-    /// Time of the scan, RFC 3339; null if the caller has no plugin folders.
+    /// Time of the scan, RFC 3339; null if there is no scan, for example because the caller has no
+    /// plugin folders.
     scanned_at: Option<String>,
 }
 

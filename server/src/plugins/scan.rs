@@ -19,7 +19,7 @@ use crate::state::AppState;
 /// Plugins and SoundFonts found in the caller's folders.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ScanAnswer {
-    /// Total number of VST plugins: instruments, effects and unclassified ones.
+    /// Total number of instruments, effects and entries of `unclassified`.
     vst_found: usize,
     /// Number of plugins that are instruments.
     instruments: usize,
@@ -27,8 +27,9 @@ pub(super) struct ScanAnswer {
     effects: usize,
     /// Plugins of unknown kind, and modules that could not be scanned.
     unclassified: Vec<UnclassifiedPlugin>,
-    /// Modules that are not used, and SoundFonts in these folders that are not used because another
-    /// SoundFont has the same id. Each comes with the reason.
+    /// Modules that are not used, or that have a plugin which another module also contains.
+    /// SoundFonts in these folders that are not used because another SoundFont has the same id.
+    /// Each comes with the reason.
     ignored: Vec<ScanRemark>,
     /// Folders that could not be searched, each with the reason.
     unreadable: Vec<ScanRemark>,
@@ -38,7 +39,8 @@ pub(super) struct ScanAnswer {
     /// SoundFonts of the catalogue that are in these folders, and SoundFonts that the caller has
     /// uploaded.
     soundfonts: Vec<ScannedSoundFont>,
-    /// Whether a cached list of effects of any user was discarded. If so, request such lists again.
+    /// Whether a cached list of effects of any user was discarded. If so, clients should request
+    /// their lists again.
     fx_cache_invalidated: bool,
     /// Time when the scan ended, RFC 3339.
     scanned_at: String,
@@ -53,7 +55,7 @@ struct UnclassifiedPlugin {
     format: VstFormat,
     /// Path of the plugin's module.
     path: String,
-    /// Reason why the kind is unknown.
+    /// Reason why the plugin's kind is unknown or the module could not be scanned.
     reason: String,
 }
 

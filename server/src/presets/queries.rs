@@ -10,7 +10,7 @@ use crate::searches;
 #[derive(Debug, Default, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PresetQuery {
-    /// `instrument` or `effect_chain`; both by default.
+    /// `instrument`, `effect_chain` or `export`; all by default.
     #[param(inline)]
     pub(super) kind: Option<PresetKind>,
     /// `factory` or `user`; both by default.

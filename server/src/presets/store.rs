@@ -118,7 +118,7 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<St
     row.as_ref().map(preset).transpose()
 }
 
-/// Returns presets by the time when they were stored, newest first.
+/// Returns at most `count` presets by the time when they were stored, newest first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,

@@ -87,7 +87,11 @@ impl Export {
         let document = projects::stored_document(&self.project_id, text)?;
         let project = schemas::read::project(&document).map_err(|error| ApiError::Unprocessable {
             code: "project_unreadable",
-            detail: format!("The stored project `{}` cannot be read: {error}.", self.project_id),
+            detail: format!(
+                "The stored project `{id}` cannot be read: {error}. GET /projects/{id}/raw downloads the stored \
+                 text.",
+                id = self.project_id
+            ),
         })?;
         Ok((document, project))
     }

@@ -21,9 +21,11 @@ use crate::projects;
 use crate::state::AppState;
 use crate::storage::BlobWriter;
 
-/// Maximum number of attempts to delete the audio of an import that failed while the database is
-/// busy, and the time between them.
+/// Maximum number of attempts to delete the audio of a failed import. Another attempt is made only
+/// if the database was busy.
 const UNDO_ATTEMPTS_MAX: u32 = 60;
+
+/// Time between two of these attempts.
 const UNDO_BACKOFF: Duration = Duration::from_secs(1);
 
 /// An import that is running. If it fails, its audio files are deleted.
@@ -45,8 +47,8 @@ pub(crate) struct AudioFiles {
 }
 
 impl Import {
-    /// Imports an archive of `user` by `work`, which gets the open archive. Waits until fewer than
-    /// the maximum number of imports run.
+    /// Runs `work`, which imports the archive that `user` has sent, with the open archive. Waits
+    /// until fewer than the maximum number of imports run.
     ///
     /// # Errors
     /// Those of `work`; 503 `busy` if too many imports are waiting, and `stopping` if the service

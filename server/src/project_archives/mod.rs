@@ -1,11 +1,11 @@
-//! What bundles and DAWproject files have in common: both are zip archives of a project and its
-//! audio files.
+//! Code that bundles and DAWproject files share. Both are zip archives of a project and its audio
+//! files.
 //!
 //! An import or export of much audio takes long, so many may run at the same time, one per user.
 //! Documents need much memory, so only few are read or written at the same time: an import or an
-//! export waits for its turn ([`Import::with_document`], [`Export::with_document`]), and keeps only
-//! lists of files after it. Each audio file of an import waits for its turn among all files that are
-//! decoded. So archives with thousands of files do not block the archives and uploads of other
+//! export waits for its turn ([`Import::with_document`], [`Export::with_document`]), and afterwards
+//! keeps only lists of files. Each audio file of an import waits for its turn among all files that
+//! are decoded. So archives with thousands of files do not block the archives and uploads of other
 //! users.
 
 mod export;
@@ -21,7 +21,7 @@ use crate::permits::{Bounds, Permits, processors};
 /// Maximum number of imports, and of exports, that run at the same time.
 const ARCHIVES_MAX: u32 = 32;
 
-/// Folder of the store for temporary archives.
+/// Folder of the storage for temporary archives.
 const FOLDER: &str = "bundles";
 
 /// Limits on the work with archives. Imports and exports do not wait for each other.
@@ -29,9 +29,9 @@ const FOLDER: &str = "bundles";
 pub(crate) struct ArchiveLimits {
     pub(crate) imports: Permits,
     pub(crate) exports: Permits,
-    /// Turns to read a document, during an import.
+    /// Permits to read a document during an import.
     reading: Permits,
-    /// Turns to write a document, during an export.
+    /// Permits to write a document during an export.
     writing: Permits,
 }
 

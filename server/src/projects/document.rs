@@ -20,8 +20,8 @@ const VIOLATIONS_MAX: usize = 100;
 /// an entry here.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 
-/// Placeholder for a project document in the API description. The JSON Schema of projects is
-/// inserted for it there.
+/// Placeholder for a project document in the API description. `docs` replaces this placeholder with
+/// the JSON Schema of projects.
 #[derive(Debug)]
 pub struct ProjectDocument;
 
@@ -119,7 +119,7 @@ impl Document {
         })
     }
 
-    /// Like [`Self::check`], for the bytes of a request's body. Runs on a thread that may block.
+    /// Checks the bytes of a request's body like [`Self::check`], on a thread that may block.
     pub(super) async fn from_bytes(bytes: Bytes, path_id: Option<String>) -> Result<Self, ApiError> {
         with_document(bytes.len(), move || {
             let document = read_text(&bytes)?;

@@ -141,7 +141,9 @@ pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
             let is_readable =
                 text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
             if !is_readable {
-                faults.push(format!("the project {id} of the user {owner_id} has no readable document"));
+                faults.push(format!(
+                    "the document of the project {id} of the user {owner_id} is missing or is not JSON"
+                ));
             }
         }
     }

@@ -9,8 +9,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::with_document;
 use crate::state::AppState;
 
-/// The project of a request. It is loaded but not yet validated; [`Self::into_project`] does that
-/// on a thread that may block.
+/// The project of a request, loaded but not yet validated. [`Self::into_project`] validates it, and
+/// must run on a thread that may block.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum RequestedProject {
     /// A stored document. It was valid when it was saved.

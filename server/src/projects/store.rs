@@ -17,7 +17,7 @@ use crate::storage::DocumentQuota;
 pub(super) enum SaveOutcome {
     /// The revision was stored.
     Saved(Saved),
-    /// Another save made this newer revision first.
+    /// The expected revision is not the current one, which is given here.
     Stale(i64),
     /// The project does not exist.
     Missing,
@@ -78,8 +78,8 @@ async fn insert_within(
     if outcome.rows_affected() == 0 {
         return Ok(None);
     }
-    // This must be a separate statement. The statement above may have waited for a deletion of the
-    // project, and only a later statement sees that deletion's row.
+    // The insertion may have waited for a deletion of the project. Only a statement that begins
+    // afterwards sees the deletion's row in `deleted_projects`.
     let revision: i64 = sqlx::query_scalar(
         "UPDATE projects SET revision = 1 + COALESCE((SELECT d.revision FROM deleted_projects d \
          WHERE d.owner_id = $1 AND d.project_id = $2), 0) WHERE owner_id = $1 AND project_id = $2 RETURNING revision",
@@ -220,7 +220,7 @@ pub(super) async fn revision_text(
     .await
 }
 
-/// Returns projects by the time of their last save, newest first.
+/// Returns at most `count` projects by the time of their last save, newest first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,
@@ -348,7 +348,8 @@ pub(crate) async fn revisions_bytes(
     Ok(u64::try_from(used).unwrap_or_default())
 }
 
-/// Returns owner, id and text of the next `count` current documents, ordered by owner and id.
+/// Returns owner, id and text of at most `count` current documents, ordered by owner and id. Begins
+/// after the project `id` of `owner_id`. A missing text is `None`.
 pub(super) async fn documents_after(
     db: &Db,
     owner_id: &str,

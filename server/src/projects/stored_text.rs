@@ -1,8 +1,8 @@
 //! Reads the text of stored documents.
 //!
-//! A request first reads only the length of its document. It then waits for a permit of that
-//! weight, and reads the text afterwards. Waiting requests therefore keep neither documents in
-//! memory nor connections to the database.
+//! A request first reads only the length of its document. It then waits for a permit, whose weight
+//! depends on that length, and reads the text afterwards. Waiting requests therefore keep neither
+//! documents in memory nor connections to the database.
 
 use tokio::runtime::Handle;
 
@@ -76,7 +76,7 @@ impl UnreadDocument {
     /// 503 `busy` if this revision was deleted in the meantime.
     pub(super) async fn text(&self, db: &Db) -> ApiResult<String> {
         let text = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
-        text.ok_or_else(changed)
+        text.ok_or_else(|| changed(&self.source.in_words()))
     }
 }
 
@@ -97,15 +97,15 @@ pub(super) async fn read_autosave<T: Send + 'static>(
     let (runtime, db, owner) = (Handle::current(), state.db.clone(), owner_id.to_owned());
     let reading = move || {
         let autosave = runtime.block_on(store::temp(&db, &owner, size_bytes))?;
-        work(autosave.ok_or_else(changed)?)
+        work(autosave.ok_or_else(|| changed(&StoredText::Autosave.in_words()))?)
     };
     with_unread_document(owner_id, size_bytes, reading).await
 }
 
 /// Returns the error 503: the document was replaced or deleted while the request waited.
-fn changed() -> ApiError {
+fn changed(document: &str) -> ApiError {
     ApiError::Busy {
-        detail: "The document was replaced or deleted while this request waited; try again.".to_owned(),
+        detail: format!("The {document} was replaced or deleted while this request waited; try again."),
         retry_after_secs: 1,
     }
 }

@@ -43,7 +43,7 @@ impl LongFields for TempSave {
 pub(super) struct TempRevision {
     /// Time of writing, RFC 3339; null if there is no autosave.
     updated_at: Option<String>,
-    /// Id of the window that wrote it; null if there is no autosave.
+    /// Id of the window that wrote the autosave; null if there is no autosave.
     client_id: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct TempRevision {
 pub(super) struct TempDocument {
     /// Time of writing, RFC 3339.
     updated_at: String,
-    /// Id of the window that wrote it.
+    /// Id of the window that wrote the autosave.
     client_id: String,
     /// The project, upgraded to the current schema version. It may be invalid, because autosaves
     /// are not validated.

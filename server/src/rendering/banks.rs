@@ -44,8 +44,8 @@ pub struct BankLimits {
 /// first. If that does not free enough memory, no further samples are decoded.
 ///
 /// A song may play for an hour. So a quarter of the memory is only for the banks of the
-/// installation, and a user's uploads may use at most twice the memory that then remains free for
-/// other uploads (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet
+/// installation. A user's uploads may use at most twice the memory that then remains free for other
+/// uploads (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet
 /// switches", 1998). A single user may use half of all memory.
 #[derive(Debug)]
 pub struct BankCache {
@@ -94,7 +94,7 @@ struct CachedBank {
     /// Id of the user who uploaded the bank; `None` for a bank of the installation.
     owner_id: Option<Arc<str>>,
     /// `None` if the file has changed, or if the decoded samples fill the bank's limit. Such a bank
-    /// is not returned to further callers and is dropped when its users are done.
+    /// is not returned to further callers and is dropped when no render uses it any more.
     identity: Option<Identity>,
     bank: Bank,
     /// Size that the bank's decoded samples will have after the running preparation, in bytes.
@@ -194,7 +194,8 @@ impl BankCache {
         self.insert(&mut state, identity, bank, None)
     }
 
-    /// Opens the bank in a stored file, or returns the cached bank. It was uploaded by `owner_id`.
+    /// Opens the bank in a stored file, or returns the cached bank. The bank was uploaded by
+    /// `owner_id`.
     ///
     /// # Errors
     /// The file does not exist, cannot be read or is not a bank.
@@ -309,7 +310,7 @@ impl BankCache {
     /// [`RenderError::Bank`], as from [`Self::prepare`].
     pub fn reserve(&self, name: &str, bytes: u64) -> Result<Reserved<'_>, RenderError> {
         let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
-        // The remainder is for opening other banks meanwhile.
+        // The remaining 64th is for opening other banks meanwhile.
         let limit_bytes = self.limits.total_bytes - self.limits.total_bytes / 64;
         if bytes > limit_bytes {
             return Err(refused(too_large(bytes, limit_bytes, "SF_BANK_CACHE_BYTES")));
@@ -350,7 +351,8 @@ impl BankCache {
 }
 
 impl State {
-    /// Returns a bank to no further callers. It stays in the cache while it is in use.
+    /// Prevents that [`Self::find`] returns a bank to further callers. The bank stays in the cache
+    /// while it is in use.
     fn retire(&mut self, bank: &Bank) {
         if let Some(entry) = self.entry_of(bank) {
             entry.identity = None;

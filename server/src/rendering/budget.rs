@@ -3,10 +3,10 @@
 //!
 //! A render that needs more memory than one song may use is refused. All others wait in a queue,
 //! first come, first served, and the running renders together stay within the budget. A user may
-//! use at most four times the memory that then stays free, so several users with long renders leave
-//! some for others (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet
-//! switches", 1998). No single user can use the last fifth of the budget. It is for users without
-//! a running render, who may render small songs while larger ones wait.
+//! use at most four times the memory that then stays free. So several users with long renders leave
+//! some memory for others (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
+//! packet switches", 1998). No single user can use the last fifth of the budget. It is for users
+//! without a running render, who may render small songs while larger ones wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

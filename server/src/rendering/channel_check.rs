@@ -4,7 +4,7 @@ use dsp_core::analysis::{OctaveCheck, StereoCheck};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Loss of an octave in mono from which a warning is given, in decibels. Independent channels lose
+/// Loss of an octave in mono above which a warning is given, in decibels. Independent channels lose
 /// 3 dB.
 const LOSS_WARNING_DB: f64 = 6.0;
 
@@ -20,24 +20,24 @@ pub struct ChannelReport {
     /// Correlation of the channels, -1 to 1: 1 for equal channels, 0 for independent ones, -1 for
     /// opposite ones; null if a channel is silent.
     pub correlation: Option<f64>,
-    /// Level of the side signal (half the difference of the channels) above the mid signal (half
-    /// the sum), in decibels; null if one of them is silent.
+    /// Level of the side signal above the mid signal, in decibels; null if one of them is silent.
+    /// These signals are half the difference and half the sum of the channels.
     pub side_level_db: Option<f64>,
-    /// What the sum of the channels loses, in decibels: 0 for equal channels, 3 for independent
-    /// ones; null if nothing remains.
+    /// Loss of level in the sum of the channels, in decibels: 0 for equal channels, 3 for
+    /// independent ones; null if nothing remains.
     pub mono_loss_db: Option<f64>,
     /// The octaves with sound, from low to high.
     pub octaves: Vec<OctaveReport>,
 }
 
-/// What an octave loses in mono.
+/// Loss of level of an octave in mono.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
 pub struct OctaveReport {
     /// Centre of the octave in hertz.
     pub center_hz: f64,
     /// Level of the octave in dBFS, where a full-scale sine in both channels is 0.
     pub level_db: f64,
-    /// What the sum of the channels loses, in decibels; null if nothing remains.
+    /// Loss of level in the sum of the channels, in decibels; null if nothing remains.
     pub mono_loss_db: Option<f64>,
 }
 

@@ -22,7 +22,7 @@ use crate::encoding::measure::Measured;
 /// Maximum number of frames of output per conversion.
 const CONVERSION_FRAMES: usize = 4_096;
 
-/// Converts what the engine renders to the file's sample rate, writes it into a file and measures
+/// Converts the output of the engine to the file's sample rate, writes it to a file and measures
 /// it.
 pub(super) struct Delivery<W: Write + Seek> {
     /// `None` if the file has the engine's sample rate. The file then contains the engine's
@@ -178,7 +178,7 @@ impl<W: Write + Seek> NewFile<W> {
 
 impl<W: Write + Seek> Delivery<W> {
     /// Starts a file. The samples wait in the temporary file until they can be normalized; without
-    /// it, they are not normalized.
+    /// a temporary file, they are not normalized.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,

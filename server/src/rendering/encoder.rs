@@ -18,7 +18,7 @@ use crate::encoding::{EncoderProcess, EncoderProgram, Request};
 #[derive(Debug)]
 pub(super) struct Encoding {
     program: EncoderProgram,
-    /// An unnamed file, in which the process writes.
+    /// An unnamed file, to which the process writes.
     file: File,
     max_frames: u64,
 }
@@ -114,8 +114,8 @@ impl<W: Write + Seek> Encoder<W> {
     }
 
     /// Completes the file. A file that another process wrote is copied to the destination only if
-    /// `is_accepted`, because a later, shorter one could not replace all of it. `observer` can
-    /// cancel it.
+    /// `is_accepted`, because a later, shorter file could not replace all of it. `observer` can
+    /// cancel the encoding.
     ///
     /// # Errors
     /// The file cannot be written; [`RenderError::Cancelled`].
@@ -236,7 +236,7 @@ mod tests {
         rf64[28..36].copy_from_slice(&8_u64.to_le_bytes());
         let data_size = riff.len() - 12..riff.len() - 8;
         rf64[data_size].copy_from_slice(&[0xFF; 4]);
-        // What follows the samples does not count.
+        // Bytes after the samples are not hashed.
         rf64.extend(b"LIST\0\0\0\0");
         assert_eq!(hash(&rf64), expected);
         assert_eq!(hash(&rf64[..riff.len() - 1]), None);

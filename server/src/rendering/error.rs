@@ -121,7 +121,8 @@ pub enum BankProblem {
     /// Other banks in use leave too little memory for this bank.
     #[error(
         "it needs {needed_mib} MiB of memory, and the SoundFonts in use leave too little of the {limit_mib} MiB for all \
-         SoundFonts (SF_BANK_CACHE_BYTES); try again in a moment"
+         SoundFonts (SF_BANK_CACHE_BYTES); try again in {} seconds",
+        BANK_RETRY_SECS
     )]
     MemoryInUse {
         /// Needed memory in MiB.
@@ -170,7 +171,7 @@ impl From<RenderError> for ApiError {
     }
 }
 
-/// Makes the error 501: no SoundFont is installed or uploaded.
+/// Returns the error 501: no SoundFont is installed or uploaded.
 fn no_soundfont() -> ApiError {
     ApiError::NotImplemented {
         code: "soundfont_render_unavailable",

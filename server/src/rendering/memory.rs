@@ -17,11 +17,12 @@ use std::time::{Duration, Instant};
 
 use memmap2::{Mmap, UncheckedAdvice};
 
-/// Contents of a bank's file.
+/// Contents of a mapped file.
 pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Maximum size of the resident pages of mapped files, in bytes. Pages beyond it are released. They
-/// stay in the system's page cache without counting as memory of this process.
+/// Maximum size of the resident pages of mapped files, in bytes. If they exceed this size, the
+/// pages of all mapped files are released. They stay in the system's page cache without counting as
+/// memory of this process.
 const RESIDENT_MAX_BYTES: u64 = 128 << 20;
 
 /// Minimum time between two checks of the resident pages.
@@ -35,8 +36,8 @@ struct Maps {
     checked_at: Option<Instant>,
 }
 
-/// Returns pages of mapped files to the system if too many are resident. A later read gets such a
-/// page from the system's page cache again. Renders call this function repeatedly.
+/// Returns the pages of all mapped files to the system if too many are resident. A later read gets
+/// such a page from the system's page cache again. Renders call this function repeatedly.
 pub(crate) fn release_pages() {
     let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
     if maps.checked_at.is_some_and(|checked_at| checked_at.elapsed() < CHECK_INTERVAL) {

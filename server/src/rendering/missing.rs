@@ -1,4 +1,4 @@
-//! Finds SoundFonts and presets that a project uses but that are missing, and what plays instead.
+//! Finds SoundFonts and presets that a project uses but that are missing, and their replacements.
 
 use dsp_core::session::{Event, Track};
 use dsp_core::soundfont::Bank;
@@ -60,7 +60,7 @@ pub struct NamedPreset {
     pub name: String,
 }
 
-/// A preset that a bank lacks, and what plays instead.
+/// A preset that a bank lacks, and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPreset {
     /// The preset that the notes use.

@@ -92,12 +92,14 @@ pub(super) struct RunningFile<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> RunningFile<W> {
-    /// Whether all frames of the file are before this one.
+    /// Whether all frames of the file are before `frame`. Always false for a file of the whole
+    /// song.
     pub(super) fn ends_before(&self, frame: u64) -> bool {
         self.range.as_ref().is_some_and(|range| range.end <= frame)
     }
 
-    /// Writes the frames that belong to the file. `frame` is the first one in the session.
+    /// Writes the frames that belong to the file. `frame` is the position of the first one in the
+    /// session.
     pub(super) fn write(&mut self, frame: u64, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         let Some(range) = &self.range else { return self.delivery.write(left, right) };
         let index = |end: u64| end.saturating_sub(frame).min(left.len() as u64) as usize;
@@ -137,7 +139,7 @@ impl<W: Write + Seek> RunningFile<W> {
     }
 }
 
-/// Returns whether a note of a track begins in a range of frames, or a clip plays there.
+/// Whether a note of a track begins in a range of frames, or a clip plays there.
 fn plays_in(session: &Session, track_index: usize, range: &Range<u64>) -> bool {
     let track = &session.tracks[track_index];
     let mut notes = track.events.iter().filter(|event| matches!(event.event, Event::NoteOn { .. }));

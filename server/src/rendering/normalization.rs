@@ -41,6 +41,10 @@ pub(super) const ATTEMPTS_MAX: u32 = 4;
 /// Decibels by which the limit is lowered in addition to the excess of the true peak.
 const SAFETY_DB: f64 = 0.02;
 
+/// Difference from the target loudness above which a warning is given, in LU: the precision of the
+/// warning.
+const DIFFERENT_LU: f64 = 0.1;
+
 /// Target of a normalization.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Target {
@@ -63,12 +67,36 @@ pub struct NormalizationReport {
     pub original_lufs: Option<f64>,
     /// Gain in decibels; 0 without `original_lufs`.
     pub gain_db: f64,
-    /// Decibels by which the highest true peak exceeded the limit after the gain. The limiter
-    /// reduced it by this much, so the file can be softer than the target.
+    /// Decibels by which the highest true peak exceeded the limit after the gain; 0 if it did not.
+    /// The limiter reduced it by this much, so the file can be softer than the target.
     pub peak_reduction_db: f64,
-    /// Number of times that the file was written, with a lower limit each time, until its true peak
-    /// was below the limit.
+    /// Number of times that the file was written, at most 4. Each time, the limit was lower, until
+    /// the true peak did not exceed the maximum.
     pub attempts: u32,
+}
+
+impl NormalizationReport {
+    /// Returns a warning if a file with a loudness of `lufs` does not have its target loudness.
+    pub(super) fn loudness_warning(&self, lufs: Option<f64>) -> Option<String> {
+        let Self { target_lufs, true_peak_max_db, .. } = *self;
+        if self.original_lufs.is_none() {
+            return Some(
+                "The loudness cannot be measured, because the audio is shorter than 0.4 s or softer than \
+                 -70 LUFS, so only its true peak was limited."
+                    .to_owned(),
+            );
+        }
+        let lufs = lufs?;
+        if (lufs - target_lufs).abs() <= DIFFERENT_LU {
+            return None;
+        }
+        let is_limited = self.peak_reduction_db > 0.0 || self.attempts > 1;
+        let reason = match is_limited && lufs < target_lufs {
+            true => format!("because the limiter keeps the true peak at or below {true_peak_max_db:.1} dBTP"),
+            false => "because of the noise of the dither or the loss of the encoder".to_owned(),
+        };
+        Some(format!("The loudness is {lufs:.1} LUFS instead of {target_lufs:.1} LUFS, {reason}."))
+    }
 }
 
 /// Samples of a mix, which wait in a temporary file until their loudness is known.
@@ -187,7 +215,7 @@ impl CompleteMix {
 }
 
 /// Returns the limit on the true peak that leaves room for a quantization that can raise a peak by
-/// `quantization_peak`, where full scale is 1.
+/// `quantization_peak`, where full scale is 1. The limit is at most 6.02 dB below `target_db`.
 pub(super) fn limit_with_headroom_db(target_db: f64, quantization_peak: f64) -> f64 {
     let target = f64::from(gain::from_db(target_db));
     gain::to_db((target - quantization_peak).max(target / 2.0))
@@ -209,4 +237,32 @@ fn limiter(sample_rate_hz: u32, ceiling_dbtp: f64) -> EffectChain {
     let mut chain = EffectChain::new(sample_rate_hz);
     chain.push(slot);
     chain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loudness_that_misses_its_target_is_reported_with_the_reason() {
+        let report = |peak_reduction_db, attempts| NormalizationReport {
+            target_lufs: -14.0,
+            true_peak_max_db: -1.0,
+            original_lufs: Some(-20.0),
+            gain_db: 6.0,
+            peak_reduction_db,
+            attempts,
+        };
+        assert_eq!(report(3.0, 1).loudness_warning(Some(-14.05)), None);
+        for limited in [report(3.0, 1), report(0.0, 2)] {
+            let warning = limited.loudness_warning(Some(-14.37)).expect("a warning");
+            assert_eq!(
+                warning,
+                "The loudness is -14.4 LUFS instead of -14.0 LUFS, because the limiter keeps the true peak at or \
+                 below -1.0 dBTP."
+            );
+        }
+        let warning = report(0.0, 1).loudness_warning(Some(-14.37)).expect("a warning");
+        assert!(warning.contains("encoder"), "{warning}");
+    }
 }

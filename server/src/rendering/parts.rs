@@ -3,8 +3,8 @@
 //! To render a part, the session is changed instead of the engine. The part's track is the only
 //! soloed one, so its routes through buses, groups and shared effects stay open and keep their
 //! latencies. The master's limiter must not act, because parts would otherwise not add up to the
-//! mix. Therefore the master is turned down by a power of two, which is exact in floats, and the
-//! output is turned up by the same factor.
+//! mix. Therefore the master is turned down by a power of two, which is exact in floats. The output
+//! is turned up by the same factor.
 
 use std::io::{Seek, Write};
 use std::sync::Arc;
@@ -35,8 +35,8 @@ const HEADROOM_FACTOR: f32 = 16.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// A track's contribution to the mix: through its fader, its sends, the buses and groups, and
-    /// the master's fader, but without the master's effects. If tracks share only faders, all stems
-    /// add up to the mix.
+    /// the master's fader, but without the master's effects. If tracks share only faders and
+    /// reverbs, all stems add up to the mix.
     Stem(usize),
     /// Like [`Self::Stem`], but also through the master's effects and limiter, as if only this
     /// track played. The limiter is not linear, so the stems do not add up to the mix.

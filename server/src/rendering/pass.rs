@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(
             expected_secs(10, 10, 0.03),
             None,
-            "333 s are expected, but the rest of the song may be faster"
+            "333 s are expected, but the remaining song may be faster"
         );
         assert_eq!(expected_secs(10, 10, 0.01), Some(1_000));
         assert_eq!(expected_secs(100, 90, 0.99), None);

@@ -1,5 +1,5 @@
-//! The receipt of a render reports the measurements and hash of the file, the settings, and the
-//! parts of the project that are missing from the file.
+//! The receipt of a render: measurements and hash of the file, settings, and parts of the project
+//! that are missing from the file.
 
 use dsp_core::dither::NoiseShaping;
 use schemas::json::JsonText;
@@ -39,18 +39,18 @@ pub struct Receipt {
     /// Parts of the project that the engine cannot play: plugins, effects of other versions, and
     /// missing audio.
     pub left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets of the project that are missing, and what played instead.
+    /// SoundFonts and presets of the project that are missing, and their replacements.
     pub missing_sounds: Vec<MissingSound>,
     /// Version of the engine.
     pub engine_version: &'static str,
     /// SHA-256 of the project document, in hexadecimal.
     pub project_sha256: String,
-    /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
-    /// another file decodes to.
+    /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of the
+    /// decoded samples of another file.
     pub pcm_sha256: String,
     /// Number of frames in the file.
     pub frames: u64,
-    /// End of the last item in seconds. The tail comes after it.
+    /// End of the last item in seconds, or length of the range. The tail of a song comes after it.
     pub song_secs: f64,
     /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,

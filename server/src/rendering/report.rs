@@ -15,7 +15,7 @@ use crate::encoding::measure::Measured;
 pub struct FileReport {
     /// Measurements of the file.
     pub measured: Measured,
-    /// Number of samples that were beyond full scale and were clipped.
+    /// Number of samples beyond full scale. In files of integers they were clipped to it.
     pub clipped_samples: u64,
     /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
     pub file_sha256: Option<String>,
@@ -64,7 +64,7 @@ impl LimiterReport {
         }
     }
 
-    /// Returns a warning if the limiter made the softer tracks inaudible.
+    /// Returns a warning if the limiter reduced the mix so far that softer tracks can be inaudible.
     fn warning(&self) -> Option<String> {
         let Self { largest_reduction_db, reduced_secs } = self;
         (*largest_reduction_db >= LARGE_REDUCTION_DB).then(|| {
@@ -78,9 +78,6 @@ impl LimiterReport {
 
 /// Gain reduction of the mix limiter in decibels from which a warning is given.
 const LARGE_REDUCTION_DB: f64 = 24.0;
-
-/// Difference from the target loudness from which a warning is given, in LU.
-const DIFFERENT_LU: f64 = 0.5;
 
 /// Peak below which a track or a mix counts as silent: -100 dBFS.
 pub(super) const SILENT_PEAK: f32 = 1e-5;
@@ -106,7 +103,7 @@ impl FileReport {
         let mut warnings = self.channels.as_ref().map(ChannelReport::warnings).unwrap_or_default();
         let Some(normalization) = &self.normalization else { return warnings };
         if !is_silent {
-            warnings.extend(self.loudness_warning(normalization));
+            warnings.extend(normalization.loudness_warning(self.measured.integrated_lufs));
         }
         if let Some(peak_db) = self.measured.true_peak_dbtp
             && peak_db > normalization.true_peak_max_db
@@ -117,27 +114,6 @@ impl FileReport {
             ));
         }
         warnings
-    }
-
-    /// Returns a warning if the file does not have its target loudness.
-    fn loudness_warning(&self, normalization: &NormalizationReport) -> Option<String> {
-        let NormalizationReport { target_lufs, true_peak_max_db, .. } = normalization;
-        if normalization.original_lufs.is_none() {
-            return Some(
-                "The loudness cannot be measured, because it is shorter than 0.4 s or softer than -70 LUFS, so \
-                 only its true peak was limited."
-                    .to_owned(),
-            );
-        }
-        let lufs = self.measured.integrated_lufs?;
-        let reason = match lufs - target_lufs {
-            difference if difference < -DIFFERENT_LU => {
-                format!("because the limiter keeps the true peak at or below {true_peak_max_db:.1} dBTP")
-            }
-            difference if difference > DIFFERENT_LU => "because of the noise of the dither".to_owned(),
-            _ => return None,
-        };
-        Some(format!("The loudness is {lufs:.1} LUFS instead of {target_lufs:.1} LUFS, {reason}."))
     }
 }
 

@@ -33,7 +33,7 @@ pub struct TickRange {
 
 impl Selection {
     /// Returns the id of the first selected track that the project does not have. Buses and groups
-    /// cannot be selected.
+    /// cannot be selected, so their ids count as missing.
     #[must_use]
     pub fn missing_track(&self, project: &Project) -> Option<&str> {
         let is_known = |id: &String| {

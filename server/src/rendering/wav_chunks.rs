@@ -39,7 +39,7 @@ fn even(mut content: Vec<u8>) -> Vec<u8> {
     content
 }
 
-/// Returns a chunk with its head, and with a padding byte if its length is odd.
+/// Returns a chunk with its header, and with a padding byte if its length is odd.
 fn chunk(id: [u8; 4], content: &[u8]) -> Vec<u8> {
     let mut chunk = id.to_vec();
     chunk.extend((content.len() as u32).to_le_bytes());
@@ -110,7 +110,7 @@ fn info(tags: &Tags) -> Vec<u8> {
 }
 
 /// Returns the content of the chunk `cue ` and that of the `LIST` with the names of its points.
-/// Chapters that begin later than a point can state are left out.
+/// Chapters that begin after frame 2^32 - 1, the highest that a point can have, are left out.
 fn cues(chapters: &[Chapter]) -> (Vec<u8>, Vec<u8>) {
     let frames = || chapters.iter().map_while(|chapter| u32::try_from(chapter.frame).ok());
     let mut points = (frames().count() as u32).to_le_bytes().to_vec();
@@ -125,7 +125,8 @@ fn cues(chapters: &[Chapter]) -> (Vec<u8>, Vec<u8>) {
     (points, names)
 }
 
-/// Returns the content of the chunk `axml`. An ISRC has only letters and digits.
+/// Returns the content of the chunk `axml`. An ISRC has only letters and digits, so it needs no
+/// escapes.
 fn axml(isrc: &str) -> String {
     let mut text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>

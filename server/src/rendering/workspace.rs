@@ -6,7 +6,7 @@ use std::io;
 use crate::encoding::EncoderProgram;
 use crate::helper_processes::Helpers;
 
-/// Makes what an export needs besides its destination.
+/// Provides disk space, temporary files and encoders for an export.
 pub trait Workspace {
     /// Makes sure that an export can write `size_bytes`, its temporary files included. The default
     /// does not check.
@@ -17,8 +17,8 @@ pub trait Workspace {
         Ok(())
     }
 
-    /// Makes a file without a name, for what waits until a file is complete. The default is a file
-    /// in the system's folder for temporary files.
+    /// Makes a file without a name, for data that waits until the exported file is complete. The
+    /// default is a file in the system's folder for temporary files.
     ///
     /// # Errors
     /// The file cannot be created.

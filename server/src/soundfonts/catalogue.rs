@@ -40,8 +40,8 @@ impl std::fmt::Debug for Catalogue {
 }
 
 impl Catalogue {
-    /// Makes a catalogue of the folders in the settings and of `extra_files`. Does not search them
-    /// yet.
+    /// Makes a catalogue of the folders in the settings and of `extra_files`. Does not search the
+    /// folders yet.
     pub(crate) fn new(config: &Config, db: Db, extra_files: ExtraFiles) -> Self {
         let preferred = config.sound.default_soundfont.as_deref().map(id_of_name);
         Self {

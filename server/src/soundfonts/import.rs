@@ -31,7 +31,8 @@ impl FileName {
     /// Parses a file name.
     ///
     /// # Errors
-    /// 422 `bad_soundfont_name` if the name has no letters and digits, or too many.
+    /// 422 `bad_soundfont_name` if the name has no letters and digits, or more than
+    /// [`ID_MAX_CHARS`].
     pub(super) fn parse(name: &str) -> ApiResult<Self> {
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -83,8 +84,8 @@ fn total_bytes<'u>(files: impl Iterator<Item = &'u Uploaded>) -> u64 {
 /// the same id and format is replaced.
 ///
 /// # Errors
-/// 415 if the file is not a SoundFont; 422 if it cannot be played; 507 if the user would exceed the
-/// quota.
+/// 415 if the file is not a SoundFont; 422 `soundfont_damaged` if it cannot be played; 422
+/// `too_many_presets` beyond [`PRESETS_MAX`]; 507 if the user would exceed the quota.
 pub(super) fn import(
     state: &AppState,
     runtime: &Handle,
@@ -93,8 +94,8 @@ pub(super) fn import(
     mut received: Received,
 ) -> ApiResult<Imported> {
     let uploaded = examine(name, &received)?;
-    // The file is sent before the lock is taken, because all uploads and deletions wait for the
-    // lock.
+    // The file is sent to object storage before the lock is taken, because all uploads and
+    // deletions wait for the lock.
     received.writer.upload_as(&uploaded.key()?)?;
     let _contents = lock_contents(state, runtime)?;
     let uploads = runtime.block_on(store::of_owner(&state.db, owner_id))?;

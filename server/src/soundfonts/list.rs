@@ -13,7 +13,7 @@ use crate::etag;
 use crate::extract::Json;
 use crate::state::AppState;
 
-/// The SoundFonts, once with their presets and once condensed.
+/// The SoundFonts, listed once with their presets and once without details.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CatalogAnswer {
     /// All banks with their presets.
@@ -36,7 +36,7 @@ pub(crate) struct CondensedSoundFont {
 }
 
 /// Lists the SoundFonts of the system and those that the caller has uploaded. If several have the
-/// same id, the list has only the one that is played; its field `others` has the rest.
+/// same id, the list has only the one that is played; its field `others` lists the other ones.
 #[utoipa::path(get, path = "/plugins/soundfonts/catalog", tag = "plugins",
     responses((status = 200, body = CatalogAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current catalogue"), CommonErrors))]

@@ -70,7 +70,8 @@ pub struct SoundFonts {
     pub banks: BankCache,
     /// Cache of banks that are reduced to the presets that browsers request.
     reduced: ReducedBanks,
-    /// Only one upload is examined at a time, because the tables of a bank take much memory.
+    /// Permits to examine an upload. Only one is examined at a time, because the tables of a bank
+    /// take much memory.
     uploads: Permits,
 }
 
@@ -232,7 +233,7 @@ impl SoundFont {
     /// Opens the bank. Blocks.
     ///
     /// # Errors
-    /// The file was changed or removed after it was listed.
+    /// The file was changed or removed after it was listed, or its tables need too much memory.
     pub(crate) fn open(&self, state: &AppState) -> Result<Bank, RenderError> {
         let banks = &state.soundfonts.banks;
         let opened = match &self.file {

@@ -18,9 +18,9 @@ const PROGRAM_MAX: u8 = 127;
 #[into_params(parameter_in = Query)]
 pub(crate) struct DownloadQuery {
     /// Pairs `bank:program` such as `0:0,0:33,128:0`, at most 4096. The answer is then an SF2 file
-    /// with only these presets and PCM samples. It sounds bit-identical to the whole bank. If the
-    /// bank lacks a preset, the file has the preset that would be played instead. By default, the
-    /// answer is the unchanged file.
+    /// with only these presets and PCM samples. Renders with this file are bit-identical to renders
+    /// with the whole bank. If the bank lacks a preset, the file has the preset that would be
+    /// played instead. By default, the answer is the unchanged file.
     #[param(pattern = r"^\d{1,4}:(\d|[1-9]\d|1[01]\d|12[0-7])(,\d{1,4}:(\d|[1-9]\d|1[01]\d|12[0-7]))*$")]
     pub(super) presets: Option<String>,
 }

@@ -23,8 +23,8 @@ const FOLDER: &str = "reduced-soundfonts";
 #[derive(Debug)]
 pub(crate) struct ReducedBanks {
     limit_bytes: u64,
-    /// Only one bank is made at a time, because making a bank takes twice the bank's size in
-    /// memory.
+    /// Permits to make a bank. Only one is made at a time, because this takes twice the size of the
+    /// reduced bank in memory.
     making: Permits,
 }
 

@@ -10,10 +10,11 @@ use super::{BankFile, SoundFont, SoundFontFormat, SoundFontSource, SoundFontSumm
 use crate::clock;
 use crate::rendering::banks::Version;
 
-/// Maximum depth of the search in levels of folders.
+/// Maximum depth of the search in levels of folders, including the first folder.
 const DEPTH_MAX: usize = 4;
 
-/// Ids of default banks if the settings name none. The first one that is found is used.
+/// Ids of default banks if the settings name none, or one that is missing or cannot be played. The
+/// first one that is found and can be played is used.
 const USUAL_DEFAULTS: [&str; 2] = ["timgm6mb", "fluidr3gm"];
 
 /// Maximum number of files in the catalogue. Further files are left out, with a warning in the log.
@@ -91,7 +92,7 @@ impl Scanner {
             tracing::warn!(
                 found = files.len(),
                 maximum = FILES_MAX,
-                "too many SoundFonts; those beyond the maximum are left out"
+                "too many SoundFont files; only the first ones, up to the maximum, are in the catalogue"
             );
             files.truncate(FILES_MAX);
         }

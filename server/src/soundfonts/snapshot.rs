@@ -59,7 +59,7 @@ impl Snapshot {
     /// first upload becomes the default.
     ///
     /// # Errors
-    /// A row of the database has an invalid file name.
+    /// The hash in a row of the database is not a valid file name.
     pub(super) fn with_uploads(&self, uploads: &[Uploaded], owner_id: &str) -> ApiResult<Self> {
         let mut combined = self.clone();
         for upload in uploads {
@@ -95,8 +95,8 @@ impl Snapshot {
         Ok(combined)
     }
 
-    /// Returns an entity tag, including its quotes, that changes with everything except
-    /// `scanned_at`.
+    /// Returns an entity tag, including its quotes, that changes with the JSON of `soundfonts`, but
+    /// not with `scanned_at`.
     #[must_use]
     pub fn etag(&self) -> String {
         let content = serde_json::to_vec(&self.soundfonts).unwrap_or_default();

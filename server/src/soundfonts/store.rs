@@ -98,8 +98,9 @@ impl Content {
 
 fn format(row: &AnyRow) -> Result<SoundFontFormat, sqlx::Error> {
     let text: String = row.try_get("format")?;
-    SoundFontFormat::of_extension(&text)
-        .ok_or_else(|| sqlx::Error::Decode(format!("`{text}` is not a format of SoundFonts").into()))
+    SoundFontFormat::of_extension(&text).ok_or_else(|| {
+        sqlx::Error::Decode(format!("`{text}` is not a SoundFont format; expected sf2 or sf3").into())
+    })
 }
 
 fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {

@@ -65,7 +65,7 @@ pub(crate) struct UploadedSoundFont {
     request_body(content = SoundFontForm, content_type = "multipart/form-data"),
     responses((status = 201, body = SoundFontUpload),
         (status = 415, description = "The file is not a SoundFont", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`soundfont_damaged`, or `bad_soundfont_name`: no id can be made from the file name",
+        (status = 422, description = "`soundfont_damaged`, `too_many_presets`, or `bad_soundfont_name`: no id can be made from the file name",
             body = Problem, content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
             content_type = "application/problem+json"),

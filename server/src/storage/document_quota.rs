@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 use sqlx::AnyConnection;
 
-/// Function of a feature (projects, tasks). It returns the total size in bytes of the documents of
+/// Function of a slice (projects, tasks). It returns the total size in bytes of the documents of
 /// the user with this id.
 pub(crate) type DocumentBytes =
     for<'a> fn(&'a mut AnyConnection, &'a str) -> BoxFuture<'a, Result<u64, sqlx::Error>>;

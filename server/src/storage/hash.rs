@@ -17,7 +17,7 @@ pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
     sha256_of(File::open(path)?)
 }
 
-/// Returns the SHA-256 of what remains to be read, in hexadecimal.
+/// Returns the SHA-256 of the remaining bytes of `content`, in hexadecimal.
 ///
 /// # Errors
 /// The content cannot be read.

@@ -172,7 +172,8 @@ pub(crate) async fn receive_field(
     receive(state, allowance, destination, name, Box::pin(chunks)).await
 }
 
-/// Returns a file name for display and storage: without folders and control characters.
+/// Returns a file name for display and storage: without folders and control characters, and with at
+/// most [`NAME_MAX_CHARS`]. An empty name becomes [`UNNAMED`].
 pub(crate) fn clean_name(name: &str) -> String {
     let file_name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean: String =

@@ -16,7 +16,7 @@ use crate::state::AppState;
 pub(crate) type MakeRoom = fn(&AppState, &Handle) -> ApiResult<bool>;
 
 /// Free space in bytes below which deleted files are removed immediately, even if the reserve is
-/// smaller. One or two songs fill this space.
+/// smaller.
 const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Moves files that a user deleted to the quarantine. If the disk is full, or if the settings keep

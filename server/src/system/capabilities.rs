@@ -44,7 +44,7 @@ pub struct Capabilities {
     pub export: ExportCapabilities,
     /// Whether `/ai_proxy` gives access to a language model.
     pub ai: bool,
-    /// Limits on requests and on what is stored.
+    /// Limits on requests and stored data, and intervals of the web page.
     pub limits: Limits,
     /// Who may register an account.
     pub registration: Registration,
@@ -62,18 +62,18 @@ pub struct ExportCapabilities {
     pub bit_depths: &'static [BitDepth],
     /// Sample rates of WAV files in hertz.
     pub sample_rates_hz: &'static [u32],
-    /// What each format supports.
+    /// Capabilities of each file format.
     pub by_format: Vec<FormatCapabilities>,
 }
 
-/// What a format of exported audio supports.
+/// Capabilities of a format of exported audio.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FormatCapabilities {
     /// Name of the format in requests, which is also the extension of its files.
     pub format: AudioFormat,
     /// Name of the format for people.
     pub name: &'static str,
-    /// What the format is good for, as a part of a sentence.
+    /// Purpose of the format, as a part of a sentence.
     pub purpose: &'static str,
     /// Whether a file can have a cover picture.
     pub has_cover: bool,
@@ -112,7 +112,7 @@ impl From<AudioFormat> for FormatCapabilities {
     }
 }
 
-/// Limits on what the service accepts, and intervals of the web page.
+/// Limits on requests and stored data, and intervals of the web page.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Limits {
     /// Maximum size of an uploaded audio file in bytes.
@@ -136,7 +136,7 @@ pub struct Limits {
     /// Quota of one user in bytes for audio (including decoded copies) and SoundFonts. An
     /// administrator can set a different quota for a user.
     pub audio_quota_bytes: u64,
-    /// Quota of one user in bytes for the kept revisions of their projects.
+    /// Quota of one user in bytes for the kept revisions of their projects and for tasks.
     pub projects_quota_bytes: u64,
     /// Quota of one user in bytes for finished renders. The oldest renders are deleted first.
     pub renders_quota_bytes: u64,

@@ -60,7 +60,7 @@ const WAITING_MESSAGE: &str = "Waiting for the database";
 /// Maximum backoff before another attempt.
 pub(super) const RETRY_BACKOFF_MAX: Duration = Duration::from_secs(3_600);
 
-/// Maximum backoff before another attempt at a task that needs what others are using.
+/// Maximum backoff before another attempt after one that ended with [`ApiError::Busy`].
 const BUSY_BACKOFF_MAX: Duration = Duration::from_secs(60);
 
 /// Outcome of an attempt for its task.
@@ -150,7 +150,8 @@ impl Tasks {
         if is_full {
             tracing::warn!(
                 task = delivery.task_id,
-                "the disk is full, so the task is left to other processes"
+                folder = %state.blobs.root().display(),
+                "the disk of the folder is full, so the task is left to other processes"
             );
         }
         is_full
@@ -260,7 +261,7 @@ impl Attempt {
     ) {
         let (mut backoff, mut store_errors) = (STORE_BACKOFF_MIN, 0);
         while let Err(error) = self.store(&end).await {
-            tracing::error!(task = self.context.id, %error, "cannot store the end of an attempt; it will be stored again");
+            tracing::error!(task = self.context.id, %error, "cannot store the end of an attempt; the service tries again");
             if self.tasks.0.db.is_closed() {
                 // The process ends. Its next start, or another process, will treat this attempt as
                 // lost.

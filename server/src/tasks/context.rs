@@ -15,11 +15,12 @@ use crate::error::{ApiError, ApiResult};
 /// Minimum interval between progress reports to listeners in this process.
 const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Maximum number of attempts at a task that needs what others are using, such as the memory for
-/// SoundFonts. They take about 15 minutes with the default `SF_TASK_RETRY_SECS`.
+/// Maximum number of attempts at a task whose attempts end with [`ApiError::Busy`], for example
+/// because the memory for SoundFonts is in use. With the default `SF_TASK_RETRY_SECS`, the waits
+/// between the attempts take about 15 minutes.
 const BUSY_ATTEMPTS_MAX: i64 = 20;
 
-/// What the work of a task can access: the identity of the task, its cancellation and its progress.
+/// Gives the work of a task access to the task's ids, cancellation and progress.
 #[derive(Debug)]
 pub struct TaskContext {
     pub(super) db: Db,

@@ -15,8 +15,8 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 
-/// Minimum and maximum time between two queries for a task that runs in another process. The time
-/// doubles while the task does not change.
+/// Minimum and maximum time between two reads of a followed task. The time doubles while the task
+/// does not change. A change in this process is read at once.
 const QUERY_AFTER_MIN: Duration = Duration::from_millis(250);
 const QUERY_AFTER_MAX: Duration = Duration::from_secs(2);
 
@@ -133,7 +133,7 @@ async fn next_change(
             Some(mut live) => {
                 let is_unchanged = *live.borrow_and_update() == *last_sent.borrow();
                 if is_unchanged {
-                    // The query below finds any change, so the result does not matter.
+                    // `find` below sees any change, so it does not matter why the wait ended.
                     let _ = tokio::time::timeout(query_after, live.changed()).await;
                 }
             }

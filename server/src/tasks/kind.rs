@@ -16,7 +16,8 @@ pub(crate) struct Kind {
     /// Turns the input into the result, on a thread that may block. It may be interrupted at any
     /// point and run again from the start.
     pub(crate) run: fn(&AppState, &TaskContext, Value) -> ApiResult<JsonText>,
-    /// Removes the files that the input refers to, if the task ends without having run. Blocks.
+    /// Removes the files that the input refers to, if the task ends while no attempt runs. Blocks.
+    /// `None` if tasks of this kind have no files.
     pub(crate) discard: Option<fn(&Blobs, Value) -> ApiResult<()>>,
 }
 

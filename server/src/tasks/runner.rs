@@ -17,7 +17,7 @@ pub(super) use threads::Threads;
 use super::delivery::{Deliver, Delivery};
 use crate::error::ApiError;
 
-/// The place where deliveries go.
+/// The receiver of deliveries.
 #[derive(Debug)]
 pub(super) enum Runner {
     /// Threads of this process.
@@ -30,7 +30,7 @@ impl Runner {
     /// Offers a task after `delay`.
     ///
     /// # Errors
-    /// 503 if the queue does not accept the task.
+    /// 5xx if the queue does not accept the offer.
     pub(super) async fn offer(
         &self,
         tasks: &impl Deliver,

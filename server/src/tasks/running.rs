@@ -18,7 +18,7 @@ pub(super) struct Running {
 
 impl RunningByOwner {
     /// Counts another running task of an owner. Returns `None` if `max_per_owner` of the owner's
-    /// tasks are already running, or if one of them and `max` tasks in total are.
+    /// tasks are already running, or if the owner has a running task and `max` tasks run in total.
     pub(super) fn begin(&self, owner_id: &str, max_per_owner: usize, max: usize) -> Option<Running> {
         let mut counts = self.lock();
         let total: usize = counts.values().sum();

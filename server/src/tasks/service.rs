@@ -123,7 +123,8 @@ impl Tasks {
         let _ = self.0.services.set(services);
     }
 
-    /// Returns the services; `None` while they are being dropped.
+    /// Returns the services; `None` before [`Self::attach`] and while the services are being
+    /// dropped.
     pub(super) fn state(&self) -> Option<AppState> {
         self.0.services.get().and_then(Weak::upgrade).map(AppState::from)
     }
@@ -132,7 +133,7 @@ impl Tasks {
     ///
     /// # Errors
     /// 429 if too many tasks of the owner are waiting or running; 507 if the input exceeds the
-    /// owner's quota of projects; 5xx if the query fails.
+    /// owner's quota of projects; 401 `account_disabled`; 5xx if the query fails.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
         self.store(owner_id, kind, &input.to_string(), Some(self.0.quota)).await
     }
@@ -211,7 +212,8 @@ impl Tasks {
                 });
             }
         }
-        // An account that was disabled while this request waited has had its other tasks cancelled.
+        // If the account was disabled while this request waited, all its other tasks have already
+        // been cancelled.
         if management::user(&self.0.db, owner_id).await?.disabled {
             store::delete(&self.0.db, &task.id).await?;
             let detail = "The account was disabled before the task started.".to_owned();
@@ -289,8 +291,8 @@ impl Tasks {
         store::by_id(&self.0.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("task", id))
     }
 
-    /// Returns tasks of all users with the ids of their owners, the newest first. For
-    /// administrators.
+    /// Returns at most `count` tasks of all users with the ids of their owners, the newest first.
+    /// For administrators.
     ///
     /// # Errors
     /// The query fails.
@@ -330,7 +332,7 @@ impl Tasks {
         self.find(owner_id, id).await
     }
 
-    /// Cancels all tasks of a user. Returns their number.
+    /// Cancels all unfinished tasks of a user. Returns their number.
     ///
     /// # Errors
     /// The query fails.

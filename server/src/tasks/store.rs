@@ -122,7 +122,7 @@ fn bytes(text: &str) -> i64 {
     i64::try_from(text.len()).unwrap_or(i64::MAX)
 }
 
-/// Deletes a task that could not be offered.
+/// Deletes a task that is still waiting.
 pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM tasks WHERE id = $1 AND state = 'queued'").bind(id).execute(db).await?;
     Ok(())
@@ -174,7 +174,7 @@ pub(super) async fn claim(
         .transpose()
 }
 
-/// How long a task still has to wait, and with how many others.
+/// The remaining wait of a task, and the number of waiting tasks of its owner.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RemainingWait {
     /// Milliseconds until the task is due; at least 0.
@@ -278,7 +278,7 @@ async fn delete_input(connection: &mut AnyConnection, id: &str) -> Result<(), sq
 
 /// Statement that requeues a running task, or ends it if it was cancelled. The task's input stays
 /// until [`abandoned::release_outcome`]. `$1` is the current time as text, `$2` the time when the
-/// task is due, and `$3` the number of failures to add.
+/// task is due (in milliseconds since 1970), and `$3` the number of failures to add.
 macro_rules! requeue {
     ($condition:literal) => {
         concat!(
@@ -292,7 +292,7 @@ macro_rules! requeue {
     };
 }
 
-// This module is declared after the macro because it uses it.
+// The module uses the macro `requeue`, so it must be declared after the macro.
 mod lost;
 
 pub(super) use abandoned::{Abandoned, ReleaseOutcome, cancel, end_leftovers};
@@ -409,8 +409,8 @@ pub(super) async fn page(
     rows.iter().map(with_result).collect()
 }
 
-/// Returns tasks of all users with the ids of their owners, the newest first. An empty `state`
-/// selects all states.
+/// Returns at most `count` tasks of all users with the ids of their owners, the newest first. An
+/// empty `state` selects all states.
 pub(super) async fn page_of_all(
     db: &Db,
     state: &str,
@@ -431,7 +431,7 @@ pub(super) async fn page_of_all(
     rows.iter().map(|row| Ok((row.try_get("owner_id")?, with_result(row)?))).collect()
 }
 
-/// Returns the id of the user who owns a task.
+/// Returns the id of the user who owns a task; `None` if there is no such task.
 pub(super) async fn owner(db: &Db, id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT owner_id FROM tasks WHERE id = $1").bind(id).fetch_optional(db).await
 }

@@ -401,7 +401,7 @@ async fn the_tasks_of_a_user_are_limited_and_do_not_make_other_users_wait() {
     wait_for_start();
     wait_for_start();
 
-    // Ada's tasks are as many as run at a time. Bob has no running task, so his task can run.
+    // Ada has as many running tasks as she may have. Bob has no running task, so his task can run.
     let token = app.token_of_new_user("bob").await;
     let bob = app.remote(Method::GET, "/api/v1/auth/me").token(&token).send().await.expect(200)["id"].clone();
     let bob = bob.as_str().expect("an id");

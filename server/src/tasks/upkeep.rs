@@ -106,7 +106,7 @@ impl Tasks {
                 {
                     tracing::error!(
                         task = id,
-                        "a task has failed, because its process ended in every attempt"
+                        "a task has failed, because its process ended in the last attempt (SF_TASK_ATTEMPTS)"
                     );
                     self.discard(abandoned).await;
                 }

@@ -49,7 +49,7 @@ pub(super) const USER_SETTINGS: &[UserSetting] = &[
         "instrument_sound",
         &["auto", "server", "client"],
         "auto",
-        "Who makes the sound of instrument tracks; `auto` leaves it to the service.",
+        "Whether the server or the client renders instrument tracks; with `auto`, the service decides.",
     ),
     switch("follow_playhead", true, "Whether the view follows the playhead."),
     whole(

@@ -2,7 +2,8 @@
 //! Whichever process is killed, every task ends exactly once. Files that one server stores are
 //! available on all servers.
 //!
-//! `scripts/with-postgres` and `scripts/with-s3` start the two services.
+//! `scripts/with-postgres` starts PostgreSQL, and `scripts/with-s3` starts the service with the
+//! bucket.
 
 #[path = "../process/database.rs"]
 mod database;

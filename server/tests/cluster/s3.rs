@@ -240,7 +240,8 @@ fn copies_of_files_in_a_bucket_do_not_fill_a_small_disk() {
         assert_eq!(get(&small, &path).status, 200, "file {number}");
     }
     let file = upload(&small, "", &wav(200.0, 500_000))["files"][0].take();
-    // Even a disk that other files fill can deliver a file, because the cache gives way.
+    // The server delivers a file even if other files fill the disk, because it then deletes cached
+    // copies.
     let path = format!("{AUDIO}/{}/peaks", file["id"].as_str().expect("an id"));
     disk.fill();
     assert_eq!(get(&small, &path).status, 200);

@@ -19,7 +19,7 @@ const RESIDENT_MAX_KIB: u64 = 200 * 1024;
 /// Length of the recording of each client, in seconds.
 const RECORDING_SECS: u32 = 2;
 
-/// A mono WAV file of 16 bits and 48 kHz whose samples are the client's number.
+/// Returns a mono WAV file of 16 bits and 48 kHz whose samples are the client's number.
 fn recording(client: usize) -> Vec<u8> {
     let data_bytes = RECORDING_SECS * 96_000;
     let mut out = b"RIFF".to_vec();
@@ -38,7 +38,7 @@ fn song(client: usize, turn: usize) -> Value {
     json!({ "schema_version": 1, "project_id": format!("song-{client}"), "name": name, "tracks": [], "client": name.repeat(500) })
 }
 
-/// Peak memory of a process, in KiB.
+/// Returns the peak memory of a process, in KiB.
 fn peak_kib(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system counts it");

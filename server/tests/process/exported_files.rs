@@ -147,7 +147,8 @@ fn check(folder: &Path, name: &str, receipt: &Value, codec: &str, rate_hz: u32) 
 /// Checks the times in milliseconds and the names of a file's chapters.
 #[track_caller]
 fn check_chapters(folder: &Path, name: &str) {
-    let text = run("ffprobe", folder, &["-v", "error", "-show_chapters", "-of", "json", name]);
+    let text =
+        run("ffprobe", folder, &["-v", "error", "-show_chapters", "-show_format", "-of", "json", name]);
     let found: Value = serde_json::from_str(&text).expect("JSON of ffprobe");
     let chapter = |chapter: &Value| {
         let secs: f64 = chapter["start_time"].as_str().and_then(|secs| secs.parse().ok()).expect("a time");
@@ -155,6 +156,9 @@ fn check_chapters(folder: &Path, name: &str) {
     };
     let chapters: Vec<_> = found["chapters"].as_array().expect("a list").iter().map(chapter).collect();
     assert_eq!(chapters, CHAPTERS.map(|(ms, title)| (ms, title.to_owned())), "{name}");
+    let secs = |value: &Value| value.as_str().and_then(|secs| secs.parse::<f64>().ok()).expect("a time");
+    let end_secs = secs(&found["chapters"][CHAPTERS.len() - 1]["end_time"]);
+    assert!((end_secs - secs(&found["format"]["duration"])).abs() < 0.1, "{name}: {end_secs} s, {text}");
 }
 
 /// Checks that a file has the cover picture.
@@ -382,7 +386,7 @@ fn integers_differ_from_floats_by_dither_only() {
         assert!(mean.abs() < 0.005, "{depth}: mean {mean}");
         assert!((variance - 0.25).abs() < 0.005, "{depth}: variance {variance}");
         assert!(largest <= 1.5, "{depth}: {largest}");
-        // Neighbours of a channel are not correlated.
+        // The errors of neighbouring samples of a channel are not correlated.
         let neighbours = errors.iter().zip(&errors[2..]).map(|(a, b)| a * b).sum::<f64>() / count;
         assert!(neighbours.abs() < 0.005, "{depth}: covariance {neighbours}");
     }
@@ -397,7 +401,7 @@ fn options_that_a_format_lacks_are_refused_with_what_it_has() {
         ("a.opus", &["--bit-depth", "pcm16"], "`opus` has no bit depth"),
         ("a.mp3", &["--bit-rate-kbps", "100"], "96, 128, 160, 192, 224, 256 and 320"),
         ("a.ogg", &["--quality", "11"], "choose 0 to 10"),
-        ("a.wav", &["--cover", COVER], "a WAV file has no cover picture"),
+        ("a.wav", &["--cover", COVER], "a WAV file cannot have a cover picture"),
         ("a.mp3", &["--cover", SONG], "the cover song.json is neither a JPEG nor a PNG file"),
         ("a.mp3", &["--cover", "none.png"], "cannot read the cover none.png"),
         ("a.flac", &["--isrc", "x"], "--isrc is `x`; expected two letters"),
@@ -430,7 +434,7 @@ fn audio_files_are_converted_and_measured() {
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
     };
-    // What `render` measured, `analyze` measures in the file.
+    // `analyze` measures in the file the values that `render` reported.
     let analysis = command(&["analyze", "mix.wav", "--json"]);
     for field in ["lufs", "true_peak_db", "duration_secs"] {
         let values = [&mix[field], &analysis[field]].map(|value| value.as_f64().expect("a number"));

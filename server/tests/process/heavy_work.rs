@@ -39,7 +39,7 @@ pub(crate) fn status_field(process: u32, field: &str) -> u64 {
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
-/// Processor time of a process in seconds: fields 14 and 15 of proc_pid_stat(5).
+/// Returns the processor time of a process in seconds: fields 14 and 15 of proc_pid_stat(5).
 fn cpu_secs(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
     let fields = text.rsplit_once(')').expect("a name").1;
@@ -47,7 +47,7 @@ fn cpu_secs(process: u32) -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// Number of child processes of a service, started by any of its threads.
+/// Returns the number of child processes of a service, started by any of its threads.
 fn children(process: u32) -> usize {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
     let child_count = |thread: std::fs::DirEntry| {

@@ -191,8 +191,8 @@ fn unfinished_answers_of_language_models_occupy_a_bounded_amount_of_memory() {
     const REQUESTS: usize = 40;
     const REFUSED: usize = 20;
     const ANSWER_BYTES: usize = 12 * MIB;
-    // One account may use 128 MiB, half of the memory for answers. The service itself needs the
-    // rest.
+    // One account may use half of the 96 MiB for answers (`READING_MAX_BYTES`). The limit leaves
+    // memory for the service itself and for answers that arrive meanwhile.
     const ALLOWED_KIB: u64 = (128 + 64) * 1024;
     let folder = tempfile::tempdir().expect("a folder");
     let mut begun =

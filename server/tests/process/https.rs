@@ -56,7 +56,7 @@ impl Installation {
         Service::start(&self.path("storage"), &settings)
     }
 
-    /// A client that trusts only the current certificate.
+    /// Returns a client that trusts only the current certificate.
     fn client(&self) -> Client {
         let pem = fs::read(self.path("cert.pem")).expect("reads");
         let certificate = Certificate::from_pem(&pem).expect("a certificate");

@@ -53,7 +53,7 @@ fn case(name: &'static str, path: &'static str, status: u16, text: String) -> Ca
     Case { name, path, headers: &[], json_bytes: text.len(), body: text.into_bytes(), status }
 }
 
-/// A small archive whose project inflates to `text`.
+/// Returns a small archive whose project inflates to `text`.
 fn zipped(text: &str) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let manifest = json!({"format": "songfoundry-bundle", "version": 1, "project_id": "p", "name": "p", "audio": [],

@@ -517,7 +517,7 @@ fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8
     (0..notes.len()).map(level).collect()
 }
 
-/// Attenuation of a second-order low-pass filter at 1 kHz, in decibels.
+/// Returns the attenuation of a second-order low-pass filter at 1 kHz, in decibels.
 fn filter_attenuation_db(cutoff_hz: f64) -> f64 {
     10.0 * (1.0 + (1_000.0 / cutoff_hz).powi(4)).log10()
 }

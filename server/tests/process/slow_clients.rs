@@ -79,7 +79,7 @@ fn a_body_may_take_longer_than_a_head() {
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
 }
 
-/// The head of a log-in request that announces a body of `body_bytes` bytes.
+/// Returns the head of a log-in request that announces a body of `body_bytes` bytes.
 fn log_in_head(service: &Service, body_bytes: usize) -> String {
     format!(
         "POST /api/v1/auth/login HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {body_bytes}\r\n\r\n",
@@ -173,7 +173,7 @@ fn unfinished_log_in(service: &Service) -> TcpStream {
     let mut stream = connect(service);
     let head = log_in_head(service, 16).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
     stream.write_all(head.as_bytes()).expect("writes");
-    // The service answers this when it waits for the body.
+    // The service sends this line when it begins to wait for the body.
     read_exactly(&mut stream, "HTTP/1.1 100 Continue\r\n\r\n");
     stream
 }

@@ -86,7 +86,7 @@ impl SmallDisk {
         file.set_len(size_bytes - bytes).expect("shortens");
     }
 
-    /// Free bytes of the disk.
+    /// Returns the number of free bytes of the disk.
     pub(crate) fn free_bytes(&self) -> u64 {
         let output = Command::new("stat")
             .args(["--file-system", "--format=%a %S"])

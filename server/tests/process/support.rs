@@ -64,7 +64,7 @@ impl Service {
         line.trim_end().to_owned()
     }
 
-    /// The process id.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -116,8 +116,8 @@ impl Service {
         self.send(method, path, headers, body.as_bytes())
     }
 
-    /// Like [`Self::call`], with any bytes as the body. The content type is JSON unless the headers
-    /// contain another one.
+    /// Sends a request like [`Self::call`], with any bytes as the body. The content type is JSON
+    /// unless the headers contain another one.
     pub(crate) fn send(
         &self,
         method: &str,

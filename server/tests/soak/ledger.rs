@@ -83,12 +83,12 @@ impl fmt::Display for Ledger {
     }
 }
 
-/// A document large enough that a save spans many pages of the database.
+/// Returns a document so large that a save spans many pages of the database.
 pub(crate) fn document(id: &str, name: &str) -> Value {
     json!({ "schema_version": 1, "project_id": id, "name": name, "tracks": [], "client": name.repeat(3000) })
 }
 
-/// A mono 8-bit WAV file that is unique for its number and consists of ASCII bytes.
+/// Returns a mono 8-bit WAV file that is unique for its number and consists of ASCII bytes.
 pub(crate) fn wav(number: usize) -> String {
     const DATA_BYTES: usize = 0x1000;
     let word = |value: usize| String::from_utf8((value as u32).to_le_bytes().to_vec()).expect("ASCII");

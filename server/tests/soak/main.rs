@@ -1,8 +1,8 @@
 //! Acknowledged data is stored and intact, however often the service is killed or the power fails.
 //!
 //! `scripts/soak` runs 1,000 kills and 100 power cuts while songs are saved and recordings
-//! uploaded. `SOAK_PERCENT` selects a percentage of them. A power cut is a kill after which the
-//! folder contains only synced data (`tests/power-cut`).
+//! uploaded. `SOAK_PERCENT` selects a percentage of these rounds. A power cut is a kill after which
+//! the folder contains only synced data (`tests/power-cut`).
 
 #[path = "../process/database.rs"]
 mod database;
@@ -30,7 +30,8 @@ fn selected_rounds(rounds: usize) -> usize {
     (rounds * percent / 100).max(1)
 }
 
-/// Time from the first acknowledgements to the end of a round, different in each round.
+/// Returns the time from the first acknowledgements to the end of a round, which is different in
+/// each round.
 fn kill_delay(round: usize) -> Duration {
     Duration::from_micros((round as u64 * 7_919) % 60_000)
 }

@@ -15,7 +15,7 @@ const UPLOADERS: usize = 2;
 /// First number of recordings for resumable uploads, above the numbers of all other recordings.
 const FIRST_RESUMABLE_NUMBER: usize = 5_000_000;
 
-/// Maximum time until the first acknowledgement.
+/// Maximum time until the first acknowledgements, and until an upload is decoded.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// Saves and uploads until it kills `service`, `kill_delay` after the first acknowledgements of the

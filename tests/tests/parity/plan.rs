@@ -28,7 +28,7 @@ pub(super) struct Case {
     bank: &'static str,
     interpolation: Interpolation,
     velocity_to_cutoff: VelocityToCutoff,
-    /// Whether browsers also play it with the whole bank.
+    /// Whether browsers also play the song with the whole bank.
     whole_in_browsers: bool,
 }
 

@@ -44,8 +44,8 @@ fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
     })
 }
 
-/// Checks that all ways of rendering a project have equal samples. Returns its entry in the
-/// manifest.
+/// Checks that all methods to render a project give equal samples. Returns the project's entry in
+/// the manifest.
 fn check_renders(
     index: usize,
     document: &Document,

@@ -19,7 +19,7 @@ const SONG_SECS: usize = 20;
 const SOUGHT_FRAME: usize = 8 * RATE_HZ as usize + 39;
 /// Frames after the seek until the render must match that of the whole song.
 const SETTLING_FRAMES: usize = 10 * RATE_HZ as usize;
-/// Maximum difference from the render of the whole song after that, in dBFS.
+/// Maximum difference from the render of the whole song after [`SETTLING_FRAMES`], in dBFS.
 const SETTLED_DB: f64 = -60.0;
 /// Length of the start that is also rendered with one frame a call, in seconds.
 const START_SECS: usize = 3;

@@ -90,7 +90,7 @@ fn noise(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// Two and a half seconds of loud and soft hits with silence between them.
+/// Returns 2.5 seconds of decaying noise bursts, four in a second. Every fifth burst is silent.
 fn drums(rate_hz: usize) -> Vec<f32> {
     let mut next = noise(7);
     let hit_frames = rate_hz / 4;
@@ -107,8 +107,8 @@ fn drums(rate_hz: usize) -> Vec<f32> {
     (0..frames).map(value).collect()
 }
 
-/// Four seconds of plucked strings (K. Karplus and A. Strong, "Digital Synthesis of Plucked-String
-/// and Drum Timbres", 1983).
+/// Returns four seconds of plucked strings (K. Karplus and A. Strong, "Digital Synthesis of
+/// Plucked-String and Drum Timbres", 1983).
 fn strings(rate_hz: usize, seed: u64) -> Vec<f32> {
     let mut next = noise(seed);
     let note_frames = 2 * rate_hz / 5;
@@ -127,7 +127,7 @@ fn strings(rate_hz: usize, seed: u64) -> Vec<f32> {
     values
 }
 
-/// Five seconds of a tone with many overtones, which fades in and out.
+/// Returns five seconds of a tone with many overtones, which fades in and out every second.
 fn voice(rate_hz: usize, detune: f32) -> Vec<f32> {
     let frames = 5 * rate_hz;
     let step = 196.0 * detune / rate_hz as f32;
@@ -144,7 +144,7 @@ fn voice(rate_hz: usize, detune: f32) -> Vec<f32> {
     (0..frames).map(value).collect()
 }
 
-/// The impulse response of a room: 0.6 s of decaying noise.
+/// Returns the impulse response of a room: 0.6 s of decaying noise.
 fn room(rate_hz: usize, seed: u64) -> Vec<f32> {
     let mut next = noise(seed);
     let decay = 1.0 - 9.0 / rate_hz as f32;

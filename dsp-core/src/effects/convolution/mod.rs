@@ -82,7 +82,7 @@ choices! {
 /// Time of the fade-out and of the fade-in after a change of response or pre-delay, in seconds.
 const FADE_SECS: f64 = 0.02;
 
-/// Crossfade time when a cut is switched on or off, in seconds.
+/// Minimum crossfade time when a cut is switched on or off, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 struct Convolution {

@@ -372,8 +372,9 @@ impl Convolver {
 }
 
 /// Returns the number of silent frames of input after which output and state are silent. These are
-/// the frames of the response and of three blocks. The last input is in the first block, its
-/// spectra are multiplied during the second block, and the result is output during the third block.
+/// the frames of the response, of its directly convolved start, and of three blocks of the longest
+/// partitions. The last input is in the first block, its spectra are multiplied during the second
+/// block, and the result is output during the third block.
 fn frames_to_silence(waveform: &Waveform) -> usize {
     waveform.frames() + HEAD_FRAMES + 3 * SIZES[SIZES.len() - 1].length
 }

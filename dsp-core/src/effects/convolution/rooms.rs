@@ -77,8 +77,8 @@ impl Side {
     /// Returns the expected energy of the first `frames` frames. `self` must be at its start.
     ///
     /// For noise of variance `v`, the filter's output has the variance `v (1 - p) / (1 + p)` and
-    /// the covariance `v (1 - p)` with the noise. Levels and onset are powers, so their products
-    /// add up as geometric series.
+    /// the covariance `v (1 - p)` with the noise. Levels and onset decay by a constant factor per
+    /// frame, so their products add up as geometric series.
     fn energy(&self, frames: usize) -> f64 {
         const VARIANCE: f64 = 1.0 / 3.0;
         let ([low_decay, high_decay], [low_level, high_level]) = (self.decays, self.levels);

@@ -164,7 +164,7 @@ pub fn response_db(values: &[f64], frequency_hz: f64, sample_rate_hz: f64) -> f6
     bands_db + value(EqualizerParam::OutputDb)
 }
 
-/// Ramp time of switches and slopes, in seconds.
+/// Minimum ramp time of switches and slopes, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 struct Equalizer {

@@ -112,10 +112,10 @@ impl Network {
     }
 
     /// Returns the input gain at which the output of steady noise is about as loud as the input.
-    /// Each channel feeds eight lines. If a proportion k of the energy remains after one pass
-    /// through the lines, eight lines output 8 k / (1 - k) times the energy of the input. The gain
-    /// does not divide by the factor k in the numerator. Reverberation that decays within one pass
-    /// is therefore soft.
+    /// Each channel feeds eight lines. Let k be the proportion of the energy that remains after one
+    /// pass through the lines. Eight lines then output 8 k / (1 - k) times the energy of the input.
+    /// The gain does not divide by the factor k in the numerator. Reverberation that decays within
+    /// one pass is therefore soft.
     pub(super) fn level(&self, decay_secs: f64) -> f64 {
         let remaining_energy = libm::exp10(-6.0 * self.mean_secs / decay_secs);
         libm::sqrt((1.0 - remaining_energy) * (2.0 / LINES as f64))

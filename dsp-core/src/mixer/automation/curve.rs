@@ -186,7 +186,8 @@ impl AutomationCurve {
         self.extrapolated_value(clock as i64 - self.latency_frames, next as i64 - self.latency_frames)
     }
 
-    /// Returns the next control point after a frame of the clock.
+    /// Returns the next control point after a frame of the clock, or [`NEVER`] after the last
+    /// point.
     pub(crate) fn next_control_point(&self, clock: u64) -> u64 {
         let (start, end) = self.points_around(clock as i64 - self.latency_frames);
         let Some(end) = end else { return NEVER as u64 };

@@ -69,7 +69,10 @@ impl MixGraph {
 
     /// Begins a block.
     pub(crate) fn begin(&mut self, is_playing: bool, frames: usize) {
-        debug_assert!(frames <= BLOCK_FRAMES, "a block must have at most BLOCK_FRAMES frames");
+        debug_assert!(
+            frames <= BLOCK_FRAMES,
+            "a block has {frames} frames, but at most {BLOCK_FRAMES} are possible"
+        );
         self.context = ProcessContext { clock: self.clock, is_playing, frames };
         self.buffers.sums.clear(frames);
     }

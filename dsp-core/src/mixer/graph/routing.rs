@@ -65,6 +65,8 @@ pub(crate) struct Routing {
 }
 
 impl Routing {
+    /// Collects and checks the routes and side-chains of a session.
+    ///
     /// # Errors
     ///
     /// [`MixerError`] for duplicate ids, routing loops, unknown kinds of effect, too many effects,

@@ -5,8 +5,9 @@ use super::{Destination, MixGraph};
 impl MixGraph {
     /// Opens and closes the routes according to mute and solo.
     ///
-    /// While any track is soloed, a route is open only if a soloed track comes before or after it
-    /// in the signal flow. Removed routes that fade out are ignored.
+    /// The routes of a muted track are closed. While any track is soloed, a route is open only if a
+    /// soloed track comes before or after it in the signal flow. Removed routes that fade out are
+    /// ignored.
     pub(crate) fn update_mute_and_solo(&mut self) {
         let strips = &mut self.strips;
         let mut any_solo = false;

@@ -135,8 +135,8 @@ impl TrackPlayer {
     /// To reach that state, the player first plays silently all notes from the first note that is
     /// still audible at the frame. If that takes more than a third of `max_steps`, the player plays
     /// only the notes that are audible at the frame. If that takes more than the remaining steps,
-    /// the player starts the notes of the held keys at the frame, in their order, with their
-    /// presets and without portamento.
+    /// the player starts the notes of the held keys at the frame. These notes start in their order,
+    /// with their presets and without portamento.
     pub(crate) fn seek(&mut self, frame: u64, max_steps: u64) -> u64 {
         let end = self.events.partition_point(|event| event.frame < frame);
         let mut steps = 0;
@@ -227,7 +227,7 @@ impl TrackPlayer {
         }
     }
 
-    /// Ends all notes without their releases, as fast as possible without a click.
+    /// Fades all notes out in 50 ms instead of their releases.
     pub(crate) fn fade_out(&mut self) {
         self.held_keys.release_all();
         if let Some(synth) = &mut self.synth {

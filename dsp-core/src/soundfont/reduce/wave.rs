@@ -14,7 +14,7 @@ use super::super::sample_positions::{
 use super::super::samples::{self, Sample};
 use super::writer::{Wave, name_field};
 
-/// Number of silent frames after the data of each sample (section 6.1).
+/// Number of silent frames after each contiguous range of sample data (section 6.1).
 const GUARD_FRAMES: usize = 46;
 
 /// A range of frames in the sample data. The end is exclusive.
@@ -37,7 +37,8 @@ pub(super) struct WaveWriter<'a> {
     bank: &'a Bank,
     /// Written samples by their index in the bank.
     samples: BTreeMap<usize, WrittenSample>,
-    /// Ranges of frames to copy, in order of writing. Each has the index of a sample with the wave.
+    /// Ranges of frames to copy, in order of writing. Each has the index of a sample in whose wave
+    /// the range lies.
     parts: Vec<(usize, Span)>,
 }
 

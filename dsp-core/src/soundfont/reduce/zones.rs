@@ -21,7 +21,8 @@ pub(super) enum Level {
 }
 
 impl Level {
-    /// Returns the generator with the index that a zone plays.
+    /// Returns the generator whose amount is the index of the instrument or sample that a zone
+    /// plays.
     fn target(self) -> Generator {
         match self {
             Self::Preset => Generator::Instrument,

@@ -16,7 +16,7 @@ const BANK_FRAMES_MAX: u64 = 1 << 29;
 /// Size of a decoded frame in bytes.
 const FRAME_BYTES: u64 = 2;
 
-/// The decoded streams of a bank. The index is that of the stream in the bank.
+/// The decoded streams of a bank, by the index of the stream in the bank.
 pub(in super::super) struct DecodedStreams {
     streams: Vec<OnceLock<Result<Frames, Reason>>>,
     /// Locked by the thread that decodes streams.
@@ -63,8 +63,9 @@ impl DecodedStreams {
         streams.map(|(_, stream)| u64::from(stream.frames.unwrap_or(0)) * FRAME_BYTES).sum()
     }
 
-    /// Decodes the streams that are not yet decoded. `wave` holds the sample data. Calls
-    /// `should_continue` every few packets, and stops if it returns false.
+    /// Decodes those of `streams` that are not yet decoded. `wave` holds the sample data. Calls
+    /// `should_continue` before each stream and at every 16th packet, and stops if the call returns
+    /// false.
     pub(in super::super) fn prepare<'a>(
         &self,
         wave: &[u8],
@@ -97,7 +98,7 @@ impl DecodedStreams {
                 Ok(Ok(frames)) => Ok(frames),
                 Ok(Err(Failure::Stream(reason))) => Err(reason),
                 Ok(Err(Failure::Bank(error))) => return Err(error),
-                Err(_) => Err(Reason::Vorbis("the decoder panicked")),
+                Err(_) => Err(Reason::Vorbis("the decoder failed unexpectedly")),
             };
             // The result is not set yet: only the thread that holds the lock sets results.
             let _ = self.streams[number].set(decoded);

@@ -13,7 +13,7 @@ use super::setup_cache::SetupCache;
 const FRAMES_MAX: u64 = 1 << 26;
 
 /// Maximum number of frames per byte of a stream. A second of silence at 44.1 kHz takes 100 bytes,
-/// and the headers take a few thousand bytes. Valid streams therefore stay far below this limit.
+/// and the headers take a few thousand bytes. Valid streams therefore stay below this limit.
 const FRAMES_PER_BYTE_MAX: u64 = 512;
 
 /// Maximum number of frames that a Vorbis packet decodes to (Vorbis I specification, section
@@ -36,7 +36,8 @@ pub(super) type Frames = Box<[[u8; 2]]>;
 /// Number of packets between two calls of `should_continue`.
 const PACKETS_PER_CHECK: usize = 16;
 
-/// Decodes exactly `frames` frames of a mono stream. Pads up to a packet with silence.
+/// Decodes exactly `frames` frames of a mono stream. Fills a missing end of at most
+/// [`PACKET_FRAMES`] frames with silence.
 pub(super) fn decode(
     stream: &[u8],
     frames: usize,
@@ -46,7 +47,8 @@ pub(super) fn decode(
     let mut packets = ogg::Packets::new(stream);
     let mut next_header =
         || packets.next().ok_or(Reason::Vorbis("it has fewer than three header packets"))?;
-    let ident = read_header_ident(&next_header()?).map_err(|_| Reason::Vorbis("its headers are damaged"))?;
+    let ident = read_header_ident(&next_header()?)
+        .map_err(|_| Reason::Vorbis("its identification header is invalid"))?;
     if ident.audio_channels != 1 {
         return Err(Reason::VorbisChannels(ident.audio_channels).into());
     }
@@ -64,13 +66,13 @@ pub(super) fn decode(
             return Err(Failure::Bank(BankError::Stopped));
         }
         let channels: Vec<Vec<f32>> = read_audio_packet_generic(&ident, &setup, &packet?, &mut window)
-            .map_err(|_| Reason::Vorbis("a packet is damaged"))?;
+            .map_err(|_| Reason::Vorbis("an audio packet is invalid"))?;
         let packet_values = channels.first().into_iter().flatten();
         values.extend(packet_values.take(frames - values.len()).map(|&value| pcm(value).to_le_bytes()));
     }
     // The last page may state a few frames more than the packets contain.
     if values.len() + PACKET_FRAMES < frames {
-        return Err(Reason::Vorbis("it ends too early").into());
+        return Err(Reason::Vorbis("it has fewer frames than its last page states").into());
     }
     values.resize(frames, [0; 2]);
     Ok(values.into_boxed_slice())

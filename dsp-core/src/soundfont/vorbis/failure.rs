@@ -8,7 +8,7 @@ use super::super::skipped::Reason;
 pub(super) enum Failure {
     /// The stream cannot be decoded. The bank is played without its sample.
     Stream(Reason),
-    /// Decoding stopped. The streams that are not yet decoded stay so.
+    /// The decoding of all streams was stopped. The remaining streams are not decoded.
     Bank(BankError),
 }
 

@@ -62,8 +62,8 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns the number of frames in a stream according to its last page. Reads only the end of the
-/// stream.
+/// Returns the number of frames in a stream according to its last page; `None` if no page states
+/// it. Reads only the end of the stream.
 pub(super) fn last_granule(stream: &[u8]) -> Option<u64> {
     let tail = &stream[stream.len().saturating_sub(PAGE_BYTES_MAX)..];
     let offsets = (0..tail.len()).rev().filter(|&offset| tail[offset..].starts_with(b"OggS"));
@@ -99,7 +99,8 @@ impl<'a> Packets<'a> {
             // Bytes after the last page, such as a pad byte, are ignored.
             let is_end = self.serial.is_some() && !self.remaining.windows(4).any(|bytes| bytes == b"OggS");
             self.remaining = &[];
-            return if is_end { None } else { Some(Err(Reason::Vorbis("a page is damaged"))) };
+            let damaged = Reason::Vorbis("a page is incomplete or its checksum is wrong");
+            return if is_end { None } else { Some(Err(damaged)) };
         };
         if *self.serial.get_or_insert(page.serial) != page.serial {
             self.remaining = &[];

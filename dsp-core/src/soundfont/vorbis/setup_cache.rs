@@ -60,7 +60,7 @@ impl SetupCache {
             return Err(Failure::Bank(BankError::TooCostly { cost: self.cost, limit: COST_MAX }));
         }
         let header = read_header_setup(&packet, 1, block_sizes)
-            .map_err(|_| Reason::Vorbis("its headers are damaged"))?;
+            .map_err(|_| Reason::Vorbis("its setup header is invalid"))?;
         let header = Rc::new(header);
         if packet.len() <= CACHED_MAX_BYTES {
             self.cached.push_front(CachedSetup { packet, block_sizes, header: Rc::clone(&header) });

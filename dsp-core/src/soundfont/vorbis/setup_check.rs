@@ -17,7 +17,7 @@ const PREFIX_BYTES: usize = 7;
 
 /// Checks a setup header. Returns the number of entries of its codebooks.
 pub(super) fn check(header: &[u8]) -> Result<u64, Reason> {
-    let damaged = Reason::Vorbis("its headers are damaged");
+    let damaged = Reason::Vorbis("its setup header is invalid");
     let mut bits = Bits { bytes: header.get(PREFIX_BYTES..).ok_or(damaged)?, position: 0 };
     let count = bits.read(8).ok_or(damaged)? + 1;
     let (mut entries, mut values) = (0, 0);
@@ -26,7 +26,7 @@ pub(super) fn check(header: &[u8]) -> Result<u64, Reason> {
         entries += codebook.entries;
         values += codebook.values;
         if entries > ENTRIES_MAX || values > VALUES_MAX {
-            return Err(Reason::Vorbis("its codebooks are too large"));
+            return Err(Reason::Vorbis("its codebooks have more than 65536 entries or 262144 values"));
         }
     }
     Ok(entries)
@@ -98,7 +98,7 @@ fn lookup1_values(entries: u32, dimensions: u32) -> u64 {
     (1..=u64::from(entries)).take_while(|&base| fits(base)).last().unwrap_or(0)
 }
 
-/// Reads numbers of any number of bits. The least significant bit is first (section 2.1.4).
+/// Reads numbers of up to 32 bits. The least significant bit is first (section 2.1.4).
 struct Bits<'a> {
     bytes: &'a [u8],
     /// Position in bits.
@@ -144,6 +144,6 @@ mod tests {
         let mut header = b"\x05vorbis\x00BCV".to_vec();
         header.extend([0xff; 5]);
         header.extend([0; 100]);
-        assert!(check(&header).unwrap_err().to_string().contains("codebooks are too large"));
+        assert!(check(&header).unwrap_err().to_string().contains("codebooks have more than"));
     }
 }

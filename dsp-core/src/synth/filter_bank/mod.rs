@@ -112,7 +112,8 @@ impl VoiceFilter {
         self.values[STEPS..INPUTS].fill(0.0);
     }
 
-    /// Stores the last values as inputs and outputs. In an open filter these are equal.
+    /// Stores the last two values as past inputs and past outputs. In an open filter these are
+    /// equal.
     pub(super) fn bypass(&mut self, values: &[f32]) {
         for value in &values[values.len().saturating_sub(2)..] {
             for past in [INPUTS, OUTPUTS] {

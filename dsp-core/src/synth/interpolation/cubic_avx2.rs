@@ -14,7 +14,8 @@ use core::arch::x86_64::{
 use super::pcm16::{FOUR, Pcm16, READ_AHEAD, UNIT_16};
 use crate::dsp::lanes::LANES;
 
-/// Number of values of which two registers have all pairs of neighbours.
+/// Number of values in two overlapping registers of 16 values. The second register begins one value
+/// later, so the two registers hold all pairs of neighbours.
 const NEAR_VALUES: usize = FOUR + READ_AHEAD;
 
 /// Highest step at which the taps of eight positions are among [`NEAR_VALUES`] values: the eighth
@@ -106,7 +107,8 @@ fn near_taps(values: &[Pcm16; NEAR_VALUES], frames: __m256i) -> Taps {
     [pair(lanes), pair(_mm256_add_epi32(lanes, _mm256_set1_epi32(1)))]
 }
 
-/// Returns the taps of eight frames with any step. A call keeps the loop over the frames short.
+/// Returns the taps of eight frames with any step. The function is not inlined, which keeps the
+/// loop over the frames short.
 #[target_feature(enable = "avx2")]
 #[inline(never)]
 fn far_taps(values: &[Pcm16], position: u64, step: u64) -> Taps {
@@ -127,8 +129,8 @@ fn far_taps(values: &[Pcm16], position: u64, step: u64) -> Taps {
     ]
 }
 
-/// Evaluates [`Cubic`](super::polynomial::Cubic). The doubled coefficients are integers, so they are
-/// computed from the 16-bit values without rounding.
+/// Evaluates [`Cubic`](super::polynomial::Cubic). The doubled coefficients are integers, so they
+/// are computed from the 16-bit values without rounding.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn cubic([first, second]: Taps, t: __m256) -> __m256 {

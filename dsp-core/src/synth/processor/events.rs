@@ -14,8 +14,8 @@ impl SynthProcessor {
         self.apply_event(event, true);
     }
 
-    /// Like [`Self::apply`], but if `starts_voices` is false, a note that starts gets no voices. It
-    /// still ends the notes that it replaces.
+    /// Like [`Self::apply`], but if `starts_voices` is false, a note that starts gets no voices.
+    /// The note still releases the notes that it replaces.
     pub(crate) fn apply_event(&mut self, event: Event, starts_voices: bool) {
         self.steps += EVENT_STEPS;
         match event {

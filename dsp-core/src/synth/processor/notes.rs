@@ -21,7 +21,7 @@ impl SynthProcessor {
     pub(super) fn note_off(&mut self, key: u8, starts_voices: bool) {
         let last = self.channel.last_held_key();
         self.channel.release_key(key);
-        // In mono mode, the key that was pressed before this one plays again if it is still down.
+        // In mono mode, the last pressed of the keys that are still down plays again.
         if self.channel.is_mono
             && last.is_some_and(|(last, _)| last == key)
             && let Some((previous_key, velocity)) = self.channel.last_held_key()

@@ -13,7 +13,7 @@ const KEYS: usize = 128;
 struct HeldNote {
     key: u8,
     velocity: u8,
-    /// The preset that was selected when the note started.
+    /// The preset that was selected when the note started; `None` if the bank had no such preset.
     preset: Option<usize>,
     /// Whether the sostenuto pedal went down after the note started.
     is_held_by_sostenuto: bool,
@@ -22,9 +22,9 @@ struct HeldNote {
 impl SynthProcessor {
     /// Sets controllers, program and portamento to the state after a reset and the `past` events.
     ///
-    /// Active voices follow the resulting controllers, but not the events before. Voices that
-    /// neither a key nor a pedal holds are then released. The note-on events whose flag is true, at
-    /// most 128, start again in their order, with their presets and without portamento.
+    /// Active voices follow the resulting controllers, but not the single `past` events. Voices
+    /// that neither a key nor a pedal holds are then released. The note-on events whose flag is
+    /// true, at most 128, start again in their order, with their presets and without portamento.
     pub(crate) fn restore(&mut self, past: impl Iterator<Item = (Event, bool)>) {
         let was_on = self.channel.is_on(controllers::SOSTENUTO);
         self.reset_channel();

@@ -21,7 +21,7 @@ pub(crate) struct SynthProcessor {
     pub(super) channel: Channel,
     /// The selected bank number.
     pub(super) bank_number: u16,
-    /// Index of the selected preset in the bank.
+    /// Index of the selected preset in the bank; `None` if the bank has no such preset.
     pub(super) preset: Option<usize>,
     /// Whether the instrument of the track is a drum kit. Program changes do not change this.
     pub(super) is_drum_track: bool,

@@ -76,8 +76,8 @@ impl Voice {
         Some((frames as u32).saturating_add(1))
     }
 
-    /// Returns a spacing of control points at which the linear ramps between them are inaudible.
-    /// The pitch does not ramp, but changes in steps.
+    /// Returns a spacing of control points at which the deviation of the linear ramps from the
+    /// envelopes is inaudible. The pitch does not ramp, but changes in steps.
     pub(in crate::synth) fn grid_frames(&self, grid: ControlGrid) -> u32 {
         let params = &self.params;
         let is_pitch_modulated = params.vib_lfo_to_pitch_cents != 0.0
@@ -97,8 +97,9 @@ impl Voice {
         }
     }
 
-    /// Whether the volume or the cutoff changes so fast that a full fall takes less than `frames`
-    /// frames.
+    /// Whether an envelope changes fast: the volume envelope falls, or the modulation envelope
+    /// changes the cutoff. A fall is fast if a full fall takes less than `frames` frames. An attack
+    /// of the modulation envelope is always fast.
     fn changes_within(&self, frames: f32) -> bool {
         let params = &self.params;
         self.state.vol_env.falls_within(&params.vol_env_times, params.vol_env_sustain_cb, frames)

@@ -10,8 +10,8 @@ use crate::soundfont::Bank;
 /// with a length of 0.
 const MIN_NOTE_SECS: f32 = 0.01;
 
-/// Duration of the fade-in of a voice after a seek, in seconds. The ramp to the next control point
-/// is added to it.
+/// Minimum duration of the fade-in of a voice after a seek, in seconds. The fade-in ends at the
+/// next control point after this time.
 const FADE_IN_SECS: f32 = 0.003;
 
 impl Voice {

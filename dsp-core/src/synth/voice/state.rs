@@ -29,7 +29,7 @@ const SENDS: [Generator; 2] = [Generator::ReverbEffectsSend, Generator::ChorusEf
 const TUNING_GENERATORS: [Generator; 3] =
     [Generator::CoarseTune, Generator::FineTune, Generator::ScaleTuning];
 
-/// The tuning of a sample, without the generators of a zone.
+/// The tuning of a sample. Of the generators of the zone, only the overriding root key is included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::synth) struct SampleTuning {
     /// Key at which the sample has its recorded pitch.
@@ -67,8 +67,8 @@ pub(in crate::synth) struct Voice {
     pub(in crate::synth) is_key_down: bool,
     pub(in crate::synth) is_held_by_sostenuto: bool,
     pub(in crate::synth) is_released: bool,
-    /// Whether the voice fades out fast, because it was stolen or a note of the same exclusive
-    /// class has started.
+    /// Whether the voice fades out fast. Reasons are that it was stolen, that a note of the same
+    /// exclusive class has started, or that all notes were ended.
     pub(in crate::synth) is_fading: bool,
     pub(in crate::synth) exclusive_class: i16,
     /// Index of the sample in the bank.
@@ -306,9 +306,9 @@ impl Voice {
     }
 }
 
-/// If an envelope falls by 96 dB in less than this time (in seconds), its voice uses the fine grid.
-/// If the fall takes less than twice this time, it uses the middle grid. Below a fifth of this time
-/// it uses the finest grid.
+/// A voice uses the fine grid if the full fall of an envelope takes less than this time, in
+/// seconds. It uses the middle grid below twice this time. It uses the finest grid if the full fall
+/// of the volume envelope takes less than a fifth of this time.
 const FAST_FALL_SECS: f32 = 0.25;
 
 /// Time in which the fade-out of a voice falls by 96 dB, in seconds.

@@ -71,14 +71,12 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
     let expected = [
         ("/tracks/0/effects/0", "the engine cannot run plugins"),
         ("/tracks/0/effects/1", "there is no built-in effect \"no such effect\""),
-        (
-            "/tracks/0/effects/2/params/balance",
-            "the value has the wrong type for this parameter, or is not one of its choices",
-        ),
+        ("/tracks/0/effects/2/params/balance", "the value of this parameter must be a number"),
         ("/tracks/0/effects/2/params/gone~1by", "the effect has no parameter \"gone/by\""),
         (
             "/tracks/0/effects/3/params/channels",
-            "the value has the wrong type for this parameter, or is not one of its choices",
+            "the value of this parameter must be a number or one of \"Stereo\", \"Swapped\", \"Left\", \
+             \"Right\", \"Mono\"",
         ),
         (
             "/tracks/0/effects/3/params/gain_db",
@@ -98,7 +96,7 @@ fn invalid_impulse_responses_are_reported() {
     let impulses: Vec<_> = session.tracks[0].effects.iter().map(|effect| effect.impulse).collect();
     assert_eq!(impulses, [Some(5), None, None, Some(6)]);
     let expected = [
-        ("/tracks/0/effects/1/impulse", "the impulse response lasts 30.00 s; the limit is 30 s"),
+        ("/tracks/0/effects/1/impulse", "the impulse response lasts 30.00002 s; the limit is 30 s"),
         ("/tracks/0/effects/2/impulse", "the audio file is missing"),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));

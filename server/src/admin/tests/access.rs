@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{admin, id_of};
 use crate::test_app::TestApp;
 
-/// Every operation of `/admin`, with a valid body. The last value says whether API keys are
+/// Returns every operation of `/admin`, with a valid body. The last value says whether API keys are
 /// refused.
 fn operations() -> Vec<(Method, &'static str, Value, bool)> {
     vec![

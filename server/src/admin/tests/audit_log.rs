@@ -9,7 +9,7 @@ use crate::test_app::TestApp;
 const AUDIT: &str = "/api/v1/admin/audit";
 const STRONG: &str = "tuba-lattice-overbid-9";
 
-/// The actions of a page's entries, oldest first.
+/// Returns the actions of a page's entries, the oldest first.
 fn actions(page: &Value) -> Vec<String> {
     let items = page["items"].as_array().expect("entries").iter().rev();
     items.map(|entry| entry["action"].as_str().unwrap_or_default().to_owned()).collect()

@@ -21,7 +21,7 @@ async fn get(app: &TestApp, path: &str) -> Value {
     admin(app, Method::GET, path, Value::Null).await.expect(200)
 }
 
-/// Id of the account with this name.
+/// Returns the id of the account with this name.
 async fn id_of(app: &TestApp, username: &str) -> String {
     let found = get(app, &format!("/api/v1/admin/users?search={username}")).await;
     let items = found["items"].as_array().expect("accounts");

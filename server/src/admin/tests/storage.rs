@@ -16,7 +16,7 @@ fn storage_of<'s>(storage: &'s Value, username: &str) -> &'s Value {
     users.iter().find(|user| user["username"] == username).expect("the user")
 }
 
-/// Total size of the files in a folder of the store, in bytes.
+/// Returns the total size of the files in a folder of the store, in bytes.
 fn disk_bytes(app: &TestApp, folder: &str) -> u64 {
     let folder = app.state.config.storage.dir.join("blobs").join(folder);
     let files = std::fs::read_dir(folder).expect("the folder");

@@ -13,7 +13,7 @@ use symphonia::core::io::MediaSource;
 pub(super) enum Piece {
     /// `length` bytes of the file from `start`.
     File { start: u64, length: u64 },
-    /// `length` bytes of `pattern`, repeated.
+    /// `length` bytes, which repeat `pattern`.
     Repeated { pattern: Vec<u8>, length: u64 },
 }
 
@@ -36,8 +36,8 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens the file at `path` and reads these pieces of it, or the whole file if `pieces` is
-    /// empty.
+    /// Opens the file at `path` and reads these pieces of it. If `pieces` is empty, reads the file
+    /// after its leading ID3v2 tags.
     pub(super) fn open(path: &Path, mut pieces: Vec<Piece>) -> io::Result<Self> {
         let file = File::open(path)?;
         if pieces.is_empty() {
@@ -66,8 +66,8 @@ impl Input {
     }
 }
 
-/// Returns the length of the ID3v2 tags at the start of a file of `length` bytes. They are not
-/// read, because each of their frames would need memory.
+/// Returns the length of the ID3v2 tags at the start of a file of `length` bytes. [`Input`] skips
+/// the tags, because the reader would keep each ID3v2 frame in memory.
 fn id3_tags_bytes(file: &File, length: u64) -> io::Result<u64> {
     let mut file = BufReader::new(file);
     let mut tags_bytes = 0;

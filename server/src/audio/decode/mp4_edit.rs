@@ -1,6 +1,6 @@
 //! Finds the audible part of an MP4 file.
 //!
-//! AAC encoders prepend about a thousand frames of silence. The edit list of the track (ISO/IEC
+//! AAC encoders prepend one or two thousand frames of silence. The edit list of the track (ISO/IEC
 //! 14496-12, 8.6.6) or an iTunes tag says where the audio begins and how long it is. `symphonia`
 //! applies neither of them.
 

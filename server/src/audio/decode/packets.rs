@@ -11,7 +11,8 @@ use super::Refusal;
 use super::refusal::{is_content_error, refusal};
 use super::repair::Gaps;
 
-/// Longest plausible gap in frames, used if the header does not contain the length of the file.
+/// Longest plausible gap in frames (87 s at 48 kHz), used if the header does not contain the length
+/// of the file.
 const GAP_MAX_FRAMES: i64 = 1 << 22;
 
 /// Maximum number of packets that end on one Ogg page: one per segment (RFC 3533, section 6).
@@ -22,7 +23,7 @@ const PAGE_PACKETS_MAX: usize = 255;
 pub(super) enum End {
     #[default]
     Regular,
-    /// The file is truncated.
+    /// The file is truncated, or its container is damaged.
     Early,
     /// Another stream follows.
     Chained,
@@ -170,10 +171,10 @@ impl Packets {
         }
     }
 
-    /// Reads the page after lost pages. A page contains only the end position of its last packet,
-    /// and `symphonia` places the page's first packet at the end of the last intact page. So the
-    /// number of lost frames is known only from the start of the next page. The first packet is
-    /// lost too, because it cannot be decoded without the packet before it.
+    /// Reads the page after lost pages. A page contains only the end position of its last packet.
+    /// `symphonia` assumes that the page's first packet begins at the end of the last intact page.
+    /// So the number of lost frames is known only from the start of the next page. The first packet
+    /// is lost too, because it cannot be decoded without the packet before it.
     fn after_lost_pages(&mut self, first: Packet, last_end: i64) -> PacketEvent {
         let mut lost = decoded_frames(&first);
         let mut end = first.pts.get().saturating_add_unsigned(lost);

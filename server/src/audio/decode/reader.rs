@@ -116,8 +116,10 @@ impl Damage {
         }
         match sink.invalid_samples {
             0 => {}
-            1 => warnings.push("1 sample that was not a number was set to zero.".to_owned()),
-            count => warnings.push(format!("{count} samples that were not numbers were set to zero.")),
+            1 => warnings.push("1 sample that was infinite or not a number was set to zero.".to_owned()),
+            count => {
+                warnings.push(format!("{count} samples that were infinite or not numbers were set to zero."));
+            }
         }
         warnings
     }

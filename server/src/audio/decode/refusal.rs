@@ -67,11 +67,12 @@ pub(super) fn refusal(error: Error) -> Refusal {
         Error::Unsupported(message) if message.contains("missing data chunk") => {
             Refusal::Malformed("has no chunk with samples".to_owned())
         }
-        Error::Unsupported(_) => {
-            Refusal::Unsupported("has a structure or encoding that is not supported".to_owned())
+        Error::Unsupported(feature) => {
+            Refusal::Unsupported(format!("has a structure or encoding that is not supported: {feature}"))
         }
-        Error::LimitError(_) => Refusal::Limit("has parts that are larger than supported".to_owned()),
-        _ => Refusal::Malformed("is damaged".to_owned()),
+        Error::LimitError(limit) => Refusal::Limit(format!("exceeds a limit of the decoder: {limit}")),
+        Error::DecodeError(fault) => Refusal::Malformed(format!("is damaged: {fault}")),
+        other => Refusal::Malformed(format!("is damaged: {other}")),
     }
 }
 

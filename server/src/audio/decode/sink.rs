@@ -76,8 +76,10 @@ impl Sink {
     /// Appends decoded frames, mixed to one or two channels.
     pub(super) fn write(&mut self, spec: &AudioSpec, interleaved: &mut [f32]) -> Result<(), Refusal> {
         if *spec != self.spec {
-            let why = "changes its sample rate or channels in the middle";
-            return Err(Refusal::Unsupported(why.to_owned()));
+            let [old, new] = [&self.spec, spec]
+                .map(|spec| format!("{} Hz with {} channels", spec.rate(), spec.channels().count()));
+            let why = format!("changes its sample rate or channels in the middle, from {old} to {new}");
+            return Err(Refusal::Unsupported(why));
         }
         for value in interleaved.iter_mut().filter(|value| !value.is_finite()) {
             *value = 0.0;

@@ -20,7 +20,8 @@ use super::repair::Repair;
 use super::{HeaderInfo, Refusal};
 
 /// Maximum number of frames of a damaged packet that are replaced with silence. A damaged packet
-/// that claims more frames is dropped.
+/// that claims more frames is dropped. A FLAC packet has at most 65,535 frames (RFC 9639, section
+/// 8.2).
 const PACKET_MAX_FRAMES: u64 = 65_536;
 
 /// The next decoded frames, damage or end.
@@ -80,12 +81,12 @@ impl Source {
         })
     }
 
-    /// Kind of file: `wave`, `flac`, `mp3` and so on.
+    /// Returns the kind of file: `wave`, `flac`, `mp3` and so on.
     pub(super) fn container(&self) -> &'static str {
         self.packets.format().format_info().short_name
     }
 
-    /// Codec of the samples.
+    /// Returns the codec of the samples.
     pub(super) fn codec(&self) -> &'static str {
         self.decoder.codec_info().short_name
     }
@@ -103,12 +104,12 @@ impl Source {
         })
     }
 
-    /// Fraction of the file that was read, 0 to 1.
+    /// Returns the fraction of the file that was read, 0 to 1.
     pub(super) fn fraction_read(&self) -> f64 {
         self.position.load(Ordering::Relaxed) as f64 / self.size_bytes.max(1) as f64
     }
 
-    /// Decodes the next packet to `interleaved`.
+    /// Decodes the next packet to `interleaved`, or reports the gap or the end that comes instead.
     pub(super) fn next(&mut self, interleaved: &mut Vec<f32>) -> DecodeEvent {
         let packet = match self.packets.next() {
             PacketEvent::Packet(packet) => packet,

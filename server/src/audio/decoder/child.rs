@@ -1,7 +1,8 @@
 //! The process that decodes one file, or reads the headers of several: `songfoundry decode`.
 //!
-//! Its first line of input is a [`Request`]. Its output is lines of JSON, the last of which is the
-//! outcome. The process exits when its input ends, because then nobody waits for the result.
+//! Its first line of input is a [`Request`]. Its output is lines of JSON: the progress and the
+//! outcome of decoding, or one line for each inspected file. The process exits when its input ends,
+//! because nobody waits for the result any more.
 
 use std::io::{BufRead as _, Write as _};
 use std::panic::catch_unwind;
@@ -15,8 +16,8 @@ use crate::helper_processes::limits::{ResourceLimits, exit_after, exit_with_pare
 #[cfg(target_os = "linux")]
 use crate::low_priority;
 
-/// Maximum address space of the process, in bytes.
-const MEMORY_MAX_BYTES: u64 = 3 << 28;
+/// Maximum address space of the process, in bytes (768 MiB).
+pub(super) const MEMORY_MAX_BYTES: u64 = 3 << 28;
 
 /// Time limit of a process that reads headers, in seconds.
 pub(super) const INSPECTION_SECS: u64 = 20;
@@ -75,8 +76,8 @@ fn print(message: &Message) {
 }
 
 /// Processor time after which a decoding process gets a lower priority, so that short files of
-/// others do not wait for it. On a busy machine, a short file needs much longer than this, but no
-/// more processor time.
+/// others do not wait for it. On a busy machine, a short file needs more wall time than this limit,
+/// but not more processor time.
 const PRIORITY_DROPS_AFTER: Duration = Duration::from_secs(2);
 
 /// Shortest time after which the processor time is read again.

@@ -6,8 +6,8 @@ use super::tests::{Decoded, LIMITS, decode, refusal};
 use crate::audio::decode::Refusal;
 use crate::audio::test_files::*;
 
-/// Checks that the repaired file differs from the intact one only within the frames `lost`, that
-/// the middle of the difference is silent, and that there is one warning.
+/// Checks that the repaired file differs from the intact one only within the frames `lost`. The
+/// middle of the difference must be silent, and there must be one warning.
 #[track_caller]
 fn check_repair(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
     let (whole, repaired) = (decode(whole), decode(broken));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::child::INSPECTION_SECS;
+use super::child::{INSPECTION_SECS, MEMORY_MAX_BYTES};
 use super::{Message, Request};
 use crate::audio::decode::{HeaderInfo, Job, Refusal, Report};
 use crate::helper_processes::Helpers;
@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(in crate::audio) enum Failure {
     /// The file is refused.
     Refused(Refusal),
-    /// The observer cancelled the work.
+    /// The observer cancelled the work, or an administrator ended the process.
     Cancelled,
     /// The process could not be started or read, or was ended for a reason other than the file.
     Io(std::io::Error),
@@ -73,8 +73,9 @@ impl Decoder {
     }
 
     /// Reads the headers of files, in the order of `files`. An entry is `None` if the file is not
-    /// supported audio, or if it crashed the process; a new process then continues with the next
-    /// file. Blocks until all headers are read, or until `is_wanted` returns false.
+    /// supported audio, or if it crashed the process. After a crash, a new process continues with
+    /// the next file. Blocks until all headers are read, [`INSPECTION_SECS`] have passed, or
+    /// `is_wanted` returns false. Entries that were not read are `None`.
     pub(in crate::audio) fn inspect(
         &self,
         files: &[PathBuf],
@@ -133,9 +134,10 @@ impl Process {
         match ExitCause::of(status) {
             ExitCause::OutOfTime => Failure::Refused(too_slow(job)),
             ExitCause::OutOfRoom => Failure::Refused(Refusal::NoRoom),
-            ExitCause::Crash => Failure::Refused(Refusal::Malformed(
-                "is damaged, or needs more memory than the decoder is allowed to use".to_owned(),
-            )),
+            ExitCause::Crash => Failure::Refused(Refusal::Malformed(format!(
+                "is damaged, or needs more memory than the {} MiB that the decoder may use",
+                MEMORY_MAX_BYTES >> 20
+            ))),
             ExitCause::External => {
                 Failure::Io(std::io::Error::other(format!("the decoder was ended: {status}")))
             }

@@ -1,4 +1,4 @@
-//! Deleted audio files, which can be restored for a while.
+//! Deleted audio files, which can be restored for `SF_DELETED_KEPT_SECS`.
 //!
 //! A browser window may save a song with a file that another window has just deleted. Deleting a
 //! file and saving a song take the same lock. A file that a song refers to cannot be deleted, and
@@ -75,9 +75,9 @@ pub(super) fn delete(
 /// Number of files that are deleted together in one transaction.
 const DELETED_TOGETHER: usize = 200;
 
-/// Deletes those of a user's files to which no project and no autosave refers. Other users wait
-/// much less than for as many calls of [`delete`]. Stored files that may be restored stay where
-/// they are until they are purged. Blocks.
+/// Deletes those of a user's files to which no project and no autosave refers. Takes the lock once
+/// for [`DELETED_TOGETHER`] files, so other users wait less than with a call of [`delete`] for each
+/// file. The stored files of files that may be restored stay until those are purged. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails. Some files may be deleted then.
@@ -171,7 +171,7 @@ pub(crate) async fn restore_named(state: &AppState, owner_id: &str, text: &str) 
     };
     let outcome: ApiResult<()> = restoring.await;
     if let Err(error) = outcome {
-        tracing::error!("cannot restore deleted audio that a saved song refers to: {error:#}");
+        tracing::error!(owner_id, "cannot restore deleted audio that a saved song refers to: {error:#}");
     }
 }
 

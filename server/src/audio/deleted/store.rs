@@ -97,7 +97,8 @@ pub(super) async fn due(db: &Db, due_ms: i64) -> Result<Vec<(String, String)>, s
     .await
 }
 
-/// Removes a deleted file for good, and returns its SHA-256.
+/// Removes a deleted file permanently. Returns its SHA-256, or `None` if there is no such deleted
+/// file.
 pub(super) async fn remove(connection: &mut AnyConnection, id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("DELETE FROM audio_deleted_files WHERE id = $1 RETURNING sha256")
         .bind(id)

@@ -44,7 +44,7 @@ pub(super) fn number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option
     let digits = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     match digits.and_then(|text| text.parse().ok()) {
         Some(number) => Ok(Some(number)),
-        None => Err(bad(format!("{name} must be a whole number of bytes."))),
+        None => Err(bad(format!("{name} is {value:?}; expected a whole number of bytes."))),
     }
 }
 
@@ -108,7 +108,7 @@ impl Checksum {
             "sha256" => Hash::Sha256(Sha256::new()),
             _ => {
                 return Err(bad(format!(
-                    "upload-checksum must be an algorithm ({CHECKSUMS}), a space, and the checksum in base64."
+                    "upload-checksum is {value:?}; expected an algorithm ({CHECKSUMS}), a space, and the checksum in base64."
                 )));
             }
         };

@@ -111,14 +111,21 @@ impl Drop for UploadLease {
 
 async fn release(db: &Db, id: &str, process: &str) {
     if let Err(error) = store::release_lease(db, id, process).await {
-        tracing::warn!(%error, "cannot release an upload; other processes must wait until its lease expires");
+        tracing::warn!(
+            upload = id,
+            %error,
+            "cannot release an upload; other processes must wait until its lease expires"
+        );
     }
 }
 
 fn upload_busy() -> ApiError {
     ApiError::Conflict {
         code: "upload_busy",
-        detail: "Another request is writing to this upload; request its offset again in a few seconds."
-            .to_owned(),
+        detail: format!(
+            "Another request is writing to this upload; request the offset when that request has ended, or after {} \
+             seconds if its connection was lost.",
+            LEASE.as_secs()
+        ),
     }
 }

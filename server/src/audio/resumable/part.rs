@@ -92,8 +92,8 @@ async fn append_leased(
     tokio::task::spawn_blocking(move || appender.finish(written)).await?
 }
 
-/// Opens the file and removes the bytes after the stored offset. Creates the file if it has no
-/// bytes yet, because the service may have ended before it was created.
+/// Opens the file and removes the bytes after the stored offset. Creates the file if the stored
+/// offset is 0, because the service may have ended before the file was created.
 fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
     let path = state.blobs.local().path(&key(&row.id)?);
     let mut file = match File::options().write(true).create(row.offset_bytes == 0).truncate(false).open(path)
@@ -101,16 +101,21 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(ApiError::Conflict {
                 code: "upload_elsewhere",
-                detail:
-                    "Another server has the first bytes of this upload; send the remaining bytes there, or start a new upload."
-                        .to_owned(),
+                detail: format!(
+                    "Another server has the first {} bytes of this upload; send the remaining bytes there, or start a \
+                     new upload.",
+                    row.offset_bytes
+                ),
             });
         }
         opened => opened?,
     };
-    if file.metadata()?.len() < row.offset_bytes {
+    let size_bytes = file.metadata()?.len();
+    if size_bytes < row.offset_bytes {
         return Err(ApiError::internal(anyhow::anyhow!(
-            "the file of an upload is shorter than its stored offset"
+            "the file of the upload {} has {size_bytes} bytes, fewer than its stored offset of {}",
+            row.id,
+            row.offset_bytes
         )));
     }
     file.set_len(row.offset_bytes)?;
@@ -118,8 +123,8 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
     Ok(file)
 }
 
-/// Makes sure that the next [`SYNC_EVERY_BYTES`] of an upload fit on the disk and into the quota,
-/// which other uploads of the same user may have filled since this one began.
+/// Makes sure that the next [`SYNC_EVERY_BYTES`] of an upload fit on the disk and into the quota.
+/// Other uploads of the same user may have filled the quota since this upload began.
 fn ensure_next_fits(state: &AppState, row: &UploadRow, offset_bytes: u64) -> ApiResult<()> {
     let next_bytes = SYNC_EVERY_BYTES.min(row.length_bytes - offset_bytes);
     let runtime = Handle::current();

@@ -15,7 +15,8 @@ use crate::paging::Position;
 pub(super) enum UploadState {
     /// Bytes are missing.
     Receiving,
-    /// All bytes have been received, and a task decodes them.
+    /// All bytes have been received. A task decodes them, unless it could not be started; then the
+    /// client may retry.
     Decoding,
     /// The audio file is stored.
     Done,

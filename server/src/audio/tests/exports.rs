@@ -102,7 +102,7 @@ async fn an_impulse_response_lasts_at_most_30_seconds() {
             "impulse": file["id"], "params": {"response": "Own", "mix": 1}}]);
         let (answer, samples) = export(&app, &project, 48_000).await;
         assert_eq!(samples.iter().any(|sample| *sample != 0.0), is_accepted, "{secs} s");
-        let reason = "the impulse response lasts 31.00 s; the limit is 30 s";
+        let reason = "the impulse response lasts 31.00000 s; the limit is 30 s";
         let left_out = json!([{"pointer": "/tracks/0/effects/0/impulse", "reason": reason}]);
         assert_eq!(answer["receipt"]["left_out"], if is_accepted { json!([]) } else { left_out }, "{secs} s");
     }

@@ -1,4 +1,4 @@
-//! Sums of audio by owner, and quotas, in the database.
+//! Sums of the disk space of audio, by owner, in the database.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;

@@ -182,14 +182,14 @@ pub(in crate::auth) async fn remember_login(
     transaction.commit().await
 }
 
-/// The failures of an account, a network or both, for the functions below.
+/// The failures of an account, of a network, or of an account from a network.
 #[derive(Debug)]
 pub(in crate::auth) struct Counter {
     /// The network, or `None` for all networks.
     pub network: Option<String>,
     /// SHA-256 of the account's name, or `None` for all accounts.
     pub account_sha256: Option<String>,
-    /// The account's name; `None` if no account has it.
+    /// The account's name; `None` for all accounts, or if no account has the name.
     pub username: Option<String>,
     /// The failures of this account and network.
     pub failures: Failures,

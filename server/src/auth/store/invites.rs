@@ -23,9 +23,9 @@ pub struct InviteRow {
     pub created_at: String,
     /// When the invitation expires, RFC 3339.
     pub expires_at: String,
-    /// When the invitation was used, RFC 3339.
+    /// When the invitation was used, RFC 3339; `None` if it is unused.
     pub used_at: Option<String>,
-    /// Name of the account that was created with the invitation.
+    /// Name of the account that was created with the invitation; `None` if it is unused.
     pub used_by: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub(in crate::auth) async fn insert(db: &Db, invite: &NewInvite<'_>) -> Result<I
     InviteRow::from_row(&row)
 }
 
-/// Returns invitations, the newest first.
+/// Returns at most `count` invitations, the newest first.
 pub(in crate::auth) async fn page(
     db: &Db,
     after: Option<&Position>,

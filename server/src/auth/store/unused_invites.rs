@@ -2,8 +2,8 @@
 
 use sqlx::AnyConnection;
 
-/// Deletes the unused invitations that an account has created for accounts with `role`, or if it is
-/// empty, with any role, because somebody else may know their codes.
+/// Deletes the unused invitations that an account has created for accounts with `role`, because
+/// somebody else may know their codes. An empty `role` matches all roles.
 pub(super) async fn delete(
     connection: &mut AnyConnection,
     username: &str,

@@ -145,8 +145,9 @@ pub(in crate::auth) async fn insert(
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
-/// Sets a password, which ends all tokens. Returns `None` if another request has changed the
-/// password or ended the tokens since `user` was read.
+/// Sets a password, ends all tokens, and deletes the user's unused invitations for administrators.
+/// Returns `None` if another request has changed the password or ended the tokens since `user` was
+/// read.
 pub(in crate::auth) async fn set_password(
     db: &Db,
     user: &UserRow,
@@ -188,7 +189,8 @@ pub(in crate::auth) async fn touch_login(db: &Db, id: &str) -> Result<(), sqlx::
     Ok(())
 }
 
-/// Returns accounts whose name contains `search`, the newest first.
+/// Returns at most `count` accounts whose name contains `search`, the newest first. An empty
+/// `search` matches all.
 pub(in crate::auth) async fn page(
     db: &Db,
     search: &str,
@@ -273,8 +275,7 @@ pub(in crate::auth) async fn change(
 }
 
 /// Sets a password that must be changed, ends all tokens and API keys, and deletes unused
-/// invitations. Returns `None` if there
-/// is no such account.
+/// invitations. Returns `None` if there is no such account.
 pub(in crate::auth) async fn reset_password(
     db: &Db,
     id: &str,

@@ -65,7 +65,7 @@ async fn guessing_from_elsewhere_does_not_lock_the_owner_out() {
 async fn frequent_log_ins_are_not_throttled() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    // From one address, more log-ins than failures are allowed within an hour.
+    // Successful log-ins do not count towards the limit of five failures.
     for _ in 0..55 {
         log_in(&app, "ada", STRONG).await.expect(200);
     }

@@ -14,7 +14,8 @@ use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 
-/// Maximum number of entries of each kind. The most recent failures are kept.
+/// Maximum number of entries of each kind in the list. Those with the most recent failures are
+/// listed.
 const ENTRIES_MAX: i64 = 1000;
 
 /// The kind of a throttled entry.
@@ -44,12 +45,14 @@ pub struct Throttled {
     /// IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null if the entry is about an
     /// account.
     pub address: Option<String>,
-    /// Failed log-ins within an hour. For an address, the number of failed accounts; for
-    /// registrations, the number of all attempts, including successful ones.
+    /// Number of failed log-ins; the count starts again after an hour without one. For an address,
+    /// the number of failed accounts; for registrations, the number of all attempts, including
+    /// successful ones.
     pub failures: i64,
     /// When the last log-in failed or the last registration arrived, RFC 3339.
     pub last_failed_at: String,
-    /// Seconds until the next registration is admitted; 0 for log-ins, which are queued.
+    /// Seconds until the next registration is admitted; 0 for log-ins, which wait in a queue
+    /// instead.
     pub retry_after_secs: u64,
 }
 
@@ -165,7 +168,10 @@ fn network(text: &str) -> ApiResult<String> {
     };
     address.map(network_of).map_err(|_| {
         let shown: String = text.chars().take(64).collect();
-        ApiError::bad_request("bad_query", format!("`address` is `{shown}`; expected an IP address"))
+        ApiError::bad_request(
+            "bad_query",
+            format!("`address` is `{shown}`; expected an IP address, or an IPv6 network that ends in `/64`"),
+        )
     })
 }
 

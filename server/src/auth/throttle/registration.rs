@@ -18,8 +18,8 @@ impl Throttle {
         super::make_known(db, user_id, &network_of(address)).await;
     }
 
-    /// Waits for the turn of a registration. They run one at a time, so that log-ins are not
-    /// delayed.
+    /// Waits for the turn of a registration. Registrations with a valid invitation run one at a
+    /// time, and so do all others, so that log-ins are not delayed.
     ///
     /// # Errors
     /// 503 `busy` if earlier registrations take too long.
@@ -27,7 +27,7 @@ impl Throttle {
         self.registrations.wait(is_invited.to_string(), WAIT_MAX).await.ok_or_else(busy)
     }
 
-    /// Admits a registration from `address`, or refuses it.
+    /// Counts and admits a registration from `address`, or refuses it.
     ///
     /// # Errors
     /// 429 with the seconds to wait.

@@ -6,11 +6,11 @@ use crate::error::ApiError;
 /// Time without a failure after which the count of failures starts again, in seconds.
 pub(super) const COUNT_RESET_SECS: i64 = 3600;
 
-/// Wait times after failures. The first failures have no wait; then the wait doubles with each
-/// failure.
+/// Wait times after failures. The first failures have no wait. Then the wait doubles with each
+/// failure, up to the longest wait.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
-    /// Number of failures without a wait.
+    /// Number of attempts without a wait. The first wait follows the `free`-th failure.
     pub free: i64,
     /// First wait, in seconds.
     pub first_wait_secs: i64,
@@ -35,12 +35,16 @@ impl Rule {
         u64::try_from(self.wait_secs(failures.count) - elapsed).unwrap_or(0)
     }
 
+    /// Refuses an attempt at `now_secs` during the wait after these failures.
+    ///
     /// # Errors
     /// 429 with the seconds that remain, unless the wait is over.
     pub(super) fn check(&self, failures: Failures, now_secs: i64) -> Result<(), ApiError> {
         self.refuse_for(self.remaining_secs(failures, now_secs))
     }
 
+    /// Refuses an attempt that must wait for `retry_after_secs`.
+    ///
     /// # Errors
     /// 429 unless `retry_after_secs` is 0.
     pub(super) fn refuse_for(&self, retry_after_secs: u64) -> Result<(), ApiError> {

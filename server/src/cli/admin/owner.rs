@@ -6,8 +6,8 @@ use anyhow::Context as _;
 
 use crate::config::Config;
 
-/// Changes the owner of root's files in the storage folder, and of the database, to the owner of
-/// the folder. Only root can do this.
+/// Changes the owner of root's files to the owner of the storage folder. These are files in the
+/// storage folder and the shared folder, and the files of the database. Only root can do this.
 ///
 /// # Errors
 /// If the owner of a file cannot be changed.

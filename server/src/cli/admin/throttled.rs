@@ -30,8 +30,10 @@ pub(super) struct LiftThrottling {
 }
 
 impl LiftThrottling {
+    /// Returns the throttling to end.
+    ///
     /// # Errors
-    /// If the address is invalid.
+    /// The address is invalid.
     pub(super) fn lift(&self) -> anyhow::Result<Lift> {
         Ok(Lift::new(self.username.as_deref(), self.address.as_deref())?)
     }

@@ -101,7 +101,7 @@ fn tick_range(text: &str) -> Result<TickRange, String> {
     let ticks = text.split_once(':').and_then(|(start, end)| Some((start.parse().ok()?, end.parse().ok()?)));
     match ticks {
         Some((start_tick, end_tick)) if start_tick < end_tick => Ok(TickRange { start_tick, end_tick }),
-        _ => Err(format!("`{text}` is not a range of ticks, such as 0:3840")),
+        _ => Err(format!("`{text}` is not a range of ticks; expected a start below an end, such as 0:3840")),
     }
 }
 
@@ -138,7 +138,8 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
 /// Returns the path of the output of each song.
 ///
 /// # Errors
-/// Two songs would be written to the same file, or standard input is named twice.
+/// Two songs would be written to the same file, standard input is named twice, or the output must
+/// be a folder.
 fn outputs(args: &Args, file: &CheckedFile) -> anyhow::Result<Vec<PathBuf>> {
     let is_input = |path: &&PathBuf| path.as_os_str() == STANDARD_STREAM;
     if args.songs.iter().filter(is_input).count() > 1 {
@@ -179,7 +180,7 @@ fn outputs(args: &Args, file: &CheckedFile) -> anyhow::Result<Vec<PathBuf>> {
 /// There are several songs, or a file is named twice.
 fn further_files(args: &Args) -> anyhow::Result<Vec<(PathBuf, CheckedFile)>> {
     if !args.also.is_empty() && args.songs.len() > 1 {
-        bail!("--also needs a single song");
+        bail!("--also needs a single song; {} songs are given", args.songs.len());
     }
     let mut files: Vec<(PathBuf, CheckedFile)> = Vec::new();
     for path in &args.also {
@@ -191,7 +192,8 @@ fn further_files(args: &Args) -> anyhow::Result<Vec<(PathBuf, CheckedFile)>> {
     Ok(files)
 }
 
-/// Maximum number of sections that are rendered. Each has a file that is open at the same time.
+/// Maximum number of sections that are rendered. The files of all sections are open at the same
+/// time.
 const SECTIONS_MAX: usize = 200;
 
 /// The renders of one command.
@@ -271,7 +273,7 @@ impl Batch<'_> {
     /// Returns the files of a song, each with its part of the song; `None` is the whole song.
     ///
     /// # Errors
-    /// The song has no sections, or too many, and each should be a file.
+    /// With `--sections`, the song has no sections, or more than [`SECTIONS_MAX`].
     fn files(
         &self,
         name: &str,

@@ -59,7 +59,7 @@ fn between_markers(project: &Project) -> anyhow::Result<Vec<Section>> {
 }
 
 impl Section {
-    /// Returns what the name of the section's file has after that of the song, such as
+    /// Returns the end of the file name, which follows the name of the song, such as
     /// ` - 02 Chorus`. `index` is the position in the list of sections.
     pub(super) fn name_in_file(&self, index: usize) -> String {
         format!(" - {:02} {}", index + 1, file_stem(&self.name))

@@ -30,7 +30,7 @@ pub(super) struct Song {
     pub(super) warnings: Vec<String>,
 }
 
-/// Returns how messages name a song.
+/// Returns the name of a song for messages.
 pub(super) fn name_of(path: &Path) -> Cow<'_, str> {
     match path.as_os_str() == STANDARD_STREAM {
         true => "standard input".into(),
@@ -67,7 +67,7 @@ impl Song {
             .with_context(|| name.into_owned())
     }
 
-    /// Returns the song with the sound that the command line asks for.
+    /// Applies the options of the command line that change the sound.
     pub(super) fn with_sound(mut self, sound: &SoundArgs) -> anyhow::Result<Self> {
         if sound.apply(&mut self.project)? {
             self.document = JsonText::read(&serde_json::to_vec(&self.project)?)?;

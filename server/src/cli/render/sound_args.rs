@@ -4,12 +4,14 @@ use schemas::Project;
 
 use super::master_gain;
 
-/// Range of the levels of reverb and chorus in decibels, and of the number of voices, as in the
-/// project's schema. The lowest level is silence.
+/// Range of the levels of reverb and chorus in decibels, as in the project's schema. The lowest
+/// level is silence.
 const LEVELS_DB: std::ops::RangeInclusive<f64> = -144.0..=6.0;
+
+/// Range of the number of voices, as in the project's schema.
 const POLYPHONY: std::ops::RangeInclusive<u16> = 8..=256;
 
-/// The sound of the song.
+/// Options that change the sound of the song.
 #[derive(Debug, clap::Args)]
 pub(super) struct SoundArgs {
     /// Gain of the whole song in decibels, applied before the limiter.

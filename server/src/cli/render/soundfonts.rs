@@ -77,6 +77,7 @@ impl Sources for CommandLineSources {
     }
 
     fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
+        // The command line has no recordings of a service.
         None
     }
 

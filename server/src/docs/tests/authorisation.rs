@@ -31,7 +31,8 @@ enum Caller {
     Local,
 }
 
-/// The owners come last, because they delete the resources.
+/// The callers in the order of their calls. The owners come last, because they delete the
+/// resources.
 const CALLERS: [Caller; 8] = [
     Caller::Nobody,
     Caller::Stranger,

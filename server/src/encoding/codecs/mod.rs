@@ -1,5 +1,5 @@
-//! The codecs. Each file writes one format. The file `symphonia` reads those that the library
-//! decodes.
+//! The codecs. Each module writes one format. The module `symphonia` decodes all formats except
+//! Opus.
 
 mod flac;
 mod mp3;

@@ -23,6 +23,9 @@ const SEARCH: LameQuality = LameQuality::NearBest;
 pub(super) struct Mp3Encoder {
     file: BufWriter<File>,
     encoder: Encoder,
+    request: Request,
+    /// Number of frames written.
+    frames: u64,
     /// Size of the ID3v2 tags in bytes.
     tags_bytes: u64,
     channels: [Vec<f32>; 2],
@@ -52,11 +55,19 @@ impl Mp3Encoder {
             }
         }
         let encoder = builder.build().map_err(lame_error)?;
-        let tags = id3_tags(request)?;
+        let tags = id3_tags(request, request.max_frames)?;
         let mut file = BufWriter::new(file);
         file.write_all(&tags)?;
-        let channels = [Vec::new(), Vec::new()];
-        Ok(Self { file, encoder, tags_bytes: tags.len() as u64, channels, gain, encoded: Vec::new() })
+        Ok(Self {
+            file,
+            encoder,
+            request: request.clone(),
+            frames: 0,
+            tags_bytes: tags.len() as u64,
+            channels: [Vec::new(), Vec::new()],
+            gain,
+            encoded: Vec::new(),
+        })
     }
 }
 
@@ -65,6 +76,7 @@ impl Encode for Mp3Encoder {
         deinterleave(samples, &mut self.channels);
         self.channels.iter_mut().flatten().for_each(|value| *value *= self.gain);
         let [left, right] = &self.channels;
+        self.frames += left.len() as u64;
         self.encoded.clear();
         self.encoded.reserve(max_required_buffer_size(left.len()));
         self.encoder
@@ -80,6 +92,11 @@ impl Encode for Mp3Encoder {
             .flush_to_vec::<FlushGap>(&mut self.encoded)
             .map_err(|error| io::Error::other(error.to_string()))?;
         self.file.write_all(&self.encoded)?;
+        // The end of the last chapter was not known until now. The size of the tags does not
+        // change.
+        let tags = id3_tags(&self.request, self.frames)?;
+        self.file.rewind()?;
+        self.file.write_all(&tags)?;
         // The first frame of audio is space for the LAME tag.
         let mut lame_tag = Vec::with_capacity(self.encoder.lame_tag_size());
         if self.encoder.lame_tag_encode_to_vec(&mut lame_tag).is_some() {
@@ -90,8 +107,8 @@ impl Encode for Mp3Encoder {
     }
 }
 
-/// Returns the tags as an ID3v2.3 tag, the version that most players read.
-fn id3_tags(request: &Request) -> io::Result<Vec<u8>> {
+/// Returns the tags of a file of `frames` as an ID3v2.3 tag, the version that most players read.
+fn id3_tags(request: &Request, frames: u64) -> io::Result<Vec<u8>> {
     let tags = &request.tags;
     let mut tag = id3::Tag::new();
     let mut set = |id: &str, value: Option<&String>| {
@@ -123,20 +140,21 @@ fn id3_tags(request: &Request) -> io::Result<Vec<u8>> {
             data: cover.bytes(),
         });
     }
-    add_chapters(&mut tag, request);
+    add_chapters(&mut tag, request, frames);
     let mut bytes = Vec::new();
     tag.write_to(&mut bytes, id3::Version::Id3v23).map_err(io::Error::other)?;
     Ok(bytes)
 }
 
-/// Adds the chapters and their table of contents (ID3v2 Chapter Frame Addendum 1.0).
-fn add_chapters(tag: &mut id3::Tag, request: &Request) {
+/// Adds the chapters of a file of `frames`, and their table of contents (ID3v2 Chapter Frame
+/// Addendum 1.0).
+fn add_chapters(tag: &mut id3::Tag, request: &Request, frames: u64) {
     let chapters = &request.tags.chapters;
     if chapters.is_empty() {
         return;
     }
     let ms = |frame| ms_of(frame, request.sample_rate_hz).try_into().unwrap_or(u32::MAX);
-    let ends = chapters.iter().skip(1).map(|chapter| chapter.frame).chain([request.max_frames]);
+    let ends = chapters.iter().skip(1).map(|chapter| chapter.frame).chain([frames]);
     let mut elements = Vec::new();
     for ((chapter, end), number) in chapters.iter().zip(ends).zip(1..) {
         let element_id = format!("chp{number}");

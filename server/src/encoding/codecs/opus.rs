@@ -49,7 +49,8 @@ pub(super) struct OpusEncoder {
 impl OpusEncoder {
     pub(super) fn new(request: &Request, file: File) -> io::Result<Self> {
         let Quality::BitRate(kbps) = request.quality else {
-            return Err(io::Error::other("Opus files have a bit rate"));
+            let quality = request.quality;
+            return Err(io::Error::other(format!("an Opus file needs a bit rate instead of {quality:?}")));
         };
         let mut encoder =
             Encoder::new(Channels::Stereo, SAMPLE_RATE, Application::Audio).map_err(opus_error)?;
@@ -76,7 +77,8 @@ impl OpusEncoder {
         let length = self.encoder.encode_float_to_slice(samples, &mut packet).map_err(opus_error)?;
         packet.truncate(length);
         self.packets += 1;
-        // The position counts the skipped frames, and that of the last packet ends the song.
+        // The position counts the skipped frames. The position of the last packet is the end of the
+        // audio.
         let end = self.packets * PACKET_FRAMES as u64;
         let (kind, position) = match is_last {
             true => (PacketWriteEndInfo::EndStream, self.pre_skip + self.frames),

@@ -40,7 +40,11 @@ pub(super) fn decode(file: File, sample_rate_hz: u32, add: &mut dyn FnMut(&[f32]
         let decoded = decoder.decode(&packet).map_err(io::Error::other)?;
         let spec = decoded.spec();
         if spec.channels().count() != CHANNELS || spec.rate() != sample_rate_hz {
-            return Err(io::Error::other("the file has another sample rate, or it is not stereo"));
+            return Err(io::Error::other(format!(
+                "the file has {} channels at {} Hz; expected {CHANNELS} channels at {sample_rate_hz} Hz",
+                spec.channels().count(),
+                spec.rate()
+            )));
         }
         decoded.copy_to_vec_interleaved(&mut interleaved);
         add(&interleaved);

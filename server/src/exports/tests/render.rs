@@ -157,7 +157,8 @@ async fn a_normalized_mix_has_the_target_loudness_and_true_peak() {
         assert!((report["gain_db"].as_f64().expect("a gain") - gain_db).abs() < 0.05, "{report}");
         assert_eq!(answer["receipt"]["frames"], original["receipt"]["frames"]);
     }
-    // At the highest targets, the limiter must keep the true peak, whatever the dither adds.
+    // At the highest targets, the limiter must keep the true peak below its target, including the
+    // dither.
     for (depth, noise_shaping) in [("pcm8", true), ("pcm16", true), ("pcm24", false), ("float32", false)] {
         let request = json!({"project": project, "bit_depth": depth, "noise_shaping": noise_shaping,
                              "normalize": {"lufs": -6, "true_peak_db": -1}});
@@ -680,7 +681,7 @@ async fn a_render_makes_files_of_several_formats_and_parts() {
     assert_eq!((&more[2]["format"], &more[2]["sample_rate_hz"]), (&"mp3".into(), &44_100.into()));
     assert!((more[2]["lufs"].as_f64().unwrap() + 20.0).abs() < 0.5, "{}", more[2]);
     assert_eq!(more[3]["receipt"]["frames"], 24_000);
-    // The note ends before the last part, and is no longer missed there.
+    // The note ends before the last part, so its track is not listed as silent there.
     assert_eq!(more[3]["receipt"]["silent_tracks"], json!([]));
 
     let listed = studio.app.local(Method::GET, "/api/v1/plugins/renders").send().await.expect(200);

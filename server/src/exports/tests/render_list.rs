@@ -54,7 +54,7 @@ async fn renders_are_listed_with_their_receipts() {
     assert_eq!(listed(&studio, "?project_id=song").await, [first["render_id"].clone()]);
     assert!(listed(&studio, "?project_id=none").await.is_empty());
 
-    // Other users see nothing of it.
+    // Other users do not see these renders.
     let ada = studio.app.token_of_new_user("ada").await;
     let path = format!("/api/v1/plugins/renders/{}", first["render_id"].as_str().expect("an id"));
     studio.app.remote(Method::GET, &path).token(&ada).send().await.problem(404, "not_found");
@@ -117,7 +117,7 @@ async fn a_link_leads_to_a_render_until_it_ends() {
     let path = format!("/api/v1/plugins/renders/{}/link", rendered["render_id"].as_str().expect("an id"));
     app.remote(Method::POST, &path).token(&bob).json(&json!({})).send().await.problem(404, "not_found");
 
-    // A deletion of the render ends its links, and a log-out everywhere ends all.
+    // A deletion of the render ends its links, and a log-out everywhere ends all links of the user.
     let second = render().await;
     let of_second = link(&second, json!({})).await.expect(201);
     let of_second = of_second["url"].as_str().expect("a path");

@@ -44,7 +44,7 @@ pub(super) struct ChannelContent {
 }
 
 impl ChannelContent {
-    /// Makes an empty channel. `channel` is 0 to 15.
+    /// Returns an empty channel. `channel` is 0 to 15.
     pub(super) fn new(channel: u8) -> Self {
         let preset = (BankSelect::default().soundfont_bank(System::default(), channel), 0);
         Self { channel, preset, ..Self::default() }
@@ -72,7 +72,8 @@ impl ChannelContent {
         }
     }
 
-    /// Adds a channel message. Messages must come in the order of their ticks.
+    /// Adds a channel message. `status` is 0x80 to 0xe0, without the channel. Messages must come in
+    /// the order of their ticks.
     pub(super) fn add(&mut self, tick: u32, status: u8, data: [u8; 2]) {
         self.last_tick = tick;
         let [first, second] = data;
@@ -208,7 +209,7 @@ pub(super) fn plays_drums(track: &Track) -> bool {
 /// boolean.
 const IMPORTED_FIELDS: [&str; 3] = ["midi_channel", "midi_port", DRUM_PART];
 
-/// Copies these fields from the document of an imported project to the tracks of `project`.
+/// Copies [`IMPORTED_FIELDS`] from the document of an imported project to the tracks of `project`.
 pub(super) fn restore_import_fields(project: &mut Project, document: View<'_>) {
     for (track, view) in project.tracks.iter_mut().zip(document.list("tracks")) {
         for name in IMPORTED_FIELDS {

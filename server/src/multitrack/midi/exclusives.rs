@@ -28,6 +28,7 @@ const PORTS: u64 = 128;
 pub(super) struct Exclusive {
     /// Position from the start of the project, in 960ths of a quarter note.
     pub(super) tick: u32,
+    /// MIDI port, 0 to 127.
     pub(super) port: u8,
     /// Whether the data is sent without a preceding 0xf0.
     pub(super) escape: bool,

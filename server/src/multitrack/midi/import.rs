@@ -40,10 +40,10 @@ pub struct Imported {
 ///
 /// MIDI files do not specify their loudness, and the mix of many exceeds the limiter's ceiling of
 /// -3 dBFS. Measured on 101 songs (Debian's openttd-openmsx, freedoom and playmidi) with TimGM6mb:
-/// at 0 dB, the limiter reduces 95 % of them by at most 8.51 dB; at -9 dB, it reduces 98 of them by
-/// at most 1 dB. FluidR3 is 3 dB louder: with it, only 89 songs stay within 1 dB, and the loudest
-/// is reduced by 4.1 dB. Tracks have this level rather than the master, because the tracks may be
-/// moved to another song.
+/// at 0 dB, the limiter reduces 95 % of them by at most 8.51 dB. At -9 dB, it reduces 98 of them by
+/// at most 1 dB. FluidR3 is 3 dB louder: with it at -9 dB, only 89 songs stay within 1 dB, and the
+/// loudest is reduced by 4.1 dB. So the volume is -12 dB. Tracks have this level rather than the
+/// master, because the tracks may be moved to another song.
 const IMPORTED_TRACK_DB: f64 = -12.0;
 
 /// Maximum number of tempos, of time signatures or of markers in a project, as in its schema.

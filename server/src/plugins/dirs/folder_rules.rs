@@ -76,8 +76,10 @@ impl ResolvedFolderRules {
         let requested = Path::new(path);
         let has_parent_dir = requested.components().any(|part| matches!(part, Component::ParentDir));
         if !requested.is_absolute() || has_parent_dir || path.contains('\0') {
-            let detail =
-                format!("`{}` is not a valid folder; give an absolute path without `..`.", printable(path));
+            let detail = format!(
+                "`{}` is not a valid folder; give an absolute path without `..` and without NUL.",
+                printable(path)
+            );
             return Err(ApiError::bad_request("not_a_whole_path", detail));
         }
         let real = match requested.canonicalize() {

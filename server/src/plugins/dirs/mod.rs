@@ -58,8 +58,9 @@ pub(super) async fn list(
 
 /// Adds a folder to the caller's plugin folders, of which there may be 32. The folder may also
 /// contain SoundFonts. Only administrators and callers on this machine may add one, because scans
-/// run the code of plugins. On a server, the folder must be below `SF_PLUGIN_ROOTS`. A folder in
-/// the storage folder is refused. Adding a folder twice changes nothing.
+/// run the code of plugins. The folder must be below `SF_PLUGIN_ROOTS`; a desktop without this
+/// setting allows all folders. A folder in the storage folder is refused. Adding a folder twice
+/// changes nothing.
 #[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), request_body = PluginDir,
     responses((status = 200, body = PluginDirs),
         (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),
@@ -81,7 +82,8 @@ pub(super) async fn add(
     let real = admitting.await??;
     let Some(path) = real.to_str().filter(|path| path.len() <= PATH_MAX_BYTES) else {
         let detail = format!(
-            "`{}` links to a path that is not valid Unicode or has more than {PATH_MAX_BYTES} bytes.",
+            "Without symbolic links, the folder's path is `{}`, which is not valid Unicode or has more than {PATH_MAX_BYTES} \
+             bytes.",
             printable(&real.to_string_lossy())
         );
         return Err(ApiError::bad_request("not_a_whole_path", detail));

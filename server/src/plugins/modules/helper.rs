@@ -12,7 +12,7 @@ use songfoundry_bridge_protocol::{PARENT_VARIABLE, ScanRecord, ScannedPlugin};
 use crate::config::PluginsConfig;
 use crate::helper_processes::{Helpers, Registered};
 
-/// How often to check whether a user has requested the end of the scan.
+/// Interval between checks whether the helper has ended or a user has requested its end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long a helper may take to exit after it has closed its output.
@@ -34,7 +34,8 @@ pub(super) struct ScanResult {
 pub(super) enum Outcome {
     /// The scan ended. Its result is valid until the module changes.
     Scanned(ScanResult),
-    /// The scan did not end, with the reason: the helper could not be started, or a user ended it.
+    /// The module was not scanned, with the reason: the helper could not be started, or a user
+    /// ended the helper.
     NotScanned(String),
 }
 
@@ -74,8 +75,11 @@ impl Helper {
                 Ok(ScanRecord::End { plugins }) if result.plugins.len() == plugins as usize => {
                     return Outcome::Scanned(result);
                 }
-                Ok(ScanRecord::End { .. }) => {
-                    return failed("the plugin helper sent an incomplete result; scan again".to_owned());
+                Ok(ScanRecord::End { plugins }) => {
+                    return failed(format!(
+                        "the plugin helper reported {plugins} plugins but described {}; scan again",
+                        result.plugins.len()
+                    ));
                 }
                 Err(RecvTimeoutError::Disconnected) => return failed(process.end_early()),
                 // The helper has ended, so all of its records have arrived by now. A process that

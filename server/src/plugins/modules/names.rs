@@ -5,7 +5,7 @@ const SUFFIXES: [&str; 4] = ["vst3", "vst2", "vst", "x64"];
 
 /// Returns a name in lower case with only its letters and digits. Removes the suffixes `vst`,
 /// `vst2`, `vst3` and `x64`, and a version: `v` with a number, or a number with a point in it.
-/// Other numbers belong to the name. A name that consists only of such a suffix stays as it is.
+/// Other numbers belong to the name. A name that consists only of such a suffix keeps the suffix.
 pub(super) fn normalized(name: &str) -> String {
     let lower = name.to_lowercase();
     let mut remaining = lower.as_str();

@@ -69,8 +69,8 @@ impl Plugins {
 
     /// Returns a scan of the user's folders that ended at most [`SCAN_CACHE_SECS`] ago, and scans
     /// if there is none. An API key must not start a scan, so it gets the last scan of this
-    /// process. `None` if no such scan exists, if the user has no plugin folders, or if they may
-    /// not use plugins.
+    /// process. Returns `None` if no such scan exists, if the user has no plugin folders, or if the
+    /// user may not use plugins.
     pub(in crate::plugins) async fn current(
         &self,
         user: &CurrentUser,
@@ -113,7 +113,8 @@ impl Plugins {
         has_discarded
     }
 
-    /// Returns the cached scans with the ids of their users.
+    /// Returns the cached scans with the ids of their users. Leaves out users whose scan is
+    /// running.
     pub(crate) fn cached_scans(&self) -> Vec<(String, Arc<Scan>)> {
         let slots = self.slots();
         let scan = |(id, slot): (&String, &Slot)| {

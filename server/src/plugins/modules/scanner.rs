@@ -47,9 +47,12 @@ pub(crate) struct Scan {
     pub(crate) instruments: Vec<FoundPlugin>,
     pub(crate) effects: Vec<FoundPlugin>,
     pub(crate) unclassified: Vec<Unclassified>,
-    /// Modules that the search rules exclude, or that contain only duplicates.
+    /// Modules that the search rules exclude, and modules with a plugin that another module also
+    /// contains.
     pub(crate) ignored: Vec<Remark>,
+    /// Folders that could not be read, or that the settings do not allow.
     pub(crate) unreadable: Vec<Remark>,
+    /// Whether the search stopped early because of a limit.
     pub(crate) truncated: bool,
     pub(crate) soundfonts: Vec<SoundFontFile>,
 }
@@ -228,7 +231,8 @@ impl Scan {
         others
     }
 
-    /// Sorts the plugins by name, and removes those that another module also contains.
+    /// Sorts the plugins by name. If several modules contain a plugin, keeps only the plugin of the
+    /// module that was found first.
     fn finish(&mut self) {
         for plugins in [&mut self.instruments, &mut self.effects] {
             let mut seen: HashMap<(PluginFormat, String), PathBuf> = HashMap::new();

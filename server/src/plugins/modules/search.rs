@@ -57,12 +57,12 @@ pub(crate) struct Remark {
 /// Result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Sorted by folder, and by name within a folder.
+    /// In the order of a depth-first search. The entries of a folder are visited by name.
     pub(crate) modules: Vec<Module>,
     pub(crate) soundfonts: Vec<SoundFontFile>,
-    /// Modules that the rules above exclude.
+    /// Modules that the rules in this file's documentation exclude.
     pub(crate) ignored: Vec<Remark>,
-    /// Folders that could not be read.
+    /// Folders that could not be read, or that `allow` refuses.
     pub(crate) unreadable: Vec<Remark>,
     /// Whether the search stopped early because of a limit.
     pub(crate) truncated: bool,
@@ -133,7 +133,8 @@ impl Search<'_> {
         }
     }
 
-    /// Searches a folder. With `is_in_bundle`, the libraries in it are parts of a bundle.
+    /// Searches a folder. With `is_in_bundle`, the folder lies within a `.vst3` folder, so VST2
+    /// libraries in it are ignored.
     fn visit(&mut self, dir: &Path, depth: usize, is_in_bundle: bool) {
         let entries = self.entries_of(dir);
         let has_vst3 = entries.iter().any(|entry| kind(&entry.name) == Kind::Vst3);

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Maximum numbers of files and of folder levels of a bundle that are part of its version.
+/// Number of counted files after which no further folder of a bundle is read.
 const FILES_MAX: u64 = 5_000;
+
+/// Maximum number of levels of folders in a bundle that are read.
 const DEPTH_MAX: usize = 6;
 
 /// Returns a text that changes with the number, total size or latest modification time of a

@@ -73,7 +73,7 @@ impl Dialog {
         matches!(self, Self::Zenity | Self::Kdialog)
     }
 
-    /// Returns the arguments of the program. `home` is the folder that the dialog shows first.
+    /// Returns the arguments of the program. KDialog gets `home` as the folder to show first.
     pub(super) fn arguments(self, home: &Path) -> Vec<OsString> {
         match self {
             Self::Bridge => vec!["pick-dir".into()],
@@ -118,7 +118,8 @@ fn chosen(stdout: &[u8]) -> Answer {
     } else if path.is_absolute() && path.is_dir() {
         Answer::Chosen(path.to_owned())
     } else {
-        Answer::Failed(format!("`{}` is not a folder", path.display()))
+        let printed = path.display();
+        Answer::Failed(format!("the program printed `{printed}`, which is not the absolute path of a folder"))
     }
 }
 

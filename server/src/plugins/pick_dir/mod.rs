@@ -45,7 +45,7 @@ pub(super) async fn pick(
         detail: format!("Only a program on this machine may open a dialog on its screen: {reason}."),
     })?;
     let path = state.picker.pick().await?;
-    // This loses nothing: the dialog printed the path as UTF-8.
+    // The conversion loses nothing, because the dialog printed the path as UTF-8.
     let path = path.map(|path| path.to_string_lossy().into_owned());
     Ok(Json(PickedDir { cancelled: path.is_none(), path }))
 }

@@ -14,7 +14,7 @@ use crate::config::PluginsConfig;
 use crate::error::{ApiError, ApiResult};
 use crate::helper_processes::{Helpers, Registered};
 
-/// How often to check whether a user has requested the end of the dialog.
+/// Interval between checks whether a user has requested the end of the dialog.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Maximum number of bytes that are read from each output of a dialog.

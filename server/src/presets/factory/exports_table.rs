@@ -25,7 +25,7 @@ pub(super) const EXPORTS: &[FactoryExport] = &[
     FactoryExport {
         id: "export-cd",
         name: "CD",
-        description: "WAV, 44.1 kHz, 16 bit with shaped noise, as loud as mixed.",
+        description: "WAV, 44.1 kHz, 16 bit with noise shaping, without normalization.",
         options: || json!({ "format": "wav", "bit_depth": "pcm16", "sample_rate_hz": 44_100, "noise_shaping": true }),
     },
     FactoryExport {
@@ -40,7 +40,7 @@ pub(super) const EXPORTS: &[FactoryExport] = &[
     FactoryExport {
         id: "export-broadcast",
         name: "Broadcast",
-        description: "As EBU R 128 requires: WAV, 48 kHz, 24 bit, -23 LUFS, -1 dBTP.",
+        description: "WAV, 48 kHz, 24 bit, with the levels of EBU R 128: -23 LUFS, -1 dBTP.",
         options: || {
             json!({ "format": "wav", "bit_depth": "pcm24", "sample_rate_hz": 48_000,
                 "normalize": { "lufs": -23, "true_peak_db": -1 }, "channel_check": true })

@@ -19,7 +19,8 @@ const OTHER_HYPHENS: [usize; 3] = [13, 18, 23];
 /// Maximum number of project names in one sentence.
 const LISTED_MAX: usize = 10;
 
-/// Returns all substrings of a text that have the form of an id. Takes one pass over the text.
+/// Returns all substrings of a text that have the length and the hyphens of an id. Other characters
+/// are not checked. Takes one pass over the text.
 pub(crate) fn ids_in(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let hyphens = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'-').map(|(index, _)| index);

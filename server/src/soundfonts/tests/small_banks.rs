@@ -2,7 +2,7 @@
 
 use dsp_core::soundfont::Bank;
 
-#[expect(unused_imports, reason = "other tests make other banks with it")]
+#[expect(unused_imports, reason = "tests of other crates use the other items")]
 #[path = "../../../../dsp-core/tests/maker/mod.rs"]
 mod maker;
 

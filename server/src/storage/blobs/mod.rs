@@ -54,15 +54,15 @@ pub struct BlobKey {
 
 /// Error for an id that cannot be part of a file name.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is not a valid file id; an id has 1 to 128 letters, digits, `-` or `_`")]
+#[error("`{0}` is not a valid file id; an id has 1 to 128 ASCII letters, digits, `-` or `_`")]
 pub struct BadBlobId(pub String);
 
 impl BlobKey {
     /// Makes the key of the file with this id in the folder of its kind.
     ///
     /// # Errors
-    /// `id` contains other characters than ASCII letters, digits, `-` and `_`. This makes sure that
-    /// no key leads out of the folder.
+    /// `id` is empty, longer than 128 bytes, or contains other characters than ASCII letters,
+    /// digits, `-` and `_`. This makes sure that no key leads out of the folder.
     pub fn new(folder: &'static str, id: &str, extension: &'static str) -> Result<Self, BadBlobId> {
         let fits = (1..=128).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
@@ -550,7 +550,8 @@ fn sweep(folder: &Path, abandoned_after: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file was last written at least `age` ago. False if the file is missing.
+/// Whether a file was last written at least `age` ago. Always true if `age` is zero; otherwise
+/// false if the file is missing.
 fn is_older(path: &Path, age: Duration) -> bool {
     let written = fs::metadata(path).and_then(|metadata| metadata.modified());
     age.is_zero() || written.is_ok_and(|written| written.elapsed().is_ok_and(|since| since >= age))

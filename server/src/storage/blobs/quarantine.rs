@@ -2,10 +2,11 @@
 //! again or expire.
 //!
 //! The path of a quarantined file is `quarantine/<time>/<folder>/<file>`, or
-//! `quarantine/<time>-deleted/...` if a user deleted the file. The quarantine is beside the storage
-//! folder if only one process uses that folder, inside a shared folder, or in the bucket. Reading a
-//! missing file restores it. Kinds of files that the database does not list, such as renders, must
-//! be restored by an operator.
+//! `quarantine/<time>-deleted/...` if a user deleted the file. A folder `<time>` or
+//! `<time>-deleted` is called a batch. The quarantine is beside the folder of stored files if only
+//! one process uses that folder, inside a shared folder, or in the bucket. Reading a missing file
+//! restores it. Kinds of files that the database does not list, such as renders, must be restored
+//! by an operator.
 
 use std::fs;
 use std::io;
@@ -37,9 +38,9 @@ const BATCH_REQUESTS_MAX: usize = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// No row of the database needed it.
+    /// No row of the database needed the file.
     Unneeded,
-    /// A user deleted it.
+    /// A user deleted the file.
     Deleted,
 }
 
@@ -212,7 +213,7 @@ impl Blobs {
     fn remove_empty_folders(&self, removed: &Quarantined) {
         let batch = self.quarantine.join(&removed.batch);
         if let Some((folder, _)) = removed.name.split_once('/') {
-            // `remove_dir` fails if the folder is not empty, which is what is needed here.
+            // `remove_dir` fails if the folder is not empty. Such a folder must stay.
             let _ = fs::remove_dir(batch.join(folder)).and_then(|()| fs::remove_dir(&batch));
         }
     }

@@ -24,7 +24,7 @@ use crate::storage::hash::file_sha256;
 /// Metadata attribute of an object: the SHA-256 of its bytes in hexadecimal.
 const SHA256: Attribute = Attribute::Metadata(Cow::Borrowed("sha256"));
 
-/// Maximum duration of one request, and of all its attempts together.
+/// Maximum duration of one request, and of all its attempts together; maximum number of retries.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 const RETRY_TIMEOUT: Duration = Duration::from_secs(180);
 const RETRIES_MAX: usize = 6;

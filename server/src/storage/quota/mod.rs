@@ -16,7 +16,7 @@ use crate::state::AppState;
 /// Function that returns how many bytes a slice stores for the user with this id.
 pub(crate) type UsedBytes = for<'a> fn(&'a Db, &'a str) -> BoxFuture<'a, Result<u64, sqlx::Error>>;
 
-/// Limits on what a user may still store.
+/// Limits on the number of bytes that a user may still store.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allowance {
     quota_bytes: u64,

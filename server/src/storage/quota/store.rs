@@ -9,13 +9,13 @@ fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
     row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
-/// Returns all individual quotas, by user id.
+/// Returns all individual quotas in bytes, by user id.
 pub(super) async fn quotas(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query("SELECT owner_id, quota_bytes FROM audio_quotas").fetch_all(db).await?;
     rows.iter().map(|row| Ok((row.try_get("owner_id")?, count(row, "quota_bytes")?))).collect()
 }
 
-/// Returns the individual quota of a user; `None` if they have the default quota.
+/// Returns the individual quota of a user in bytes; `None` if the user has the default quota.
 pub(super) async fn quota(db: &Db, owner_id: &str) -> Result<Option<u64>, sqlx::Error> {
     let row = sqlx::query("SELECT quota_bytes FROM audio_quotas WHERE owner_id = $1")
         .bind(owner_id)

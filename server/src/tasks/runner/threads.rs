@@ -15,8 +15,8 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Starts `workers` threads. They end once the last [`Threads`] is dropped and the queue is
-    /// empty.
+    /// Starts `workers` threads, but at least one. They end once the last [`Threads`] is dropped
+    /// and the queue is empty.
     ///
     /// # Errors
     /// The system cannot start a thread.

@@ -42,7 +42,8 @@ pub(in crate::tasks) async fn lost_attempts(db: &Db) -> Result<Vec<LostAttempt>,
 }
 
 /// Ends a task whose last attempt is lost, with `error` as JSON text. Returns the task if it has
-/// files to remove. Returns `None` if the attempt has sent a heartbeat in the meantime.
+/// files to remove, or else an empty list. Returns `None` if the attempt has sent a heartbeat in
+/// the meantime.
 pub(in crate::tasks) async fn fail_lost(
     db: &Db,
     kinds_with_files: &[&str],

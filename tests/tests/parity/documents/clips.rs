@@ -12,7 +12,7 @@ pub(super) fn document() -> Document {
     Document::new("recorded audio", 44_100, tempo_map, vec![beat(), strings(), voices(), group()], master)
 }
 
-/// A mono track whose items overlap.
+/// Returns a mono track whose items overlap.
 fn beat() -> Value {
     let items = [
         audio(
@@ -36,7 +36,7 @@ fn beat() -> Value {
     track("beat", "audio", json!({"output": "group", "items": items}))
 }
 
-/// A stereo track. Items end at the end of the file or after it, and fades overlap.
+/// Returns a stereo track. Items end at the end of the file or after it, and fades overlap.
 fn strings() -> Value {
     let items = [
         audio(
@@ -60,7 +60,7 @@ fn strings() -> Value {
     track("strings", "audio", fields)
 }
 
-/// A track with a file of 32 kHz. Its items count frames at that rate.
+/// Returns a track with a file of 32 kHz. Its items count frames at that rate.
 fn voices() -> Value {
     let items = [
         audio(

@@ -97,7 +97,7 @@ fn lead() -> Value {
     instrument("lead", [0, 81], &pattern(QUARTER * 3 / 2, &[76, 79, 74, 83]), QUARTER, fields)
 }
 
-/// A muted track, whose sends are muted too.
+/// Returns a muted track, whose sends are muted too.
 fn silenced() -> Value {
     let fields = json!({"mute": true, "sends": [{"to": "room", "pre_fader": true}]});
     instrument("silenced", [0, 48], &pattern(2 * QUARTER, &[48, 55]), QUARTER, fields)

@@ -34,8 +34,8 @@ impl OldClips {
         voice.repeat(ring, read);
     }
 
-    /// Returns the old voices and rings with the audio of a frame of a clip, and the frame of the
-    /// old clip that has this audio.
+    /// Returns the old voices and rings that have the audio of a frame of a clip. The third value
+    /// is the frame of the old clip with this audio.
     fn sources(&self, voice: &Voice, clip_frame: u64) -> impl Iterator<Item = (&Voice, &Ring, u64)> {
         let (source_frame, _) = voice.source(clip_frame);
         let source = voice.source_id();

@@ -62,7 +62,8 @@ pub(crate) struct ClipPlayer {
     voices: Vec<Voice>,
     rings: Vec<Ring>,
     position: u64,
-    /// Indices, in ascending order, of the voices that are audible or will be soon.
+    /// Indices, in ascending order, of the voices that are audible or start within
+    /// [`AHEAD_FRAMES`].
     near_voices: Vec<usize>,
     /// Index of the first voice that is not yet in `near_voices`.
     next_voice: usize,

@@ -50,7 +50,8 @@ impl Ring {
         (self.start, self.end, self.oldest) = (frame, frame, frame);
     }
 
-    /// Returns the first available frame of the clip, if any frame is available.
+    /// Returns the first available frame of the clip. If no frame is available, this is the frame
+    /// at which the next audio will start.
     pub(super) fn start(&self) -> u64 {
         self.start
     }
@@ -128,8 +129,8 @@ impl Ring {
         self.values.each_ref().map(|values| &values[index as usize..(index + frames) as usize])
     }
 
-    /// Appends the last round of a loop of `round_frames` frames again, if that round is still
-    /// available. The same audio is thus not requested again. `read` is the next frame to be
+    /// Appends the last iteration of a loop of `round_frames` frames again, if that iteration is
+    /// still available. The same audio is thus not requested again. `read` is the next frame to be
     /// played, and the clip ends at `end`.
     pub(super) fn repeat(&mut self, round_frames: u64, read: u64, end: u64) {
         let size = self.frames();
@@ -227,10 +228,10 @@ mod tests {
         ring.begin(0);
         fill(&mut ring, 0, &[1.0, 2.0]);
         ring.repeat(3, 0, 100);
-        assert_eq!(ring.missing_from(0), 2, "an incomplete round is not repeated");
+        assert_eq!(ring.missing_from(0), 2, "an incomplete iteration must not be repeated");
         fill(&mut ring, 0, &[3.0]);
         ring.repeat(3, 0, 5);
-        assert_eq!(ring.missing_from(0), 5, "the round is repeated up to the end of the clip");
+        assert_eq!(ring.missing_from(0), 5, "the iteration must be repeated up to the end of the clip");
         for read in [0, 4, 8, 12] {
             ring.repeat(3, read, 100);
             assert_eq!(ring.free_frames(read), 0);
@@ -239,8 +240,8 @@ mod tests {
         }
         assert_eq!(ring.missing_from(11), 11, "overwritten frames are missing");
         assert_eq!(read(&mut ring, 10), ([0.0, 0.0, 1.0, 2.0], 2));
-        // These calls do nothing: frame 1 is no longer available, and a round of 7 frames is too
-        // long for the ring.
+        // These calls do nothing: frame 1 is no longer available, and an iteration of 7 frames is
+        // too long for the ring.
         ring.repeat(3, 1, 100);
         ring.repeat(7, 16, 100);
         assert_eq!((ring.missing_from(16), ring.missing_from(30)), (18, 30));

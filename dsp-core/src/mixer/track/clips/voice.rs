@@ -55,7 +55,7 @@ impl Voice {
         (self.clip.audio_slot, self.clip.offset_frames + self.region_frames)
     }
 
-    /// Returns the number of frames from the start of the clip, or of the current round of its
+    /// Returns the number of frames from the start of the clip, or of the current iteration of its
     /// loop, to a frame of the clip.
     pub(super) fn round_frame(&self, clip_frame: u64) -> u64 {
         if self.clip.looped { clip_frame % self.region_frames } else { clip_frame }
@@ -89,8 +89,8 @@ impl Voice {
         self.repeat(ring, read);
     }
 
-    /// If the clip is looped, lets a ring repeat the last round. `read` is the next frame of the
-    /// clip to be played.
+    /// If the clip is looped, lets a ring repeat the last iteration of the loop. `read` is the next
+    /// frame of the clip to be played.
     pub(super) fn repeat(&self, ring: &mut Ring, read: u64) {
         if self.clip.looped {
             ring.repeat(self.region_frames, read, self.sounding_frames);
@@ -110,8 +110,8 @@ impl Voice {
             audio.read(source_frame, [&mut left[filled..end], &mut right[filled..end]]);
             filled = end;
         }
-        // The rest repeats whole rounds of a short loop. Reading each round from the source would
-        // take as long as its frames, however few they are.
+        // The remaining frames repeat whole iterations of a short loop. Copying them in growing
+        // parts is faster than reading each iteration from the source.
         while filled < frames {
             let copied = filled.min(frames - filled);
             for side in [&mut *left, &mut *right] {

@@ -24,11 +24,12 @@ use window::Window;
 /// How to read a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Repair {
-    /// Pieces to read instead of the whole file. If empty, the whole file is read.
+    /// Pieces to read. If empty, the file is read without the ID3v2 tags at its start.
     pub(super) pieces: Vec<Piece>,
     /// How gaps in the audio are found.
     pub(super) gaps: Gaps,
-    /// Whether a second stream follows. It is not read.
+    /// Whether a second FLAC or MP3 stream follows, which is not read. In Ogg files, the reader
+    /// finds it.
     pub(super) is_chained: bool,
     /// Whether the length in the header is wrong.
     pub(super) has_stale_size: bool,

@@ -44,7 +44,7 @@ pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {
         };
         offset_bytes += page.size_bytes;
         match last_page {
-            // A second stream begins. It is not read.
+            // A second stream begins. It is not scanned.
             Some(_) if page.starts_stream => break,
             // This page belongs to another, interleaved stream.
             Some((serial, _)) if page.serial != serial => continue,

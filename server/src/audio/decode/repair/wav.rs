@@ -1,5 +1,5 @@
-//! Repairs the headers of WAV files that are larger than 4 GiB (RF64 of EBU Tech 3306, BW64 of
-//! ITU-R BS.2088), and headers that were never completed.
+//! Repairs the headers of WAV files with 64-bit sizes (RF64 of EBU Tech 3306, BW64 of ITU-R
+//! BS.2088), and headers that were never completed.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ const SIZE_IN_DS64: u32 = u32::MAX;
 /// Maximum length of a header that is repaired, in bytes.
 const HEADER_MAX_BYTES: u64 = 64 * 1024;
 
-/// Maximum number of chunks before the chunk with the samples.
+/// Maximum number of chunks that are searched for the chunk with the samples.
 const CHUNKS_MAX: usize = 1_000;
 
 pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {

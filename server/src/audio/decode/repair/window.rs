@@ -27,7 +27,8 @@ impl<R: Read + Seek> Window<R> {
         self.size_bytes
     }
 
-    /// Reads `length` bytes from `offset`, at most 64 KiB. Returns fewer at the end of the file.
+    /// Reads `length` bytes from `offset`; `length` must be at most 64 KiB. Returns fewer bytes at
+    /// the end of the file.
     pub(super) fn bytes(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
         let end = offset.saturating_add(length as u64).min(self.size_bytes);
         let offset = offset.min(end);
