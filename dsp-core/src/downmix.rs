@@ -48,7 +48,7 @@ impl Speaker {
     /// Returns the assumed positions of `count` channels in a file that does not state positions.
     /// They have the order of `WAVEFORMATEXTENSIBLE` for the usual layout. Channels after the
     /// eighth count as low-frequency channels, which the downmix omits.
-    pub fn usual(count: usize) -> Vec<Self> {
+    pub fn default_layout(count: usize) -> Vec<Self> {
         use Speaker::{Center, Left, LowFrequency, Right, SurroundCenter, SurroundLeft, SurroundRight};
         let quad = [Left, Right, SurroundLeft, SurroundRight];
         let five = [Left, Right, Center, SurroundLeft, SurroundRight];
@@ -111,7 +111,7 @@ mod tests {
 
     fn mixed(count: usize, frame: &[f32]) -> Vec<f32> {
         let mut out = Vec::new();
-        Downmix::new(&Speaker::usual(count)).mix(frame, &mut out);
+        Downmix::new(&Speaker::default_layout(count)).mix(frame, &mut out);
         out
     }
 
@@ -145,7 +145,7 @@ mod tests {
     fn every_usual_layout_has_the_requested_number_of_channels() {
         for count in 0..20 {
             assert_eq!(
-                Speaker::usual(count).len(),
+                Speaker::default_layout(count).len(),
                 if count == 0 { 0 } else { count },
                 "layout of {count} channels"
             );

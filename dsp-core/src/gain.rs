@@ -31,11 +31,11 @@ pub fn balance(pan: f64) -> (f32, f32) {
     let fade = |turn: f64| libm::cos(turn * core::f64::consts::FRAC_PI_2);
     let left = if pan > 0.0 { fade(pan) } else { 1.0 };
     let right = if pan < 0.0 { fade(-pan) } else { 1.0 };
-    (closed(left), closed(right))
+    (snap_to_zero(left), snap_to_zero(right))
 }
 
 /// Replaces the rounded cosine at a hard pan, about 6e-17, by exactly 0.
-fn closed(gain: f64) -> f32 {
+fn snap_to_zero(gain: f64) -> f32 {
     if gain < 1e-9 { 0.0 } else { gain as f32 }
 }
 

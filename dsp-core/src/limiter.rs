@@ -42,24 +42,24 @@ pub struct Reduction {
     /// Lowest linear gain of any frame; 1 if no frame was limited.
     pub least_gain: f32,
     /// Number of frames with more than 0.1 dB of reduction.
-    pub frames: u64,
+    pub limited_frames: u64,
 }
 
 impl Reduction {
     /// No reduction.
-    pub const NONE: Self = Self { least_gain: 1.0, frames: 0 };
+    pub const NONE: Self = Self { least_gain: 1.0, limited_frames: 0 };
 
     /// Returns the reduction of two parts of a signal together.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn merge(self, other: Self) -> Self {
         let least_gain = if other.least_gain < self.least_gain { other.least_gain } else { self.least_gain };
-        Self { least_gain, frames: self.frames + other.frames }
+        Self { least_gain, limited_frames: self.limited_frames + other.limited_frames }
     }
 
     fn count(&mut self, gains: &[f32]) {
         for gain in gains {
             self.least_gain = if *gain < self.least_gain { *gain } else { self.least_gain };
-            self.frames += u64::from(*gain < LIMITED_GAIN);
+            self.limited_frames += u64::from(*gain < LIMITED_GAIN);
         }
     }
 }
@@ -213,13 +213,13 @@ mod tests {
         );
         // The gain begins to fall 72 frames before the loud frames are output. The first of 72
         // steps is a reduction of 0.06 dB, the second one of 0.12 dB.
-        assert_eq!(while_loud.frames, 999);
+        assert_eq!(while_loud.limited_frames, 999);
         // After the last loud frame, the gain recovers by 1 / 3840 of the remaining distance per
         // frame. A reduction of 0.1 dB remains after 3840 * ln(0.5 / 0.01145) frames.
         let after_recovery = limit(0.0, 48_000);
         let recovery = 72.0 + 3_840.0 * libm::log(0.5 / (1.0 - 0.988_553_1));
         assert!(
-            (after_recovery.frames as f64 - recovery).abs() < 80.0,
+            (after_recovery.limited_frames as f64 - recovery).abs() < 80.0,
             "reduction after the recovery: {after_recovery:?}"
         );
         limiter.process(&mut [2.0; 1_000], &mut [0.0; 1_000]);

@@ -9,7 +9,7 @@ pub const BASE_FRAMES: usize = 256;
 pub const LEVELS: usize = 9;
 
 /// Converts a sample to 16 bits. Full scale is 32,767, and values beyond it are clamped.
-fn sixteen_bit(value: f32) -> i16 {
+fn to_i16(value: f32) -> i16 {
     libm::rintf(value.clamp(-1.0, 1.0) * 32_767.0) as i16
 }
 
@@ -28,13 +28,13 @@ const EMPTY_PAIR: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
 ///
 /// The last pair may cover fewer frames than the pairs before it.
 #[derive(Debug, Clone)]
-pub struct PeakReader {
+pub struct PeakBuilder {
     frames_per_pair: usize,
     interval: Interval,
     values: Vec<i16>,
 }
 
-impl PeakReader {
+impl PeakBuilder {
     /// Creates a reader of `channels` channels, with pairs of `frames_per_pair` frames. Both are at
     /// least 1.
     pub fn new(channels: usize, frames_per_pair: usize) -> Self {
@@ -61,7 +61,7 @@ impl PeakReader {
 
     fn end_pair(&mut self) {
         for pair in &mut self.interval.pairs {
-            self.values.extend([sixteen_bit(pair.0), sixteen_bit(pair.1)]);
+            self.values.extend([to_i16(pair.0), to_i16(pair.1)]);
             *pair = EMPTY_PAIR;
         }
         self.interval.frames = 0;
@@ -77,7 +77,7 @@ impl PeakReader {
 }
 
 /// Returns the pairs of the next coarser level. Each of them merges two pairs of `values`.
-pub fn halved(values: &[i16], channels: usize) -> Vec<i16> {
+pub fn halve_resolution(values: &[i16], channels: usize) -> Vec<i16> {
     let pair_values = 2 * channels.max(1);
     let mut out = Vec::with_capacity(values.len().div_ceil(2) + pair_values);
     for two in values.chunks(2 * pair_values) {
@@ -96,10 +96,10 @@ mod tests {
 
     #[test]
     fn pairs_are_the_minimum_and_maximum_of_their_frames() {
-        let mut reader = PeakReader::new(2, 3);
+        let mut reader = PeakBuilder::new(2, 3);
         reader.add(&[0.5, -0.5, -1.0, 0.25, 0.0]);
         reader.add(&[]);
-        let mut whole = PeakReader::new(2, 3);
+        let mut whole = PeakBuilder::new(2, 3);
         whole.add(&[0.5, -0.5, -1.0, 0.25, 0.0, 0.0, 2.0, -0.1]);
         assert_eq!(
             whole.finish(),
@@ -113,14 +113,14 @@ mod tests {
     fn a_merged_level_equals_the_level_computed_from_the_samples() {
         let frames: Vec<f32> = (0..10_000).map(|n| libm::sinf(n as f32 * 0.37) * 0.9).collect();
         let level_of = |frames_per_pair| {
-            let mut reader = PeakReader::new(2, frames_per_pair);
+            let mut reader = PeakBuilder::new(2, frames_per_pair);
             reader.add(&frames);
             reader.finish()
         };
         let mut level = level_of(16);
         for frames_per_pair in [32, 64, 128, 8_192] {
             while level.len() > level_of(frames_per_pair).len() {
-                level = halved(&level, 2);
+                level = halve_resolution(&level, 2);
             }
             assert_eq!(level, level_of(frames_per_pair), "level with {frames_per_pair} frames per pair");
         }

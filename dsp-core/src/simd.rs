@@ -19,7 +19,7 @@ pub fn force_baseline(baseline: bool) {
 /// Returns the name of the instruction set that the hot loops currently use.
 pub fn instructions() -> &'static str {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if avx2() {
+    if has_avx2() {
         return "AVX2";
     }
     if cfg!(target_arch = "x86_64") {
@@ -33,7 +33,7 @@ pub fn instructions() -> &'static str {
 
 /// Whether the CPU has AVX2 and [`force_baseline`] does not forbid it.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
-pub(crate) fn avx2() -> bool {
+pub(crate) fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && !BASELINE_ONLY.load(Ordering::Relaxed)
 }
 
@@ -88,7 +88,7 @@ macro_rules! on_best_instructions {
                 fn with_avx2($($argument: $type),*) $(-> $result)? {
                     $body($($argument),*)
                 }
-                if $crate::simd::avx2() {
+                if $crate::simd::has_avx2() {
                     #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
                     // SAFETY: `avx2` has confirmed that the CPU has AVX2, the only feature that the
                     // function needs.

@@ -52,7 +52,7 @@ struct Segment {
     start_tick: u64,
     nanos_per_quarter: u64,
     /// Time at `start_tick` in units of 1/960 ns. In this unit the time is always an integer.
-    start: u128,
+    start_units: u128,
 }
 
 /// The tempo changes of a project, with which ticks are converted to frames and back.
@@ -91,7 +91,7 @@ impl TempoMap {
                 Some(last) => last.time_at(tick),
             };
             let nanos_per_quarter = libm::round(NANOS_PER_MINUTE / bpm) as u64;
-            segments.push(Segment { start_tick: tick, nanos_per_quarter, start });
+            segments.push(Segment { start_tick: tick, nanos_per_quarter, start_units: start });
         }
         Ok(Self { segments })
     }
@@ -104,7 +104,7 @@ impl TempoMap {
 
     /// Returns the offset of a tick from its nearest frame, in frames, from -0.5 to 0.5. The offset
     /// is positive if the tick is after the frame.
-    pub fn frames_beyond(&self, tick: u64, sample_rate_hz: u32) -> f64 {
+    pub fn offset_frames(&self, tick: u64, sample_rate_hz: u32) -> f64 {
         let nearest = u128::from(self.frame_at(tick, sample_rate_hz)) * UNITS_PER_FRAME;
         let beyond = self.units_at(tick, sample_rate_hz) as i128 - nearest as i128;
         beyond as f64 / UNITS_PER_FRAME as f64
@@ -119,10 +119,10 @@ impl TempoMap {
     /// Returns the last tick whose nearest frame is not after `frame`.
     pub fn tick_at(&self, frame: u64, sample_rate_hz: u32) -> u64 {
         let time = u128::from(frame) * UNITS_PER_FRAME / u128::from(sample_rate_hz);
-        let next_segment = self.segments.partition_point(|segment| segment.start <= time);
+        let next_segment = self.segments.partition_point(|segment| segment.start_units <= time);
         let segment = &self.segments[next_segment.max(1) - 1];
-        let mut tick =
-            segment.start_tick + ((time - segment.start) / u128::from(segment.nanos_per_quarter)) as u64;
+        let mut tick = segment.start_tick
+            + ((time - segment.start_units) / u128::from(segment.nanos_per_quarter)) as u64;
         while self.frame_at(tick + 1, sample_rate_hz) <= frame {
             tick += 1;
         }
@@ -137,13 +137,13 @@ impl Default for TempoMap {
     /// Returns a map with a constant tempo of [`DEFAULT_BPM`].
     fn default() -> Self {
         let nanos_per_quarter = (NANOS_PER_MINUTE / DEFAULT_BPM) as u64;
-        Self { segments: alloc::vec![Segment { start_tick: 0, nanos_per_quarter, start: 0 }] }
+        Self { segments: alloc::vec![Segment { start_tick: 0, nanos_per_quarter, start_units: 0 }] }
     }
 }
 
 impl Segment {
     fn time_at(&self, tick: u64) -> u128 {
-        self.start + u128::from(tick - self.start_tick) * u128::from(self.nanos_per_quarter)
+        self.start_units + u128::from(tick - self.start_tick) * u128::from(self.nanos_per_quarter)
     }
 }
 
@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn the_offset_of_a_tick_from_its_frame_is_exact() {
         let map = TempoMap::default();
-        let beyond = [0, 1, 2, 49, 50].map(|tick| map.frames_beyond(tick, 44_100));
+        let beyond = [0, 1, 2, 49, 50].map(|tick| map.offset_frames(tick, 44_100));
         assert_eq!(beyond, [0.0, -0.031_25, -0.062_5, 0.468_75, 0.437_5]);
         // Half a frame is rounded up.
-        assert_eq!((map.frame_at(16, 44_100), map.frames_beyond(16, 44_100)), (368, -0.5));
+        assert_eq!((map.frame_at(16, 44_100), map.offset_frames(16, 44_100)), (368, -0.5));
     }
 
     #[test]

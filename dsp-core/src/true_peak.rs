@@ -57,9 +57,9 @@ struct Weights {
 struct Filter {
     weights: [Weights; TAPS / 2],
     /// Highest possible value between frames.
-    highest: f32,
+    output_limit: f32,
     /// Highest possible difference between a value and its estimate from the [`NEAR_TAPS`].
-    far: f32,
+    far_taps_limit: f32,
 }
 
 /// Measures the true peak of one channel.
@@ -103,8 +103,8 @@ impl TruePeakMeter {
         };
         let filter = Filter {
             weights,
-            highest: magnitude(&mut (0..TAPS)),
-            far: magnitude(&mut (0..TAPS).filter(|tap| is_far(*tap))),
+            output_limit: magnitude(&mut (0..TAPS)),
+            far_taps_limit: magnitude(&mut (0..TAPS).filter(|tap| is_far(*tap))),
         };
         let buffer_len = EXTRA_FRAMES + CHUNK_FRAMES;
         Self {
@@ -240,12 +240,12 @@ fn raise_peak<const PAIRS: usize>(filter: &Filter, window: &[f32], peak: &mut f3
     for (group, highest) in highest_of_windows(window).into_iter().enumerate() {
         let start = group * LANES;
         let Some(frames) = window.get(start..start + EXTRA_FRAMES + LANES) else { break };
-        if highest * filter.highest <= *peak {
+        if highest * filter.output_limit <= *peak {
             continue;
         }
-        let estimate = between::<PAIRS>(&filter.weights, NEAR, frames).to_array();
-        if estimate.into_iter().fold(0.0, higher) + highest * filter.far > *peak {
-            let between = between::<PAIRS>(&filter.weights, 0, frames);
+        let estimate = peaks_between::<PAIRS>(&filter.weights, NEAR, frames).to_array();
+        if estimate.into_iter().fold(0.0, higher) + highest * filter.far_taps_limit > *peak {
+            let between = peaks_between::<PAIRS>(&filter.weights, 0, frames);
             *peak = between.to_array().into_iter().fold(*peak, higher);
         }
     }
@@ -271,7 +271,11 @@ fn highest_of_windows(window: &[f32]) -> [f32; MAX_GROUPS] {
 /// Returns the highest magnitude between each of eight frames and the frame after it, without the
 /// outermost taps.
 #[inline(always)]
-fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], outermost: usize, frames: &[f32]) -> Lanes {
+fn peaks_between<const PAIRS: usize>(
+    weights: &[Weights; TAPS / 2],
+    outermost: usize,
+    frames: &[f32],
+) -> Lanes {
     let mut middle = Lanes::zero();
     let mut sums = [[Lanes::zero(); 2]; PAIRS];
     for (tap, weights) in weights.iter().enumerate().skip(outermost) {
@@ -356,8 +360,8 @@ mod tests {
                     *value *= envelope(frame as f32 / 20_000.0);
                 }
                 let mut unbounded_meter = TruePeakMeter::new(rate_hz);
-                unbounded_meter.filter.highest = f32::INFINITY;
-                unbounded_meter.filter.far = f32::INFINITY;
+                unbounded_meter.filter.output_limit = f32::INFINITY;
+                unbounded_meter.filter.far_taps_limit = f32::INFINITY;
                 let mut meter = TruePeakMeter::new(rate_hz);
                 // The peak so far after each part shows more than the peak of the whole signal.
                 for part in samples.chunks(100) {

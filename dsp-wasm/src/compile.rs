@@ -6,7 +6,7 @@ use dsp_core::effects::equalizer;
 use dsp_core::gain;
 use dsp_core::tempo::TempoMap;
 use schemas::Project;
-use schemas::session::{Compiled, MediaResolver, ResolvedAudio};
+use schemas::session::{CompiledProject, MediaResolver, ResolvedAudio};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -52,7 +52,8 @@ pub fn compile_session(
             JsError::new(&format!("audio must be an object that maps ids to audio files: {error}"))
         })?;
     let mut resolver = SlotContents { bank_slots, default_slot, audio: audio.unwrap_or_default() };
-    let Compiled { session, left_out } = schemas::session::compile(&project, sample_rate_hz, &mut resolver)?;
+    let CompiledProject { session, left_out } =
+        schemas::session::compile(&project, sample_rate_hz, &mut resolver)?;
     memory::check(&session, resolver.audio.values().map(|file| (file.slot, file.frames)))?;
     Ok(CompiledSession {
         bytes: postcard::to_allocvec(&session)?,

@@ -15,9 +15,9 @@ use serde::de::{self, DeserializeSeed as _, Deserializer, MapAccess, SeqAccess, 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use compact::Compact;
+use compact::CompactWriter;
 use index::ContainerIndex;
-pub use view::{Key, Kind, View};
+pub use view::{FieldName, JsonKind, View};
 pub use write::{ObjectWriter, push_list, push_text};
 
 /// Well-formed JSON without whitespace, nested at most 127 levels deep.
@@ -39,7 +39,7 @@ impl JsonText {
     pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         let mut text = Vec::with_capacity(bytes.len());
         let mut reader = serde_json::Deserializer::from_slice(bytes);
-        Compact(&mut text).deserialize(&mut reader)?;
+        CompactWriter(&mut text).deserialize(&mut reader)?;
         reader.end()?;
         Ok(Self::of_compact(text))
     }
@@ -81,7 +81,7 @@ impl JsonText {
     #[must_use]
     pub fn with_text(&self, name: &str, value: &str) -> Self {
         let root = self.view();
-        if root.kind() != Kind::Object {
+        if root.kind() != JsonKind::Object {
             return self.clone();
         }
         let mut out = String::with_capacity(self.text.len() + name.len() + value.len() + 16);
@@ -156,13 +156,13 @@ impl<'de> Deserialize<'de> for JsonText {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<JsonText, A::Error> {
                 let mut text = Vec::new();
-                Compact(&mut text).visit_map(map)?;
+                CompactWriter(&mut text).visit_map(map)?;
                 Ok(JsonText::of_compact(text))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<JsonText, A::Error> {
                 let mut text = Vec::new();
-                Compact(&mut text).visit_seq(list)?;
+                CompactWriter(&mut text).visit_seq(list)?;
                 Ok(JsonText::of_compact(text))
             }
         }

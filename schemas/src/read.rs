@@ -1,6 +1,6 @@
 //! Reads valid documents into the types of [`crate::project`].
 
-use crate::json::{JsonText, Kind, ObjectWriter, View, push_list};
+use crate::json::{JsonKind, JsonText, ObjectWriter, View, push_list};
 use crate::project::Project;
 use crate::schema::{Rule, Schema};
 
@@ -12,7 +12,7 @@ use crate::schema::{Rule, Schema};
 pub fn project(document: &JsonText) -> Result<Project, serde_json::Error> {
     let mut text = String::with_capacity(document.as_str().len());
     let schema = Schema::project();
-    Pruning { schema, remaining_unknown_bytes: 0, has_left_out: false }.value(
+    FieldFilter { schema, remaining_unknown_bytes: 0, has_left_out: false }.value(
         &mut text,
         document.view(),
         schema.root(),
@@ -28,12 +28,12 @@ pub fn bounded_track(track: View<'_>, unknown_max_bytes: usize) -> (JsonText, bo
     let schema = Schema::project();
     let tracks = schema.root().property("tracks").map(|(_, index)| schema.rule(index));
     let rule = tracks.and_then(|tracks| tracks.items).map(|index| schema.rule(index));
-    let mut pruning = Pruning { schema, remaining_unknown_bytes: unknown_max_bytes, has_left_out: false };
+    let mut pruning = FieldFilter { schema, remaining_unknown_bytes: unknown_max_bytes, has_left_out: false };
     pruning.value(&mut text, track, rule.expect("a project has tracks"));
     (JsonText::of_written(text), pruning.has_left_out)
 }
 
-struct Pruning {
+struct FieldFilter {
     schema: &'static Schema,
     /// Remaining bytes for unknown fields.
     remaining_unknown_bytes: usize,
@@ -41,13 +41,13 @@ struct Pruning {
     has_left_out: bool,
 }
 
-impl Pruning {
+impl FieldFilter {
     fn value(&mut self, out: &mut String, view: View<'_>, rule: &Rule) {
         let kind = if rule.one_of.is_empty() { None } else { view.get("type") };
         let rule = kind.and_then(|kind| self.schema.form(rule, kind)).unwrap_or(rule);
         match (view.kind(), rule.items) {
-            (Kind::Object, _) if !rule.properties.is_empty() => self.object(out, view, rule),
-            (Kind::List, Some(items)) => {
+            (JsonKind::Object, _) if !rule.properties.is_empty() => self.object(out, view, rule),
+            (JsonKind::List, Some(items)) => {
                 let items = self.schema.rule(items);
                 push_list(out, view.entries(), |out, entry| {
                     self.value(out, entry, items);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use crate::json::{Kind, View};
+use crate::json::{JsonKind, View};
 
 /// Keywords that do not restrict values.
 const ANNOTATIONS: [&str; 6] = ["$schema", "$id", "$defs", "title", "description", "default"];
@@ -146,12 +146,12 @@ pub(crate) fn equals(view: View<'_>, value: &Value) -> bool {
 /// Whether a value has a type of JSON Schema.
 pub(crate) fn is_of_type(view: View<'_>, name: &str) -> bool {
     match view.kind() {
-        Kind::Null => name == "null",
-        Kind::Boolean => name == "boolean",
-        Kind::Text => name == "string",
-        Kind::List => name == "array",
-        Kind::Object => name == "object",
-        Kind::Number => {
+        JsonKind::Null => name == "null",
+        JsonKind::Boolean => name == "boolean",
+        JsonKind::Text => name == "string",
+        JsonKind::List => name == "array",
+        JsonKind::Object => name == "object",
+        JsonKind::Number => {
             name == "number"
                 || name == "integer" && view.as_number().is_some_and(|number| number.fract() == 0.0)
         }

@@ -12,7 +12,7 @@ mod media;
 mod presets;
 
 pub use clips::files_used;
-pub use media::{LeftOut, LeftOutReason, MediaResolver, ResolvedAudio};
+pub use media::{MediaResolver, ProjectIssue, ProjectIssueReason, ResolvedAudio};
 pub use presets::{presets_used, track_presets};
 
 use dsp_core::gain;
@@ -55,11 +55,11 @@ pub fn tempo_map(project: &Project) -> Result<TempoMap, SessionError> {
 
 /// A compiled project.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Compiled {
+pub struct CompiledProject {
     /// The session for the engine.
     pub session: Session,
     /// The parts of the project that were left out or changed.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<ProjectIssue>,
 }
 
 /// Compiles a project without recorded audio, at a sample rate in hertz.
@@ -85,14 +85,14 @@ pub fn compile(
     project: &Project,
     sample_rate_hz: u32,
     media: &mut dyn MediaResolver,
-) -> Result<Compiled, SessionError> {
+) -> Result<CompiledProject, SessionError> {
     let clock = Clock { tempo: tempo_map(project)?, sample_rate_hz };
     let mut builder = Builder { project, clock, media, left_out: Vec::new(), length_frames: 0 };
     let tracks: Vec<SessionTrack> =
         project.tracks.iter().enumerate().map(|(index, track)| builder.track(index, track)).collect();
-    let master_effects = builder.effects(&project.master.effects, "/master/effects");
+    let master_effects = builder.compile_effects(&project.master.effects, "/master/effects");
     let master_automation =
-        builder.automation(&project.master.automation, &[], &master_effects, "/master/automation");
+        builder.compile_automation(&project.master.automation, &[], &master_effects, "/master/automation");
     let Builder { clock, left_out, length_frames, .. } = builder;
     let session = Session {
         sample_rate_hz,
@@ -109,7 +109,7 @@ pub fn compile(
         length_frames,
         tracks,
     };
-    Ok(Compiled { session, left_out })
+    Ok(CompiledProject { session, left_out })
 }
 
 /// The state of a compilation.
@@ -117,14 +117,14 @@ struct Builder<'a> {
     project: &'a Project,
     clock: Clock,
     media: &'a mut dyn MediaResolver,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<ProjectIssue>,
     /// End of the last compiled item so far, in frames.
     length_frames: u64,
 }
 
 impl Builder<'_> {
-    fn leave_out(&mut self, pointer: String, reason: LeftOutReason) {
-        self.left_out.push(LeftOut { pointer, reason });
+    fn report_issue(&mut self, pointer: String, reason: ProjectIssueReason) {
+        self.left_out.push(ProjectIssue { pointer, reason });
     }
 
     fn track_index(&self, id: &str) -> Option<u32> {
@@ -137,11 +137,11 @@ impl Builder<'_> {
             let end = u64::from(item.start_tick) + u64::from(item.length_ticks);
             self.length_frames = self.length_frames.max(self.clock.frame_at(end));
         }
-        let effects = self.effects(&track.effects, &format!("{pointer}/effects"));
+        let effects = self.compile_effects(&track.effects, &format!("{pointer}/effects"));
         // Sends to missing tracks are left out, and so is their automation.
         let (sends, send_settings) = self.sends(track, &pointer);
         let automation =
-            self.automation(&track.automation, &sends, &effects, &format!("{pointer}/automation"));
+            self.compile_automation(&track.automation, &sends, &effects, &format!("{pointer}/automation"));
         let output = track.output.as_deref().and_then(|id| self.known_track(id, format!("{pointer}/output")));
         SessionTrack {
             id: track.id.clone(),
@@ -151,7 +151,7 @@ impl Builder<'_> {
             solo: track.solo,
             instrument: instrument(track, self.media),
             events: events(track, &self.clock),
-            clips: self.clips(track, &format!("{pointer}/items")),
+            clips: self.compile_clips(track, &format!("{pointer}/items")),
             effects,
             bypass: track.bypass,
             output,
@@ -175,7 +175,7 @@ impl Builder<'_> {
     fn known_track(&mut self, id: &str, pointer: String) -> Option<u32> {
         let index = self.track_index(id);
         if index.is_none() {
-            self.leave_out(pointer, LeftOutReason::UnknownTrack { id: id.into() });
+            self.report_issue(pointer, ProjectIssueReason::UnknownTrack { id: id.into() });
         }
         index
     }
@@ -281,10 +281,10 @@ enum EventOrder {
 
 fn events(track: &Track, clock: &Clock) -> Vec<TrackEvent> {
     let mut events = Vec::new();
-    presets(track, clock, &mut events);
+    add_preset_changes(track, clock, &mut events);
     for item in track.midi_items() {
-        controls(item, clock, &mut events);
-        notes(item, clock, &mut events);
+        add_controls(item, clock, &mut events);
+        add_notes(item, clock, &mut events);
     }
     // The sort is stable: events with the same order stay in the order of the project.
     events.sort_by_key(|(order, event): &(EventOrder, TrackEvent)| (event.frame, *order));
@@ -293,7 +293,7 @@ fn events(track: &Track, clock: &Clock) -> Vec<TrackEvent> {
 
 /// Adds a preset change at the start of each item with a preset. The next item without a preset
 /// returns to that of the track.
-fn presets(track: &Track, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
+fn add_preset_changes(track: &Track, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
     let Some(track_preset) = track_preset(track) else {
         return;
     };
@@ -312,7 +312,7 @@ fn presets(track: &Track, clock: &Clock, events: &mut Vec<(EventOrder, TrackEven
     }
 }
 
-fn controls(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
+fn add_controls(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
     for control in item.controls.iter().filter(|control| control.tick() <= item.length_ticks) {
         let frame = clock.frame_at(u64::from(item.start_tick) + u64::from(control.tick()));
         let mut push = |event| events.push((EventOrder::Control, TrackEvent { frame, event }));
@@ -350,7 +350,7 @@ fn parameter_events(number: [u8; 2], parameter: &ParameterControl) -> [Event; 4]
 }
 
 /// Adds the starts and ends of notes, clipped to the item.
-fn notes(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
+fn add_notes(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, TrackEvent)>) {
     let item_start = u64::from(item.start_tick);
     let item_end = item_start + u64::from(item.length_ticks);
     for note in &item.notes {

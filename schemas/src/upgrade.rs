@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::SCHEMA_VERSION;
-use crate::json::{JsonText, Kind, ObjectWriter, View, push_list, push_text};
+use crate::json::{JsonKind, JsonText, ObjectWriter, View, push_list, push_text};
 
 /// The reason why a document cannot be upgraded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +38,7 @@ pub enum UpgradeError {
 /// The document is not an object, or is of a later version.
 pub fn upgrade(document: &JsonText, new_id: &str) -> Result<JsonText, UpgradeError> {
     let root = document.view();
-    if root.kind() != Kind::Object {
+    if root.kind() != JsonKind::Object {
         return Err(UpgradeError::NotAnObject { found: kind_of(root) });
     }
     let version = match present(root.get("schema_version")) {
@@ -72,7 +72,7 @@ fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) 
                 has_id = true;
                 project.text("project_id", id);
             }
-            ("tracks", ..) if value.kind() == Kind::List => {
+            ("tracks", ..) if value.kind() == JsonKind::List => {
                 push_list(project.begin(key), value.entries(), upgrade_track);
             }
             _ => project.copy(key, value),
@@ -88,15 +88,15 @@ fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) 
 }
 
 fn upgrade_track(out: &mut String, track: View<'_>) -> bool {
-    if track.kind() != Kind::Object {
+    if track.kind() != JsonKind::Object {
         out.push_str(track.as_json());
         return true;
     }
     let mut writer = ObjectWriter::new(out);
     for (key, value) in track.fields() {
         match (key.raw_name(), value.kind()) {
-            ("synth_engine", Kind::Null) => {}
-            ("items", Kind::List) => push_list(writer.begin(key), value.entries(), upgrade_item),
+            ("synth_engine", JsonKind::Null) => {}
+            ("items", JsonKind::List) => push_list(writer.begin(key), value.entries(), upgrade_item),
             _ => writer.copy(key, value),
         }
     }
@@ -187,7 +187,7 @@ fn upgrade_audio_item(out: &mut String, item: View<'_>) {
 
 /// Writes the source of an audio item. A source without a file id gets `id`.
 fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
-    if !matches!(source.kind(), Kind::Object | Kind::Null) {
+    if !matches!(source.kind(), JsonKind::Object | JsonKind::Null) {
         out.push_str(source.as_json());
         return;
     }
@@ -220,7 +220,7 @@ fn file_id(object: View<'_>) -> Option<View<'_>> {
 }
 
 fn present(value: Option<View<'_>>) -> Option<View<'_>> {
-    value.filter(|value| value.kind() != Kind::Null)
+    value.filter(|value| value.kind() != JsonKind::Null)
 }
 
 /// Whether an id is missing, null or the empty string.
@@ -246,12 +246,12 @@ fn file_id_in_url(url: &str) -> Option<&str> {
 
 fn kind_of(value: View<'_>) -> &'static str {
     match value.kind() {
-        Kind::Null => "null",
-        Kind::Boolean => "a boolean",
-        Kind::Number => "a number",
-        Kind::Text => "a string",
-        Kind::List => "an array",
-        Kind::Object => "an object",
+        JsonKind::Null => "null",
+        JsonKind::Boolean => "a boolean",
+        JsonKind::Number => "a number",
+        JsonKind::Text => "a string",
+        JsonKind::List => "an array",
+        JsonKind::Object => "an object",
     }
 }
 

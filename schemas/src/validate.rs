@@ -11,7 +11,7 @@ mod semantic;
 
 use serde::Serialize;
 
-use crate::json::{JsonText, Key, Kind, View};
+use crate::json::{FieldName, JsonKind, JsonText, View};
 use crate::schema::{Rule, Schema, equals, is_of_type};
 
 /// Maximum number of reported violations.
@@ -94,8 +94,8 @@ impl Check {
             return self.report(detail);
         }
         match view.kind() {
-            Kind::Object => self.object(view, rule),
-            Kind::List => self.list(view, rule),
+            JsonKind::Object => self.object(view, rule),
+            JsonKind::List => self.list(view, rule),
             _ => {}
         }
     }
@@ -148,7 +148,7 @@ impl Check {
     fn one_of(&mut self, view: View<'_>, rule: &Rule) {
         let schema = self.schema;
         match view.get("type") {
-            _ if view.kind() != Kind::Object => self.report(message::wrong_type(view, &["object"])),
+            _ if view.kind() != JsonKind::Object => self.report(message::wrong_type(view, &["object"])),
             None => self.report(message::missing("type")),
             Some(kind) => match schema.form(rule, kind) {
                 Some(form) => self.value(view, form),
@@ -222,7 +222,7 @@ impl Check {
 
 /// Returns a field's name, escaped for a pointer. Names longer than [`NAME_MAX_BYTES`] are
 /// truncated.
-fn pointer_part(key: Key<'_>) -> String {
+fn pointer_part(key: FieldName<'_>) -> String {
     if key.raw_name().len() <= NAME_MAX_BYTES {
         return key.name().replace('~', "~0").replace('/', "~1");
     }

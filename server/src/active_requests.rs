@@ -219,7 +219,7 @@ impl ActiveRequest {
     }
 
     /// Records that this request waited too long for the database.
-    pub(crate) fn database_was_busy(&self) {
+    pub(crate) fn record_busy_database(&self) {
         self.database_was_busy_at(Instant::now());
     }
 

@@ -9,7 +9,7 @@ use crate::error::{ApiError, ApiResult};
 
 /// Whether `If-None-Match` contains `etag` by weak comparison. If so, the answer is 304.
 #[must_use]
-pub fn matches_none(headers: &HeaderMap, etag: &str) -> bool {
+pub fn matches_if_none_match(headers: &HeaderMap, etag: &str) -> bool {
     listed(headers, &header::IF_NONE_MATCH)
         .any(|tag| tag == "*" || without_weak_mark(tag) == without_weak_mark(etag))
 }
@@ -27,7 +27,7 @@ pub fn tagged_json(request: &HeaderMap, value: &impl Serialize) -> ApiResult<Res
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
     ];
-    if matches_none(request, &etag) {
+    if matches_if_none_match(request, &etag) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     Ok((common, json).into_response())
@@ -74,10 +74,10 @@ mod tests {
     #[test]
     fn any_tag_of_the_list_matches() {
         for value in ["\"a\"", "\"b\", \"a\"", "W/\"a\"", "*"] {
-            assert!(matches_none(&headers(header::IF_NONE_MATCH, value), "\"a\""), "{value}");
+            assert!(matches_if_none_match(&headers(header::IF_NONE_MATCH, value), "\"a\""), "{value}");
         }
-        assert!(!matches_none(&headers(header::IF_NONE_MATCH, "\"ab\""), "\"a\""));
-        assert!(!matches_none(&HeaderMap::new(), "\"a\""));
+        assert!(!matches_if_none_match(&headers(header::IF_NONE_MATCH, "\"ab\""), "\"a\""));
+        assert!(!matches_if_none_match(&HeaderMap::new(), "\"a\""));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use schemas::json::{JsonText, Kind, ObjectWriter};
+use schemas::json::{JsonKind, JsonText, ObjectWriter};
 use serde::de::DeserializeOwned;
 
 use crate::allocator;
@@ -65,7 +65,14 @@ static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
     Permits::weighted(
         "document processing",
-        Bounds { running, min_weight, per_user: running / 2, waiting, requests, reserve_for_idle_users: 0 },
+        Bounds {
+            running,
+            min_weight,
+            per_user: running / 2,
+            waiting_weight_max: waiting,
+            waiting_requests_max: requests,
+            reserve_for_idle_users: 0,
+        },
     )
     .with_low_priority()
 });
@@ -82,7 +89,14 @@ static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
     Permits::weighted(
         "document processing",
-        Bounds { running, min_weight, per_user: running / 2, waiting, requests, reserve_for_idle_users: 0 },
+        Bounds {
+            running,
+            min_weight,
+            per_user: running / 2,
+            waiting_weight_max: waiting,
+            waiting_requests_max: requests,
+            reserve_for_idle_users: 0,
+        },
     )
     .with_low_priority()
 });
@@ -299,7 +313,7 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
-        parsed(bytes, |bytes| {
+        parse_body(bytes, |bytes| {
             check_count(&bytes)?;
             parse_object(&bytes)
         })
@@ -309,7 +323,7 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
 }
 
 /// Parses a small body on this thread, and a larger one on a blocking thread when a permit is free.
-async fn parsed<T: Send + 'static>(
+async fn parse_body<T: Send + 'static>(
     bytes: Bytes,
     parse: impl FnOnce(Bytes) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -328,10 +342,10 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
-        let object = parsed(bytes, |bytes| {
+        let object = parse_body(bytes, |bytes| {
             let text = read_text(&bytes)?;
             match text.view().kind() {
-                Kind::Object => Ok(text),
+                JsonKind::Object => Ok(text),
                 _ => Err(ApiError::bad_request(
                     "unexpected_json",
                     "The body is not the JSON that is expected here: it is not an object.",
@@ -358,7 +372,7 @@ impl<T: LongFields + Send + 'static, S: Send + Sync> FromRequest<S> for LongJson
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let JsonBytes(bytes) = JsonBytes::from_request(request, state).await?;
-        parsed(bytes, parse_long).await.map(LongJson)
+        parse_body(bytes, parse_long).await.map(LongJson)
     }
 }
 
@@ -369,13 +383,13 @@ impl<T: LongFields + Send + 'static, S: Send + Sync> FromRequest<S> for LongJson
 pub fn parse_long<T: LongFields>(bytes: Bytes) -> Result<T, ApiError> {
     let document = read_text(&bytes)?;
     drop(bytes);
-    if document.view().kind() != Kind::Object {
+    if document.view().kind() != JsonKind::Object {
         return parse_object(document.as_str().as_bytes());
     }
     let mut text = String::with_capacity(document.as_str().len());
     let mut object = ObjectWriter::new(&mut text);
     for (key, value) in document.view().fields() {
-        if T::NAMES.contains(&key.raw_name()) && value.kind() != Kind::Null {
+        if T::NAMES.contains(&key.raw_name()) && value.kind() != JsonKind::Null {
             object.text(key.raw_name(), value.as_json());
         } else {
             object.copy(key, value);

@@ -36,7 +36,7 @@ impl FileAnswer {
 
     /// Like [`Self::respond`], but keeps `reserved` until the answer has been sent.
     pub(crate) fn respond_counted(self, request: &HeaderMap, reserved: ReservedBytes) -> ApiResult<Response> {
-        self.respond_with(request, |file, length_bytes| counted(file, length_bytes, reserved))
+        self.respond_with(request, |file, length_bytes| counted_body(file, length_bytes, reserved))
     }
 
     fn respond_with(
@@ -49,7 +49,7 @@ impl FileAnswer {
         headers.insert(header::ETAG, value(&self.etag)?);
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        if etag::matches_none(request, &self.etag) {
+        if etag::matches_if_none_match(request, &self.etag) {
             return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
@@ -73,7 +73,7 @@ impl FileAnswer {
 
 /// Returns a body with the next `length_bytes` bytes of a file. It keeps `reserved` until it has
 /// been sent.
-pub(crate) fn counted(file: File, length_bytes: u64, reserved: ReservedBytes) -> Body {
+pub(crate) fn counted_body(file: File, length_bytes: u64, reserved: ReservedBytes) -> Body {
     let chunks = chunks(file, length_bytes).map(move |chunk| {
         // The bytes count until the body has been sent or the client has disconnected.
         let _reserved = &reserved;

@@ -3,7 +3,7 @@
 use crate::db::Db;
 use crate::error::ApiResult;
 use crate::exports::{STEM_FILES, render_files};
-use crate::storage::{BlobKey, Expected, FileKind};
+use crate::storage::{BlobKey, ExpectedFile, FileKind};
 use crate::{audio, soundfonts};
 
 /// Every kind of stored file that must be kept. Files of other kinds can be made again.
@@ -17,7 +17,7 @@ pub(crate) const UNLISTED: [FileKind; 2] = [render_files::FILES, STEM_FILES];
 ///
 /// # Errors
 /// If a query fails.
-pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
+pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<ExpectedFile>> {
     let mut expected = audio::expected(db).await?;
     expected.extend(soundfonts::expected(db).await?);
     Ok(expected)

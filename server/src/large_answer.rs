@@ -119,7 +119,7 @@ impl Recipient {
                     (header::VARY, HeaderValue::from_static("accept-encoding")),
                 ];
                 let fields = [kind, (header::CONTENT_LENGTH, HeaderValue::from(length))];
-                let answer = (fields, file_answer::counted(file, length, on_disk));
+                let answer = (fields, file_answer::counted_body(file, length, on_disk));
                 Ok(if is_compressed { (encoding, answer).into_response() } else { answer.into_response() })
             }
             // Even if the disk is full, users must be able to read a song and save it elsewhere.
@@ -157,7 +157,7 @@ pub(crate) fn sound(
         (header::CONTENT_LENGTH, HeaderValue::from(length)),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    Ok((headers, file_answer::counted(file, length, reserved)).into_response())
+    Ok((headers, file_answer::counted_body(file, length, reserved)).into_response())
 }
 
 /// Writes these bytes to an unnamed file in the storage folder, compressed with gzip if `compress`.
@@ -229,7 +229,7 @@ mod tests {
         let (file, length) = unnamed_file(&app.state, &bytes, false).expect("writes");
         assert_eq!(names(), before, "the file has a name");
         for body in [
-            file_answer::counted(file, length, budget.reservation("a")),
+            file_answer::counted_body(file, length, budget.reservation("a")),
             from_memory(bytes.clone().into(), budget.reservation("a")),
         ] {
             let sent = axum::body::to_bytes(body, usize::MAX).await.expect("a body");

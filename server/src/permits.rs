@@ -55,9 +55,9 @@ pub(crate) struct Bounds {
     /// Maximum total weight of one user's running work. A heavier request takes this whole share.
     pub(crate) per_user: u32,
     /// Maximum total weight of waiting work.
-    pub(crate) waiting: u64,
+    pub(crate) waiting_weight_max: u64,
     /// Maximum number of waiting requests.
-    pub(crate) requests: u64,
+    pub(crate) waiting_requests_max: u64,
     /// Weight beyond `running` for the work of users who have no running work. So a few users with
     /// long work do not make others wait.
     pub(crate) reserve_for_idle_users: u32,
@@ -132,8 +132,8 @@ impl Permits {
             running,
             min_weight: 1,
             per_user,
-            waiting: u64::MAX,
-            requests,
+            waiting_weight_max: u64::MAX,
+            waiting_requests_max: requests,
             reserve_for_idle_users: 0,
         };
         Self::weighted(work_name, bounds)
@@ -354,8 +354,8 @@ impl Permits {
         let waiting = WaitingRequest { permits: self, user, weight };
         // The first waiting request may have any weight.
         if requests > 1
-            && (requests + user_requests > self.bounds.requests
-                || total.saturating_add(user_total) > self.bounds.waiting)
+            && (requests + user_requests > self.bounds.waiting_requests_max
+                || total.saturating_add(user_total) > self.bounds.waiting_weight_max)
         {
             return Err(ApiError::Busy {
                 detail: format!(
@@ -363,7 +363,7 @@ impl Permits {
                      from one user); try again in {RETRY_AFTER_SECS} seconds.",
                     self.work_name,
                     requests - 1,
-                    self.bounds.requests
+                    self.bounds.waiting_requests_max
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
             });
@@ -509,8 +509,8 @@ mod tests {
             running: 1,
             min_weight: 1,
             per_user: 1,
-            waiting: u64::MAX,
-            requests: 9,
+            waiting_weight_max: u64::MAX,
+            waiting_requests_max: 9,
             reserve_for_idle_users: 1,
         };
         let permits = Arc::new(Permits::weighted("tests", bounds));
@@ -612,8 +612,8 @@ mod tests {
             running: 10,
             min_weight: 1,
             per_user: 10,
-            waiting: 20,
-            requests: 3,
+            waiting_weight_max: 20,
+            waiting_requests_max: 3,
             reserve_for_idle_users: 0,
         };
         let permits = Arc::new(Permits::weighted("tests", bounds));
@@ -655,8 +655,8 @@ mod tests {
             running: 1,
             min_weight: 1,
             per_user: 1,
-            waiting: 40,
-            requests: 100,
+            waiting_weight_max: 40,
+            waiting_requests_max: 100,
             reserve_for_idle_users: 0,
         };
         let permits = Arc::new(Permits::weighted("tests", bounds));

@@ -229,7 +229,7 @@ mod tests {
     async fn an_account_above_its_rate_limit_is_refused() {
         let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_USER", "3")]).await;
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
-        let key = app.api_key(&ada).await;
+        let key = app.create_api_key(&ada).await;
         let request_list = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
         for _ in 0..2 {
             request_list(&ada).await.expect(200);

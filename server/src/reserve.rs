@@ -9,7 +9,10 @@ use crate::state::AppState;
 ///
 /// # Errors
 /// Those of `run`.
-pub(crate) async fn making_room<T, Running>(state: &AppState, run: impl Fn() -> Running) -> ApiResult<T>
+pub(crate) async fn retry_with_reserve<T, Running>(
+    state: &AppState,
+    run: impl Fn() -> Running,
+) -> ApiResult<T>
 where
     Running: Future<Output = ApiResult<T>>,
 {

@@ -42,8 +42,8 @@ pub(crate) fn limit(database_connections: u32) -> Permits {
         running,
         min_weight: 1,
         per_user: PER_USER.min(running),
-        waiting: u64::MAX,
-        requests: WAITING_MAX,
+        waiting_weight_max: u64::MAX,
+        waiting_requests_max: WAITING_MAX,
         reserve_for_idle_users: 1,
     };
     Permits::weighted("searches", bounds)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio::net::TcpListener;
 
-use crate::auth::Occasion;
+use crate::auth::PasswordReason;
 use crate::config::Config;
 use crate::listen::tls::{Certificate, Hangups};
 use crate::state::AppState;
@@ -105,7 +105,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 /// several machines cannot share.
 pub async fn work(config: Config) -> anyhow::Result<()> {
     anyhow::ensure!(
-        config.storage.database.kind() == db::Kind::Postgres,
+        config.storage.database.kind() == db::DatabaseKind::Postgres,
         "a worker needs the PostgreSQL database of the service: set SF_DATABASE_URL to the service's postgres://... address"
     );
     start_checks::warn_of_soundfont_dirs(&config.sound);
@@ -164,7 +164,7 @@ async fn serve_worker_status(state: &AppState, port: u16) -> anyhow::Result<Sock
 
 /// Waits for the tasks of this process and closes the database.
 async fn end_tasks(state: &AppState, task_loop: tokio::task::JoinHandle<()>) {
-    if !state.tasks.stopped(TASKS_END_TIMEOUT).await {
+    if !state.tasks.wait_until_stopped(TASKS_END_TIMEOUT).await {
         let limit_secs = TASKS_END_TIMEOUT.as_secs();
         tracing::warn!(limit_secs, "some tasks did not stop in time; they will be aborted with this process");
     }
@@ -179,10 +179,10 @@ async fn end_tasks(state: &AppState, task_loop: tokio::task::JoinHandle<()>) {
     .await;
 }
 
-fn announce_password(occasion: Occasion, username: &str, password: &str) {
+fn announce_password(occasion: PasswordReason, username: &str, password: &str) {
     let reason = match occasion {
-        Occasion::FirstStart => "First start",
-        Occasion::NobodyCouldLogIn => "No administrator had a password to log in with",
+        PasswordReason::FirstStart => "First start",
+        PasswordReason::NobodyCouldLogIn => "No administrator had a password to log in with",
     };
     println!(
         "{reason}: log in as `{username}` with the password `{password}` and change it. It is not shown again."

@@ -24,7 +24,7 @@ use crate::helper_processes::Helpers;
 use crate::installation;
 use crate::large_answer::LargeAnswers;
 use crate::metrics::Metrics;
-use crate::monitoring::StorageSums;
+use crate::monitoring::LastMeasurement;
 use crate::page::PageFiles;
 use crate::permits::Permits;
 use crate::plugins::{self, Picker, Plugins};
@@ -74,9 +74,9 @@ pub struct Services {
     /// Metrics for monitoring.
     pub metrics: Metrics,
     /// Time when the sizes for the metrics were last measured.
-    pub(crate) storage_sums: StorageSums,
+    pub(crate) storage_sums: LastMeasurement,
     /// Time when this process started.
-    pub started: Started,
+    pub started: StartTime,
     /// Rate limits of requests.
     pub rate_limits: RateLimits,
     /// Counts and limits active requests.
@@ -137,14 +137,14 @@ pub(crate) const KINDS: Kinds = Kinds(&[
 
 /// Start time of a process, in two forms.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartTime {
     /// Start time as text, RFC 3339.
     pub at: String,
     /// Start time for measuring durations.
     pub instant: Instant,
 }
 
-impl Started {
+impl StartTime {
     fn now() -> Self {
         Self { at: clock::now_text(), instant: Instant::now() }
     }
@@ -210,8 +210,8 @@ impl AppState {
             plugins: Plugins::new(&config, &db, &helpers),
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
-            storage_sums: StorageSums::default(),
-            started: Started::now(),
+            storage_sums: LastMeasurement::default(),
+            started: StartTime::now(),
             rate_limits: RateLimits::new(config.limits.requests),
             active_requests: ActiveRequests::new(
                 &config.network.connections,

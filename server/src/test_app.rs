@@ -83,7 +83,7 @@ impl TestApp {
     }
 
     /// Starts another server on the same database, with default settings and a new storage folder.
-    pub(crate) async fn beside(&self) -> Self {
+    pub(crate) async fn start_second_server(&self) -> Self {
         Self::on(Arc::clone(&self.database), &[]).await
     }
 
@@ -116,7 +116,7 @@ impl TestApp {
     }
 
     /// Creates an API key for the account of `token`.
-    pub(crate) async fn api_key(&self, token: &str) -> String {
+    pub(crate) async fn create_api_key(&self, token: &str) -> String {
         let call = self.remote(Method::POST, "/api/v1/auth/api-keys").token(token);
         let answer = call.json(&serde_json::json!({ "name": "a script" })).send().await;
         answer.expect(201)["key"].as_str().expect("a key").to_owned()

@@ -69,7 +69,7 @@ fn response_body(
 
 /// Imports and renders a song through the API, which then deletes the file. Returns the receipt and
 /// the WAV file.
-fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, Vec<u8>) {
+fn render_by_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, Vec<u8>) {
     let song_name = song.display().to_string();
     let bytes = std::fs::read(song).expect("the song reads");
     let import = ureq::post(service.api(&format!("/multitrack/midi/import?soundfont_id={soundfont_id}")))
@@ -95,7 +95,7 @@ fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value
 }
 
 /// Renders a song on the command line and returns the receipt.
-fn through_the_command_line(song: &Path, bank: &Path, storage: &Path) -> Value {
+fn render_by_command_line(song: &Path, bank: &Path, storage: &Path) -> Value {
     let output = Command::new(debug_binary("songfoundry"))
         .arg("render")
         .arg(song)
@@ -170,7 +170,7 @@ fn the_limiter_reduces_95_percent_of_other_songs_by_at_most_1_db() {
         for name in names {
             let song = folder.path().join(name).with_extension("mid");
             std::fs::write(&song, lump(wad, name)).expect("writes");
-            let receipt = through_the_command_line(&song, &Path::new(BANKS).join(bank), folder.path());
+            let receipt = render_by_command_line(&song, &Path::new(BANKS).join(bank), folder.path());
             let limiter = &receipt["receipt"]["limiter"];
             println!("{name} with {bank}: limiter {limiter}");
             limited.extend(strongly_limited(name, limiter));
@@ -187,8 +187,8 @@ fn every_song_renders_identically_by_api_and_command_line(bank: &str, soundfont_
     let mut limited = Vec::new();
     for song in songs() {
         let name = song.file_name().expect("a name").to_string_lossy().into_owned();
-        let (rendered, wav) = through_the_api(&service, &song, soundfont_id);
-        let receipt = through_the_command_line(&song, &Path::new(BANKS).join(bank), &storage);
+        let (rendered, wav) = render_by_api(&service, &song, soundfont_id);
+        let receipt = render_by_command_line(&song, &Path::new(BANKS).join(bank), &storage);
         let hash = &rendered["receipt"]["pcm_sha256"];
         assert!(hash.as_str().is_some_and(|hash| hash.len() == 64), "{name}: {rendered}");
         assert_eq!(hash, &receipt["receipt"]["pcm_sha256"], "{name}: API and command line differ");

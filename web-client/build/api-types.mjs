@@ -18,7 +18,8 @@ import type * as project from '@songfoundry/schemas';
 `;
 
 /**
- * Refers to the project types of @songfoundry/schemas, which are generated from the same schema.
+ * Returns a reference to a project type of @songfoundry/schemas, which is generated from the same
+ * schema; undefined for a schema that is not part of the project.
  */
 function projectType(_, { path }) {
   if (path !== PROJECT && !path?.startsWith(`${PROJECT}.`)) return undefined;
@@ -27,7 +28,8 @@ function projectType(_, { path }) {
 }
 
 /**
- * Keeps only successful answers, since failures are thrown as problems, and drops examples.
+ * Returns the operations with only their successful answers, because the page throws failures as
+ * problems. Also removes the examples.
  */
 function successesOf(paths) {
   const kept = JSON.parse(JSON.stringify(paths, (name, value) => (name === 'example' ? undefined : value)));
@@ -44,7 +46,7 @@ async function generate(document) {
   const others = all.filter(([name]) => !/^Project(\.|$)/.test(name));
   const named = new Set(JSON.stringify([paths, others]).match(/#\/components\/schemas\/Project[\w.]*/g));
   const placeholders = [...named].map((name) => [name.slice('#/components/schemas/'.length), { type: 'object' }]);
-  // Other schemas come last, so that they win over a placeholder of the same name.
+  // Other schemas come last, so that they replace placeholders of the same name.
   const schemas = Object.fromEntries([...placeholders, ...others]);
   const reduced = { ...document, paths, components: { ...document.components, schemas } };
   return HEAD + astToString(await openapiTS(reduced, { transform: projectType, emptyObjectsUnknown: true, silent: true }));
@@ -54,7 +56,7 @@ const [, , path, check] = argv;
 const types = await generate(JSON.parse(await readFile(path, 'utf8')));
 if (check === '--check') {
   if (types !== (await readFile(TYPES, 'utf8'))) {
-    console.error('web-client/src/api/generated/schema.ts is not what the service describes; run scripts/generate-client');
+    console.error("web-client/src/api/generated/schema.ts differs from the service's OpenAPI document; run scripts/generate-client");
     exit(1);
   }
 } else {

@@ -1,6 +1,6 @@
 /**
- * Puts a Brotli copy (`.br`) beside each text file and module of the page: the service sends it to
- * browsers that take it.
+ * Writes a Brotli copy (`.br`) of each text file and WebAssembly module of the page. The service
+ * sends the copy to browsers that accept Brotli.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-/** Files below this size, in bytes, fit into one packet anyway. */
+/** Minimum size of a compressed file, in bytes. Smaller files fit into one network packet. */
 const SIZE_MIN_BYTES = 1024;
 
 const compress = promisify(brotliCompress);
@@ -20,7 +20,7 @@ export function brotliFiles(): Plugin {
     enforce: 'post',
     async writeBundle(options, bundle) {
       const folder = options.dir;
-      if (!folder) throw new Error('the build has no folder');
+      if (!folder) throw new Error('the build has no output folder; set build.outDir');
       const names = Object.keys(bundle).filter((name) => /\.(js|css|html|svg|wasm)$/.test(name));
       for (const name of names) {
         const path = join(folder, name);

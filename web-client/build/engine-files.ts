@@ -1,6 +1,6 @@
 /**
- * Puts the sound engine's two files beside the page: the audio thread's script and the WebAssembly
- * module.
+ * Adds the two files of the sound engine to the build of the page: the audio thread's script and
+ * the WebAssembly module.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const worklet = new URL('../../web-worklet/', import.meta.url);
 const processor = fileURLToPath(new URL('src/processor.ts', worklet));
 const wasm = new URL('pkg/dsp_wasm_bg.wasm', worklet);
 
-/** The generated bindings with `change` made to them. */
+/** Returns a plugin that applies `change` to the code of the generated bindings. */
 function changedBindings(name: string, change: (code: string) => string): Plugin {
   return {
     name: `songfoundry:${name}`,
@@ -22,7 +22,7 @@ function changedBindings(name: string, change: (code: string) => string): Plugin
 
 /**
  * Removes the default path of the WebAssembly module from the bindings. The page always provides
- * the module; the path would add a second copy of it to the bundle.
+ * the module; the path would add a second copy of the module to the bundle.
  */
 function withoutDefaultModule(): Plugin {
   return changedBindings('without-default-module', (code) =>
@@ -32,7 +32,7 @@ function withoutDefaultModule(): Plugin {
 
 /**
  * Removes the warm-up of the text decoder from the bindings. The substitute decoder of the audio
- * thread cannot decode nothing, and needs no warm-up.
+ * thread needs no warm-up, and fails if it is called without an input.
  */
 function withoutDecoderWarmUp(): Plugin {
   return changedBindings('without-decoder-warm-up', (code) => code.replace(/^\s*cachedTextDecoder\.decode\(\);$/gm, ''));
@@ -44,7 +44,8 @@ async function bundleProcessor(): Promise<string> {
     logLevel: 'warn',
     publicDir: false,
     plugins: [withoutDefaultModule(), withoutDecoderWarmUp()],
-    // Its text codec looks for `window` or `global`; the audio thread has neither.
+    // The package of the substitute decoder uses `window` or `global`; the audio thread has
+    // neither.
     define: { global: 'globalThis' },
     build: {
       write: false,

@@ -1,5 +1,5 @@
 /**
- * Adds `?v=` and a hash to every reference to an asset, so that browsers may cache assets for ever.
+ * Adds `?v=` and a hash to every reference to an asset, so that cached assets need not expire.
  * Fonts and images have the hash of their content, scripts and styles that of the whole build. The
  * page also contains the build's hash, for the engine's files.
  */
@@ -15,8 +15,8 @@ export function contentHash(parts: readonly (string | Uint8Array)[]): string {
 }
 
 /**
- * Adds `?v=` to each `url()` of a style sheet; `hashOf` names a file's hash, or null to skip
- * it.
+ * Adds `?v=` and the hash of the file to each `url()` of a style sheet. `hashOf` returns the hash
+ * of a file, or null for a file whose reference stays unchanged.
  */
 export function versionStyle(css: string, hashOf: (name: string) => string | null): string {
   return css.replace(/url\((['"]?)([^'")?#]+)\1\)/g, (whole, quote: string, url: string) => {

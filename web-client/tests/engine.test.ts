@@ -90,7 +90,7 @@ describe('rendered audio', () => {
     expect(() => readFloatWav(new ArrayBuffer(4))).toThrow(/not a WAV/);
     expect(() => readFloatWav(wav(1, 16, 2, [0]))).toThrow(/16 bits/);
     expect(() => readFloatWav(wav(3, 32, 0, [0]))).toThrow(/0 channels/);
-    expect(() => readFloatWav(wav(3, 32, 2, [0]).slice(0, 48))).toThrow(/ends before/);
+    expect(() => readFloatWav(wav(3, 32, 2, [0]).slice(0, 48))).toThrow(/contain no samples/);
   });
 });
 

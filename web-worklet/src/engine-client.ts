@@ -129,7 +129,7 @@ export class EngineClient {
     }
   }
 
-  /** Whether the engine was closed or has failed; an ended engine ignores commands. */
+  /** Whether the engine was closed or has failed. Such an engine ignores commands. */
   get ended(): boolean {
     return this.#endReason !== null;
   }
@@ -161,7 +161,7 @@ export class EngineClient {
    */
   async loadBank(bankId: string, sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const slot = this.#slots.get(bankId);
-    if (slot === undefined) throw new Error('the SoundFont has no slot in the engine');
+    if (slot === undefined) throw new Error(`the SoundFont ${bankId} has no slot in the engine`);
     await this.#request((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
     for await (const chunk of pieces) {
       if (this.ended) break;
@@ -183,7 +183,7 @@ export class EngineClient {
    * little-endian 32-bit floats at the engine's sample rate with interleaved channels. Playback
    * continues meanwhile, even that of the same file if it is streamed. Projects set from now on may
    * use the file's id. Resolves without loading if the file is removed meanwhile. Rejects with a
-   * message that names the defect of the file; if the file was streamed before, it is then streamed
+   * message that names the defect of the file; a file that was streamed before is then streamed
    * again.
    */
   async loadAudio(
@@ -206,8 +206,8 @@ export class EngineClient {
       }
       if (!isRemoved()) await this.#request((request) => this.#send({ type: 'endAudio', request, slot, channels }));
     } catch (error) {
-      // Both commands remove the received pieces. The file keeps its slot, because sessions may use
-      // it.
+      // `streamAudio` and `dropAudio` remove the received pieces. The file keeps its slot, because
+      // sessions may use the slot.
       if (!isRemoved() && wasStreamed) await this.streamAudio(fileId, frames, fileRateHz);
       else if (!isRemoved()) this.#send({ type: 'dropAudio', slot });
       throw error;

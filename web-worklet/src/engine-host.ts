@@ -81,8 +81,8 @@ export class EngineHost {
   }
 
   /**
-   * Fills `left` and `right`, which may have any length, with the next frames. Allocates only for
-   * reports.
+   * Fills `left` and `right`, which have the same length, with the next frames. Allocates only for
+   * reports and after the engine's memory has grown.
    */
   render(left: Float32Array, right: Float32Array): void {
     if (this.#hasFailed) return;

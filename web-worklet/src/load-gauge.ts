@@ -3,7 +3,7 @@
 /** Length of the window over which the load is averaged, in milliseconds of audio. */
 const WINDOW_MS = 1000;
 /**
- * A call that lags this much more than the least lagging call counts as a drop-out, in
+ * A call that lags behind the least late call by more than this counts as a drop-out, in
  * milliseconds.
  */
 const LATE_MS = 60;

@@ -54,7 +54,10 @@ export type EngineCommand =
 
 /** The state of the engine. */
 export type EngineStatus = {
-  /** The frame of the session that is audible now. */
+  /**
+   * The position in the session, in frames. During playback it is earlier by the engine's latency,
+   * but not by the latency of the browser's output.
+   */
   frame: number;
   playing: boolean;
   /** Linear peaks: left and right of each track in the session's order, then of the master. */
@@ -77,8 +80,8 @@ export type EngineReports = {
   /** Position, load and peaks, about 30 times a second. */
   status: EngineStatus;
   /**
-   * Gain reductions of the watched effects in decibels, in their order. NaN for an effect that
-   * reports none.
+   * Gain reductions in decibels, in the order of the watched effects. NaN for an effect that
+   * reports no gain reduction.
    */
   reductions: { db: Float32Array };
   /** The values of the master's meters, ten times a second while they are watched. */

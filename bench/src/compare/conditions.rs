@@ -57,7 +57,7 @@ impl Conditions {
     }
 
     /// Returns conditions without offsets.
-    pub(crate) fn plain(velocity: u8) -> Self {
+    pub(crate) fn without_offsets(velocity: u8) -> Self {
         Self { velocity, ours: Vec::new(), theirs: Vec::new(), theirs_fine_tuned: false }
     }
 }

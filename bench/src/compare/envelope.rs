@@ -38,11 +38,11 @@ const LOWEST_DB: f64 = -85.0;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EnvelopeDifference {
     /// Time from the start of the note to 3 dB below its highest level.
-    pub(crate) attack: Option<f64>,
+    pub(crate) attack_percent: Option<f64>,
     /// Time from the start of the note to 20 dB below its highest level, while it is held.
-    pub(crate) decay: Option<f64>,
+    pub(crate) decay_percent: Option<f64>,
     /// Time from the end of the note to 40 dB below its level there.
-    pub(crate) release: Option<f64>,
+    pub(crate) release_percent: Option<f64>,
 }
 
 /// Compares a note. Both slices start with the note.
@@ -51,9 +51,15 @@ pub(crate) fn compare(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, key: u8) -
     let (ours, theirs) = (Envelope::of(ours, smooth), Envelope::of(theirs, smooth));
     EnvelopeDifference {
         // Attacks are linear in amplitude, decays and releases in decibels.
-        attack: difference(&ours, &theirs, Envelope::attack_ms, HELD_MS, 20.0 * (1.0 + TOLERANCE).log10()),
-        decay: difference(&ours, &theirs, Envelope::decay_ms, HELD_MS, DECAY_DB * TOLERANCE),
-        release: if theirs.is_release_audible() {
+        attack_percent: difference(
+            &ours,
+            &theirs,
+            Envelope::attack_ms,
+            HELD_MS,
+            20.0 * (1.0 + TOLERANCE).log10(),
+        ),
+        decay_percent: difference(&ours, &theirs, Envelope::decay_ms, HELD_MS, DECAY_DB * TOLERANCE),
+        release_percent: if theirs.is_release_audible() {
             difference(&ours, &theirs, Envelope::release_ms, RELEASE_MS, RELEASE_DB * TOLERANCE)
         } else {
             None
@@ -186,18 +192,19 @@ mod tests {
     #[test]
     fn equal_notes_do_not_differ() {
         let a = note(0.2, 3.0, 1.0);
-        let EnvelopeDifference { attack, decay, release } = compared(&a, &a);
+        let EnvelopeDifference { attack_percent: attack, decay_percent: decay, release_percent: release } =
+            compared(&a, &a);
         assert_eq!((attack, decay, release), (Some(0.0), Some(0.0), Some(0.0)));
     }
 
     #[test]
     fn each_time_is_compared() {
         let reference = note(0.2, 3.0, 1.0);
-        let slow_attack = compared(&note(0.25, 3.0, 1.0), &reference).attack.expect("an attack");
+        let slow_attack = compared(&note(0.25, 3.0, 1.0), &reference).attack_percent.expect("an attack");
         assert!((20.0..30.0).contains(&slow_attack), "{slow_attack}");
-        let fast_decay = compared(&note(0.2, 2.4, 1.0), &reference).decay.expect("a decay");
+        let fast_decay = compared(&note(0.2, 2.4, 1.0), &reference).decay_percent.expect("a decay");
         assert!((-22.0..-16.0).contains(&fast_decay), "{fast_decay}");
-        let slow_release = compared(&note(0.2, 3.0, 1.2), &reference).release.expect("a release");
+        let slow_release = compared(&note(0.2, 3.0, 1.2), &reference).release_percent.expect("a release");
         assert!((16.0..22.0).contains(&slow_release), "{slow_release}");
     }
 
@@ -205,11 +212,11 @@ mod tests {
     fn straight_envelopes_may_differ_by_the_tolerance() {
         let attack = |ratio: f64| {
             let difference = compared(&note(0.4 * ratio, 1e9, 1.0), &note(0.4, 1e9, 1.0));
-            difference.attack.expect("an attack").abs()
+            difference.attack_percent.expect("an attack").abs()
         };
         let falls = |decay: f64, release: f64| {
             let difference = compared(&note(0.2, 3.0 * decay, release), &note(0.2, 3.0, 1.0));
-            [difference.decay, difference.release].map(|value| value.expect("a fall").abs())
+            [difference.decay_percent, difference.release_percent].map(|value| value.expect("a fall").abs())
         };
         for ratio in [0.92, 1.08] {
             assert!(attack(ratio) > 5.0, "attack {ratio}: {}", attack(ratio));
@@ -225,8 +232,9 @@ mod tests {
 
     #[test]
     fn a_threshold_that_only_one_note_reaches_is_a_difference() {
-        let decay = compared(&note(0.2, 30.0, 1.0), &note(0.2, 3.0, 1.0)).decay.expect("a difference");
+        let decay =
+            compared(&note(0.2, 30.0, 1.0), &note(0.2, 3.0, 1.0)).decay_percent.expect("a difference");
         assert!(decay > 50.0, "{decay}");
-        assert_eq!(compared(&note(0.2, 30.0, 1.0), &note(0.2, 31.0, 1.0)).decay, None);
+        assert_eq!(compared(&note(0.2, 30.0, 1.0), &note(0.2, 31.0, 1.0)).decay_percent, None);
     }
 }

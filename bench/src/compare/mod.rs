@@ -88,9 +88,9 @@ impl Difference {
         match measure {
             Measure::Bands => Some(self.bands_db),
             Measure::Pitch => self.cents,
-            Measure::Attack => self.envelope.attack,
-            Measure::Decay => self.envelope.decay,
-            Measure::Release => self.envelope.release,
+            Measure::Attack => self.envelope.attack_percent,
+            Measure::Decay => self.envelope.decay_percent,
+            Measure::Release => self.envelope.release_percent,
         }
     }
 }
@@ -142,7 +142,7 @@ impl Comparison<'_> {
         if theirs.left.len() < frames(HELD_MS) {
             bail!("fluidsynth's file ends before {note}");
         }
-        let gain_db = ours::OVER_FLUIDSYNTH_DB - 20.0 * fluidsynth::GAIN.log10();
+        let gain_db = ours::LEVEL_RELATIVE_TO_FLUIDSYNTH_DB - 20.0 * fluidsynth::GAIN.log10();
         let is_audible =
             |slice: StereoSlice<'_>| slice.left.iter().chain(slice.right).any(|value| value.abs() > 1e-4);
         let Some(bands) = self.bands.compare(ours, theirs, gain_db)? else {
@@ -187,14 +187,14 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
         bands: Bands::new(),
         trials: RefCell::default(),
     };
-    let mut notes = notes::all(comparison.bank.summary());
+    let mut notes = notes::compared_notes(comparison.bank.summary());
     if let Some(programs) = &args.programs {
         notes.retain(|note| programs.contains(&note.program));
     }
     let mut outcomes = Vec::with_capacity(notes.len());
     for batch in notes.chunks(BATCH_NOTES) {
         eprint!("\r{name}: {} of {} notes ", outcomes.len(), notes.len());
-        outcomes.extend(comparison.outcomes(batch, &Conditions::plain(args.velocity))?);
+        outcomes.extend(comparison.outcomes(batch, &Conditions::without_offsets(args.velocity))?);
     }
     eprintln!("\r{name}: {} notes          ", notes.len());
 
@@ -205,16 +205,17 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
             _ => None,
         })
         .collect();
-    let (mut findings, mut unsteady_count) = (Vec::new(), 0);
+    let (mut findings, mut block_dependent_count) = (Vec::new(), 0);
     for difference in &compared {
         for measure in Measure::ALL {
             let beyond = |value: &f64| value.abs() > measure.limit();
             let Some(value) = difference.value(measure).filter(beyond) else { continue };
             // When the note is played alone, its position in FluidSynth's blocks of 64 frames is
             // different.
-            let alone = comparison.remeasure(difference.note, measure, Conditions::plain(args.velocity))?;
+            let alone =
+                comparison.remeasure(difference.note, measure, Conditions::without_offsets(args.velocity))?;
             if !alone.as_ref().is_some_and(beyond) {
-                unsteady_count += 1;
+                block_dependent_count += 1;
                 continue;
             }
             let deviation = exceptions::Deviation { bank: name, note: difference.note, measure, value };
@@ -238,17 +239,17 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
         table::list(&one_silent)
     );
     println!(
-        "{unsteady_count} differences beyond a limit are omitted. They disappeared when the note was played alone, at \
+        "{block_dependent_count} differences beyond a limit are omitted. They disappeared when the note was played alone, at \
          another position in FluidSynth's blocks of 64 frames."
     );
     let level_db = stats::median(compared.iter().map(|difference| difference.level_db)).unwrap_or(0.0);
-    let is_level_off = level_db.abs() > LEVEL_LIMIT_DB;
+    let is_level_beyond_limit = level_db.abs() > LEVEL_LIMIT_DB;
     println!(
         "Difference from the known gain: {level_db:+.2} dB (median of all notes), goal: at most {LEVEL_LIMIT_DB} dB."
     );
     println!();
     let unexplained = findings.iter().filter(|finding| finding.exception.is_none()).count();
-    Ok(unexplained + one_silent.len() + usize::from(is_level_off))
+    Ok(unexplained + one_silent.len() + usize::from(is_level_beyond_limit))
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {

@@ -55,7 +55,7 @@ impl fmt::Display for Note {
 
 /// Returns the compared notes of a bank: three of every General MIDI program, the drum map of the
 /// first kit, and the main keys of the other kits.
-pub(crate) fn all(summary: &BankSummary) -> Vec<Note> {
+pub(crate) fn compared_notes(summary: &BankSummary) -> Vec<Note> {
     let mut notes = Vec::new();
     for preset in &summary.presets {
         let (bank, Ok(program)) = (preset.bank, u8::try_from(preset.program)) else { continue };

@@ -20,7 +20,7 @@ const ALL_SOUND_OFF: u8 = 120;
 ///   this, so every voice gains 1.505 dB (`fluid_iir_filter.c`, `fluid_iir_filter_set_q`);
 /// - +0.27: FluidSynth maps 127 of the controllers 7 and 11 to 127/128, so each attenuates by 1.37
 ///   cB. Ours do not attenuate.
-pub(crate) const OVER_FLUIDSYNTH_DB: f64 = -7.25;
+pub(crate) const LEVEL_RELATIVE_TO_FLUIDSYNTH_DB: f64 = -7.25;
 
 /// Renders notes one after the other, each in its slot.
 pub(crate) fn render(

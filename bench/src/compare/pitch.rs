@@ -15,11 +15,11 @@ use crate::song::RATE_HZ;
 const HOP_FRAMES: usize = frames(10);
 const WINDOW_FRAMES: usize = frames(40);
 /// Range of the windows' starts, in frames from the start of the note.
-const FIRST_WINDOW: usize = frames(20);
-const WINDOWS_END: usize = frames(HELD_MS) - WINDOW_FRAMES - 2 * MAX_LAG_STEP;
+const FIRST_WINDOW_FRAMES: usize = frames(20);
+const WINDOWS_END_FRAMES: usize = frames(HELD_MS) - WINDOW_FRAMES - 2 * MAX_LAG_STEP_FRAMES;
 /// Largest change of the lag between two windows, in frames. This allows 40 cents, and it is less
 /// than half the period of the highest compared key.
-const MAX_LAG_STEP: usize = 12;
+const MAX_LAG_STEP_FRAMES: usize = 12;
 /// Windows are ignored if their power relative to the loudest window is at most this, which is -60
 /// dB.
 const MIN_POWER_RATIO: f64 = 1e-6;
@@ -54,7 +54,7 @@ struct LagEstimate {
 /// Returns the growth of the lag per frame.
 fn drift(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> Option<f64> {
     let power = |start: usize| energy(ours, start).min(energy(theirs, start));
-    let window_starts = || (FIRST_WINDOW..WINDOWS_END).step_by(HOP_FRAMES);
+    let window_starts = || (FIRST_WINDOW_FRAMES..WINDOWS_END_FRAMES).step_by(HOP_FRAMES);
     let loudest = window_starts().map(power).fold(0.0, f64::max);
     let mut lag = 0_isize;
     let mut estimates = Vec::new();
@@ -63,7 +63,7 @@ fn drift(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> Option<f64> {
             continue;
         }
         let correlation = |lag: isize| window_correlation(ours, theirs, start, lag);
-        let lags = lag - MAX_LAG_STEP as isize..=lag + MAX_LAG_STEP as isize;
+        let lags = lag - MAX_LAG_STEP_FRAMES as isize..=lag + MAX_LAG_STEP_FRAMES as isize;
         let (best, peak) = lags.map(|lag| (lag, correlation(lag))).max_by(|a, b| a.1.total_cmp(&b.1))?;
         if peak < MIN_CORRELATION {
             continue;

@@ -72,7 +72,7 @@ pub(crate) fn write(args: &WriteArgs) -> anyhow::Result<()> {
     let song_session = song::read_session(&args.input.song)?;
     let bank = song::open_prepared_bank(&song_session, &args.input.bank)?;
     fs::write(args.folder.join(AUDIO), bytes(&sessions::render_recording(&song_session, &bank)?))?;
-    fs::write(args.folder.join(BANK), bank.reduced(&presets_used(&song_session, 0))?)?;
+    fs::write(args.folder.join(BANK), bank.write_reduced(&presets_used(&song_session, 0))?)?;
     let mut lengths = BTreeMap::new();
     for (name, session) in sessions::all(&args.input.song)? {
         fs::write(session_path(&args.folder, name), postcard::to_allocvec(&session)?)?;

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::{Args, FLUIDR3, figure};
+use super::{Args, FLUIDR3, print_figure};
 use crate::process::{path_text, run_json};
 use crate::stats::median;
 
@@ -34,7 +34,12 @@ pub(super) fn report(args: &Args) -> anyhow::Result<()> {
     }
     eprint!("\r{:60}\r", "");
     let median = |values| median(values).unwrap_or(f64::NAN);
-    figure("Chromium: from opening the page to the first note of a key", median(secs), "s", None);
-    figure("Chromium: data of FluidR3_GM fetched before the first note", median(mebibytes), "MiB", None);
+    print_figure("Chromium: from opening the page to the first note of a key", median(secs), "s", None);
+    print_figure(
+        "Chromium: data of FluidR3_GM fetched before the first note",
+        median(mebibytes),
+        "MiB",
+        None,
+    );
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use super::{Args, FLUIDR3, Goal, figure, song_path};
+use super::{Args, FLUIDR3, Goal, print_figure, song_path};
 use crate::effects::{EFFECT_TRACKS, Loads, PLAIN, SONG, effect_ids};
 use crate::process::{path_text, run_json, run_subcommand};
 use crate::song::RATE_HZ;
@@ -66,8 +66,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     );
     println!("minus the same tracks without it; per stereo frame of one effect.");
     for kind in effect_ids() {
-        figure(&format!("{kind}: native"), native.effect_ns(kind), "ns", None);
-        figure(&format!("{kind}: WebAssembly in Node.js"), node.effect_ns(kind), "ns", None);
+        print_figure(&format!("{kind}: native"), native.effect_ns(kind), "ns", None);
+        print_figure(&format!("{kind}: WebAssembly in Node.js"), node.effect_ns(kind), "ns", None);
     }
     println!();
     println!(
@@ -76,14 +76,14 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     println!(
         "of four bands, a compressor and one other effect (in all 3 reverbs, a convolution, 4 delays ...)."
     );
-    figure(
+    print_figure(
         "24 tracks with 72 effects: native, one core",
         1.0 / native.load(SONG),
         "x",
         Some(Goal::AtLeast(60.0)),
     );
-    figure("24 tracks with 72 effects: Node.js, one core", 1.0 / node.load(SONG), "x", None);
-    figure(
+    print_figure("24 tracks with 72 effects: Node.js, one core", 1.0 / node.load(SONG), "x", None);
+    print_figure(
         "24 tracks with 72 effects: Chromium, one core",
         1.0 / chromium.load(SONG),
         "x",

@@ -8,7 +8,7 @@ use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::songs::SONGS;
-use super::{Args, FLUIDR3, Goal, figure, song_path};
+use super::{Args, FLUIDR3, Goal, print_figure, song_path};
 use crate::engine::EngineSpeed;
 use crate::process::{path_text, run_json, run_subcommand};
 use crate::song::SongFiles;
@@ -96,25 +96,25 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     }
     let median = |ratio: fn(&Loads) -> f64| median(all.iter().map(ratio)).unwrap_or(f64::NAN);
     let songs = all.len();
-    figure(
+    print_figure(
         &format!("native, per voice and frame, effects and mix included, median of {songs} songs"),
         median(|loads| loads.voice_ns),
         "ns",
         None,
     );
-    figure(
+    print_figure(
         &format!("WebAssembly to native, in Node.js, median of {songs} songs"),
         median(|loads| loads.native / loads.wasm),
         "x",
         Some(Goal::AtLeast(0.5)),
     );
-    figure(
+    print_figure(
         &format!("native to spessasynth_core in Node.js, median of {songs} songs"),
         median(|loads| loads.spessasynth / loads.native),
         "x",
         None,
     );
-    figure(
+    print_figure(
         &format!("WebAssembly to spessasynth_core, both in Node.js, median of {songs} songs"),
         median(|loads| loads.spessasynth / loads.wasm),
         "x",
@@ -146,7 +146,7 @@ fn two_processes(song: &str) -> anyhow::Result<f64> {
 }
 
 /// Prints the gain of a second core.
-pub(super) fn threads(args: &Args) -> anyhow::Result<()> {
+pub(super) fn report_threads(args: &Args) -> anyhow::Result<()> {
     println!();
     let path = song_path(SONGS[0]);
     let song = path_text(&path)?;
@@ -160,7 +160,7 @@ pub(super) fn threads(args: &Args) -> anyhow::Result<()> {
     }
     eprint!("\r{:60}\r", "");
     let median = |values| median(values).unwrap_or(f64::NAN);
-    figure(
+    print_figure(
         "a session of 16 tracks: throughput of 2 threads to 2 processes",
         100.0 * median(separate) / median(shared),
         "%",

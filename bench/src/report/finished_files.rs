@@ -9,7 +9,7 @@ use midly::{Format, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, T
 use serde_json::{Value, json};
 use songfoundry_server::multitrack::midi::{ImportOptions, import};
 
-use super::{Args, FLUIDR3, Goal, TIMGM6MB, figure};
+use super::{Args, FLUIDR3, Goal, TIMGM6MB, print_figure};
 use crate::process::{measure, path_text};
 use crate::song::RATE_HZ;
 use crate::stats::median;
@@ -25,7 +25,7 @@ const PPQ: u16 = 480;
 const TICKS_PER_SEC: u32 = 1_920;
 
 /// The target of the normalization.
-const LUFS: &str = "-14";
+const TARGET_LUFS: &str = "-14";
 const TRUE_PEAK_DB: &str = "-1";
 
 /// Returns a MIDI file with 16 tracks of chords, melodies and drums, which all play to the end.
@@ -81,7 +81,7 @@ fn project_with_effects(midi: &[u8]) -> anyhow::Result<Value> {
 /// once, which is less work than effects on each track.
 fn peer_commands(midi: &str, folder: &str, cores: &str) -> [Vec<String>; 4] {
     let command = |text: String| vec!["sh".to_owned(), "-c".to_owned(), text];
-    let loudnorm = format!("loudnorm=I={LUFS}:TP={TRUE_PEAK_DB}:LRA=11");
+    let loudnorm = format!("loudnorm=I={TARGET_LUFS}:TP={TRUE_PEAK_DB}:LRA=11");
     [
         command(format!(
             "fluidsynth -n -i -q -r {RATE_HZ} -o synth.polyphony=256 -o synth.cpu-cores={cores} -R 1 -C 1 -O float \
@@ -113,8 +113,16 @@ fn report_song(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let (out, folder) = (folder.join("effects.wav"), path_text(folder)?);
     let rate = RATE_HZ.to_string();
     let ours = [path_text(&args.songfoundry)?, "render", path_text(&project_path)?];
-    let options =
-        ["--soundfont", FLUIDR3, "--sample-rate", &rate, "--lufs", LUFS, "--true-peak-db", TRUE_PEAK_DB];
+    let options = [
+        "--soundfont",
+        FLUIDR3,
+        "--sample-rate",
+        &rate,
+        "--lufs",
+        TARGET_LUFS,
+        "--true-peak-db",
+        TRUE_PEAK_DB,
+    ];
     let output = ["-o", path_text(&out)?];
     for (cores, processors) in [("1", "0"), ("2", "0,1")] {
         let only = ["taskset", "-c", processors];
@@ -130,10 +138,15 @@ fn report_song(args: &Args, folder: &Path) -> anyhow::Result<()> {
             peer_secs.push(secs);
         }
         let [our_secs, peer_secs] = [our_secs, peer_secs].map(|secs| median(secs).unwrap_or(f64::NAN));
-        let name = format!("16 tracks with effects to a file of {LUFS} LUFS, {cores} processor(s)");
-        figure(&name, SONG_SECS / our_secs, "x real", None);
-        figure("  fluidsynth, sox and ffmpeg (loudnorm, two passes)", SONG_SECS / peer_secs, "x real", None);
-        figure("  speed to theirs", peer_secs / our_secs, "x", Some(Goal::AtLeast(3.0)));
+        let name = format!("16 tracks with effects to a file of {TARGET_LUFS} LUFS, {cores} processor(s)");
+        print_figure(&name, SONG_SECS / our_secs, "x real", None);
+        print_figure(
+            "  fluidsynth, sox and ffmpeg (loudnorm, two passes)",
+            SONG_SECS / peer_secs,
+            "x real",
+            None,
+        );
+        print_figure("  speed to theirs", peer_secs / our_secs, "x", Some(Goal::AtLeast(3.0)));
     }
     Ok(())
 }
@@ -158,11 +171,11 @@ fn report_long_song(args: &Args, folder: &Path) -> anyhow::Result<()> {
     for extension in ["wav", "mp3"] {
         let out = folder.join("hours").with_extension(extension);
         let mut command = vec![path_text(&args.songfoundry)?, "render", path_text(&song_path)?];
-        command.extend(["--soundfont", TIMGM6MB, "--lufs", LUFS, "-o", path_text(&out)?]);
+        command.extend(["--soundfont", TIMGM6MB, "--lufs", TARGET_LUFS, "-o", path_text(&out)?]);
         let usage = measure(&command)?;
         let name = format!("Three hours to a normalized {extension} file: memory");
-        figure(&name, usage.peak_bytes as f64 / 1e6, "MB", Some(Goal::AtMost(300.0)));
-        figure("  speed", f64::from(SECS) / usage.wall_secs, "x real", None);
+        print_figure(&name, usage.peak_bytes as f64 / 1e6, "MB", Some(Goal::AtMost(300.0)));
+        print_figure("  speed", f64::from(SECS) / usage.wall_secs, "x real", None);
         std::fs::remove_file(out)?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Args, FLUIDR3, Goal, TIMGM6MB, figure, song_path};
+use super::{Args, FLUIDR3, Goal, TIMGM6MB, print_figure, song_path};
 use crate::open::OpenTime;
 use crate::process::{measure, path_text, run_subcommand};
 use crate::stats::median;
@@ -36,9 +36,9 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         }
         let name =
             format!("{} ({size_mib:.0} MiB)", Path::new(bank).file_stem().unwrap_or_default().display());
-        figure(&format!("{name}: time to open"), median(open_ms), "ms", goal);
-        figure(&format!("{name}: peak memory of opening"), median(open_mib), "MiB", None);
-        figure(&format!("{name}: peak memory of a render"), median(render_mib), "MiB", None);
+        print_figure(&format!("{name}: time to open"), median(open_ms), "ms", goal);
+        print_figure(&format!("{name}: peak memory of opening"), median(open_mib), "MiB", None);
+        print_figure(&format!("{name}: peak memory of a render"), median(render_mib), "MiB", None);
     }
     Ok(())
 }

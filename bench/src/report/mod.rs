@@ -65,7 +65,7 @@ impl Goal {
 }
 
 /// Prints a figure, its goal, and whether the goal is met.
-pub(crate) fn figure(name: &str, value: f64, unit: &str, goal: Option<Goal>) {
+pub(crate) fn print_figure(name: &str, value: f64, unit: &str, goal: Option<Goal>) {
     let shown = if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") };
     let goal_text = match goal {
         None => String::new(),
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         effects::report(args, folder.path())?;
     }
     if is_selected("threads") {
-        engines::threads(args)?;
+        engines::report_threads(args)?;
     }
     if is_selected("memory") {
         memory::report(args, folder.path())?;

@@ -33,14 +33,14 @@ struct Call {
     /// Value of the `Range` header.
     range: Option<&'static str>,
     /// Whether the call writes to the database, which has one writer at a time.
-    writes: bool,
+    is_write: bool,
     /// Makes the body from the client's number and the number of the request.
     body: Option<fn(usize, usize) -> Value>,
 }
 
 impl Call {
     fn read(name: &'static str, path: impl Into<String>) -> Self {
-        Self { name, method: "GET", path: path.into(), range: None, writes: false, body: None }
+        Self { name, method: "GET", path: path.into(), range: None, is_write: false, body: None }
     }
 }
 
@@ -142,7 +142,7 @@ fn prepare(agent: &Agent, url: &str) -> anyhow::Result<String> {
 fn calls(audio: &str) -> Vec<Call> {
     let write = |name, method, path: &str, body| Call {
         method,
-        writes: true,
+        is_write: true,
         body: Some(body),
         ..Call::read(name, path)
     };
@@ -217,7 +217,7 @@ fn percentile(sorted: &[f64], fraction: f64) -> f64 {
 
 /// Returns the limiting resource. `our_utilization` is the processor utilization by the service and
 /// the clients, `utilization` that by all programs.
-fn limit(writes: bool, our_utilization: f64, utilization: f64) -> &'static str {
+fn limiting_resource(writes: bool, our_utilization: f64, utilization: f64) -> &'static str {
     match (our_utilization >= BUSY_UTILIZATION, utilization >= BUSY_UTILIZATION, writes) {
         (true, ..) => "the processors",
         (false, true, _) => "the processors, busy with other programs: measure again",
@@ -289,7 +289,11 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
             percentile(&durations_secs, 0.99) * 1e3,
             service_processors,
             client_processors,
-            limit(call.writes, (service_processors + client_processors) / processors, utilization)
+            limiting_resource(
+                call.is_write,
+                (service_processors + client_processors) / processors,
+                utilization
+            )
         );
     }
     println!("`service` and `clients` are the numbers of processors (p) that they kept busy.");
@@ -310,8 +314,8 @@ mod tests {
 
     #[test]
     fn the_limit_follows_from_the_busy_processors() {
-        assert_eq!(limit(true, 0.95, 0.99), limit(false, 0.95, 0.99));
-        assert_ne!(limit(true, 0.3, 0.4), limit(false, 0.3, 0.4));
-        assert!(limit(true, 0.3, 0.99).contains("other programs"));
+        assert_eq!(limiting_resource(true, 0.95, 0.99), limiting_resource(false, 0.95, 0.99));
+        assert_ne!(limiting_resource(true, 0.3, 0.4), limiting_resource(false, 0.3, 0.4));
+        assert!(limiting_resource(true, 0.3, 0.99).contains("other programs"));
     }
 }

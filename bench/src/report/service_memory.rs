@@ -22,7 +22,7 @@ use super::worst_files::{
     Body, WorstRequest, hostile_banks, note_requests, short_sound, slow_bundle, small_project, worst_project,
     worst_requests,
 };
-use super::{Args, Goal, figure};
+use super::{Args, Goal, print_figure};
 
 /// Largest allowed peak of the process, in MB.
 const GOAL_MB: f64 = 1_500.0;
@@ -371,7 +371,7 @@ impl Measurement {
             status_counts(statuses),
             if is_unexpected { " NOT MEASURED" } else { "" }
         );
-        figure(&name, peak_mb, "MB", Some(Goal::AtMost(GOAL_MB)));
+        print_figure(&name, peak_mb, "MB", Some(Goal::AtMost(GOAL_MB)));
         self.line_count += 1;
         self.missed_count += usize::from(peak_mb > GOAL_MB || is_unexpected);
         self.worst_mb = self.worst_mb.max(peak_mb);
@@ -447,7 +447,7 @@ impl Measurement {
 
     /// Sends the head of a request, and `bytes` spaces as its body. The last byte of the body is
     /// never sent.
-    fn stalled_body(&self, user: &str, bytes: usize) -> anyhow::Result<TcpStream> {
+    fn send_stalled_body(&self, user: &str, bytes: usize) -> anyhow::Result<TcpStream> {
         let address = self.service.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address)?;
         write!(
@@ -511,7 +511,8 @@ impl Measurement {
             file("/plugins/soundfonts/upload")?.by_user("eve"),
             Request::get(reduced).by_user("ada"),
         ];
-        let stalled = [self.stalled_body("ada", STALLED_BYTES)?, self.stalled_body("bob", STALLED_BYTES)?];
+        let stalled =
+            [self.send_stalled_body("ada", STALLED_BYTES)?, self.send_stalled_body("bob", STALLED_BYTES)?];
         let (peak_mb, statuses) =
             self.measure_peak(|measurement| measurement.send_with(&renders, &background))?;
         let name = "Two renders, an autosave, a MIDI file, two SoundFonts, two stalled bodies";

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Args, FLUIDR3, Goal, TIMGM6MB, figure, song_path};
+use super::{Args, FLUIDR3, Goal, TIMGM6MB, print_figure, song_path};
 use crate::process::{measure, path_text};
 use crate::song::{POLYPHONY, RATE_HZ, copy_with_end};
 use crate::stats::median;
@@ -22,11 +22,11 @@ pub(super) const SONGS: [&str; 10] = [
     "tttheme2",
 ];
 /// Number of songs that are also rendered with the small bank.
-const WITH_SMALL_BANK: usize = 3;
+const SMALL_BANK_SONGS: usize = 3;
 
 /// Medians of the processor time in seconds.
 struct Times {
-    ours: f64,
+    ours_secs: f64,
     product: f64,
     fluidsynth: f64,
     rustysynth: f64,
@@ -87,10 +87,16 @@ fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<
         }
     }
     let [ours, product, fluidsynth, rustysynth] = all.map(|times| median(times).unwrap_or(f64::NAN));
-    Ok(Times { ours, product, fluidsynth, rustysynth })
+    Ok(Times { ours_secs: ours, product, fluidsynth, rustysynth })
 }
 
-fn table(args: &Args, bank: &str, songs: &[&str], folder: &Path, goal: Option<Goal>) -> anyhow::Result<()> {
+fn print_table(
+    args: &Args,
+    bank: &str,
+    songs: &[&str],
+    folder: &Path,
+    goal: Option<Goal>,
+) -> anyhow::Result<()> {
     let name = Path::new(bank).file_stem().and_then(|stem| stem.to_str()).unwrap_or(bank);
     println!();
     println!(
@@ -100,7 +106,8 @@ fn table(args: &Args, bank: &str, songs: &[&str], folder: &Path, goal: Option<Go
     let (mut to_fluidsynth, mut to_rustysynth, mut product_to) = (Vec::new(), Vec::new(), Vec::new());
     for song in songs {
         eprint!("\r{name}: {song}                    ");
-        let Times { ours, product, fluidsynth, rustysynth } = times(args, &song_path(song), bank, folder)?;
+        let Times { ours_secs: ours, product, fluidsynth, rustysynth } =
+            times(args, &song_path(song), bank, folder)?;
         eprint!("\r{:60}\r", "");
         to_fluidsynth.push(fluidsynth / ours);
         to_rustysynth.push(rustysynth / ours);
@@ -112,19 +119,19 @@ fn table(args: &Args, bank: &str, songs: &[&str], folder: &Path, goal: Option<Go
         );
     }
     let median = |values| median(values).unwrap_or(f64::NAN);
-    figure(
+    print_figure(
         &format!("{name}: speed to fluidsynth, median of {} songs", songs.len()),
         median(to_fluidsynth),
         "x",
         goal,
     );
-    figure(
+    print_figure(
         &format!("{name}: speed of `songfoundry render`, receipt included, to fluidsynth"),
         median(product_to),
         "x",
         goal,
     );
-    figure(
+    print_figure(
         &format!("{name}: speed to rustysynth, median of {} songs", songs.len()),
         median(to_rustysynth),
         "x",
@@ -140,6 +147,6 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         "From a MIDI file to a 16-bit WAV file: processor time of the process, loading the bank included."
     );
     println!("The engine runs on one thread; the product also measures loudness and true peak, and hashes.");
-    table(args, FLUIDR3, &SONGS, folder, Some(Goal::AtLeast(3.0)))?;
-    table(args, TIMGM6MB, &SONGS[..WITH_SMALL_BANK], folder, None)
+    print_table(args, FLUIDR3, &SONGS, folder, Some(Goal::AtLeast(3.0)))?;
+    print_table(args, TIMGM6MB, &SONGS[..SMALL_BANK_SONGS], folder, None)
 }

@@ -63,7 +63,7 @@ impl WorstRequest {
 }
 
 /// Returns a bank of 60,000 presets and 60,000 zones, each with its own modulators.
-fn tables_only() -> Vec<u8> {
+fn bank_of_large_tables() -> Vec<u8> {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[900; 200], 50..150);
     let modulators: Vec<_> = (0..53).map(|n| [0x82 + n % 4, 21 + n / 4, 1, 0, 0]).collect();
@@ -84,7 +84,7 @@ fn tables_only() -> Vec<u8> {
 }
 
 /// Returns a bank of one audible preset.
-fn audible() -> Vec<u8> {
+fn audible_bank() -> Vec<u8> {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[900; 200], 50..150);
     let instrument = tables.add_instrument();
@@ -106,8 +106,8 @@ pub(super) fn hostile_banks() -> Vec<(&'static str, Vec<u8>)> {
         ("medium.sf3", sf3(&[silent(24_000_000, &[])], 1)),
         ("toolong.sf3", sf3(&vec![long; 8], 1)),
         ("codebooks.sf3", sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1)),
-        ("tables.sf2", tables_only()),
-        ("audible.sf2", audible()),
+        ("tables.sf2", bank_of_large_tables()),
+        ("audible.sf2", audible_bank()),
     ]
 }
 
@@ -232,7 +232,7 @@ pub(super) fn slow_bundle() -> anyhow::Result<Body> {
             zip.write_all(&sound)?;
         }
     }
-    finished(zip)
+    finish_archive(zip)
 }
 
 /// Returns a zip archive with these texts, and with empty entries.
@@ -246,10 +246,10 @@ fn archive(texts: &[(&str, &str)], empty_entries: usize) -> anyhow::Result<Body>
     for number in 0..empty_entries {
         zip.start_file(format!("audio/{number}"), options)?;
     }
-    finished(zip)
+    finish_archive(zip)
 }
 
-fn finished(zip: ZipWriter<Cursor<Vec<u8>>>) -> anyhow::Result<Body> {
+fn finish_archive(zip: ZipWriter<Cursor<Vec<u8>>>) -> anyhow::Result<Body> {
     let bytes = zip.finish().context("the archive cannot be finished")?.into_inner();
     Ok(Body { media_type: "application/zip", bytes })
 }
@@ -368,7 +368,7 @@ pub(super) fn worst_requests() -> anyhow::Result<Vec<WorstRequest>> {
         WorstRequest::post(
             "Upload of a bank of 60,000 presets, and zones with lists",
             "/plugins/soundfonts/upload",
-            form("zones.sf2", &tables_only()),
+            form("zones.sf2", &bank_of_large_tables()),
         ),
         WorstRequest::get("Catalogue with these banks", "/plugins/soundfonts/catalog"),
         WorstRequest {

@@ -11,7 +11,7 @@ use dsp_core::loudness::{ChannelLayout, Loudness, LoudnessMeter};
 use dsp_core::resample::ResamplerProcessor;
 
 use crate::process::process_cpu_secs;
-use crate::report::{Goal, figure};
+use crate::report::{Goal, print_figure};
 use crate::stats::median;
 
 /// Compares the speed of resampling and of loudness measurement with libsoxr and libebur128.
@@ -83,7 +83,7 @@ fn resample(
     let mut written = 0;
     for (left, right) in left.chunks(CHUNK_FRAMES).zip(right.chunks(CHUNK_FRAMES)) {
         let mut output = [&mut left_out[written..], &mut right_out[written..]];
-        written += resampler.process(&[left, right], &mut output).written;
+        written += resampler.process(&[left, right], &mut output).written_frames;
     }
     written += resampler.finish(&mut [&mut left_out[written..], &mut right_out[written..]]);
     Ok(written)
@@ -120,13 +120,18 @@ fn resampling(rates_hz: [u32; 2], runs: u32) -> anyhow::Result<()> {
     }
     let [our_secs, their_secs] = medians([our_secs, their_secs]);
     let name = format!("{input_hz} to {output_hz} Hz");
-    figure(&format!("{name}: times real time"), f64::from(SIGNAL_SECS) / our_secs, "x", None);
-    figure(&format!("{name}: to libsoxr VHQ"), their_secs / our_secs, "x", Some(Goal::AtLeast(1.0)));
+    print_figure(&format!("{name}: times real time"), f64::from(SIGNAL_SECS) / our_secs, "x", None);
+    print_figure(&format!("{name}: to libsoxr VHQ"), their_secs / our_secs, "x", Some(Goal::AtLeast(1.0)));
     let difference: f64 =
         our_left.iter().zip(their_left.iter()).map(|(a, b)| f64::from(a - b) * f64::from(a - b)).sum();
     let power: f64 = our_left.iter().map(|value| f64::from(*value) * f64::from(*value)).sum();
     // Near the Nyquist frequency, the filters attenuate the noise differently.
-    figure(&format!("{name}: difference from libsoxr"), 10.0 * (difference / power).log10(), "dB", None);
+    print_figure(
+        &format!("{name}: difference from libsoxr"),
+        10.0 * (difference / power).log10(),
+        "dB",
+        None,
+    );
     Ok(())
 }
 
@@ -162,7 +167,7 @@ fn loudness(rate_hz: u32, runs: u32) -> anyhow::Result<()> {
     }
     let [our_secs, their_secs] = medians([our_secs, their_secs]);
     let name = format!("loudness and true peak at {rate_hz} Hz");
-    figure(&format!("{name}: times real time"), f64::from(SIGNAL_SECS) / our_secs, "x", None);
-    figure(&format!("{name}: to libebur128"), their_secs / our_secs, "x", Some(Goal::AtLeast(1.0)));
+    print_figure(&format!("{name}: times real time"), f64::from(SIGNAL_SECS) / our_secs, "x", None);
+    print_figure(&format!("{name}: to libebur128"), their_secs / our_secs, "x", Some(Goal::AtLeast(1.0)));
     Ok(())
 }

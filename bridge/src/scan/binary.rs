@@ -27,7 +27,7 @@ fn library_folders() -> Vec<(String, &'static str)> {
 
 /// Returns the path of the library to load for a module. A module that is a file is the library
 /// itself; a bundle has a library for each kind of machine.
-pub(super) fn of_module(module: &Path) -> Result<PathBuf, FailureReason> {
+pub(super) fn library_path(module: &Path) -> Result<PathBuf, FailureReason> {
     let contents = module.join("Contents");
     if !module.is_dir() {
         return Ok(module.to_owned());
@@ -74,7 +74,7 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
             fs::write(path, "").expect("writes");
         }
-        let found = of_module(&folder.path().join("Foo.vst3"));
+        let found = library_path(&folder.path().join("Foo.vst3"));
         match expected {
             Ok(file) => assert_eq!(found, Ok(folder.path().join(file.replace("HERE", &library_folder)))),
             Err(reason) => assert!(found.as_ref().is_err_and(|error| error.contains(reason)), "{found:?}"),

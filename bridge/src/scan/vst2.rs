@@ -77,7 +77,7 @@ pub(super) fn scan(
     module: &Path,
     list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
 ) -> anyhow::Result<Result<(), FailureReason>> {
-    let loaded = binary::of_module(module).and_then(|path| Library::load(&path)).and_then(|library| {
+    let loaded = binary::library_path(module).and_then(|path| Library::load(&path)).and_then(|library| {
         let main = main_of(&library)?;
         Ok((main, Instance::create(main)?))
     });

@@ -30,7 +30,7 @@ pub(super) fn scan(
     module: &Path,
     list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
 ) -> anyhow::Result<Result<(), FailureReason>> {
-    let factory = match binary::of_module(module).and_then(|path| factory(&path)) {
+    let factory = match binary::library_path(module).and_then(|path| factory(&path)) {
         Ok(factory) => factory,
         Err(reason) => return Ok(Err(reason)),
     };

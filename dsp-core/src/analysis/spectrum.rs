@@ -44,13 +44,13 @@ pub(super) struct LongTermSpectrum {
     /// Power of each bin in the current window, as the mean of the channels.
     power: Vec<f64>,
     /// Power of each bin, summed over all windows.
-    total: Vec<f64>,
+    total_power: Vec<f64>,
     /// Centroid of the windows that lie inside the signal.
-    inside: Centroid,
+    inside_centroid: Centroid,
     /// Centroid of the windows that reach into the silence before or after the signal.
-    ends: Centroid,
+    edge_centroid: Centroid,
     windows: u64,
-    ending: bool,
+    is_ending: bool,
     /// Buffers of the FFT: the first channel is the real part, the second channel the imaginary
     /// part.
     re: Vec<f32>,
@@ -73,11 +73,11 @@ impl LongTermSpectrum {
             pending_samples: alloc::vec![lead_in; channels],
             frames: 0,
             power: alloc::vec![0.0; length / 2 + 1],
-            total: alloc::vec![0.0; length / 2 + 1],
-            inside: Centroid::default(),
-            ends: Centroid::default(),
+            total_power: alloc::vec![0.0; length / 2 + 1],
+            inside_centroid: Centroid::default(),
+            edge_centroid: Centroid::default(),
             windows: 0,
-            ending: false,
+            is_ending: false,
             re: alloc::vec![0.0; length],
             im: alloc::vec![0.0; length],
             fft,
@@ -106,7 +106,7 @@ impl LongTermSpectrum {
     /// Ends the signal with silence and transforms the last windows.
     pub(super) fn end(&mut self, process_window: &mut dyn FnMut(&[f64])) {
         let hop = self.window.len() / OVERLAP;
-        self.ending = true;
+        self.is_ending = true;
         for _ in 0..OVERLAP {
             self.pending_samples.iter_mut().for_each(|pending| pending.resize(pending.len() + hop, 0.0));
             self.transform(process_window);
@@ -136,11 +136,11 @@ impl LongTermSpectrum {
                 let summed_power = 0.5 * (power_of(bin) + power_of((length - bin) % length));
                 *power = summed_power / self.channels as f64;
             }
-            for (total, power) in self.total.iter_mut().zip(&self.power) {
+            for (total, power) in self.total_power.iter_mut().zip(&self.power) {
                 *total += power;
             }
-            let inside = self.windows >= OVERLAP as u64 - 1 && !self.ending;
-            let centroid = if inside { &mut self.inside } else { &mut self.ends };
+            let inside = self.windows >= OVERLAP as u64 - 1 && !self.is_ending;
+            let centroid = if inside { &mut self.inside_centroid } else { &mut self.edge_centroid };
             centroid.add(&self.power);
             self.windows += 1;
             process_window(&self.power);
@@ -151,7 +151,7 @@ impl LongTermSpectrum {
     /// the ends of the signal count only if there are no others, because a cut-off sound spreads
     /// over the whole spectrum.
     pub(super) fn centroid_hz(&self) -> Option<f64> {
-        let bins = self.inside.bin().or_else(|| self.ends.bin());
+        let bins = self.inside_centroid.bin().or_else(|| self.edge_centroid.bin());
         bins.map(|bin| bin * self.bin_hz())
     }
 
@@ -167,8 +167,8 @@ impl LongTermSpectrum {
             if high_hz > f64::from(self.sample_rate_hz) / 2.0 {
                 break;
             }
-            let bins = BandBins::new(band, bin_hz, self.total.len());
-            let power = bins.power(|bins| self.total[bins].iter().sum());
+            let bins = BandBins::new(band, bin_hz, self.total_power.len());
+            let power = bins.power(|bins| self.total_power[bins].iter().sum());
             bands.push(ThirdOctave {
                 center_hz: band.center_hz(),
                 level_db: 10.0 * libm::log10(power * scale),
@@ -182,7 +182,7 @@ impl LongTermSpectrum {
 #[derive(Debug, Clone, Copy, Default)]
 struct Centroid {
     amplitudes: f64,
-    weighted: f64,
+    weighted_bins: f64,
 }
 
 impl Centroid {
@@ -190,12 +190,12 @@ impl Centroid {
         for (bin, power) in power.iter().enumerate() {
             let amplitude = libm::sqrt(*power);
             self.amplitudes += amplitude;
-            self.weighted += amplitude * bin as f64;
+            self.weighted_bins += amplitude * bin as f64;
         }
     }
 
     fn bin(self) -> Option<f64> {
-        (self.amplitudes > 0.0).then(|| self.weighted / self.amplitudes)
+        (self.amplitudes > 0.0).then(|| self.weighted_bins / self.amplitudes)
     }
 }
 
@@ -262,8 +262,9 @@ mod tests {
             let spectrum = spectrum(48_000, 2, &noise);
             let samples: f64 =
                 noise.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>() / 2.0;
-            let (first, last) = (spectrum.total[0], spectrum.total[spectrum.total.len() - 1]);
-            let bins = 2.0 * spectrum.total.iter().sum::<f64>() - first - last;
+            let (first, last) =
+                (spectrum.total_power[0], spectrum.total_power[spectrum.total_power.len() - 1]);
+            let bins = 2.0 * spectrum.total_power.iter().sum::<f64>() - first - last;
             let ratio = bins / (spectrum.window.len() as f64 * WINDOW_POWER) / samples;
             assert!((ratio - 1.0).abs() < 1e-4, "{frames} frames: ratio of powers {ratio}");
             if frames > 100_000 {

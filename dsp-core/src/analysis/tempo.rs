@@ -76,7 +76,7 @@ pub struct Tempo {
 /// Computes the strength of onsets while a recording is added.
 pub(super) struct OnsetCurve {
     values_per_sec: f64,
-    hop: usize,
+    hop_frames: usize,
     fft: Fft,
     window: Vec<f32>,
     /// Last samples, until they fill a window.
@@ -104,7 +104,7 @@ impl OnsetCurve {
         let weight = |n: usize| (scale * (0.5 - 0.5 * libm::cos(step_radians * n as f64))) as f32;
         Self {
             values_per_sec: f64::from(sample_rate_hz) / hop as f64,
-            hop,
+            hop_frames: hop,
             window: (0..length).map(weight).collect(),
             pending_samples: Vec::new(),
             edges: edges(length / 2 + 1),
@@ -118,7 +118,7 @@ impl OnsetCurve {
 
     /// Adds the next samples of a mono signal.
     pub(super) fn add(&mut self, samples: &[f32]) {
-        for chunk in samples.chunks(self.hop) {
+        for chunk in samples.chunks(self.hop_frames) {
             if self.curve.len() >= VALUES_MAX {
                 return;
             }
@@ -130,7 +130,7 @@ impl OnsetCurve {
                     *value = sample * weight;
                 }
                 self.im.fill(0.0);
-                self.pending_samples.drain(..self.hop);
+                self.pending_samples.drain(..self.hop_frames);
                 self.fft.forward(&mut self.re, &mut self.im);
                 self.add_value();
             }

@@ -69,9 +69,9 @@ fn clicks(rate_hz: u32, bpm: f64, secs: f64) -> Vec<f32> {
     let beat_frames = 60.0 * f64::from(rate_hz) / bpm;
     (0..(secs * f64::from(rate_hz)) as usize)
         .map(|frame| {
-            let since = libm::fmod(frame as f64, beat_frames) / f64::from(rate_hz);
-            let tone = libm::sin(core::f64::consts::TAU * 1_500.0 * since);
-            if since < 0.002 { 0.5 * tone as f32 } else { 0.0 }
+            let since_secs = libm::fmod(frame as f64, beat_frames) / f64::from(rate_hz);
+            let tone = libm::sin(core::f64::consts::TAU * 1_500.0 * since_secs);
+            if since_secs < 0.002 { 0.5 * tone as f32 } else { 0.0 }
         })
         .collect()
 }

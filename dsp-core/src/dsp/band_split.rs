@@ -159,9 +159,9 @@ impl StateStep {
     ///
     /// The state `s1` increases by `2 g high`, and `s2` by `2 g middle / k`.
     fn new(g: f64) -> Self {
-        let damping = SQRT_2 + g;
-        let input_to_high = 1.0 / (1.0 + g * damping);
-        let states_to_high = [-damping * input_to_high, -input_to_high];
+        let damping_plus_g = SQRT_2 + g;
+        let input_to_high = 1.0 / (1.0 + g * damping_plus_g);
+        let states_to_high = [-damping_plus_g * input_to_high, -input_to_high];
         let double_g = 2.0 * g;
         Self {
             tangent: g,

@@ -27,7 +27,7 @@ pub(crate) struct ControlClock {
 
 /// The work that is due before the next frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Due {
+pub(crate) enum ControlWork {
     /// No work.
     Nothing,
     /// The processor advances to the next control point.
@@ -50,13 +50,13 @@ impl ControlClock {
 
     /// Returns the work that is due before the next frame. The processor calls this once at the
     /// start of each processing call.
-    pub(crate) fn due(&mut self) -> Due {
+    pub(crate) fn due(&mut self) -> ControlWork {
         if core::mem::take(&mut self.was_reset) {
-            Due::Start
+            ControlWork::Start
         } else if self.offset() == 0 {
-            Due::Step
+            ControlWork::Step
         } else {
-            Due::Nothing
+            ControlWork::Nothing
         }
     }
 
@@ -110,7 +110,7 @@ impl ControlRamp {
 
     /// Returns the value of [`Self::value_at`], computed in single precision.
     #[inline(always)]
-    pub(crate) fn gain_at(&self, offset: usize) -> f32 {
+    pub(crate) fn value_f32_at(&self, offset: usize) -> f32 {
         self.from as f32 + self.step as f32 * offset as u16 as f32
     }
 
@@ -124,7 +124,7 @@ impl ControlRamp {
     #[inline(always)]
     pub(crate) fn fill(&self, offset: usize, values: &mut [f32]) {
         for (frame, value) in values.iter_mut().enumerate() {
-            *value = self.gain_at(offset + frame);
+            *value = self.value_f32_at(offset + frame);
         }
     }
 }
@@ -168,10 +168,10 @@ mod tests {
     fn a_clock_starts_once_and_steps_at_every_control_point() {
         let mut clock = ControlClock::new();
         clock.reset(70);
-        assert_eq!((clock.due(), clock.control_point(), clock.offset()), (Due::Start, 64, 6));
+        assert_eq!((clock.due(), clock.control_point(), clock.offset()), (ControlWork::Start, 64, 6));
         clock.advance(10);
-        assert_eq!(clock.due(), Due::Nothing);
+        assert_eq!(clock.due(), ControlWork::Nothing);
         clock.advance(16);
-        assert_eq!((clock.due(), clock.frame()), (Due::Step, 96));
+        assert_eq!((clock.due(), clock.frame()), (ControlWork::Step, 96));
     }
 }

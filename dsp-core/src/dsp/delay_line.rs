@@ -288,14 +288,14 @@ mod tests {
 
     /// Returns the output for the input 1, 2, 3 and so on. `changes` has pairs of a frame and the
     /// delay that is set before this frame.
-    fn outputs(first_frames: usize, changes: &[(usize, usize)], call_frames: usize) -> Vec<f32> {
+    fn outputs(first_frames: usize, changes: &[(usize, usize)], method: usize) -> Vec<f32> {
         let mut delay = DelayLine::new(first_frames);
         let mut values: Vec<f32> = (1..=60).map(|value| value as f32).collect();
         for (frame, value) in values.iter_mut().enumerate() {
             if let Some((_, frames)) = changes.iter().find(|(change_frame, _)| *change_frame == frame) {
                 delay.set_frames(*frames, 4);
             }
-            if call_frames == 1 {
+            if method == 1 {
                 delay.process(core::slice::from_mut(value));
             } else {
                 let (mut sum, input) = ([0.0], [*value]);

@@ -89,7 +89,7 @@ impl Fft {
     }
 
     #[inline(always)]
-    fn forward_here(&mut self, re: &mut [f32], im: &mut [f32]) {
+    fn forward_inline(&mut self, re: &mut [f32], im: &mut [f32]) {
         let Self { size, passes, scratch: [scratch_re, scratch_im] } = self;
         let mut from: Parts<'_> = (&mut re[..*size], &mut im[..*size]);
         let mut to: Parts<'_> = (scratch_re, scratch_im);
@@ -105,8 +105,8 @@ impl Fft {
         }
         // After an odd number of passes, `to` is the caller's buffer.
         match (stride < *size, is_swapped) {
-            (true, true) => pass_of_two(&from, &mut to),
-            (true, false) => pass_of_two_in_place(&mut from),
+            (true, true) => radix_2_pass(&from, &mut to),
+            (true, false) => radix_2_pass_in_place(&mut from),
             (false, true) => {
                 to.0.copy_from_slice(from.0);
                 to.1.copy_from_slice(from.1);
@@ -124,7 +124,7 @@ impl Fft {
 
 on_best_instructions! {
     /// See [`Fft::forward`].
-    fn forward(fft: &mut Fft, re: &mut [f32], im: &mut [f32]) = Fft::forward_here;
+    fn forward(fft: &mut Fft, re: &mut [f32], im: &mut [f32]) = Fft::forward_inline;
 }
 
 #[inline(always)]
@@ -148,7 +148,7 @@ fn times((a_re, a_im): Complex, (b_re, b_im): Complex) -> Complex {
 /// Computes four transforms of four values (radix-4 butterflies) and multiplies the results by the
 /// factors.
 #[inline(always)]
-fn four_branches([a, b, c, d]: [Complex; 4], [w1, w2, w3]: [Complex; 3]) -> [Complex; 4] {
+fn butterflies([a, b, c, d]: [Complex; 4], [w1, w2, w3]: [Complex; 3]) -> [Complex; 4] {
     let (sum_ac, difference_ac) = ((a.0 + c.0, a.1 + c.1), (a.0 - c.0, a.1 - c.1));
     let (sum_bd, difference_bd) = ((b.0 + d.0, b.1 + d.1), (b.0 - d.0, b.1 - d.1));
     [
@@ -168,7 +168,7 @@ fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Fa
     for index in (0..quarter).step_by(4) {
         let input = |part: usize| (load(re, index + part * quarter), load(im, index + part * quarter));
         let factors = factors.load(index);
-        let [a, b, c, d] = four_branches([input(0), input(1), input(2), input(3)], factors);
+        let [a, b, c, d] = butterflies([input(0), input(1), input(2), input(3)], factors);
         let output_re = transpose([a.0, b.0, c.0, d.0]);
         let output_im = transpose([a.1, b.1, c.1, d.1]);
         for part in 0..4 {
@@ -192,7 +192,7 @@ fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, fac
         let (a, b, c, d) = (input(0), input(1), input(2), input(3));
         for index in (0..stride).step_by(4) {
             let four = |(re, im): (&[f32], &[f32])| (load(re, index), load(im, index));
-            let output = four_branches([four(a), four(b), four(c), four(d)], factors);
+            let output = butterflies([four(a), four(b), four(c), four(d)], factors);
             for (part, (re, im)) in output.into_iter().enumerate() {
                 store(to_re, part * stride + index, re);
                 store(to_im, part * stride + index, im);
@@ -203,7 +203,7 @@ fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, fac
 
 /// Computes the final pass of radix 2, which a size that is not a power of four needs.
 #[inline(always)]
-fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
+fn radix_2_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
     let half = re.len() / 2;
     for (from, to) in [(re, to_re), (im, to_im)] {
         let ((a, b), (sum, difference)) = (from.split_at(half), to.split_at_mut(half));
@@ -213,9 +213,9 @@ fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
     }
 }
 
-/// Like [`pass_of_two`], but in place.
+/// Like [`radix_2_pass`], but in place.
 #[inline(always)]
-fn pass_of_two_in_place((re, im): &mut Parts<'_>) {
+fn radix_2_pass_in_place((re, im): &mut Parts<'_>) {
     let half = re.len() / 2;
     for values in [re, im] {
         let (first, second) = values.split_at_mut(half);

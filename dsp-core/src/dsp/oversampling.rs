@@ -86,13 +86,13 @@ impl History {
     }
 }
 
-struct Up {
+struct Upsampler {
     taps: Vec<f32>,
     half_length: usize,
     history: History,
 }
 
-impl Up {
+impl Upsampler {
     fn new(half_length: usize, frames: usize) -> Self {
         // The inserted zeros halve the level. A gain of 1 instead of 0.5 compensates that.
         Self { taps: half_band(half_length, 1.0), half_length, history: History::new(half_length, frames) }
@@ -121,14 +121,14 @@ impl Up {
     }
 }
 
-struct Down {
+struct Downsampler {
     taps: Vec<f32>,
     half_length: usize,
     evens: History,
     odds: History,
 }
 
-impl Down {
+impl Downsampler {
     fn new(half_length: usize, frames: usize) -> Self {
         Self {
             taps: half_band(half_length, 0.5),
@@ -166,8 +166,8 @@ impl Down {
 
 /// The three stages of upsampling and the three stages of downsampling.
 pub(crate) struct Oversampler {
-    up: [Up; 3],
-    down: [Down; 3],
+    up: [Upsampler; 3],
+    down: [Downsampler; 3],
     buffers: Buffers,
 }
 
@@ -175,8 +175,8 @@ impl Oversampler {
     pub(crate) fn new() -> Self {
         let frames = |step: usize| CONTROL_FRAMES << step;
         Self {
-            up: core::array::from_fn(|step| Up::new(HALF_LENGTHS_FRAMES[step], frames(step))),
-            down: core::array::from_fn(|step| Down::new(HALF_LENGTHS_FRAMES[step], frames(step))),
+            up: core::array::from_fn(|step| Upsampler::new(HALF_LENGTHS_FRAMES[step], frames(step))),
+            down: core::array::from_fn(|step| Downsampler::new(HALF_LENGTHS_FRAMES[step], frames(step))),
             buffers: Buffers {
                 twice: [0.0; 4 * CONTROL_FRAMES],
                 four_times: [0.0; 8 * CONTROL_FRAMES],

@@ -44,7 +44,7 @@ const MAX_VERTEX_RATIO: f32 = 1.13;
 /// opposite neighbours, and the odd part filters their differences. The interpolator for half a
 /// frame also filters the sums. Groups whose neighbours are too quiet to reach the ceiling are
 /// skipped.
-pub(crate) struct TruePeak {
+pub(crate) struct TruePeakDetector {
     /// Taps by their distance from the interpolated value.
     taps: [Taps; LATENCY_FRAMES],
     /// Upper limit of the contribution of frames with a magnitude of 1 to a peak, by group.
@@ -64,7 +64,7 @@ struct Taps {
     odd: f32x4,
 }
 
-impl TruePeak {
+impl TruePeakDetector {
     pub(crate) fn new() -> Self {
         let distances: [f64; LATENCY_FRAMES] = core::array::from_fn(|frame| frame as f64);
         let halves = distances.map(|distance| kaiser_sinc(distance + 0.5));
@@ -95,7 +95,7 @@ impl TruePeak {
     /// Returns a gain of at most 1 for each frame. The gain keeps the peaks between two earlier
     /// frames below the ceiling: those `LATENCY_FRAMES` and `LATENCY_FRAMES - 1` frames before that
     /// frame.
-    pub(crate) fn needed_gains(&mut self, audio: [&[f32]; 2], ceilings: &ControlBlock) -> ControlBlock {
+    pub(crate) fn compute_gains(&mut self, audio: [&[f32]; 2], ceilings: &ControlBlock) -> ControlBlock {
         let frames = audio[0].len();
         for (values, audio) in self.values.iter_mut().zip(audio) {
             values[TAPS..][..frames].copy_from_slice(audio);
@@ -145,7 +145,7 @@ impl TruePeak {
     /// are only computed where a peak could exceed `least`.
     fn peaks(&mut self, start: usize, frames: usize, least: f32x4) -> f32x4 {
         let mut peaks = f32x4::ZERO;
-        let between = self.between(start);
+        let between = self.interpolate(start);
         let channels = self.values.iter().zip(&mut self.last_quarters).zip(between);
         for ((values, last_quarter), [quarter, half, three_quarters]) in channels {
             let (whole, next) =
@@ -174,7 +174,7 @@ impl TruePeak {
     ///
     /// The function is not inlined, because the sums would then not stay in registers.
     #[inline(never)]
-    fn between(&self, start: usize) -> [[f32x4; 3]; 2] {
+    fn interpolate(&self, start: usize) -> [[f32x4; 3]; 2] {
         // The neighbours of the first interpolated value of each channel.
         let [left, right] = self.values.each_ref().map(|values| &values[start + 1..][..TAPS + LANES - 1]);
         let (mut half, mut even, mut odd) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2], [f32x4::ZERO; 2]);
@@ -199,7 +199,7 @@ fn four(values: &[f32], index: usize) -> f32x4 {
 }
 
 /// Returns the interpolated value three quarters of a frame after the middle of `values`, with the
-/// same rounding as in [`TruePeak::between`].
+/// same rounding as in [`TruePeakDetector::between`].
 fn three_quarters_past(taps: &[Taps; LATENCY_FRAMES], values: &[f32]) -> f32 {
     let (mut even, mut odd) = (0.0, 0.0);
     for (distance, taps) in taps.iter().enumerate() {

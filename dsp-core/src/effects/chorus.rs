@@ -1,11 +1,11 @@
 //! Chorus: copies of the input with modulated delays (J. Dattorro, "Effect Design, Part 2", JAES
 //! 45-10, 1997).
 
-use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, ControlWork, ramp_all, reset_all};
 use wide::f32x4;
 
-use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group};
-use super::lfo::{Lfo, Speed};
+use super::effect::{CurveIntegral, Effect, EffectConfig, EffectKind, Group};
+use super::lfo::{Lfo, LfoRate};
 use super::memory::inline_bytes;
 use super::parameter::Unit;
 use super::params::{ParameterEnum, choices, parameters};
@@ -151,8 +151,8 @@ impl Chorus {
         }
     }
 
-    fn speed(&self) -> Speed {
-        Speed::Hertz(self.settings.get(ChorusParam::RateHz))
+    fn speed(&self) -> LfoRate {
+        LfoRate::Hertz(self.settings.get(ChorusParam::RateHz))
     }
 
     fn targets(&self) -> [f64; RAMPS] {
@@ -213,12 +213,12 @@ impl Chorus {
     /// Does the work of [`ControlClock::due`] before the next frame.
     fn control(&mut self) {
         match self.clock.due() {
-            Due::Start => {
+            ControlWork::Start => {
                 self.start();
                 self.step();
             }
-            Due::Step => self.step(),
-            Due::Nothing => {}
+            ControlWork::Step => self.step(),
+            ControlWork::Nothing => {}
         }
     }
 }
@@ -257,7 +257,7 @@ impl Effect for Chorus {
         ChorusParam::from_index(parameter) == Some(ChorusParam::RateHz)
     }
 
-    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveIntegral>) {
         if self.integrates(parameter) {
             self.lfo.set_integral(integral);
         }
@@ -276,7 +276,7 @@ impl Effect for Chorus {
         }
         let [left_line, right_line] = &mut self.lines;
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
-            let gain_of = |ramp: usize| self.ramps[ramp].gain_at(offset + frame);
+            let gain_of = |ramp: usize| self.ramps[ramp].value_f32_at(offset + frame);
             let (mut wet, mut feedback) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2]);
             for (voice, taps) in self.taps.iter().enumerate().take(self.active_voices) {
                 let voices = [left_line.read(taps, frame), right_line.read(taps, frame)];

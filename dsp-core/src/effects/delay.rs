@@ -13,7 +13,7 @@ use super::parameter::Unit;
 use super::params::{ParameterEnum, choices, parameters};
 use super::simd_dispatch::with_simd_dispatch;
 use super::smoothed_parameters::SmoothedParameters;
-use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, ControlWork, ramp_all, reset_all};
 use crate::dsp::cut_filters::CutFilters;
 use crate::dsp::denormals::flush_denormal;
 use crate::dsp::equal_power::equal_power;
@@ -277,12 +277,12 @@ impl Effect for Delay {
     #[inline(always)]
     fn process(&mut self, [mut left, mut right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         match self.clock.due() {
-            Due::Start => {
+            ControlWork::Start => {
                 self.start();
                 self.step();
             }
-            Due::Step => self.step(),
-            Due::Nothing => {}
+            ControlWork::Step => self.step(),
+            ControlWork::Nothing => {}
         }
         while !left.is_empty() {
             let shortest = self.taps.current().iter().chain(self.taps.next()).min();

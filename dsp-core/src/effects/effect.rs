@@ -6,10 +6,10 @@ use alloc::boxed::Box;
 use super::parameter::Parameter;
 
 /// Highest magnitude of an effect's input: 120 dB above full scale.
-pub const LOUDEST: f32 = 1e6;
+pub const MAX_INPUT_MAGNITUDE: f32 = 1e6;
 
 /// Lowest magnitude of an effect's input other than 0: 400 dB below full scale.
-pub const FAINTEST: f32 = 1e-20;
+pub const MIN_INPUT_MAGNITUDE: f32 = 1e-20;
 
 /// A category of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub struct MusicalTime {
 
 /// The integral of an automated parameter over time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CurveSum {
+pub struct CurveIntegral {
     /// Frame of the control point at which the first integral ends.
     pub frame: u64,
     /// Integrals of the parameter from the session's first frame to [`Self::frame`] and to the next
@@ -98,7 +98,7 @@ pub struct CurveSum {
 ///
 /// The output does not depend on the number of frames per call. No method locks or panics, and only
 /// [`Self::set_impulse`] allocates. The caller limits the input: each sample is 0 or has a
-/// magnitude from [`FAINTEST`] to [`LOUDEST`]. Output and state are finite, and decaying signals
+/// magnitude from [`MIN_INPUT_MAGNITUDE`] to [`MAX_INPUT_MAGNITUDE`]. Output and state are finite, and decaying signals
 /// end in exact zeros before they become denormal.
 pub trait Effect: Send {
     /// Clears all audio state, ends all ramps and moves to `frame` of the session's clock.
@@ -125,7 +125,7 @@ pub trait Effect: Send {
     /// plays, the caller sets it at each control point. Before a reset and after a change of
     /// automation, the caller sets the integral of the last control point at or before the current
     /// frame.
-    fn set_integral(&mut self, _parameter: usize, _integral: Option<CurveSum>) {}
+    fn set_integral(&mut self, _parameter: usize, _integral: Option<CurveIntegral>) {}
 
     /// Replaces the impulse response of a convolution; see [`EffectConfig::impulse`]. Unlike all
     /// other methods, this one allocates memory, and the output may click.

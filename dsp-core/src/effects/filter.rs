@@ -8,8 +8,8 @@
 
 use wide::{CmpLe, f64x2};
 
-use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group};
-use super::lfo::{Lfo, Speed};
+use super::effect::{CurveIntegral, Effect, EffectConfig, EffectKind, Group};
+use super::lfo::{Lfo, LfoRate};
 use super::memory::inline_bytes;
 use super::parameter::Unit;
 use super::params::{ChoiceEnum, ParameterEnum, choices, parameters};
@@ -118,7 +118,7 @@ fn tunings(filter_type: FilterType, slope: Slope) -> [[f64; 3]; 2] {
 
 struct Filter {
     sample_rate_hz: f64,
-    clock: u64,
+    next_frame: u64,
     filter_type: FilterType,
     slope: Slope,
     /// Proportion of each filter type, for crossfades.
@@ -146,7 +146,7 @@ impl Filter {
         let zero = SmoothedValue::new(0.0);
         let mut filter = Self {
             sample_rate_hz,
-            clock: 0,
+            next_frame: 0,
             filter_type: FilterType::LowPass,
             slope: Slope::Db12,
             types: [zero; FilterType::NAMES.len()],
@@ -197,8 +197,8 @@ impl Filter {
         self.types.iter_mut().chain(tunings).chain(parameters)
     }
 
-    fn speed(&self) -> Speed {
-        Speed::Hertz(self.lfo_rate_hz.value())
+    fn speed(&self) -> LfoRate {
+        LfoRate::Hertz(self.lfo_rate_hz.value())
     }
 
     /// Returns the responses of the sections at the oscillator's control point.
@@ -231,8 +231,8 @@ impl Filter {
     /// Advances by `frames` frames. Returns the offset of the first of them from the last control
     /// point.
     fn advance(&mut self, frames: usize) -> usize {
-        let offset = (self.clock % CONTROL_FRAMES as u64) as usize;
-        self.clock += frames as u64;
+        let offset = (self.next_frame % CONTROL_FRAMES as u64) as usize;
+        self.next_frame += frames as u64;
         if offset == 0 {
             self.control();
         }
@@ -260,7 +260,7 @@ impl Filter {
 
 impl Effect for Filter {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         self.smoothed_values().for_each(SmoothedValue::finish);
         [&mut self.drive.amount, &mut self.drive.level, &mut self.mix]
             .into_iter()
@@ -308,7 +308,7 @@ impl Effect for Filter {
         FilterParam::from_index(parameter) == Some(FilterParam::LfoRateHz)
     }
 
-    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveIntegral>) {
         if self.integrates(parameter) {
             self.lfo.set_integral(integral);
         }

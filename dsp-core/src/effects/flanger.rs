@@ -1,13 +1,13 @@
 //! Flanger: a comb filter with a modulated delay.
 
-use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group};
-use super::lfo::{Lfo, Speed};
+use super::effect::{CurveIntegral, Effect, EffectConfig, EffectKind, Group};
+use super::lfo::{Lfo, LfoRate};
 use super::memory::inline_bytes;
 use super::parameter::Unit;
 use super::params::{ParameterEnum, parameters};
 use super::simd_dispatch::with_simd_dispatch;
 use super::smoothed_parameters::SmoothedParameters;
-use crate::dsp::control::{ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::control::{ControlClock, ControlRamp, ControlWork, ramp_all, reset_all};
 use crate::dsp::denormals::flush_denormal;
 use crate::dsp::fractional_delay_line::{FractionalDelayLine, SHORTEST_FRAMES, Taps, sum};
 use crate::dsp::phase::{periods, sine};
@@ -89,8 +89,8 @@ impl Flanger {
         }
     }
 
-    fn speed(&self) -> Speed {
-        Speed::Hertz(self.settings.get(FlangerParam::RateHz))
+    fn speed(&self) -> LfoRate {
+        LfoRate::Hertz(self.settings.get(FlangerParam::RateHz))
     }
 
     fn targets(&self) -> [f64; 5] {
@@ -128,12 +128,12 @@ impl Flanger {
     /// Does the work of [`ControlClock::due`] before the next frame.
     fn control(&mut self) {
         match self.clock.due() {
-            Due::Start => {
+            ControlWork::Start => {
                 self.start();
                 self.step();
             }
-            Due::Step => self.step(),
-            Due::Nothing => {}
+            ControlWork::Step => self.step(),
+            ControlWork::Nothing => {}
         }
     }
 }
@@ -169,7 +169,7 @@ impl Effect for Flanger {
         FlangerParam::from_index(parameter) == Some(FlangerParam::RateHz)
     }
 
-    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveIntegral>) {
         if self.integrates(parameter) {
             self.lfo.set_integral(integral);
         }
@@ -188,7 +188,8 @@ impl Effect for Flanger {
         }
         let [left_line, right_line] = &mut self.lines;
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
-            let [_, _, dry, wet, feedback] = self.ramps.each_ref().map(|ramp| ramp.gain_at(offset + frame));
+            let [_, _, dry, wet, feedback] =
+                self.ramps.each_ref().map(|ramp| ramp.value_f32_at(offset + frame));
             let delayed =
                 [sum(left_line.read(&self.taps[0], frame)), sum(right_line.read(&self.taps[1], frame))];
             left_line.write(flush_denormal(*left + delayed[0] * feedback));

@@ -59,7 +59,7 @@ parameters! {
 const NO_REDUCTION_DB: f64 = 1e-9;
 
 struct Gate {
-    clock: u64,
+    next_frame: u64,
     frames_per_ms: f64,
     input: DetectorInput,
     threshold_db: SmoothedValue,
@@ -82,7 +82,7 @@ impl Gate {
     fn new(config: &EffectConfig<'_>) -> Self {
         let rate_hz = config.sample_rate_hz;
         let mut gate = Self {
-            clock: 0,
+            next_frame: 0,
             frames_per_ms: f64::from(rate_hz) / 1_000.0,
             input: DetectorInput::new(HIGH_PASS_OFF_HZ, rate_hz),
             threshold_db: SmoothedValue::new(GateParam::ThresholdDb.default_value()),
@@ -157,7 +157,7 @@ impl Gate {
 impl Effect for Gate {
     /// Clears the state. Afterwards the gate is closed, which is its state after a long silence.
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         self.input.reset();
         self.threshold_db.finish();
         self.ratio.finish();
@@ -190,10 +190,10 @@ impl Effect for Gate {
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
         let frames = left.len();
-        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+        if self.next_frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.refresh();
         }
-        self.clock += frames as u64;
+        self.next_frame += frames as u64;
 
         let mut buffer: Option<[ControlBlock; 2]> = None;
         let input = self.input.read([&*left, &*right], sidechain, &mut buffer);

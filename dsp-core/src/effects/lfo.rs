@@ -1,12 +1,12 @@
 //! A low-frequency oscillator that is synchronised to the session.
 
-use super::effect::{CurveSum, MusicalTime};
+use super::effect::{CurveIntegral, MusicalTime};
 use crate::dsp::control::CONTROL_FRAMES;
 use crate::dsp::phase::{Phase, fraction_of_period, periods};
 
 /// The frequency of an oscillator.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Speed {
+pub(crate) enum LfoRate {
     /// Periods per second. A period starts at the session's first frame.
     Hertz(f64),
     /// Quarter notes per period. A period starts at the session's first beat.
@@ -26,7 +26,7 @@ pub(crate) enum Speed {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
     sample_rate_hz: f64,
-    speed: Speed,
+    speed: LfoRate,
     time: MusicalTime,
     /// Frame of the session's clock at which `time` is the musical time.
     time_frame: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Lfo {
     /// Nominal phase at frame 0 of the session's clock, at the current speed.
     phase_at_frame_zero: Phase,
     /// Integral of the speed, if the speed in hertz is automated.
-    integrated: Option<IntegratedPhase>,
+    integrated_phase: Option<IntegratedPhase>,
 }
 
 /// Nominal phases at a control point and at the next one, from the integral of an automated speed.
@@ -45,13 +45,13 @@ pub(crate) struct Lfo {
 struct IntegratedPhase {
     control_point: u64,
     phase_here: Phase,
-    next: Phase,
+    next_phase: Phase,
 }
 
 impl IntegratedPhase {
-    fn new(integral: CurveSum) -> Self {
+    fn new(integral: CurveIntegral) -> Self {
         let [phase_here, next] = integral.value_secs.map(periods);
-        Self { control_point: integral.frame, phase_here, next }
+        Self { control_point: integral.frame, phase_here, next_phase: next }
     }
 
     /// Returns the nominal phase at any control point. The speed is assumed constant before
@@ -61,7 +61,8 @@ impl IntegratedPhase {
         if frames.cast_signed() <= 0 {
             self.phase_here.wrapping_add(phase_per_frame.wrapping_mul(frames))
         } else {
-            self.next.wrapping_add(phase_per_frame.wrapping_mul(frames.wrapping_sub(CONTROL_FRAMES as u64)))
+            self.next_phase
+                .wrapping_add(phase_per_frame.wrapping_mul(frames.wrapping_sub(CONTROL_FRAMES as u64)))
         }
     }
 }
@@ -71,21 +72,21 @@ impl Lfo {
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         Self {
             sample_rate_hz: f64::from(sample_rate_hz),
-            speed: Speed::Hertz(0.0),
+            speed: LfoRate::Hertz(0.0),
             time: MusicalTime { bpm: 120.0, beat: 0.0 },
             time_frame: 0,
             control_point: 0,
             phase: 0,
             phase_per_frame: 0,
             phase_at_frame_zero: 0,
-            integrated: None,
+            integrated_phase: None,
         }
     }
 
     /// Sets the integral of the speed in hertz, or `None` if the speed is not automated. The caller
     /// calls this at each control point before [`Self::step`].
-    pub(crate) fn set_integral(&mut self, integral: Option<CurveSum>) {
-        self.integrated = integral.map(IntegratedPhase::new);
+    pub(crate) fn set_integral(&mut self, integral: Option<CurveIntegral>) {
+        self.integrated_phase = integral.map(IntegratedPhase::new);
     }
 
     /// Sets the musical time of a frame of the session's clock.
@@ -95,19 +96,19 @@ impl Lfo {
     }
 
     /// Moves to a control point and sets the nominal phase of that point.
-    pub(crate) fn start(&mut self, control_point: u64, speed: Speed) {
+    pub(crate) fn start(&mut self, control_point: u64, speed: LfoRate) {
         (self.control_point, self.speed) = (control_point, speed);
         self.update_origin();
         self.phase = self.nominal_phase();
     }
 
     /// Advances to the next control point.
-    pub(crate) fn step(&mut self, speed: Speed) {
+    pub(crate) fn step(&mut self, speed: LfoRate) {
         let deviation = self.phase.wrapping_sub(self.nominal_phase()).cast_signed();
         let is_speed_steady = speed == self.speed;
         let increment = self.advance_to(speed);
         let max_correction = (increment / 8).cast_signed();
-        let correction = if is_speed_steady || self.integrated.is_some() {
+        let correction = if is_speed_steady || self.integrated_phase.is_some() {
             deviation.clamp(-max_correction, max_correction)
         } else {
             0
@@ -116,16 +117,16 @@ impl Lfo {
     }
 
     /// Advances to the next control point, sets the speed there, and returns the phase increment.
-    fn advance_to(&mut self, speed: Speed) -> Phase {
+    fn advance_to(&mut self, speed: LfoRate) -> Phase {
         let (control_point, last_phase_per_frame) = (self.control_point, self.phase_per_frame);
         self.control_point = control_point.wrapping_add(CONTROL_FRAMES as u64);
         if speed != self.speed {
             self.speed = speed;
             self.update_origin();
         }
-        match (self.integrated, speed) {
-            (Some(integrated), Speed::Hertz(_)) if integrated.control_point == control_point => {
-                integrated.next.wrapping_sub(integrated.phase_here)
+        match (self.integrated_phase, speed) {
+            (Some(integrated), LfoRate::Hertz(_)) if integrated.control_point == control_point => {
+                integrated.next_phase.wrapping_sub(integrated.phase_here)
             }
             _ => last_phase_per_frame.wrapping_mul(CONTROL_FRAMES as u64),
         }
@@ -143,11 +144,11 @@ impl Lfo {
 
     fn update_origin(&mut self) {
         match self.speed {
-            Speed::Hertz(rate_hz) => {
+            LfoRate::Hertz(rate_hz) => {
                 self.phase_per_frame = periods(rate_hz / self.sample_rate_hz);
                 self.phase_at_frame_zero = 0;
             }
-            Speed::Beats(beats) => {
+            LfoRate::Beats(beats) => {
                 self.phase_per_frame = periods(self.time.bpm / (60.0 * beats * self.sample_rate_hz));
                 let phase_here = periods(self.time.beat / beats);
                 self.phase_at_frame_zero =
@@ -157,8 +158,8 @@ impl Lfo {
     }
 
     fn nominal_phase(&self) -> Phase {
-        match (&self.integrated, self.speed) {
-            (Some(integrated), Speed::Hertz(_)) => {
+        match (&self.integrated_phase, self.speed) {
+            (Some(integrated), LfoRate::Hertz(_)) => {
                 integrated.phase_at(self.control_point, self.phase_per_frame)
             }
             _ => self.phase_at_frame_zero.wrapping_add(self.phase_per_frame.wrapping_mul(self.control_point)),
@@ -174,12 +175,12 @@ mod tests {
     #[test]
     fn the_phase_does_not_depend_on_where_playback_starts() {
         let mut continuous = Lfo::new(48_000);
-        continuous.start(0, Speed::Hertz(0.37));
+        continuous.start(0, LfoRate::Hertz(0.37));
         for _ in 0..1_000 {
-            continuous.step(Speed::Hertz(0.37));
+            continuous.step(LfoRate::Hertz(0.37));
         }
         let mut restarted = Lfo::new(48_000);
-        restarted.start(32_000, Speed::Hertz(0.37));
+        restarted.start(32_000, LfoRate::Hertz(0.37));
         assert_eq!(continuous.phase(), restarted.phase());
         assert!((restarted.phase() as f64 / PERIOD - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
     }
@@ -188,16 +189,16 @@ mod tests {
     fn a_synchronised_phase_starts_at_the_first_beat_and_stays_continuous_through_a_change_of_tempo() {
         let mut lfo = Lfo::new(48_000);
         lfo.set_time(MusicalTime { bpm: 90.0, beat: 5.25 }, 12_345);
-        lfo.start(12_320, Speed::Beats(1.5));
+        lfo.start(12_320, LfoRate::Beats(1.5));
         let expected = |beat: f64| (beat / 1.5).fract() * PERIOD;
         let beat = 5.25 - 25.0 * 90.0 / 60.0 / 48_000.0;
         assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * PERIOD);
-        lfo.step(Speed::Beats(1.5));
-        lfo.step(Speed::Beats(1.5));
+        lfo.step(LfoRate::Beats(1.5));
+        lfo.step(LfoRate::Beats(1.5));
         // At frame 12,384 the tempo doubles.
         let beat = beat + 64.0 * 90.0 / 60.0 / 48_000.0;
         lfo.set_time(MusicalTime { bpm: 180.0, beat }, 12_384);
-        (0..100).for_each(|_| lfo.step(Speed::Beats(1.5)));
+        (0..100).for_each(|_| lfo.step(LfoRate::Beats(1.5)));
         let beat = beat + 3_200.0 * 180.0 / 60.0 / 48_000.0;
         assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * PERIOD);
     }
@@ -205,13 +206,16 @@ mod tests {
     /// Frame between two control points at which the speed steps from 1 Hz to 20 Hz.
     const STEP_FRAME: u64 = 24_001;
 
-    fn speed_at(control_point: u64) -> Speed {
-        Speed::Hertz(if control_point < STEP_FRAME { 1.0 } else { 20.0 })
+    fn speed_at(control_point: u64) -> LfoRate {
+        LfoRate::Hertz(if control_point < STEP_FRAME { 1.0 } else { 20.0 })
     }
 
-    fn speed_integral_at(control_point: u64) -> Option<CurveSum> {
+    fn speed_integral_at(control_point: u64) -> Option<CurveIntegral> {
         let secs = |frame: u64| (frame as f64 + 19.0 * frame.saturating_sub(STEP_FRAME) as f64) / 48_000.0;
-        Some(CurveSum { frame: control_point, value_secs: [control_point, control_point + 32].map(secs) })
+        Some(CurveIntegral {
+            frame: control_point,
+            value_secs: [control_point, control_point + 32].map(secs),
+        })
     }
 
     /// Advances an oscillator with the automated speed through a range of frames.
@@ -240,9 +244,9 @@ mod tests {
         assert!(error.abs() < 1e-9, "the phase is {error} periods off");
         // Without automation the phase returns to its nominal value.
         continuous.set_integral(None);
-        (0..20_000).for_each(|_| continuous.step(Speed::Hertz(20.0)));
+        (0..20_000).for_each(|_| continuous.step(LfoRate::Hertz(20.0)));
         let mut nominal = Lfo::new(48_000);
-        nominal.start(35_000 * 32, Speed::Hertz(20.0));
+        nominal.start(35_000 * 32, LfoRate::Hertz(20.0));
         assert_eq!(continuous.phase(), nominal.phase());
     }
 
@@ -253,7 +257,7 @@ mod tests {
         synchronised.start(0, speed_at(0));
         for control_point in (0..96_000).step_by(CONTROL_FRAMES) {
             synchronised.set_integral(speed_integral_at(control_point));
-            synchronised.step(Speed::Beats(0.7));
+            synchronised.step(LfoRate::Beats(0.7));
         }
         let mut free = Lfo::new(48_000);
         free.set_integral(speed_integral_at(96_000));
@@ -268,20 +272,20 @@ mod tests {
     #[test]
     fn a_change_of_speed_keeps_the_phase_continuous_and_the_phase_returns_to_its_nominal_value() {
         let mut lfo = Lfo::new(48_000);
-        lfo.start(0, Speed::Hertz(1.0));
-        (0..7_000).for_each(|_| lfo.step(Speed::Hertz(1.0)));
+        lfo.start(0, LfoRate::Hertz(1.0));
+        (0..7_000).for_each(|_| lfo.step(LfoRate::Hertz(1.0)));
         let phase_before = lfo.phase();
-        lfo.step(Speed::Hertz(1.3));
+        lfo.step(LfoRate::Hertz(1.3));
         let mut last = lfo.phase();
         assert_eq!(last.wrapping_sub(phase_before), periods(1.0 / 48_000.0) * 32);
         for _ in 0..6_000 {
-            lfo.step(Speed::Hertz(1.3));
+            lfo.step(LfoRate::Hertz(1.3));
             let increment = lfo.phase().wrapping_sub(last) as f64 / (periods(1.3 / 48_000.0) * 32) as f64;
             assert!((0.87..=1.13).contains(&increment), "the increment is {increment} times that of 1.3 Hz");
             last = lfo.phase();
         }
         let mut nominal = Lfo::new(48_000);
-        nominal.start(13_001 * 32, Speed::Hertz(1.3));
+        nominal.start(13_001 * 32, LfoRate::Hertz(1.3));
         assert_eq!(lfo.phase(), nominal.phase());
     }
 }

@@ -12,7 +12,7 @@ use crate::dsp::decibels::gain;
 use crate::dsp::delay_line::DelayLine;
 use crate::dsp::memory::values_bytes;
 use crate::dsp::smoothed_value::SmoothedValue;
-use crate::dsp::true_peak_limit::{LATENCY_FRAMES as PEAK_LATENCY_FRAMES, TruePeak};
+use crate::dsp::true_peak_limit::{LATENCY_FRAMES as PEAK_LATENCY_FRAMES, TruePeakDetector};
 use crate::gain::to_db;
 use crate::lookahead::LookaheadGain;
 
@@ -62,11 +62,11 @@ const MARGIN_FRAMES: usize = 2;
 const HEADROOM_DB: f32 = 0.1;
 
 struct Limiter {
-    clock: u64,
+    next_frame: u64,
     input_gain_db: SmoothedValue,
     ceiling_db: SmoothedValue,
     release: TimeConstant,
-    true_peak: TruePeak,
+    true_peak: TruePeakDetector,
     gain: LookaheadGain,
     /// Gain of the last frame of the output.
     last_gain: f32,
@@ -90,11 +90,11 @@ impl Limiter {
         // `MARGIN_FRAMES` more frames let the gain cover the margin before the peak.
         let delay_frames = average_frames - 1 + PEAK_LATENCY_FRAMES + MARGIN_FRAMES;
         Self {
-            clock: 0,
+            next_frame: 0,
             input_gain_db: SmoothedValue::new(LimiterParam::InputGainDb.default_value()),
             ceiling_db: SmoothedValue::new(LimiterParam::CeilingDbtp.default_value()),
             release: TimeConstant::new(LimiterParam::ReleaseMs.default_value(), rate_hz),
-            true_peak: TruePeak::new(),
+            true_peak: TruePeakDetector::new(),
             gain: LookaheadGain::new(average_frames, average_frames + 1 + 2 * MARGIN_FRAMES),
             last_gain: 1.0,
             delays: [DelayLine::new(delay_frames), DelayLine::new(delay_frames)],
@@ -124,7 +124,7 @@ impl Limiter {
 
 impl Effect for Limiter {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         self.input_gain_db.finish();
         self.ceiling_db.finish();
         self.release.finish();
@@ -146,14 +146,14 @@ impl Effect for Limiter {
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         let frames = left.len();
-        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+        if self.next_frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.release.refresh();
         }
-        self.clock += frames as u64;
+        self.next_frame += frames as u64;
 
         self.amplify([&mut *left, &mut *right]);
         let ceilings = self.ceilings(frames);
-        let mut gains = self.true_peak.needed_gains([&*left, &*right], &ceilings);
+        let mut gains = self.true_peak.compute_gains([&*left, &*right], &ceilings);
         let gains = &mut gains[..frames];
         self.gain.process(gains, 1.0 - self.release.decay());
         self.release.advance(frames);

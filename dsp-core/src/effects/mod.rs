@@ -34,7 +34,10 @@ mod tremolo;
 mod utility;
 mod width;
 
-pub use effect::{CurveSum, Effect, EffectConfig, EffectKind, FAINTEST, Group, LOUDEST, MusicalTime};
+pub use effect::{
+    CurveIntegral, Effect, EffectConfig, EffectKind, Group, MAX_INPUT_MAGNITUDE, MIN_INPUT_MAGNITUDE,
+    MusicalTime,
+};
 pub use parameter::{Parameter, Scale, Unit};
 
 pub use crate::dsp::control::CONTROL_FRAMES;

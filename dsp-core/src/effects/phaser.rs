@@ -1,13 +1,13 @@
 //! Phaser: a series of all-pass filters with a modulated frequency. Its mix with the input has
 //! moving notches.
 
-use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, ControlWork, ramp_all, reset_all};
 use alloc::vec::Vec;
 
 use wide::f32x4;
 
-use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group};
-use super::lfo::{Lfo, Speed};
+use super::effect::{CurveIntegral, Effect, EffectConfig, EffectKind, Group};
+use super::lfo::{Lfo, LfoRate};
 use super::memory::inline_bytes;
 use super::parameter::Unit;
 use super::params::{ParameterEnum, choices, parameters};
@@ -145,8 +145,8 @@ impl Phaser {
         }
     }
 
-    fn speed(&self) -> Speed {
-        Speed::Hertz(self.settings.get(PhaserParam::RateHz))
+    fn speed(&self) -> LfoRate {
+        LfoRate::Hertz(self.settings.get(PhaserParam::RateHz))
     }
 
     fn targets(&self) -> [f64; RAMPS] {
@@ -201,7 +201,7 @@ impl Phaser {
         let mut output = self.last_output;
         for (frame, (left, right)) in (self.clock.offset()..).zip(left.iter_mut().zip(right)) {
             let [left_coefficient, right_coefficient, dry, wet, feedback] =
-                self.ramps.each_ref().map(|ramp| ramp.gain_at(frame));
+                self.ramps.each_ref().map(|ramp| ramp.value_f32_at(frame));
             let coefficient = f32x4::new([left_coefficient, right_coefficient, 0.0, 0.0]);
             let input = f32x4::new([*left, *right, 0.0, 0.0]);
             let floor = f32x4::splat(1e-18);
@@ -212,7 +212,7 @@ impl Phaser {
                 *state = value + coefficient * filtered;
                 value = filtered;
                 if is_crossfading && stage >= 3 && stage % 2 == 1 {
-                    blend += value * f32x4::splat(self.weight_ramps[(stage - 3) / 2].gain_at(frame));
+                    blend += value * f32x4::splat(self.weight_ramps[(stage - 3) / 2].value_f32_at(frame));
                 }
             }
             output = if is_crossfading { blend } else { value };
@@ -227,12 +227,12 @@ impl Phaser {
     /// Does the work of [`ControlClock::due`] before the next frame.
     fn control(&mut self) {
         match self.clock.due() {
-            Due::Start => {
+            ControlWork::Start => {
                 self.start();
                 self.step();
             }
-            Due::Step => self.step(),
-            Due::Nothing => {}
+            ControlWork::Step => self.step(),
+            ControlWork::Nothing => {}
         }
     }
 }
@@ -272,7 +272,7 @@ impl Effect for Phaser {
         PhaserParam::from_index(parameter) == Some(PhaserParam::RateHz)
     }
 
-    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveIntegral>) {
         if self.integrates(parameter) {
             self.lfo.set_integral(integral);
         }

@@ -116,7 +116,7 @@ const _: () = assert!(
 
 struct Saturator {
     switch_frames: u32,
-    clock: u64,
+    next_frame: u64,
     /// Gain before the curve with half of the drive's decibels, and its inverse, the gain after the
     /// curve.
     half_drive: SmoothedValue,
@@ -153,7 +153,7 @@ impl Saturator {
         let angle = core::f64::consts::TAU * DC_CUTOFF_HZ / sample_rate_hz;
         let mut saturator = Self {
             switch_frames: (SWITCH_SECS * sample_rate_hz) as u32,
-            clock: 0,
+            next_frame: 0,
             half_drive: SmoothedValue::new(1.0),
             compensation: SmoothedValue::new(1.0),
             output: zero,
@@ -274,7 +274,7 @@ fn shape_oversampled_inline(
 
 impl Effect for Saturator {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         self.curve_values().into_iter().for_each(SmoothedValue::finish);
         let levels = [&mut self.half_drive, &mut self.compensation, &mut self.output, &mut self.mix];
         levels.into_iter().chain([&mut self.dc_removal.fraction]).for_each(SmoothedValue::finish);
@@ -309,10 +309,10 @@ impl Effect for Saturator {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+        if self.next_frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.dc_removal.flush_denormals();
         }
-        self.clock += left.len() as u64;
+        self.next_frame += left.len() as u64;
         let mut audio = [0.0; 2 * CONTROL_FRAMES];
         let frames = left.len();
         let mut fold = self.fold;

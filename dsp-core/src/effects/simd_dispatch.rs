@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::effect::{CurveSum, Effect, MusicalTime};
+use super::effect::{CurveIntegral, Effect, MusicalTime};
 
 /// An effect whose [`Effect::process`] is compiled twice, for the target's baseline and for AVX2.
 /// Only code that is inlined into `process` uses AVX2.
@@ -33,7 +33,7 @@ impl<E: Effect> Effect for SimdDispatch<E> {
         self.0.integrates(parameter)
     }
 
-    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveIntegral>) {
         self.0.set_integral(parameter, integral);
     }
 
@@ -51,7 +51,7 @@ impl<E: Effect> Effect for SimdDispatch<E> {
 
     fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        if crate::simd::avx2() {
+        if crate::simd::has_avx2() {
             #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
             // SAFETY: `avx2` has confirmed that the CPU has AVX2, the only feature that the
             // function needs.

@@ -12,7 +12,7 @@ use crate::dsp::smoothed_value::SmoothedValue;
 pub(crate) struct SmoothedParameters<P, const N: usize> {
     parameters: PhantomData<P>,
     values: [SmoothedValue; N],
-    changed: bool,
+    has_changed: bool,
 }
 
 impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
@@ -22,7 +22,7 @@ impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
         Self {
             parameters: PhantomData,
             values: core::array::from_fn(|index| SmoothedValue::new(P::TABLE[index].default)),
-            changed: true,
+            has_changed: true,
         }
     }
 
@@ -30,13 +30,13 @@ impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
     /// With 0 frames, the value changes immediately.
     pub(crate) fn set(&mut self, parameter: P, value: f64, ramp_frames: u32) {
         self.values[parameter.index()].set(value, ramp_frames);
-        self.changed = true;
+        self.has_changed = true;
     }
 
     /// Ends all ramps.
     pub(crate) fn finish(&mut self) {
         self.values.iter_mut().for_each(SmoothedValue::finish);
-        self.changed = true;
+        self.has_changed = true;
     }
 
     /// Advances to the next control point. Returns whether any value may have changed since the
@@ -44,7 +44,7 @@ impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
     pub(crate) fn step(&mut self) -> bool {
         let is_ramping = self.values.iter().any(|smoothed| !smoothed.is_steady());
         self.values.iter_mut().for_each(|smoothed| smoothed.advance(CONTROL_FRAMES));
-        core::mem::take(&mut self.changed) || is_ramping
+        core::mem::take(&mut self.has_changed) || is_ramping
     }
 
     /// Returns the current value of a parameter.

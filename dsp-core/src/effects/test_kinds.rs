@@ -6,15 +6,15 @@ use alloc::boxed::Box;
 use super::effect::{Effect, EffectConfig, EffectKind, Group, MusicalTime};
 use crate::dsp::delay_line::DelayLine;
 
-/// Latency of [`LATENT`] and of [`LISTENER`], in frames.
-pub(crate) const LATENT_FRAMES: usize = 777;
-pub(crate) const LISTENER_FRAMES: usize = 50;
+/// Latency of [`TEST_DELAY`] and of [`TEST_SIDECHAIN`], in frames.
+pub(crate) const TEST_DELAY_FRAMES: usize = 777;
+pub(crate) const TEST_SIDECHAIN_FRAMES: usize = 50;
 
 /// All effects for tests.
-pub(super) static KINDS: [&EffectKind; 3] = [&LATENT, &LISTENER, &CLOCK];
+pub(super) static KINDS: [&EffectKind; 3] = [&TEST_DELAY, &TEST_SIDECHAIN, &CLOCK];
 
 /// Effect that delays its input.
-pub(super) static LATENT: EffectKind = EffectKind {
+pub(super) static TEST_DELAY: EffectKind = EffectKind {
     id: "test_latent",
     name: "Latent",
     group: Group::Utility,
@@ -22,13 +22,13 @@ pub(super) static LATENT: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |_: &EffectConfig<'_>| {
-        Box::new(Latent([DelayLine::new(LATENT_FRAMES), DelayLine::new(LATENT_FRAMES)]))
+        Box::new(TestDelay([DelayLine::new(TEST_DELAY_FRAMES), DelayLine::new(TEST_DELAY_FRAMES)]))
     },
     memory_bytes: |_, _| 8_192,
 };
 
 /// Effect that subtracts its side-chain from its input and delays the difference.
-pub(super) static LISTENER: EffectKind = EffectKind {
+pub(super) static TEST_SIDECHAIN: EffectKind = EffectKind {
     id: "test_listener",
     name: "Listener",
     group: Group::Utility,
@@ -36,7 +36,7 @@ pub(super) static LISTENER: EffectKind = EffectKind {
     has_side_chain: true,
     impulse_max_secs: None,
     make: |_: &EffectConfig<'_>| {
-        Box::new(Latent([DelayLine::new(LISTENER_FRAMES), DelayLine::new(LISTENER_FRAMES)]))
+        Box::new(TestDelay([DelayLine::new(TEST_SIDECHAIN_FRAMES), DelayLine::new(TEST_SIDECHAIN_FRAMES)]))
     },
     memory_bytes: |_, _| 8_192,
 };
@@ -78,9 +78,9 @@ impl Effect for Clock {
     }
 }
 
-struct Latent([DelayLine; 2]);
+struct TestDelay([DelayLine; 2]);
 
-impl Effect for Latent {
+impl Effect for TestDelay {
     fn reset(&mut self, _frame: u64) {
         self.0.iter_mut().for_each(DelayLine::clear);
     }

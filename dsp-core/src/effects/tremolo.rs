@@ -1,14 +1,14 @@
 //! Tremolo and auto-pan: a modulated gain with a phase difference between left and right.
 
-use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group, MusicalTime};
-use super::lfo::{Lfo, Speed};
+use super::effect::{CurveIntegral, Effect, EffectConfig, EffectKind, Group, MusicalTime};
+use super::lfo::{Lfo, LfoRate};
 use super::memory::inline_bytes;
 use super::note_value::{NOTE_NAMES, note_beats, note_index};
 use super::parameter::Unit;
 use super::params::{ChoiceEnum, ParameterEnum, choices, parameters};
 use super::simd_dispatch::with_simd_dispatch;
 use super::smoothed_parameters::SmoothedParameters;
-use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, ControlWork, ramp_all, reset_all};
 use crate::dsp::phase::{Phase, fraction_of_period, periods, sine};
 use crate::dsp::smoothed_value::SmoothedValue;
 
@@ -90,11 +90,11 @@ impl Tremolo {
         }
     }
 
-    fn speed(&self) -> Speed {
+    fn speed(&self) -> LfoRate {
         if self.settings.is_on(TremoloParam::Sync) {
-            Speed::Beats(note_beats(self.settings.target(TremoloParam::Note)))
+            LfoRate::Beats(note_beats(self.settings.target(TremoloParam::Note)))
         } else {
-            Speed::Hertz(self.settings.get(TremoloParam::RateHz))
+            LfoRate::Hertz(self.settings.get(TremoloParam::RateHz))
         }
     }
 
@@ -193,7 +193,7 @@ impl Effect for Tremolo {
         TremoloParam::from_index(parameter) == Some(TremoloParam::RateHz)
     }
 
-    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveIntegral>) {
         if self.integrates(parameter) {
             self.lfo.set_integral(integral);
         }
@@ -213,17 +213,18 @@ impl Effect for Tremolo {
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         match self.clock.due() {
-            Due::Start => {
+            ControlWork::Start => {
                 self.start();
                 self.step();
             }
-            Due::Step => self.step(),
-            Due::Nothing => {}
+            ControlWork::Step => self.step(),
+            ControlWork::Nothing => {}
         }
         let offset = self.clock.offset();
         for (attenuation, values) in self.attenuations.iter().zip([&mut *left, right]) {
             for (frame, value) in values.iter_mut().enumerate() {
-                *value *= 1.0 - self.depth.gain_at(offset + frame) * attenuation.gain_at(offset + frame);
+                *value *=
+                    1.0 - self.depth.value_f32_at(offset + frame) * attenuation.value_f32_at(offset + frame);
             }
         }
         self.clock.advance(left.len());

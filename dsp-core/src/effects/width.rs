@@ -49,7 +49,7 @@ const SWITCH_SECS: f64 = 0.01;
 
 struct Width {
     sample_rate_hz: f64,
-    clock: u64,
+    next_frame: u64,
     width: SmoothedValue,
     mono_fraction: SmoothedValue,
     mono_below_hz: SmoothedValue,
@@ -63,7 +63,7 @@ impl Width {
     fn new(config: &EffectConfig<'_>) -> Self {
         let mut width = Self {
             sample_rate_hz: f64::from(config.sample_rate_hz),
-            clock: 0,
+            next_frame: 0,
             width: SmoothedValue::new(WidthParam::Width.default_value()),
             mono_fraction: SmoothedValue::new(WidthParam::MonoBelowOn.default_value()),
             mono_below_hz: SmoothedValue::new(WidthParam::MonoBelowHz.default_value()),
@@ -82,8 +82,8 @@ impl Width {
     /// Advances by `frames` frames. Returns the offset of the first of them from the last control
     /// point.
     fn advance(&mut self, frames: usize) -> usize {
-        let offset = (self.clock % CONTROL_FRAMES as u64) as usize;
-        self.clock += frames as u64;
+        let offset = (self.next_frame % CONTROL_FRAMES as u64) as usize;
+        self.next_frame += frames as u64;
         if offset == 0 {
             self.control();
         }
@@ -110,7 +110,7 @@ impl Width {
 
 impl Effect for Width {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         [&mut self.width, &mut self.mono_fraction, &mut self.mono_below_hz]
             .into_iter()
             .for_each(SmoothedValue::finish);

@@ -32,9 +32,9 @@ pub(super) struct Windows {
     powers: [f64; SHORT_TERM_INTERVALS],
     interval_count: usize,
     /// Highest mean power of a momentary window.
-    momentary_power: f64,
+    max_momentary_power: f64,
     /// Highest mean power of a short-term window.
-    short_term_power: f64,
+    max_short_term_power: f64,
     /// Mean power of the last short-term window.
     latest_short_term_power: f64,
     /// The windows of 400 ms, every 100 ms.
@@ -50,8 +50,8 @@ impl Windows {
             pending_frames: 0,
             powers: [0.0; SHORT_TERM_INTERVALS],
             interval_count: 0,
-            momentary_power: 0.0,
-            short_term_power: 0.0,
+            max_momentary_power: 0.0,
+            max_short_term_power: 0.0,
             latest_short_term_power: 0.0,
             momentary_blocks: GatedBlocks::default(),
             short_term_blocks: GatedBlocks::default(),
@@ -80,9 +80,9 @@ impl Windows {
         self.powers[self.interval_count % SHORT_TERM_INTERVALS] = power;
         self.interval_count += 1;
         let momentary_power = self.mean(MOMENTARY_INTERVALS);
-        self.momentary_power = self.momentary_power.max(momentary_power);
+        self.max_momentary_power = self.max_momentary_power.max(momentary_power);
         self.latest_short_term_power = self.mean(SHORT_TERM_INTERVALS);
-        self.short_term_power = self.short_term_power.max(self.latest_short_term_power);
+        self.max_short_term_power = self.max_short_term_power.max(self.latest_short_term_power);
         if self.ends_block(MOMENTARY_INTERVALS, MOMENTARY_STEP_INTERVALS) {
             self.momentary_blocks.add(momentary_power);
         }
@@ -124,12 +124,12 @@ impl Windows {
 
     /// Returns the highest momentary loudness in LUFS; minus infinity for silence.
     pub(super) fn max_momentary_lufs(&self) -> f64 {
-        lufs(self.momentary_power * self.window_ratio(MOMENTARY_INTERVALS))
+        lufs(self.max_momentary_power * self.window_ratio(MOMENTARY_INTERVALS))
     }
 
     /// Returns the highest short-term loudness in LUFS; minus infinity for silence.
     pub(super) fn max_short_term_lufs(&self) -> f64 {
-        lufs(self.short_term_power * self.window_ratio(SHORT_TERM_INTERVALS))
+        lufs(self.max_short_term_power * self.window_ratio(SHORT_TERM_INTERVALS))
     }
 
     /// Returns the short-term loudness of the last complete interval in LUFS; minus infinity for

@@ -19,7 +19,7 @@ const SILENT_SQUARE: f64 = 1e-10;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Interval {
     /// Sum of the K-weighted mean squares of both channels: the power of the loudness.
-    pub(super) loudness: f64,
+    pub(super) loudness_power: f64,
     /// Mean squares of left and right.
     pub(super) squares: [f64; 2],
     /// Mean of left times right.
@@ -31,7 +31,11 @@ impl Interval {
     pub(super) fn of(loudness: f64, left: &[f32], right: &[f32]) -> Self {
         let frames = left.len().max(1) as f64;
         let mean = |a: &[f32], b: &[f32]| f64::from(sum_of_products(a, b)) / frames;
-        Self { loudness, squares: [mean(left, left), mean(right, right)], product: mean(left, right) }
+        Self {
+            loudness_power: loudness,
+            squares: [mean(left, left), mean(right, right)],
+            product: mean(left, right),
+        }
     }
 
     /// Returns the correlation of left and right, -1 to 1. Signals that differ only by a positive
@@ -86,7 +90,7 @@ impl Intervals {
         let mut mean = Interval::default();
         let weight = 1.0 / count as f64;
         for interval in before_wrap.iter().chain(after_wrap) {
-            mean.loudness += interval.loudness * weight;
+            mean.loudness_power += interval.loudness_power * weight;
             mean.product += interval.product * weight;
             for (mean, square) in mean.squares.iter_mut().zip(interval.squares) {
                 *mean += square * weight;

@@ -107,7 +107,7 @@ impl MasterMeter {
             let count = (frames - done).min(interval_frames - self.pending_frames);
             for (pending, channel) in self.pending.iter_mut().zip(audio) {
                 let free = pending[self.pending_frames..].iter_mut();
-                free.zip(&channel[done..done + count]).for_each(|(slot, sample)| *slot = sanitized(*sample));
+                free.zip(&channel[done..done + count]).for_each(|(slot, sample)| *slot = sanitize(*sample));
             }
             done += count;
             self.pending_frames += count;
@@ -132,7 +132,7 @@ impl MasterMeter {
         if self.counted_intervals >= MOMENTARY_INTERVALS as u64
             && self.counted_intervals.is_multiple_of(BLOCK_STEP_INTERVALS)
         {
-            self.integrated.add_block(self.intervals.mean(MOMENTARY_INTERVALS).loudness);
+            self.integrated.add_block(self.intervals.mean(MOMENTARY_INTERVALS).loudness_power);
         }
         (self.pending_frames, self.is_pending_counted) = (0, true);
     }
@@ -142,8 +142,8 @@ impl MasterMeter {
         let highest = |peaks: [f32; 2]| to_db(f64::from(peaks[0].max(peaks[1])));
         let signal = self.intervals.mean(SIGNAL_INTERVALS);
         MasterReadings {
-            momentary_lufs: lufs(self.intervals.mean(MOMENTARY_INTERVALS).loudness),
-            short_term_lufs: lufs(self.intervals.mean(SHORT_TERM_INTERVALS).loudness),
+            momentary_lufs: lufs(self.intervals.mean(MOMENTARY_INTERVALS).loudness_power),
+            short_term_lufs: lufs(self.intervals.mean(SHORT_TERM_INTERVALS).loudness_power),
             integrated_lufs: self.integrated.lufs(),
             true_peak_dbtp: highest(self.peaks.each_ref().map(TruePeakMeter::true_peak_so_far)),
             sample_peak_dbfs: highest(self.peaks.each_ref().map(TruePeakMeter::sample_peak)),
@@ -155,6 +155,6 @@ impl MasterMeter {
 }
 
 /// Returns the sample; 0 if it is not finite or above [`MAX_MAGNITUDE`].
-fn sanitized(sample: f32) -> f32 {
+fn sanitize(sample: f32) -> f32 {
     if sample.abs() <= MAX_MAGNITUDE { sample } else { 0.0 }
 }

@@ -13,7 +13,7 @@ use super::graph::{Destination, Routing, SidechainSettings};
 use super::tempo::Tempo;
 use super::track::TrackSource;
 use super::track::clips::ClipPlayer;
-use super::transition::{MixLayout, Plan, TrackLayout, TrackPlan, diff};
+use super::transition::{EditPlan, MixLayout, TrackLayout, TrackPlan, diff};
 use super::{Mixer, MixerError, Slots, TrackMix, TrackPlayer};
 use crate::block::{BLOCK_FRAMES, SILENT_BLOCK};
 use crate::session::{Session, Track};
@@ -75,7 +75,7 @@ impl Mixer {
         &self,
         session: &Session,
         slots: Slots<'_>,
-        plan: &Plan,
+        plan: &EditPlan,
     ) -> Result<Vec<Option<TrackPlayer>>, MixerError> {
         let new_player = |(track, plan): (&Track, &TrackPlan)| {
             if plan.keeps_player {
@@ -136,7 +136,7 @@ impl Mixer {
         session: &Session,
         slots: Slots<'_>,
         routing: &Routing,
-        plan: &Plan,
+        plan: &EditPlan,
         new_players: Vec<Option<TrackPlayer>>,
     ) {
         let tempo = Tempo::new(&session.tempo, self.sample_rate_hz);
@@ -188,7 +188,7 @@ impl Mixer {
     fn take_channels(
         &mut self,
         session: &Session,
-        plan: &Plan,
+        plan: &EditPlan,
         new_players: Vec<Option<TrackPlayer>>,
         tempo: &Tempo,
     ) -> Vec<Channel> {
@@ -237,7 +237,7 @@ impl Mixer {
 
     /// Connects the channels by routes and side-chains, and sets the delays that align their
     /// signals.
-    fn connect(&mut self, session: &Session, routing: &Routing, plan: &Plan, mut channels: Vec<Channel>) {
+    fn connect(&mut self, session: &Session, routing: &Routing, plan: &EditPlan, mut channels: Vec<Channel>) {
         let latencies = Latencies::of(routing, |track, effect| {
             let rack = track.map_or(&self.graph.master.rack, |index| &channels[index].rack);
             effect.map_or_else(|| rack.latency_frames(), |effect| rack.latency_frames_before(effect))

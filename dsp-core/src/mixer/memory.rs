@@ -84,7 +84,7 @@ impl Session {
                 let mut latencies_of_rack = alloc::vec![0];
                 for effect in effects {
                     let latency_frames = effect_latencies.latency_frames(effect);
-                    tally.effect(effect, latency_frames, self.sample_rate_hz, slots);
+                    tally.add_effect(effect, latency_frames, self.sample_rate_hz, slots);
                     sum += latency_frames;
                     latencies_of_rack.push(sum);
                 }
@@ -107,21 +107,21 @@ impl Session {
             tally.add("audio clips", track.clips.len(), COPIES * CLIP_BYTES);
             let (rings, ring_bytes) = rings_of(&track.clips, slots.audio);
             tally.add("simultaneous clip streams", rings, ring_bytes);
-            tally.lanes(&track.automation);
-            tally.delays(TRACK_OUTPUTS, latencies.inputs[index]);
+            tally.add_lanes(&track.automation);
+            tally.add_delays(TRACK_OUTPUTS, latencies.inputs[index]);
             tally.add("outputs and sends", routing.routes[index].len(), 2 * size_of::<Route>());
             for (number, route) in routing.routes[index].iter().enumerate() {
                 let channels = if number == 0 { TRACK_OUTPUTS } else { 2 };
-                tally.delays(channels, latencies.route_delay(index, route.to));
+                tally.add_delays(channels, latencies.route_delay(index, route.to));
             }
             for sidechain in &routing.sidechains[index] {
-                tally.side_chain(latencies.inputs[index] + latencies_before[index][sidechain.effect]);
+                tally.add_sidechain(latencies.inputs[index] + latencies_before[index][sidechain.effect]);
             }
         }
         for sidechain in &routing.master_sidechains {
-            tally.side_chain(latencies.master + latencies_before[self.tracks.len()][sidechain.effect]);
+            tally.add_sidechain(latencies.master + latencies_before[self.tracks.len()][sidechain.effect]);
         }
-        tally.lanes(&self.master_automation);
+        tally.add_lanes(&self.master_automation);
         tally.add("tempo changes", self.tempo.len(), COPIES * size_of::<TempoChange>());
         Ok(tally.into_need())
     }
@@ -156,7 +156,7 @@ impl Tally {
         }
     }
 
-    fn effect(
+    fn add_effect(
         &mut self,
         effect: &EffectSettings,
         latency_frames: usize,
@@ -176,19 +176,19 @@ impl Tally {
         self.add(&format!("{} effects", kind.id), 1, effect_bytes.saturating_add(slot_bytes));
     }
 
-    fn lanes(&mut self, lanes: &[AutomationLane]) {
+    fn add_lanes(&mut self, lanes: &[AutomationLane]) {
         for lane in lanes {
             self.add("automation points", lane.points.len() + 8, COPIES * size_of::<AutomationPoint>());
         }
     }
 
-    fn delays(&mut self, channels: usize, frames: usize) {
+    fn add_delays(&mut self, channels: usize, frames: usize) {
         if frames > 0 {
             self.add("delays that compensate latency", channels, size_of::<f32>() * frames);
         }
     }
 
-    fn side_chain(&mut self, frames: usize) {
+    fn add_sidechain(&mut self, frames: usize) {
         self.add("side-chains", 1, 2 * size_of::<StereoBlock>() + 2 * size_of::<f32>() * frames);
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct RouteLayout {
 
 /// The changes that an edit makes to a mixer.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Plan {
+pub(crate) struct EditPlan {
     /// The plans of the tracks of the new session.
     pub(crate) tracks: Vec<TrackPlan>,
     /// Indices, in the old session, of the tracks that the new session does not have.
@@ -75,7 +75,7 @@ pub(crate) struct EffectsPlan {
 }
 
 /// Returns the plan that changes the mix `old` to the mix `new`.
-pub(crate) fn diff(old: &MixLayout, new: &MixLayout) -> Plan {
+pub(crate) fn diff(old: &MixLayout, new: &MixLayout) -> EditPlan {
     let old_index = |id: &str| old.tracks.iter().position(|track| track.id == id);
     let new_index = |id: &str| new.tracks.iter().position(|track| track.id == id);
     // Converts an old route to the track indices of the new session. The result is `None` if the
@@ -108,7 +108,7 @@ pub(crate) fn diff(old: &MixLayout, new: &MixLayout) -> Plan {
             ),
         }
     };
-    Plan {
+    EditPlan {
         tracks: new.tracks.iter().map(track_plan).collect(),
         removed: (0..old.tracks.len()).filter(|&index| new_index(&old.tracks[index].id).is_none()).collect(),
         master_effects: effects_plan(&old.master_effects, &new.master_effects),

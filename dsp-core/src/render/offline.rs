@@ -151,7 +151,7 @@ impl OfflineRender {
 
     /// Renders and drops one block before the first frame that is returned. Returns whether more
     /// frames must be dropped. The first [`Self::next_block`] drops all that remain.
-    pub fn skip_by(&mut self, threads: &dyn RenderThreads) -> bool {
+    pub fn skip_block(&mut self, threads: &dyn RenderThreads) -> bool {
         let frames = self.skipped_frames.min(BLOCK_FRAMES as u64);
         self.read_mix(frames as usize, threads);
         self.skipped_frames -= frames;
@@ -161,14 +161,14 @@ impl OfflineRender {
     /// Renders left and right of the next block, at most [`BLOCK_FRAMES`] frames. Returns `None`
     /// after the last block.
     pub fn next_block(&mut self) -> Option<(&[f32], &[f32])> {
-        self.next_block_by(&SingleThread)
+        self.next_block_on(&SingleThread)
     }
 
     /// Like [`Self::next_block`], but on several threads. If the tail is silent for longer than a
     /// tenth of a second, the call renders until sound follows.
-    pub fn next_block_by(&mut self, threads: &dyn RenderThreads) -> Option<(&[f32], &[f32])> {
+    pub fn next_block_on(&mut self, threads: &dyn RenderThreads) -> Option<(&[f32], &[f32])> {
         while self.skipped_frames > 0 {
-            self.skip_by(threads);
+            self.skip_block(threads);
         }
         if !self.lookahead.has_released_frames() && !self.render_next(threads) {
             return None;

@@ -63,8 +63,8 @@ impl<S: Sample> ResamplerFilter<S> {
         let sharp = if input_rate_hz == output_rate_hz {
             SharpFilter::bypass()
         } else {
-            let lower_rate = (f64::from(output_rate_hz) / f64::from(input_rate_hz)).min(1.0);
-            SharpFilter::new(factor as usize, lower_rate)
+            let lower_rate_ratio = (f64::from(output_rate_hz) / f64::from(input_rate_hz)).min(1.0);
+            SharpFilter::new(factor as usize, lower_rate_ratio)
         };
         let ratio = Ratio::new(input_rate_hz, output_rate_hz);
         Ok(Self { ratio, sharp, polyphase: PolyphaseFilter::new(phases, second.input as usize) })
@@ -109,7 +109,7 @@ pub(super) struct Workspace<S> {
 }
 
 impl<S: Sample> SharpFilter<S> {
-    /// Designs the filter. `lower_rate` is the lower of the two rates divided by the input rate.
+    /// Designs the filter. `lower_rate_ratio` is the lower of the two rates divided by the input rate.
     fn new(factor: usize, lower_rate: f64) -> Self {
         // The length of the impulse response is fixed in frames of the lower rate.
         let taps = (libm::ceil(S::TAPS as f64 / lower_rate) as usize).next_multiple_of(2);

@@ -46,7 +46,7 @@ impl<S: Scalar> PolyphaseFilter<S> {
             let mut phase_taps = [[S::ZERO; LANES]; TAPS / LANES];
             for (index, tap) in phase_taps.as_flattened_mut().iter_mut().enumerate() {
                 let time = phase as f64 / phases as f64 - (index as f64 - (TAPS / 2 - 1) as f64);
-                *tap = S::from_f64(sinc.at(time)).sanitized();
+                *tap = S::from_f64(sinc.at(time)).sanitize();
             }
             taps.push(phase_taps);
         }
@@ -119,12 +119,12 @@ fn multiply_add<S: Scalar>(taps: &[[S; LANES]; TAPS / LANES], input: &[S], sums:
 /// Sums all lanes in a fixed order.
 #[inline(always)]
 fn lane_sum<S: Scalar>([a, b, c, d, e, f, g, h]: [S; LANES]) -> S {
-    (((a + e) + (c + g)) + ((b + f) + (d + h))).sanitized()
+    (((a + e) + (c + g)) + ((b + f) + (d + h))).sanitize()
 }
 
 /// Computes the output of one channel, starting at a position.
 #[inline(always)]
-pub(super) fn mono<S: Scalar>(
+pub(super) fn filter_mono<S: Scalar>(
     filter: &PolyphaseFilter<S>,
     position: Position,
     input: &[S],
@@ -144,7 +144,7 @@ pub(super) fn mono<S: Scalar>(
 
 /// Like [`mono`], but for two channels. One call is faster than two calls of [`mono`].
 #[inline(always)]
-pub(super) fn stereo<S: Scalar>(
+pub(super) fn filter_stereo<S: Scalar>(
     filter: &PolyphaseFilter<S>,
     position: Position,
     [left_in, right_in]: [&[S]; 2],

@@ -17,9 +17,9 @@ const LEAD_FRAMES: usize = TAPS / 2 - 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Number of input frames that were read.
-    pub read: usize,
+    pub read_frames: usize,
     /// Number of output frames that were written.
-    pub written: usize,
+    pub written_frames: usize,
 }
 
 /// Converts a signal of any number of channels from one sample rate to another, in chunks.
@@ -56,14 +56,14 @@ pub struct ResamplerProcessor<S: Sample> {
     input: Vec<Vec<S>>,
     input_frames: usize,
     /// Output of the first filter for each channel, as far as the second filter still needs it.
-    between: Vec<Vec<S>>,
-    between_frames: usize,
+    intermediate: Vec<Vec<S>>,
+    intermediate_frames: usize,
     /// Position of the next output frame in `between`.
     position: Position,
     /// Number of input frames so far, from the start of the signal.
-    read: u64,
+    read_frames: u64,
     /// Number of output frames so far, from the start of the signal.
-    written: u64,
+    written_frames: u64,
 }
 
 impl<S: Sample> ResamplerProcessor<S> {
@@ -87,11 +87,11 @@ impl<S: Sample> ResamplerProcessor<S> {
             filter,
             input: vec![input; channels],
             input_frames: 0,
-            between: vec![between; channels],
-            between_frames: 0,
+            intermediate: vec![between; channels],
+            intermediate_frames: 0,
             position: Position { index: 0, phase: 0 },
-            read: 0,
-            written: 0,
+            read_frames: 0,
+            written_frames: 0,
         };
         resampler.reset();
         resampler
@@ -120,21 +120,21 @@ impl<S: Sample> ResamplerProcessor<S> {
         let skipped_pairs = first_between / sharp.output_frames() as u64;
         let start_frame = skipped_pairs * 2 * sharp.block_frames as u64;
         let lead_frames = sharp.lead_frames as u64;
-        self.read = start_frame.saturating_sub(lead_frames);
-        self.written = output_frame;
+        self.read_frames = start_frame.saturating_sub(lead_frames);
+        self.written_frames = output_frame;
         // The signal is silent before its first frame.
         self.input_frames = lead_frames.saturating_sub(start_frame) as usize;
-        self.between_frames = if skipped_pairs == 0 { LEAD_FRAMES } else { 0 };
+        self.intermediate_frames = if skipped_pairs == 0 { LEAD_FRAMES } else { 0 };
         let start_between = skipped_pairs * sharp.output_frames() as u64;
-        let index = (time / phases) as u64 + self.between_frames as u64 - start_between;
+        let index = (time / phases) as u64 + self.intermediate_frames as u64 - start_between;
         self.position = Position { index: index as usize - LEAD_FRAMES, phase: (time % phases) as usize };
         for channel in &mut self.input {
             channel[..self.input_frames].fill(S::ZERO);
         }
-        for channel in &mut self.between {
-            channel[..self.between_frames].fill(S::ZERO);
+        for channel in &mut self.intermediate {
+            channel[..self.intermediate_frames].fill(S::ZERO);
         }
-        self.read
+        self.read_frames
     }
 
     /// Reads input and writes output until all input is read or the output is full.
@@ -150,18 +150,18 @@ impl<S: Sample> ResamplerProcessor<S> {
         assert_eq!(input.len(), self.input.len(), "`input` must have one slice per channel");
         let frames = input.first().map_or(0, |channel| channel.len());
         let capacity = self.output_frames(output);
-        let mut progress = Progress { read: 0, written: 0 };
+        let mut progress = Progress { read_frames: 0, written_frames: 0 };
         loop {
-            progress.written += self.write(output, progress.written, capacity);
-            let stored = self.store(frames - progress.read, |channel, slots| {
-                let samples = &input[channel][progress.read..][..slots.len()];
+            progress.written_frames += self.write(output, progress.written_frames, capacity);
+            let stored = self.store(frames - progress.read_frames, |channel, slots| {
+                let samples = &input[channel][progress.read_frames..][..slots.len()];
                 for (slot, sample) in slots.iter_mut().zip(samples) {
-                    *slot = sample.sanitized();
+                    *slot = sample.sanitize();
                 }
             });
-            progress.read += stored;
-            self.read += stored as u64;
-            if progress.written == capacity || !self.has_two_blocks() {
+            progress.read_frames += stored;
+            self.read_frames += stored as u64;
+            if progress.written_frames == capacity || !self.has_two_blocks() {
                 return progress;
             }
             self.filter_two_blocks();
@@ -177,7 +177,7 @@ impl<S: Sample> ResamplerProcessor<S> {
     /// Panics if the number of slices is not the number of channels, or if the slices differ in
     /// length.
     pub fn finish(&mut self, output: &mut [&mut [S]]) -> usize {
-        let remaining = self.filter.output_frames(self.read).saturating_sub(self.written);
+        let remaining = self.filter.output_frames(self.read_frames).saturating_sub(self.written_frames);
         let capacity = usize::try_from(remaining).unwrap_or(usize::MAX).min(self.output_frames(output));
         let mut written = 0;
         loop {
@@ -220,17 +220,17 @@ impl<S: Sample> ResamplerProcessor<S> {
     fn filter_two_blocks(&mut self) {
         let sharp = &self.filter.sharp;
         // The position may lie beyond the frames that exist.
-        let dropped = self.position.index.min(self.between_frames);
-        let still_needed = self.between_frames - dropped;
+        let dropped = self.position.index.min(self.intermediate_frames);
+        let still_needed = self.intermediate_frames - dropped;
         let filtered_frames = 2 * sharp.block_frames;
-        for (input, between) in self.input.iter_mut().zip(&mut self.between) {
-            between.copy_within(dropped..self.between_frames, 0);
+        for (input, between) in self.input.iter_mut().zip(&mut self.intermediate) {
+            between.copy_within(dropped..self.intermediate_frames, 0);
             let output = &mut between[still_needed..][..sharp.output_frames()];
             sharp.process(input, &mut self.workspace, output);
             input.copy_within(filtered_frames.., 0);
         }
         self.position.index -= dropped;
-        self.between_frames = still_needed + sharp.output_frames();
+        self.intermediate_frames = still_needed + sharp.output_frames();
         self.input_frames -= filtered_frames;
     }
 
@@ -238,11 +238,11 @@ impl<S: Sample> ResamplerProcessor<S> {
     /// Returns the number of written frames.
     fn write(&mut self, output: &mut [&mut [S]], from: usize, to: usize) -> usize {
         let polyphase = &self.filter.polyphase;
-        let frames = self.position.ready_frames(self.between_frames, polyphase).min(to - from);
+        let frames = self.position.ready_frames(self.intermediate_frames, polyphase).min(to - from);
         if frames == 0 {
             return 0;
         }
-        for (output, between) in output.chunks_mut(2).zip(self.between.chunks(2)) {
+        for (output, between) in output.chunks_mut(2).zip(self.intermediate.chunks(2)) {
             match (output, between) {
                 ([left, right], [left_between, right_between]) => {
                     let outputs = [&mut left[from..from + frames], &mut right[from..from + frames]];
@@ -255,7 +255,7 @@ impl<S: Sample> ResamplerProcessor<S> {
             }
         }
         self.position = self.position.after(frames, polyphase);
-        self.written += frames as u64;
+        self.written_frames += frames as u64;
         frames
     }
 }

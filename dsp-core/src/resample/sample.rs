@@ -52,7 +52,7 @@ macro_rules! sample_type {
                 position: Position,
                 input: &[$type],
                 output: &mut [$type],
-            ) = polyphase::mono::<$type>;
+            ) = polyphase::filter_mono::<$type>;
         }
 
         on_best_instructions! {
@@ -61,7 +61,7 @@ macro_rules! sample_type {
                 position: Position,
                 inputs: [&[$type]; 2],
                 outputs: [&mut [$type]; 2],
-            ) = polyphase::stereo::<$type>;
+            ) = polyphase::filter_stereo::<$type>;
         }
 
         impl Sample for $type {

@@ -31,7 +31,7 @@ pub trait Scalar: Vector + 'static {
 
     /// Clamps the value to the allowed magnitudes. Returns 0 for values that are inaudible or not
     /// finite.
-    fn sanitized(self) -> Self;
+    fn sanitize(self) -> Self;
 
     /// Loads four values into a vector.
     fn load(values: [Self; 4]) -> Self::Four;
@@ -55,7 +55,7 @@ macro_rules! scalar {
             }
 
             #[inline(always)]
-            fn sanitized(self) -> Self {
+            fn sanitize(self) -> Self {
                 let limit = Self::from(MAX_MAGNITUDE);
                 let magnitude = self.abs();
                 let is_audible = magnitude > Self::from(MIN_MAGNITUDE) && magnitude < Self::INFINITY;

@@ -10,7 +10,7 @@ use super::error::BankError;
 #[cfg(feature = "vorbis")]
 use super::location::Location;
 use super::samples::{Sample, Wave};
-use super::skipped::Skipped;
+use super::skipped::BankIssue;
 use super::summary::BankSummary;
 #[cfg(feature = "vorbis")]
 use super::vorbis::DecodedStreams;
@@ -20,12 +20,12 @@ const DRUM_BANK: u16 = 128;
 
 /// A loaded SoundFont bank. A clone is a handle to the same memory.
 #[derive(Clone)]
-pub struct Bank(Arc<Loaded>);
+pub struct Bank(Arc<LoadedBank>);
 
-struct Loaded {
+struct LoadedBank {
     content: Content,
     /// The bytes of the file, or a copy of its sample data.
-    file: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    stored_bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
     /// Ranges of the sample data in `file`.
     wave: WaveRanges,
     table_bytes: u64,
@@ -54,12 +54,12 @@ impl Bank {
             copy.extend_from_slice(&file[low]);
             wave.high.len()..copy.len()
         });
-        Ok(Self(Arc::new(Loaded {
+        Ok(Self(Arc::new(LoadedBank {
             #[cfg(feature = "vorbis")]
-            decoded: DecodedStreams::none(content.streams.all().len()),
+            decoded: DecodedStreams::undecoded(content.streams.all().len()),
             table_bytes: content.bytes() as u64,
             content,
-            file: Arc::new(copy),
+            stored_bytes: Arc::new(copy),
             wave: WaveRanges { high: 0..wave.high.len(), low },
         })))
     }
@@ -82,12 +82,12 @@ impl Bank {
     /// As for [`Self::from_bytes`].
     pub fn from_shared(file: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Result<Self, BankError> {
         let (content, wave) = content::read((*file).as_ref())?;
-        Ok(Self(Arc::new(Loaded {
+        Ok(Self(Arc::new(LoadedBank {
             #[cfg(feature = "vorbis")]
-            decoded: DecodedStreams::none(content.streams.all().len()),
+            decoded: DecodedStreams::undecoded(content.streams.all().len()),
             table_bytes: content.bytes() as u64,
             content,
-            file,
+            stored_bytes: file,
             wave,
         })))
     }
@@ -101,7 +101,7 @@ impl Bank {
     /// Returns the parts of the file that were left out or changed, at most 1000. The compressed
     /// samples that could not be decoded so far follow, one for each stream.
     #[must_use]
-    pub fn skipped(&self) -> Vec<Skipped> {
+    pub fn skipped(&self) -> Vec<BankIssue> {
         let mut skipped = self.0.content.report.entries.clone();
         skipped.extend(self.failures().map(|(_, skipped)| skipped));
         skipped
@@ -117,7 +117,7 @@ impl Bank {
     /// Returns the compressed samples of these presets that could not be decoded so far, one for
     /// each stream. All samples that play such a stream are silent.
     #[must_use]
-    pub fn undecodable(&self, presets: &[(u16, u8)]) -> Vec<Skipped> {
+    pub fn undecodable(&self, presets: &[(u16, u8)]) -> Vec<BankIssue> {
         #[cfg(feature = "vorbis")]
         {
             let streams = self.select(presets).streams(self);
@@ -134,15 +134,15 @@ impl Bank {
     /// Returns the index of each stream that could not be decoded so far, with the first sample
     /// that plays it.
     #[cfg(feature = "vorbis")]
-    fn failures(&self) -> impl Iterator<Item = (usize, Skipped)> {
+    fn failures(&self) -> impl Iterator<Item = (usize, BankIssue)> {
         self.0.decoded.failures().map(|(stream, reason)| {
             let (number, name) = self.0.content.stream_samples[stream].clone();
-            (stream, Skipped { location: Location::Sample { number, name }, reason })
+            (stream, BankIssue { location: Location::Sample { number, name }, reason })
         })
     }
 
     #[cfg(not(feature = "vorbis"))]
-    fn failures(&self) -> impl Iterator<Item = (usize, Skipped)> {
+    fn failures(&self) -> impl Iterator<Item = (usize, BankIssue)> {
         core::iter::empty()
     }
 
@@ -259,7 +259,7 @@ impl Bank {
 
     /// Returns the 16-bit or compressed sample data of the file.
     pub(super) fn wave_bytes(&self) -> &[u8] {
-        (*self.0.file).as_ref().get(self.0.wave.high.clone()).unwrap_or_default()
+        (*self.0.stored_bytes).as_ref().get(self.0.wave.high.clone()).unwrap_or_default()
     }
 
     /// Whether the two handles share one loaded bank.
@@ -311,7 +311,7 @@ impl Bank {
     /// Returns the sample data of all samples. It is faster than several calls of [`Self::wave`].
     pub(crate) fn waves(&self) -> Waves<'_> {
         let (high, _) = self.wave_bytes().as_chunks();
-        let low = self.0.wave.low.clone().and_then(|low| (*self.0.file).as_ref().get(low));
+        let low = self.0.wave.low.clone().and_then(|low| (*self.0.stored_bytes).as_ref().get(low));
         Waves { bank: self, pcm: Wave { high, low: low.and_then(|low| low.get(..high.len())) } }
     }
 }

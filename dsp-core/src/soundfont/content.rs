@@ -15,7 +15,7 @@ use super::modulator::Modulator;
 use super::records::{table, text, u16_at};
 use super::riff::Chunks;
 use super::samples::{self, Sample};
-use super::skipped::{Reason, Report};
+use super::skipped::{BankIssueReason, Report};
 use super::streams::Streams;
 use super::summary::{BankSummary, PRESETS_MAX, summary};
 use super::zones::{Range, Zone, ZoneTables};
@@ -99,7 +99,7 @@ fn optional_table<'a, const N: usize>(
         Ok(records) => &records[..records.len() - 1],
         Err(_) => {
             let size_bytes = body.map_or(0, <[u8]>::len);
-            report.add(Reason::Table { size_bytes, record_bytes: N }, || Location::Chunk(name));
+            report.add(BankIssueReason::Table { size_bytes, record_bytes: N }, || Location::Chunk(name));
             &[]
         }
     }
@@ -117,7 +117,7 @@ fn limited<'a, const N: usize>(
     report: &mut Report,
 ) -> &'a [[u8; N]] {
     if records.len() > max {
-        let reason = Reason::TooManyRecords { count: records.len(), limit: max };
+        let reason = BankIssueReason::TooManyRecords { count: records.len(), limit: max };
         report.add(reason, || Location::Chunk(name));
     }
     &records[..records.len().min(max)]
@@ -188,7 +188,7 @@ fn wave_ranges(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WaveRan
         if (major, minor) >= (2, 4) && (low.len() == frames || low.len() == frames.next_multiple_of(2)) {
             return Some(range_in_file(low));
         }
-        let reason = Reason::LowBytes { low_bytes: low.len(), frames, major, minor };
+        let reason = BankIssueReason::LowBytes { low_bytes: low.len(), frames, major, minor };
         report.add(reason, || Location::Chunk("sm24"));
         None
     });
@@ -251,7 +251,7 @@ fn report_missing_loops(
     let samples = samples.samples.iter().zip(&samples.is_playable).zip(has_loop_mode).enumerate();
     for (number, ((sample, is_playable), has_loop_mode)) in samples {
         if has_loop_mode && *is_playable && !sample.has_loop() {
-            let reason = Reason::Loop { start: sample.loop_start, end: sample.loop_end };
+            let reason = BankIssueReason::Loop { start: sample.loop_start, end: sample.loop_end };
             report.add(reason, || Location::Sample { number, name: text(&headers[number][..20]) });
         }
     }
@@ -266,8 +266,8 @@ fn read_instruments(
     let limit = is_playable.len();
     let check = |index: usize| match is_playable.get(index) {
         Some(true) => Ok(()),
-        Some(false) => Err(Reason::UnplayableSample(index)),
-        None => Err(Reason::Target { kind: "sample", index, limit }),
+        Some(false) => Err(BankIssueReason::UnplayableSample(index)),
+        None => Err(BankIssueReason::Target { kind: "sample", index, limit }),
     };
     let mut budgets = tables.read_budgets();
     let read = |(number, pair): (usize, &[[u8; 22]; 2])| {
@@ -306,7 +306,7 @@ fn read_presets(
     let limit = instruments.len();
     let check = |index| match index {
         index if index < limit => Ok(()),
-        index => Err(Reason::Target { kind: "instrument", index, limit }),
+        index => Err(BankIssueReason::Target { kind: "instrument", index, limit }),
     };
     let mut order: Vec<usize> = (0..headers.len() - 1).collect();
     let id = |number: usize| (u16_at(&headers[number], 22), u16_at(&headers[number], 20));
@@ -317,7 +317,10 @@ fn read_presets(
         let name = || text(&headers[number][..20]);
         let (bank, program) = id(number);
         if presets.last().is_some_and(|last| (last.bank, last.program) == (bank, program)) {
-            report.add(Reason::TakenPreset { bank, program }, || Location::Preset { number, name: name() });
+            report.add(BankIssueReason::TakenPreset { bank, program }, || Location::Preset {
+                number,
+                name: name(),
+            });
             continue;
         }
         let [start, end] = [number, number + 1].map(|number| usize::from(u16_at(&headers[number], 24)));
@@ -335,7 +338,7 @@ fn read_presets(
         let count = zones.len();
         let zones: Vec<Zone> = zones.into_iter().take_while(is_within_limit).collect();
         if zones.len() < count {
-            let reason = Reason::TooManyZones { from: zones.len(), limit: PRESET_ZONES_MAX };
+            let reason = BankIssueReason::TooManyZones { played_zones: zones.len(), limit: PRESET_ZONES_MAX };
             report.add(reason, || Location::Preset { number, name: name() });
         }
         let zones = zones.into_iter().map(|zone| PresetZone {

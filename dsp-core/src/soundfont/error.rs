@@ -9,14 +9,12 @@ pub enum BankError {
     #[error("not a SoundFont: the file does not begin with a RIFF header of form type sfbk or sfpk")]
     NotASoundFont,
     /// A chunk is shorter than its header states.
-    #[error(
-        "the file is cut short: chunk {chunk} should have {promised_bytes} bytes but has {present_bytes}"
-    )]
+    #[error("the file is cut short: chunk {chunk} should have {stated_bytes} bytes but has {present_bytes}")]
     Truncated {
         /// Chunk identifier.
         chunk: String,
         /// Size in the header of the chunk, in bytes.
-        promised_bytes: u64,
+        stated_bytes: u64,
         /// Number of bytes of the chunk that exist in the file.
         present_bytes: u64,
     },

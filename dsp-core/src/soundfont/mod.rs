@@ -37,5 +37,5 @@ pub(crate) use generators::Generators;
 pub use location::Location;
 pub(crate) use modulator::{Controller, Curve, Destination, Modulator, Source, Transform};
 pub(crate) use samples::{Sample, Wave};
-pub use skipped::{Reason, Skipped};
+pub use skipped::{BankIssue, BankIssueReason};
 pub use summary::{BankSummary, PresetSummary, SampleEncoding};

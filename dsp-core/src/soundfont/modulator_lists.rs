@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::default_modulators_table::DEFAULT_MODULATORS;
 use super::modulator::{Controller, Destination, Modulator};
 use super::modulator_records::{self, Target};
-use super::skipped::Reason;
+use super::skipped::BankIssueReason;
 use super::velocity_to_cutoff::VelocityToCutoffForm;
 
 /// Maximum number of modulators of a zone, including the default modulators.
@@ -57,7 +57,12 @@ impl ModulatorListBuilder {
 
     /// Adds the modulators of a zone. A modulator replaces an earlier one that is identical except
     /// for the amount. Calls `skip` for each modulator that is left out.
-    pub(super) fn add(&mut self, scope: ZoneScope, records: &[[u8; 10]], mut skip: impl FnMut(Reason)) {
+    pub(super) fn add(
+        &mut self,
+        scope: ZoneScope,
+        records: &[[u8; 10]],
+        mut skip: impl FnMut(BankIssueReason),
+    ) {
         let mut too_many = false;
         for (number, record) in (0..).zip(records) {
             let (modulator, target) = match modulator_records::read(record) {
@@ -89,13 +94,13 @@ impl ModulatorListBuilder {
             self.indices.push(((scope, number), index));
         }
         if too_many {
-            skip(Reason::TooManyModulators(MODULATORS_MAX));
+            skip(BankIssueReason::TooManyModulators(MODULATORS_MAX));
         }
     }
 
     /// Returns the list without broken links. Calls `skip` for the broken links of the zone
     /// `scope`.
-    pub(super) fn finish(&self, scope: ZoneScope, mut skip: impl FnMut(Reason)) -> Arc<[Modulator]> {
+    pub(super) fn finish(&self, scope: ZoneScope, mut skip: impl FnMut(BankIssueReason)) -> Arc<[Modulator]> {
         let entries = self.with_one_velocity_to_cutoff();
         let find = |link| Some(self.indices.iter().find(|(position, _)| *position == link)?.1);
         let has_links = |entry: &Entry| entry.link.is_some() || entry.has_linked_source();
@@ -110,7 +115,7 @@ impl ModulatorListBuilder {
         links.mark_broken_links();
         for (index, entry) in self.entries.iter().enumerate() {
             if !links.is_valid[index] && entry.scope == Some(scope) {
-                skip(Reason::ModulatorLink(self.index_in_file(index)));
+                skip(BankIssueReason::ModulatorLink(self.index_in_file(index)));
             }
         }
         links.merge_identical_links();

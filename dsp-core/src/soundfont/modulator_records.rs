@@ -3,7 +3,7 @@
 use super::generator::Generator;
 use super::modulator::{Controller, Curve, Destination, Modulator, Source, Transform};
 use super::records::u16_at;
-use super::skipped::Reason;
+use super::skipped::BankIssueReason;
 
 /// The destination of a modulator in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,25 +18,25 @@ const LINK_BIT: u16 = 0x8000;
 
 /// Reads a modulator record. If the target is a link, `destination` holds the index in the file,
 /// not the index in the complete list.
-pub(super) fn read(record: &[u8; 10]) -> Result<(Modulator, Target), Reason> {
+pub(super) fn read(record: &[u8; 10]) -> Result<(Modulator, Target), BankIssueReason> {
     let [source, destination, amount, amount_source, transform] =
         [0, 2, 4, 6, 8].map(|offset| u16_at(record, offset));
     let target = match destination {
         link if link & LINK_BIT != 0 => Target::Link(link & !LINK_BIT),
         number => match Generator::from_number(number) {
             Some(generator) if generator.can_be_modulated() => Target::Generator(generator),
-            _ => return Err(Reason::ModulatorDestination(number)),
+            _ => return Err(BankIssueReason::ModulatorDestination(number)),
         },
     };
     let transform = match transform {
         0 => Transform::Linear,
         2 => Transform::Absolute,
-        unknown => return Err(Reason::ModulatorTransform(unknown)),
+        unknown => return Err(BankIssueReason::ModulatorTransform(unknown)),
     };
     let amount_source = match Source::read(amount_source)? {
         // Only the main source can be a link (section 8.2.1, number 127).
         Source { controller: Controller::Link, .. } => {
-            return Err(Reason::ModulatorSource(amount_source));
+            return Err(BankIssueReason::ModulatorSource(amount_source));
         }
         source => source,
     };
@@ -99,7 +99,7 @@ impl Source {
     }
 
     /// Converts the bits of sfModSrcOper or sfModAmtSrcOper to a source.
-    fn read(bits: u16) -> Result<Self, Reason> {
+    fn read(bits: u16) -> Result<Self, BankIssueReason> {
         let index = (bits & 0x7f) as u8;
         let is_midi = bits & 0x80 != 0;
         let controller = match (is_midi, index) {
@@ -114,7 +114,7 @@ impl Source {
             (false, 127) => Controller::Link,
             // Section 8.2.1: bank select, data entry, (N)RPN and channel modes cannot be sources.
             (true, 0 | 6 | 32 | 38 | 98..=101 | 120..) | (false, _) => {
-                return Err(Reason::ModulatorSource(bits));
+                return Err(BankIssueReason::ModulatorSource(bits));
             }
             (true, _) => Controller::Midi(index),
         };
@@ -123,7 +123,7 @@ impl Source {
             1 => Curve::Concave,
             2 => Curve::Convex,
             3 => Curve::Switch,
-            _ => return Err(Reason::ModulatorSource(bits)),
+            _ => return Err(BankIssueReason::ModulatorSource(bits)),
         };
         Ok(Self { controller, is_negative: bits & 0x100 != 0, is_bipolar: bits & 0x200 != 0, curve })
     }

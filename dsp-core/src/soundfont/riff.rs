@@ -44,7 +44,7 @@ impl From<TruncatedChunk> for BankError {
     fn from(chunk: TruncatedChunk) -> Self {
         Self::Truncated {
             chunk: String::from_utf8_lossy(&chunk.id).into_owned(),
-            promised_bytes: chunk.stated_bytes as u64,
+            stated_bytes: chunk.stated_bytes as u64,
             present_bytes: chunk.present_bytes as u64,
         }
     }

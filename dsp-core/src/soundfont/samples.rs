@@ -1,7 +1,7 @@
 //! Sample headers (section 7.10) and sample data (section 6).
 
 use super::records::{VORBIS_SAMPLE, u16_at, u32_at};
-use super::skipped::Reason;
+use super::skipped::BankIssueReason;
 use super::streams::Streams;
 
 /// A sample. Its positions are frame numbers in its [`Wave`].
@@ -58,9 +58,9 @@ pub(super) struct Header {
     /// Index of the Ogg Vorbis stream of a compressed sample.
     pub(super) stream: Option<usize>,
     /// Why the sample cannot be played.
-    pub(super) problem: Option<Reason>,
+    pub(super) problem: Option<BankIssueReason>,
     /// Why the sample plays differently from what its header specifies.
-    pub(super) warning: Option<Reason>,
+    pub(super) warning: Option<BankIssueReason>,
 }
 
 /// Reads a sample header. `wave` holds the sample data of the file. If `is_packed`, they are
@@ -70,11 +70,11 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8], streams: &Streams, is_packed:
         [20, 24, 28, 32, 36].map(|offset| u32_at(record, offset));
     let kind = u16_at(record, 44);
     let common_problem = if kind & ROM_SAMPLE != 0 {
-        Some(Reason::Rom(kind))
+        Some(BankIssueReason::Rom(kind))
     } else if !SAMPLE_RATES_HZ.contains(&rate_hz) {
-        Some(Reason::SampleRate(rate_hz))
+        Some(BankIssueReason::SampleRate(rate_hz))
     } else if is_packed && kind & VORBIS_SAMPLE == 0 {
-        Some(Reason::Packed)
+        Some(BankIssueReason::Packed)
     } else {
         None
     };
@@ -107,7 +107,7 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8], streams: &Streams, is_packed:
     let warning = if cut.is_some() {
         cut
     } else if sample.has_loop() && !is_loop_valid {
-        Some(Reason::Loop { start: loop_start, end: loop_end })
+        Some(BankIssueReason::Loop { start: loop_start, end: loop_end })
     } else {
         None
     };
@@ -119,15 +119,15 @@ struct Span {
     start: u32,
     end: u32,
     /// The warning if the header states more frames than exist.
-    cut: Option<Reason>,
+    cut: Option<BankIssueReason>,
 }
 
 /// Returns the frames of a PCM sample. `limit` is the number of frames in the file.
-fn frame_span(start: u32, end: u32, limit: usize) -> Result<Span, Reason> {
+fn frame_span(start: u32, end: u32, limit: usize) -> Result<Span, BankIssueReason> {
     let available_end = end.min(u32::try_from(limit).unwrap_or(u32::MAX));
     if start >= available_end {
-        return Err(Reason::SampleFrames { start, end, limit });
+        return Err(BankIssueReason::SampleFrames { start, end, limit });
     }
-    let cut = (available_end < end).then_some(Reason::SampleCut { end, limit });
+    let cut = (available_end < end).then_some(BankIssueReason::SampleCut { end, limit });
     Ok(Span { start, end: available_end, cut })
 }

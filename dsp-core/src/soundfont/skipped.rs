@@ -8,17 +8,17 @@ use super::location::Location;
 /// A part of the file that is left out or changed, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{location}: {reason}")]
-pub struct Skipped {
+pub struct BankIssue {
     /// The part of the file.
     pub location: Location,
     /// Why the part is left out or changed.
-    pub reason: Reason,
+    pub reason: BankIssueReason,
 }
 
 /// Why a part of a file is left out or changed. The texts continue a [`Location`]: "it" is the
 /// part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
+pub enum BankIssueReason {
     /// A list starts after its end, or ends after the end of its table.
     #[error("its {kind} from {start} to {end} are not a valid range: the file has {limit} {kind}")]
     List {
@@ -75,10 +75,12 @@ pub enum Reason {
     #[error("generator {0} is unknown")]
     UnknownGenerator(u16),
     /// A preset whose instruments have more zones than the start of a note may search.
-    #[error("its instruments have more than {limit} zones in total; only its first {from} zones are played")]
+    #[error(
+        "its instruments have more than {limit} zones in total; only its first {played_zones} zones are played"
+    )]
     TooManyZones {
         /// Number of zones of the preset that are played.
-        from: usize,
+        played_zones: usize,
         /// Maximum total number of zones of the instruments.
         limit: usize,
     },
@@ -200,16 +202,16 @@ const ENTRIES_MAX: usize = 1_000;
 /// Collects the parts that are left out or changed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Report {
-    pub(super) entries: Vec<Skipped>,
+    pub(super) entries: Vec<BankIssue>,
     /// Number of all entries, including those that are not stored.
     pub(super) total: usize,
 }
 
 impl Report {
-    pub(super) fn add(&mut self, reason: Reason, location: impl FnOnce() -> Location) {
+    pub(super) fn add(&mut self, reason: BankIssueReason, location: impl FnOnce() -> Location) {
         self.total += 1;
         if self.entries.len() < ENTRIES_MAX {
-            self.entries.push(Skipped { location: location(), reason });
+            self.entries.push(BankIssue { location: location(), reason });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::skipped::Reason;
+use super::skipped::BankIssueReason;
 
 /// An Ogg Vorbis stream in the sample data.
 #[derive(Debug, Clone)]
@@ -10,5 +10,5 @@ pub(super) struct Stream {
     /// Byte range in the sample data.
     pub(super) bytes: Range<usize>,
     /// Number of frames according to the last page, or why the stream cannot be played.
-    pub(super) frames: Result<u32, Reason>,
+    pub(super) frames: Result<u32, BankIssueReason>,
 }

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::records::{VORBIS_SAMPLE, u16_at, u32_at};
-use super::skipped::Reason;
+use super::skipped::BankIssueReason;
 use super::stream::Stream;
 
 /// The streams of a bank by ascending position, without duplicates.
@@ -25,7 +25,7 @@ impl Streams {
         let mut last_end = 0;
         let stream = |(start, end): (usize, usize)| {
             let frames = if start < last_end {
-                Err(Reason::Vorbis("it overlaps another stream"))
+                Err(BankIssueReason::Vorbis("it overlaps another stream"))
             } else {
                 last_end = end;
                 frames(&wave[start..end])
@@ -36,10 +36,10 @@ impl Streams {
     }
 
     /// Returns the index and the number of frames of the stream with this byte range.
-    pub(super) fn of(&self, start: u32, end: u32) -> Result<(usize, u32), Reason> {
+    pub(super) fn of(&self, start: u32, end: u32) -> Result<(usize, u32), BankIssueReason> {
         let bytes = (start as usize, end as usize);
         let index = self.0.binary_search_by_key(&bytes, |stream| (stream.bytes.start, stream.bytes.end));
-        let number = index.map_err(|_| Reason::Vorbis("it lies outside the sample data"))?;
+        let number = index.map_err(|_| BankIssueReason::Vorbis("it lies outside the sample data"))?;
         Ok((number, self.0[number].frames?))
     }
 
@@ -50,11 +50,11 @@ impl Streams {
 }
 
 #[cfg(feature = "vorbis")]
-fn frames(stream: &[u8]) -> Result<u32, Reason> {
+fn frames(stream: &[u8]) -> Result<u32, BankIssueReason> {
     super::vorbis::frames(stream)
 }
 
 #[cfg(not(feature = "vorbis"))]
-fn frames(_: &[u8]) -> Result<u32, Reason> {
-    Err(Reason::Compressed)
+fn frames(_: &[u8]) -> Result<u32, BankIssueReason> {
+    Err(BankIssueReason::Compressed)
 }

@@ -10,7 +10,7 @@ use super::generators::Generators;
 use super::modulator::Modulator;
 use super::modulator_lists::{ModulatorListBuilder, ZoneScope};
 use super::records::u16_at;
-use super::skipped::Reason;
+use super::skipped::BankIssueReason;
 
 /// A range of keys or velocities, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,9 +83,10 @@ impl ReadBudget {
     }
 
     /// Subtracts `count` records. Returns an error if fewer remain.
-    fn spend(&mut self, count: usize) -> Result<(), Reason> {
+    fn spend(&mut self, count: usize) -> Result<(), BankIssueReason> {
         let &mut Self { kind, limit, remaining } = self;
-        self.remaining = remaining.checked_sub(count).ok_or(Reason::SharedList { kind, count, limit })?;
+        self.remaining =
+            remaining.checked_sub(count).ok_or(BankIssueReason::SharedList { kind, count, limit })?;
         Ok(())
     }
 }
@@ -100,7 +101,7 @@ struct ZoneValues {
 
 /// A problem, with the index of its zone in the list. The index is `None` for a problem of the
 /// whole list.
-pub(super) type ZoneProblem = (Option<usize>, Reason);
+pub(super) type ZoneProblem = (Option<usize>, BankIssueReason);
 
 impl ZoneTables<'_> {
     /// Returns the number of records that all lists may read in total, for each table.
@@ -119,12 +120,12 @@ impl ZoneTables<'_> {
         &self,
         budgets: &mut ReadBudgets,
         bags: ops::Range<usize>,
-        check: impl Fn(usize) -> Result<(), Reason>,
+        check: impl Fn(usize) -> Result<(), BankIssueReason>,
         mut skip: impl FnMut(ZoneProblem),
     ) -> Vec<Zone> {
         let limit = self.bags.len() - 1;
         if bags.start > bags.end || bags.end > limit {
-            skip((None, Reason::List { kind: "zones", start: bags.start, end: bags.end, limit }));
+            skip((None, BankIssueReason::List { kind: "zones", start: bags.start, end: bags.end, limit }));
             return Vec::new();
         }
         if let Err(reason) = budgets.zones.spend(bags.len()) {
@@ -160,7 +161,7 @@ impl ZoneTables<'_> {
                     global_modulators.add(ZoneScope::Global, modulators, &mut skip);
                     inherited = global_modulators.finish(ZoneScope::Global, &mut skip);
                 } else {
-                    skip(Reason::NoTarget(self.target_name));
+                    skip(BankIssueReason::NoTarget(self.target_name));
                 }
                 continue;
             };
@@ -204,13 +205,14 @@ impl ZoneTables<'_> {
         offset: usize,
         table: &'t [[u8; N]],
         budget: &mut ReadBudget,
-    ) -> Result<&'t [[u8; N]], Reason> {
+    ) -> Result<&'t [[u8; N]], BankIssueReason> {
         let [start, end] = [bag, bag + 1].map(|bag| usize::from(u16_at(&self.bags[bag], offset)));
         if start == end {
             return Ok(&[]);
         }
         let kind = budget.kind;
-        let records = table.get(start..end).ok_or(Reason::List { kind, start, end, limit: table.len() })?;
+        let records =
+            table.get(start..end).ok_or(BankIssueReason::List { kind, start, end, limit: table.len() })?;
         budget.spend(records.len())?;
         Ok(records)
     }
@@ -221,7 +223,7 @@ impl ZoneTables<'_> {
         &self,
         records: &[[u8; 4]],
         values: &mut ZoneValues,
-        mut skip: impl FnMut(Reason),
+        mut skip: impl FnMut(BankIssueReason),
     ) -> Option<usize> {
         let is_key_range = |record: Option<&[u8; 4]>| {
             record.is_some_and(|record| u16_at(record, 0) == Generator::KeyRange as u16)
@@ -233,15 +235,15 @@ impl ZoneTables<'_> {
                 Some(generator) if generator == self.target => return Some(usize::from(amount)),
                 Some(Generator::KeyRange) => match position {
                     0 => values.keys = range(amount),
-                    _ => skip(Reason::MisplacedRange("key range")),
+                    _ => skip(BankIssueReason::MisplacedRange("key range")),
                 },
                 Some(Generator::VelRange) => match position {
                     0 => values.velocities = range(amount),
                     1 if is_key_range(records.first()) => values.velocities = range(amount),
-                    _ => skip(Reason::MisplacedRange("velocity range")),
+                    _ => skip(BankIssueReason::MisplacedRange("velocity range")),
                 },
                 Some(generator) => self.set(generator, amount.cast_signed(), &mut values.generators),
-                None => skip(Reason::UnknownGenerator(number)),
+                None => skip(BankIssueReason::UnknownGenerator(number)),
             }
         }
         None
@@ -267,7 +269,7 @@ fn range(amount: u16) -> Range {
 }
 
 /// Returns an error for an empty range.
-fn check_range(kind: &'static str, range: Range) -> Result<(), Reason> {
+fn check_range(kind: &'static str, range: Range) -> Result<(), BankIssueReason> {
     let Range { low, high } = range;
-    if low > high { Err(Reason::EmptyRange { kind, low, high }) } else { Ok(()) }
+    if low > high { Err(BankIssueReason::EmptyRange { kind, low, high }) } else { Ok(()) }
 }

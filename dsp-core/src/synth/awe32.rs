@@ -5,7 +5,7 @@ use super::filter::CENT_ZERO_HZ;
 use super::generator_values::GeneratorValues;
 
 /// The NRPN MSB of the AWE32.
-pub(super) const MSB: u8 = 127;
+pub(super) const NRPN_MSB: u8 = 127;
 
 /// The 14-bit data value that stands for 0.
 const CENTRE: i32 = 8_192;

@@ -225,7 +225,7 @@ impl Channel {
     /// same, because many songs send only the LSB.
     fn select_awe32(&mut self) {
         let number = self.controller(controllers::NRPN_LSB);
-        if self.controller(controllers::NRPN_MSB) == awe32::MSB && Awe32::has(number) {
+        if self.controller(controllers::NRPN_MSB) == awe32::NRPN_MSB && Awe32::has(number) {
             self.parameter = Parameter::Awe32(number);
             self.controllers[usize::from(controllers::DATA_ENTRY_LSB)] = 0;
         }

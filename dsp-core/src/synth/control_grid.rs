@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_points_of_the_fine_grid_are_at_most_1_5_ms_apart_at_any_sample_rate() {
+    fn control_points_of_the_fine_grid_are_at_most_1_5_ms_apart_at_usual_sample_rates() {
         for rate_hz in [16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000] {
             let secs = f64::from(ControlGrid::new(rate_hz).fine_frames()) / f64::from(rate_hz);
             assert!(secs < 0.0015, "{secs} s at {rate_hz} Hz");

@@ -12,11 +12,11 @@ pub(super) const FULL_FALL_CB: f32 = 960.0;
 /// fall: 96 dB for the volume envelope, 100 % for the modulation envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct EnvelopeTimes {
-    pub(super) delay: f32,
-    pub(super) attack: f32,
-    pub(super) hold: f32,
-    pub(super) decay: f32,
-    pub(super) release: f32,
+    pub(super) delay_frames: f32,
+    pub(super) attack_frames: f32,
+    pub(super) hold_frames: f32,
+    pub(super) full_decay_frames: f32,
+    pub(super) full_release_frames: f32,
 }
 
 /// The stage of an envelope. The number is the fraction of the stage that has passed.
@@ -36,9 +36,9 @@ impl Stage {
         let mut stage = self;
         loop {
             let (passed, duration, next) = match stage {
-                Self::Delay(passed) => (passed, times.delay, Self::Attack(0.0)),
-                Self::Attack(passed) => (passed, times.attack, Self::Hold(0.0)),
-                Self::Hold(passed) => (passed, times.hold, Self::Decay),
+                Self::Delay(passed) => (passed, times.delay_frames, Self::Attack(0.0)),
+                Self::Attack(passed) => (passed, times.attack_frames, Self::Hold(0.0)),
+                Self::Hold(passed) => (passed, times.hold_frames, Self::Decay),
                 Self::Decay | Self::Release => return (stage, frames),
             };
             let remaining = (1.0 - passed) * duration;
@@ -60,9 +60,9 @@ impl Stage {
     /// the hold.
     fn frames_to_corner(self, times: &EnvelopeTimes) -> Option<f32> {
         match self {
-            Self::Delay(passed) => Some((1.0 - passed) * times.delay),
-            Self::Attack(passed) => Some((1.0 - passed) * times.attack),
-            Self::Hold(passed) => Some((1.0 - passed) * times.hold),
+            Self::Delay(passed) => Some((1.0 - passed) * times.delay_frames),
+            Self::Attack(passed) => Some((1.0 - passed) * times.attack_frames),
+            Self::Hold(passed) => Some((1.0 - passed) * times.hold_frames),
             Self::Decay | Self::Release => None,
         }
     }
@@ -95,10 +95,12 @@ impl VolumeEnvelope {
         match stage {
             Stage::Decay if self.attenuation_cb < sustain_cb => {
                 let attenuation_cb =
-                    self.attenuation_cb + FULL_FALL_CB * fall_fraction(remaining, times.decay);
+                    self.attenuation_cb + FULL_FALL_CB * fall_fraction(remaining, times.full_decay_frames);
                 self.attenuation_cb = lower(attenuation_cb, sustain_cb);
             }
-            Stage::Release => self.attenuation_cb += FULL_FALL_CB * fall_fraction(remaining, times.release),
+            Stage::Release => {
+                self.attenuation_cb += FULL_FALL_CB * fall_fraction(remaining, times.full_release_frames);
+            }
             _ => {}
         }
     }
@@ -117,8 +119,8 @@ impl VolumeEnvelope {
         attenuation_cb: f32,
     ) -> Option<f32> {
         let duration = match self.stage {
-            Stage::Decay if sustain_cb >= attenuation_cb => times.decay,
-            Stage::Release => times.release,
+            Stage::Decay if sustain_cb >= attenuation_cb => times.full_decay_frames,
+            Stage::Release => times.full_release_frames,
             _ => return None,
         };
         Some(higher(attenuation_cb - self.attenuation_cb, 0.0) * (duration / FULL_FALL_CB))
@@ -127,7 +129,7 @@ impl VolumeEnvelope {
     /// Returns the remaining frames of the delay; `None` after the delay.
     pub(super) fn delay_frames(&self, times: &EnvelopeTimes) -> Option<f32> {
         match self.stage {
-            Stage::Delay(passed) => Some((1.0 - passed) * times.delay),
+            Stage::Delay(passed) => Some((1.0 - passed) * times.delay_frames),
             _ => None,
         }
     }
@@ -136,8 +138,10 @@ impl VolumeEnvelope {
     /// frames.
     pub(super) fn falls_within(&self, times: &EnvelopeTimes, sustain_cb: f32, frames: f32) -> bool {
         match self.stage {
-            Stage::Hold(_) | Stage::Decay => self.attenuation_cb < sustain_cb && times.decay < frames,
-            Stage::Release => times.release < frames,
+            Stage::Hold(_) | Stage::Decay => {
+                self.attenuation_cb < sustain_cb && times.full_decay_frames < frames
+            }
+            Stage::Release => times.full_release_frames < frames,
             Stage::Delay(_) | Stage::Attack(_) => false,
         }
     }
@@ -198,9 +202,11 @@ impl ModulationEnvelope {
         self.stage = stage;
         match stage {
             Stage::Decay if self.level > sustain => {
-                self.level = higher(self.level - fall_fraction(remaining, times.decay), sustain);
+                self.level = higher(self.level - fall_fraction(remaining, times.full_decay_frames), sustain);
             }
-            Stage::Release => self.level = higher(self.level - fall_fraction(remaining, times.release), 0.0),
+            Stage::Release => {
+                self.level = higher(self.level - fall_fraction(remaining, times.full_release_frames), 0.0);
+            }
             _ => {}
         }
     }
@@ -210,8 +216,8 @@ impl ModulationEnvelope {
     pub(super) fn changes_within(&self, times: &EnvelopeTimes, sustain: f32, frames: f32) -> bool {
         match self.stage {
             Stage::Attack(_) => true,
-            Stage::Hold(_) | Stage::Decay => self.level > sustain && times.decay < frames,
-            Stage::Release => self.level > 0.0 && times.release < frames,
+            Stage::Hold(_) | Stage::Decay => self.level > sustain && times.full_decay_frames < frames,
+            Stage::Release => self.level > 0.0 && times.full_release_frames < frames,
             Stage::Delay(_) => false,
         }
     }

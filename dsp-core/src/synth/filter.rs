@@ -10,7 +10,7 @@ pub(super) const RESONANCE_MAX_CB: f32 = 960.0;
 
 /// Highest cutoff as a fraction of the sample rate. Above it, the range up to the Nyquist frequency
 /// is too narrow for a slope.
-const CUTOFF_MAX: f32 = 0.45;
+const CUTOFF_MAX_CYCLES_PER_FRAME: f32 = 0.45;
 
 /// Frequency of 0 absolute cents (section 9.1.1, "absolute cents"), in hertz.
 pub(super) const CENT_ZERO_HZ: f32 = 8.175_799;
@@ -50,11 +50,11 @@ impl FilterParams {
         if self.is_open() {
             return Coefficients::OPEN;
         }
-        if self.resonance_cb != resonance.centibels {
+        if self.resonance_cb != resonance.resonance_cb {
             *resonance = Resonance::new(self.resonance_cb);
         }
         let cutoff_hz = CENT_ZERO_HZ * cents_to_ratio(self.cutoff_cents);
-        let cycles_per_frame = lower(cutoff_hz / sample_rate_hz, CUTOFF_MAX);
+        let cycles_per_frame = lower(cutoff_hz / sample_rate_hz, CUTOFF_MAX_CYCLES_PER_FRAME);
         let tangent = f64::from(libm::tanf(core::f32::consts::PI * cycles_per_frame));
         let square = tangent * tangent;
         let damping = tangent / resonance.quality;
@@ -72,7 +72,7 @@ impl FilterParams {
 /// Quality and gain of the last resonance. They are cached, because often only the cutoff changes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resonance {
-    centibels: f32,
+    resonance_cb: f32,
     /// Quality factor (Q) of the filter.
     quality: f64,
     /// Linear gain at DC.
@@ -81,7 +81,7 @@ pub(super) struct Resonance {
 
 impl Resonance {
     pub(super) const NONE: Self =
-        Self { centibels: 0.0, quality: core::f64::consts::FRAC_1_SQRT_2, gain: 1.0 };
+        Self { resonance_cb: 0.0, quality: core::f64::consts::FRAC_1_SQRT_2, gain: 1.0 };
 
     /// Computes the quality `q` of a low-pass whose peak has a given ratio to the gain at DC. The
     /// ratio is `q / sqrt(1 - 1 / (4 q^2))`, which is solved for `q`. Without a peak, the filter is
@@ -92,7 +92,7 @@ impl Resonance {
         }
         let peak = 1.0 / f64::from(centibels_to_gain(centibels));
         let quality = libm::sqrt((peak * peak + peak * libm::sqrt(peak * peak - 1.0)) / 2.0);
-        Self { centibels, quality, gain: f64::from(centibels_to_gain(centibels / 2.0)) }
+        Self { resonance_cb: centibels, quality, gain: f64::from(centibels_to_gain(centibels / 2.0)) }
     }
 }
 

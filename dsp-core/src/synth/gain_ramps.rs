@@ -8,7 +8,7 @@ pub(super) struct RampClock {
     /// Number of frames since the clock was last set to 0.
     pub(super) elapsed_frames: u32,
     /// Whether the clock is set to 0 at this frame. All voices then get new targets.
-    pub(super) restarts: bool,
+    pub(super) is_restarting: bool,
 }
 
 /// The gain ramp of a voice on one output of its track.
@@ -34,7 +34,7 @@ impl GainRamps {
     /// Starts ramps from the current gains to the targets. The ramps take `1 / per_frame` frames.
     pub(super) fn set_targets(&mut self, targets: [f32; TRACK_OUTPUTS], per_frame: f32, clock: RampClock) {
         let elapsed = clock.elapsed_frames as f32;
-        let start_frame = if clock.restarts { 0.0 } else { elapsed };
+        let start_frame = if clock.is_restarting { 0.0 } else { elapsed };
         for ((start, step), target) in self.starts.iter_mut().zip(&mut self.steps).zip(targets) {
             let current = *start + *step * elapsed;
             *step = (target - current) * per_frame;

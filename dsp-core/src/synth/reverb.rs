@@ -114,7 +114,7 @@ impl ReverbProcessor {
         }
         let mut input = [0.0; MAX_CHUNK_FRAMES];
         for (input, value) in input.iter_mut().zip(send) {
-            *input = value * INPUT_GAIN + FLOOR;
+            *input = value * INPUT_GAIN + DENORMAL_OFFSET;
         }
         let ReverbSettings { width, level, .. } = self.settings;
         let level = level.clamp(0.0, LEVEL_MAX);
@@ -175,7 +175,7 @@ impl Side {
 }
 
 /// Number of frames that the combs compute together.
-const FOUR: usize = 4;
+const FRAMES_PER_VECTOR: usize = 4;
 
 /// The damped feedback combs of a side.
 #[derive(Debug, Clone)]
@@ -221,16 +221,17 @@ impl CombBank {
         let frames = sums.len();
         let damping = Damping::new(self.feedback, self.damping);
         let mut damped = self.damped;
-        let mut delays = self.delays.each_mut().map(|delay| delay.next_mut(frames).as_chunks_mut::<FOUR>());
-        let (inputs, input_remainder) = input.as_chunks::<FOUR>();
-        let (fours, remainder) = sums.as_chunks_mut::<FOUR>();
+        let mut delays =
+            self.delays.each_mut().map(|delay| delay.next_mut(frames).as_chunks_mut::<FRAMES_PER_VECTOR>());
+        let (inputs, input_remainder) = input.as_chunks::<FRAMES_PER_VECTOR>();
+        let (fours, remainder) = sums.as_chunks_mut::<FRAMES_PER_VECTOR>();
         for (index, (input, sums)) in inputs.iter().zip(fours).enumerate() {
             // This is a loop, because the compiler does not inline `map` over eight vectors.
             let mut values = [f32x4::ZERO; COMBS];
             for (values, (delay, _)) in values.iter_mut().zip(&delays) {
                 *values = f32x4::from(delay[index]);
             }
-            *sums = damping.process(*input, &mut values, &mut damped, FOUR);
+            *sums = damping.process(*input, &mut values, &mut damped, FRAMES_PER_VECTOR);
             for ((delay, _), values) in delays.iter_mut().zip(values) {
                 delay[index] = values.to_array();
             }
@@ -238,7 +239,7 @@ impl CombBank {
         if !remainder.is_empty() {
             let count = remainder.len();
             let padded = |values: &[f32]| {
-                let mut four = [0.0; FOUR];
+                let mut four = [0.0; FRAMES_PER_VECTOR];
                 four[..count].copy_from_slice(&values[..count]);
                 four
             };
@@ -274,11 +275,11 @@ impl Damping {
     #[inline(always)]
     fn process(
         &self,
-        input: [f32; FOUR],
+        input: [f32; FRAMES_PER_VECTOR],
         delays: &mut [f32x4; COMBS],
         damped: &mut [f32x4; 2],
         count: usize,
-    ) -> [f32; FOUR] {
+    ) -> [f32; FRAMES_PER_VECTOR] {
         let [a, b, c, d, e, f, g, h] = *delays;
         let sums = ((a + e) + (c + g)) + ((b + f) + (d + h));
         // Transposed to one frame per vector, because each frame depends on the previous frame.
@@ -315,7 +316,7 @@ on_best_instructions! {
 
 /// Offset that is added to the input (-500 dBFS). With it, decaying values never become subnormal
 /// numbers, which are slow to compute.
-const FLOOR: f32 = 1e-25;
+const DENORMAL_OFFSET: f32 = 1e-25;
 
 #[cfg(test)]
 mod tests {

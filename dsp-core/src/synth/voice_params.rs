@@ -34,7 +34,7 @@ pub(super) struct VoiceParams {
     /// Sum of coarse and fine tuning, pitch bend and the channel's tuning, in cents.
     pub(super) pitch_cents: f32,
     /// Pitch interval from one key to the next, in cents.
-    pub(super) scale_tuning: f32,
+    pub(super) scale_tuning_cents: f32,
     pub(super) vib_lfo_to_pitch_cents: f32,
     pub(super) mod_lfo_to_pitch_cents: f32,
     pub(super) mod_env_to_pitch_cents: f32,
@@ -61,7 +61,7 @@ impl VoiceParams {
         attenuation_cb: ATTENUATION_MAX_CB,
         output_gains: [0.0; TRACK_OUTPUTS],
         pitch_cents: 0.0,
-        scale_tuning: 100.0,
+        scale_tuning_cents: 100.0,
         vib_lfo_to_pitch_cents: 0.0,
         mod_lfo_to_pitch_cents: 0.0,
         mod_env_to_pitch_cents: 0.0,
@@ -74,9 +74,21 @@ impl VoiceParams {
         vib_lfo_cycles_per_frame: 0.0,
         mod_lfo_delay_frames: 0.0,
         mod_lfo_cycles_per_frame: 0.0,
-        vol_env_times: EnvelopeTimes { delay: 0.0, attack: 0.0, hold: 0.0, decay: 0.0, release: 0.0 },
+        vol_env_times: EnvelopeTimes {
+            delay_frames: 0.0,
+            attack_frames: 0.0,
+            hold_frames: 0.0,
+            full_decay_frames: 0.0,
+            full_release_frames: 0.0,
+        },
         vol_env_sustain_cb: 0.0,
-        mod_env_times: EnvelopeTimes { delay: 0.0, attack: 0.0, hold: 0.0, decay: 0.0, release: 0.0 },
+        mod_env_times: EnvelopeTimes {
+            delay_frames: 0.0,
+            attack_frames: 0.0,
+            hold_frames: 0.0,
+            full_decay_frames: 0.0,
+            full_release_frames: 0.0,
+        },
         mod_env_sustain: 0.0,
     };
 
@@ -99,7 +111,7 @@ impl VoiceParams {
         let get = |generator: Generator| values[generator as usize];
         self.attenuation_cb = get(InitialAttenuation).clamp(0.0, ATTENUATION_MAX_CB);
         self.pitch_cents = 100.0 * get(CoarseTune) + get(FineTune) + tuning_cents;
-        self.scale_tuning = get(ScaleTuning);
+        self.scale_tuning_cents = get(ScaleTuning);
         self.vib_lfo_to_pitch_cents = get(VibLfoToPitch);
         self.mod_lfo_to_pitch_cents = get(ModLfoToPitch);
         self.mod_env_to_pitch_cents = get(ModEnvToPitch);
@@ -147,20 +159,20 @@ impl VoiceParams {
         }
         if vol_env_changed {
             self.vol_env_times = EnvelopeTimes {
-                delay: delay_frames(get(DelayVolEnv), sample_rate_hz),
-                attack: frames(get(AttackVolEnv)),
-                hold: frames(get(HoldVolEnv) + get(KeynumToVolEnvHold) * keys_below),
-                decay: frames(get(DecayVolEnv) + get(KeynumToVolEnvDecay) * keys_below),
-                release: frames(get(ReleaseVolEnv)),
+                delay_frames: delay_frames(get(DelayVolEnv), sample_rate_hz),
+                attack_frames: frames(get(AttackVolEnv)),
+                hold_frames: frames(get(HoldVolEnv) + get(KeynumToVolEnvHold) * keys_below),
+                full_decay_frames: frames(get(DecayVolEnv) + get(KeynumToVolEnvDecay) * keys_below),
+                full_release_frames: frames(get(ReleaseVolEnv)),
             };
         }
         if mod_env_changed {
             self.mod_env_times = EnvelopeTimes {
-                delay: delay_frames(get(DelayModEnv), sample_rate_hz),
-                attack: frames(get(AttackModEnv)),
-                hold: frames(get(HoldModEnv) + get(KeynumToModEnvHold) * keys_below),
-                decay: frames(get(DecayModEnv) + get(KeynumToModEnvDecay) * keys_below),
-                release: frames(get(ReleaseModEnv)),
+                delay_frames: delay_frames(get(DelayModEnv), sample_rate_hz),
+                attack_frames: frames(get(AttackModEnv)),
+                hold_frames: frames(get(HoldModEnv) + get(KeynumToModEnvHold) * keys_below),
+                full_decay_frames: frames(get(DecayModEnv) + get(KeynumToModEnvDecay) * keys_below),
+                full_release_frames: frames(get(ReleaseModEnv)),
             };
         }
         self.values = *values;

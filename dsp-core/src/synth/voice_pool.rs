@@ -176,7 +176,7 @@ impl VoicePool {
         restarts_clock: bool,
         mut update: impl FnMut(&mut Voice, RampClock) -> bool,
     ) {
-        let clock = RampClock { elapsed_frames: self.elapsed_frames, restarts: restarts_clock };
+        let clock = RampClock { elapsed_frames: self.elapsed_frames, is_restarting: restarts_clock };
         if restarts_clock {
             self.elapsed_frames = 0;
         }

@@ -133,7 +133,8 @@ fn check(case: &Case) {
             "{reason:?} is not expected"
         );
     }
-    let reduced = Bank::from_vec(bank.reduced(&PRESETS).expect("a smaller bank")).expect("a valid bank");
+    let reduced =
+        Bank::from_vec(bank.write_reduced(&PRESETS).expect("a smaller bank")).expect("a valid bank");
     assert_eq!(reduced.skipped(), []);
     for number in 0..PRESETS.len() {
         let bits = playing::track(&bank, number);

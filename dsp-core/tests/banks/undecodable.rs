@@ -74,6 +74,6 @@ fn a_zone_that_cannot_be_decoded_steals_no_voice() {
     let expected = held_notes(&intact);
     assert!(expected.iter().any(|bits| f32::from_bits(*bits) != 0.0));
     assert!(held_notes(&damaged) == expected, "a damaged zone changes the output");
-    let reduced = Bank::from_vec(damaged.reduced(&[(0, 0)]).expect("a smaller bank")).expect("a bank");
+    let reduced = Bank::from_vec(damaged.write_reduced(&[(0, 0)]).expect("a smaller bank")).expect("a bank");
     assert!(held_notes(&reduced) == expected, "the reduced bank has another output");
 }

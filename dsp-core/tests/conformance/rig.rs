@@ -115,7 +115,7 @@ impl Rig {
 
     /// Returns a rig whose bank is reduced to the played preset.
     pub(crate) fn reduced(&self) -> Self {
-        let bytes = self.bank.reduced(&[self.preset]).expect("a smaller bank");
+        let bytes = self.bank.write_reduced(&[self.preset]).expect("a smaller bank");
         let bank = Bank::from_vec(bytes).expect("a bank");
         let Self { session, preset, call_frames, .. } = self;
         Self { bank, session: session.clone(), preset: *preset, call_frames: call_frames.clone() }

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::effects::{
-    CONTROL_FRAMES, EFFECTS, Effect, EffectConfig, EffectKind, LOUDEST, MusicalTime, Scale, effect_kind,
+    CONTROL_FRAMES, EFFECTS, Effect, EffectConfig, EffectKind, MAX_INPUT_MAGNITUDE, MusicalTime, Scale,
+    effect_kind,
 };
 use dsp_core::mixer::{EffectChain, EffectSlot};
 use dsp_core::simd::force_baseline;
@@ -263,7 +264,7 @@ fn output_is_finite_for_any_input() {
     for kind in EFFECTS {
         for setting in SETTINGS {
             let mut chain = chain(kind, setting);
-            for (number, peak) in [1.0, LOUDEST, f32::MAX, 1.0].into_iter().enumerate() {
+            for (number, peak) in [1.0, MAX_INPUT_MAGNITUDE, f32::MAX, 1.0].into_iter().enumerate() {
                 let mut input = noise(peak, SECOND / 8);
                 if number == 2 {
                     input[0][100] = f32::NAN;
@@ -285,7 +286,7 @@ fn the_loudest_input_leaves_a_finite_state() {
         for setting in SETTINGS {
             let mut used = BareEffect::new(kind, setting);
             let mut outputs = Vec::new();
-            for peak in [LOUDEST, 1.0, LOUDEST] {
+            for peak in [MAX_INPUT_MAGNITUDE, 1.0, MAX_INPUT_MAGNITUDE] {
                 outputs.push(used.play(&noise(peak, SECOND / 2), true));
             }
             outputs.push(used.play(&tone, false));
@@ -305,7 +306,7 @@ fn every_sample_rate_is_stable() {
                 let output = play(&mut chain_at(sample_rate_hz, kind, setting), kind, &input, &[512]);
                 let loudest = output.iter().map(|values| peak(values)).fold(0.0, f64::max);
                 assert!(
-                    loudest < f64::from(LOUDEST),
+                    loudest < f64::from(MAX_INPUT_MAGNITUDE),
                     "{} at {setting:?}, {sample_rate_hz} Hz: a peak of {loudest}",
                     kind.id
                 );

@@ -187,7 +187,7 @@ pub(crate) fn play(mixer: &mut Mixer, frames: usize, call_frames: &[usize]) -> V
 
 fn render_by(mut render: OfflineRender, threads: &dyn RenderThreads) -> [Vec<f32>; 2] {
     let mut rendered = [Vec::new(), Vec::new()];
-    while let Some((left, right)) = render.next_block_by(threads) {
+    while let Some((left, right)) = render.next_block_on(threads) {
         rendered[0].extend_from_slice(left);
         rendered[1].extend_from_slice(right);
     }
@@ -240,7 +240,7 @@ fn a_rendered_range_equals_that_range_of_the_whole_render() {
         // `skip_by` skips some blocks of the song, depending on the range; the render skips the
         // others.
         for _ in 0..range.start % 3 {
-            part.skip_by(&TwoThreads);
+            part.skip_block(&TwoThreads);
         }
         let rendered = render_by(part, &TwoThreads);
         let range = range.start as usize..range.end as usize;

@@ -17,7 +17,8 @@ fn a_summary_lists_the_presets_in_order() {
 fn a_reduced_bank_has_the_same_output_as_the_whole_bank() {
     let whole = std::fs::read("/usr/share/sounds/sf2/TimGM6mb.sf2").expect("the bank is installed");
     let whole = Bank::from_vec(whole).unwrap();
-    let reduced = Bank::from_vec(whole.reduced(&[(0, 0), (0, 48), (8, 4), (128, 25)]).unwrap()).unwrap();
+    let reduced =
+        Bank::from_vec(whole.write_reduced(&[(0, 0), (0, 48), (8, 4), (128, 25)]).unwrap()).unwrap();
     let notes: Vec<_> = (0..24).map(|n| (n * 1_500, n * 1_500 + 9_000, 30 + 3 * n as u8)).collect();
     let instruments = [(0, 0), (0, 48), (8, 4), (128, 25)].map(|(bank, program)| {
         let instrument = dsp_core::session::Instrument { bank_slot: 0, bank, program };

@@ -66,7 +66,10 @@ impl<S: TestedSample> Rig<S> {
         let from = (settling as f64 * self.output_hz / self.input_hz) as usize;
         let mut output = vec![S::ZERO; from + MEASURED_FRAMES];
         self.resampler.reset();
-        assert_eq!(self.resampler.process(&[&input], &mut [&mut output]).written, from + MEASURED_FRAMES);
+        assert_eq!(
+            self.resampler.process(&[&input], &mut [&mut output]).written_frames,
+            from + MEASURED_FRAMES
+        );
         output[from..].iter().map(|value| (*value).into()).collect()
     }
 
@@ -263,9 +266,9 @@ fn in_pieces<S: TestedSample>(
         let pieces = input.map(|channel| &channel[start..end]);
         let progress =
             assert_no_alloc::assert_no_alloc(|| resampler.process(&pieces, &mut [&mut left, &mut right]));
-        assert!(progress.read + progress.written > 0);
-        append(&left[..progress.written], &right[..progress.written]);
-        start += progress.read;
+        assert!(progress.read_frames + progress.written_frames > 0);
+        append(&left[..progress.written_frames], &right[..progress.written_frames]);
+        start += progress.read_frames;
     }
     loop {
         let written = assert_no_alloc::assert_no_alloc(|| resampler.finish(&mut [&mut left, &mut right]));
@@ -339,7 +342,7 @@ fn a_seek_equals_playing_from_the_start() {
         for start in [0, 1, 50, 1_234, 9_999] {
             let from = resampler.seek(start as u64) as usize;
             let mut remaining = vec![0.0; whole.len() - start];
-            let written = resampler.process(&[&signal[from..]], &mut [&mut remaining]).written;
+            let written = resampler.process(&[&signal[from..]], &mut [&mut remaining]).written_frames;
             resampler.finish(&mut [&mut remaining[written..]]);
             assert!(remaining == whole[start..], "from {start} at {input_hz} to {output_hz} Hz");
         }

@@ -6,15 +6,15 @@ use serde::Serialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A visitor that appends the value it reads to a buffer, as JSON without whitespace.
-pub(super) struct Compact<'w>(pub(super) &'w mut Vec<u8>);
+pub(super) struct CompactWriter<'w>(pub(super) &'w mut Vec<u8>);
 
-impl Compact<'_> {
+impl CompactWriter<'_> {
     fn scalar<E: de::Error>(self, value: impl Serialize) -> Result<(), E> {
         serde_json::to_writer(self.0, &value).map_err(E::custom)
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Compact<'_> {
+impl<'de> DeserializeSeed<'de> for CompactWriter<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -22,7 +22,7 @@ impl<'de> DeserializeSeed<'de> for Compact<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Compact<'_> {
+impl<'de> Visitor<'de> for CompactWriter<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Compact<'_> {
             if !is_first {
                 out.push(b',');
             }
-            if list.next_element_seed(Compact(out))?.is_none() {
+            if list.next_element_seed(CompactWriter(out))?.is_none() {
                 out.truncate(entry_start);
                 break;
             }
@@ -81,12 +81,12 @@ impl<'de> Visitor<'de> for Compact<'_> {
             if !is_first {
                 out.push(b',');
             }
-            if map.next_key_seed(Compact(out))?.is_none() {
+            if map.next_key_seed(CompactWriter(out))?.is_none() {
                 out.truncate(entry_start);
                 break;
             }
             out.push(b':');
-            map.next_value_seed(Compact(out))?;
+            map.next_value_seed(CompactWriter(out))?;
             is_first = false;
         }
         out.push(b'}');

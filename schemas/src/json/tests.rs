@@ -66,7 +66,7 @@ fn views_find_fields_and_entries() {
     assert_eq!(Value::from(entries), value["a"]);
     assert_eq!(
         root.list("a").map(View::kind).collect::<Vec<_>>(),
-        [Kind::Number, Kind::Text, Kind::Object, Kind::List, Kind::Boolean]
+        [JsonKind::Number, JsonKind::Text, JsonKind::Object, JsonKind::List, JsonKind::Boolean]
     );
     assert_eq!(root.text("z").as_deref(), Some("last"));
     assert_eq!((root.get("e").map(|e| e.fields().count()), root.list("z").count()), (Some(0), 0));

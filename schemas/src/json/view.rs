@@ -8,7 +8,7 @@ use super::index::ContainerIndex;
 
 /// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -32,9 +32,9 @@ pub struct View<'t> {
 
 /// The name of a field, with its quotes and escapes.
 #[derive(Debug, Clone, Copy)]
-pub struct Key<'t>(&'t str);
+pub struct FieldName<'t>(&'t str);
 
-impl<'t> Key<'t> {
+impl<'t> FieldName<'t> {
     /// Whether the name equals `name`, which has no characters that JSON escapes.
     #[must_use]
     pub fn is(self, name: &str) -> bool {
@@ -73,47 +73,47 @@ impl<'t> View<'t> {
 
     /// Returns the type of the value.
     #[must_use]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> JsonKind {
         match self.text.as_bytes().first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::List,
-            Some(b'"') => Kind::Text,
-            Some(b't' | b'f') => Kind::Boolean,
-            Some(b'n') | None => Kind::Null,
-            Some(_) => Kind::Number,
+            Some(b'{') => JsonKind::Object,
+            Some(b'[') => JsonKind::List,
+            Some(b'"') => JsonKind::Text,
+            Some(b't' | b'f') => JsonKind::Boolean,
+            Some(b'n') | None => JsonKind::Null,
+            Some(_) => JsonKind::Number,
         }
     }
 
     /// Returns the value, if it is a string.
     #[must_use]
     pub fn as_text(self) -> Option<Cow<'t, str>> {
-        (self.kind() == Kind::Text).then(|| decoded(self.text))
+        (self.kind() == JsonKind::Text).then(|| decoded(self.text))
     }
 
     /// Whether the value is the string `text`, which has no characters that JSON escapes.
     #[must_use]
     pub fn is_text(self, text: &str) -> bool {
-        self.kind() == Kind::Text && &self.text[1..self.text.len() - 1] == text
+        self.kind() == JsonKind::Text && &self.text[1..self.text.len() - 1] == text
     }
 
     /// Returns the value, if it is a number.
     #[must_use]
     pub fn as_number(self) -> Option<f64> {
-        (self.kind() == Kind::Number).then(|| self.text.parse().ok()).flatten()
+        (self.kind() == JsonKind::Number).then(|| self.text.parse().ok()).flatten()
     }
 
     /// Iterates over the fields of an object in their order. A value of another type has no fields.
-    pub fn fields(self) -> impl Iterator<Item = (Key<'t>, View<'t>)> {
-        let mut parts = self.parts(Kind::Object);
+    pub fn fields(self) -> impl Iterator<Item = (FieldName<'t>, View<'t>)> {
+        let mut parts = self.parts(JsonKind::Object);
         core::iter::from_fn(move || {
             let key = parts.next()?;
-            Some((Key(key), View { text: parts.next()?, index: self.index }))
+            Some((FieldName(key), View { text: parts.next()?, index: self.index }))
         })
     }
 
     /// Iterates over the entries of a list. A value of another type has no entries.
     pub fn entries(self) -> impl Iterator<Item = View<'t>> {
-        self.parts(Kind::List).map(move |text| View { text, index: self.index })
+        self.parts(JsonKind::List).map(move |text| View { text, index: self.index })
     }
 
     /// Returns the value of a field of an object. If the name occurs several times, the last value
@@ -140,7 +140,7 @@ impl<'t> View<'t> {
         serde_json::from_str(self.text).unwrap_or_default()
     }
 
-    fn parts(self, kind: Kind) -> Parts<'t> {
+    fn parts(self, kind: JsonKind) -> Parts<'t> {
         let text = if self.kind() == kind { &self.text[1..] } else { "]" };
         Parts { text, index: self.index }
     }

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use super::view::{Key, View};
+use super::view::{FieldName, View};
 
 /// Writes the fields of an object.
 #[derive(Debug)]
@@ -19,12 +19,12 @@ impl<'o> ObjectWriter<'o> {
     }
 
     /// Writes a field with its name and value unchanged.
-    pub fn copy(&mut self, key: Key<'_>, value: View<'_>) {
+    pub fn copy(&mut self, key: FieldName<'_>, value: View<'_>) {
         self.begin(key).push_str(value.as_json());
     }
 
     /// Begins a field; the caller writes its value next.
-    pub fn begin(&mut self, key: Key<'_>) -> &mut String {
+    pub fn begin(&mut self, key: FieldName<'_>) -> &mut String {
         self.separate();
         self.out.push_str(key.quoted());
         self.out.push(':');

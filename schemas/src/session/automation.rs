@@ -4,7 +4,7 @@ use dsp_core::gain;
 use dsp_core::session::{self, AutomationTarget, Curve, EffectSettings};
 
 use super::Builder;
-use super::media::LeftOutReason;
+use super::media::ProjectIssueReason;
 use crate::project::{AutomationCurve, AutomationLane, AutomationPoint, Send};
 
 /// Range of levels in a project, in decibels, as in `Decibels` of `project.schema.json`.
@@ -13,7 +13,7 @@ const LEVEL_RANGE_DB: [f64; 2] = [gain::FADER_FLOOR_DB, 24.0];
 impl Builder<'_> {
     /// Compiles the lanes with known targets and reports the other lanes. `pointer` is the JSON
     /// pointer to `lanes`.
-    pub(super) fn automation(
+    pub(super) fn compile_automation(
         &mut self,
         lanes: &[AutomationLane],
         sends: &[Send],
@@ -31,8 +31,8 @@ impl Builder<'_> {
                     compiled.push(session::AutomationLane { target, points });
                 }
                 None => {
-                    let reason = LeftOutReason::UnknownTarget { target: lane.target.clone() };
-                    self.leave_out(pointer, reason);
+                    let reason = ProjectIssueReason::UnknownTarget { target: lane.target.clone() };
+                    self.report_issue(pointer, reason);
                 }
             }
         }
@@ -42,10 +42,10 @@ impl Builder<'_> {
     /// Reports only the first point of a lane that is out of range, because a lane may have
     /// thousands of such points.
     fn report_out_of_range(&mut self, lane: &AutomationLane, range: [f64; 2], pointer: &str) {
-        let reason = |point: &AutomationPoint| LeftOutReason::of_range(point.value, range);
+        let reason = |point: &AutomationPoint| ProjectIssueReason::of_range(point.value, range);
         let first = lane.points.iter().enumerate().find_map(|(index, point)| Some((index, reason(point)?)));
         if let Some((index, reason)) = first {
-            self.leave_out(format!("{pointer}/points/{index}/value"), reason);
+            self.report_issue(format!("{pointer}/points/{index}/value"), reason);
         }
     }
 

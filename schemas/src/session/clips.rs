@@ -7,7 +7,7 @@ use dsp_core::session::Clip;
 
 use super::Builder;
 use super::item_chains::{ClipPosition, ItemChains};
-use super::media::{LeftOutReason, ResolvedAudio};
+use super::media::{ProjectIssueReason, ResolvedAudio};
 use crate::project::{AudioItem, Item, Track};
 
 /// An audio item with its index among the items of its track.
@@ -20,7 +20,7 @@ struct IndexedItem<'a> {
 
 impl Builder<'_> {
     /// Compiles the audio items of a track. `pointer` is the JSON pointer to the track's items.
-    pub(super) fn clips(&mut self, track: &Track, pointer: &str) -> Vec<Clip> {
+    pub(super) fn compile_clips(&mut self, track: &Track, pointer: &str) -> Vec<Clip> {
         let mut clips = Vec::new();
         for IndexedItem { index, item, placement } in self.indexed_items(track) {
             let pointer = format!("{pointer}/{index}");
@@ -28,10 +28,10 @@ impl Builder<'_> {
                 None => {
                     let start = self.clock.frame_at(item.start_tick.into());
                     self.extend_to(start.saturating_add(item.length_frames.unwrap_or(0)));
-                    self.leave_out(pointer, LeftOutReason::MissingAudio);
+                    self.report_issue(pointer, ProjectIssueReason::MissingAudio);
                 }
                 Some((audio, clip_position)) if clip_position.offset_frames >= audio.frames => {
-                    self.leave_out(pointer, LeftOutReason::StartsAfterAudio);
+                    self.report_issue(pointer, ProjectIssueReason::StartsAfterAudio);
                 }
                 Some((audio, clip_position)) => {
                     let remaining_frames =

@@ -5,18 +5,18 @@ use dsp_core::session::EffectSettings;
 use serde_json::Value;
 
 use super::Builder;
-use super::media::LeftOutReason;
+use super::media::ProjectIssueReason;
 use crate::project::{Effect, EffectType};
 
 impl Builder<'_> {
     /// Compiles the effects that the engine has and reports the others. `pointer` is the JSON
     /// pointer to `effects`.
-    pub(super) fn effects(&mut self, effects: &[Effect], pointer: &str) -> Vec<EffectSettings> {
+    pub(super) fn compile_effects(&mut self, effects: &[Effect], pointer: &str) -> Vec<EffectSettings> {
         let mut compiled = Vec::with_capacity(effects.len());
         for (index, effect) in effects.iter().enumerate() {
             let pointer = format!("{pointer}/{index}");
             if compiled.iter().any(|other: &EffectSettings| other.id == effect.id) {
-                self.leave_out(pointer, LeftOutReason::DuplicateId { id: effect.id.clone() });
+                self.report_issue(pointer, ProjectIssueReason::DuplicateId { id: effect.id.clone() });
             } else {
                 compiled.extend(self.effect(effect, &pointer));
             }
@@ -28,18 +28,18 @@ impl Builder<'_> {
         let name = effect.name.as_deref().unwrap_or_default();
         let Some(kind) = built_in(effect) else {
             let reason = match effect.effect_type {
-                EffectType::Builtin => LeftOutReason::UnknownEffect { name: name.into() },
-                EffectType::Vst2 | EffectType::Vst3 => LeftOutReason::Plugin,
+                EffectType::Builtin => ProjectIssueReason::UnknownEffect { name: name.into() },
+                EffectType::Vst2 | EffectType::Vst3 => ProjectIssueReason::Plugin,
             };
-            self.leave_out(pointer.into(), reason);
+            self.report_issue(pointer.into(), reason);
             return None;
         };
         let values = self.values(effect, kind, pointer);
         let side_chain = effect.side_chain.as_deref().and_then(|id| {
             let index = self.track_index(id);
             if index.is_none() {
-                let reason = LeftOutReason::UnknownTrack { id: id.into() };
-                self.leave_out(format!("{pointer}/side_chain"), reason);
+                let reason = ProjectIssueReason::UnknownTrack { id: id.into() };
+                self.report_issue(format!("{pointer}/side_chain"), reason);
             }
             index
         });
@@ -60,13 +60,13 @@ impl Builder<'_> {
         let audio = self.media.audio(file_id);
         let rate_hz = self.clock.sample_rate_hz;
         let reason = match (audio, kind.impulse_max_secs) {
-            (None, _) => LeftOutReason::MissingAudio,
+            (None, _) => ProjectIssueReason::MissingAudio,
             (Some(audio), Some(max_secs)) if audio.frames > kind.impulse_max_frames(rate_hz) => {
-                LeftOutReason::LongImpulse { secs: audio.frames as f64 / f64::from(rate_hz), max_secs }
+                ProjectIssueReason::LongImpulse { secs: audio.frames as f64 / f64::from(rate_hz), max_secs }
             }
             (Some(audio), _) => return Some(audio.slot),
         };
-        self.leave_out(format!("{pointer}/impulse"), reason);
+        self.report_issue(format!("{pointer}/impulse"), reason);
         None
     }
 
@@ -76,20 +76,22 @@ impl Builder<'_> {
         let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
         for (id, value) in &effect.params {
             let reason = match kind.parameter_index(id) {
-                None => Some(LeftOutReason::UnknownParameter { id: id.clone() }),
+                None => Some(ProjectIssueReason::UnknownParameter { id: id.clone() }),
                 Some(index) => {
                     let parameter = &kind.parameters[index];
                     match parameter_value(parameter, value) {
-                        None => Some(LeftOutReason::InvalidValue { expected: expected_values(parameter) }),
+                        None => {
+                            Some(ProjectIssueReason::InvalidValue { expected: expected_values(parameter) })
+                        }
                         Some(value) => {
                             values[index] = parameter.clamp(value);
-                            LeftOutReason::of_range(value, [parameter.min, parameter.max])
+                            ProjectIssueReason::of_range(value, [parameter.min, parameter.max])
                         }
                     }
                 }
             };
             if let Some(reason) = reason {
-                self.leave_out(format!("{pointer}/params/{}", escaped(id)), reason);
+                self.report_issue(format!("{pointer}/params/{}", escaped(id)), reason);
             }
         }
         values

@@ -88,7 +88,7 @@ impl<'a> ItemChains<'a> {
     /// aligned with the item's tick to within half a frame.
     fn new_chain(&self, item: &AudioItem, audio: ResolvedAudio) -> (ItemChain, u64) {
         let frame = self.clock.frame_at(item.start_tick.into());
-        let beyond_frames = self.clock.tempo.frames_beyond(item.start_tick.into(), self.clock.sample_rate_hz);
+        let beyond_frames = self.clock.tempo.offset_frames(item.start_tick.into(), self.clock.sample_rate_hz);
         let offset_frames = self.clock.offset_of_file(item.offset_frames, audio.file_rate_hz, beyond_frames);
         (ItemChain { frame, offset_frames, file_frame: item.offset_frames }, frame)
     }

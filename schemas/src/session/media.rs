@@ -36,16 +36,16 @@ impl<F: FnMut(Option<&str>) -> Option<u32>> MediaResolver for Banks<F> {
 
 /// A part of a project that is missing from its session, or that was changed in it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LeftOut {
+pub struct ProjectIssue {
     /// JSON pointer (RFC 6901) to the part.
     pub pointer: String,
     /// Why the part is missing or was changed.
-    pub reason: LeftOutReason,
+    pub reason: ProjectIssueReason,
 }
 
 /// The reason why a part of a project is missing from its session, or was changed in it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum LeftOutReason {
+pub enum ProjectIssueReason {
     /// A plugin. The engine cannot run plugins.
     #[error("the engine cannot run plugins")]
     Plugin,
@@ -112,7 +112,7 @@ pub enum LeftOutReason {
     StartsAfterAudio,
 }
 
-impl LeftOutReason {
+impl ProjectIssueReason {
     /// Returns the reason for a number outside `range`, which is clamped; `None` for a number
     /// inside.
     pub(super) fn of_range(value: f64, range: [f64; 2]) -> Option<Self> {

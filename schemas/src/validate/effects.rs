@@ -3,7 +3,7 @@
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 
 use super::{Violations, message, pointer_part};
-use crate::json::{Kind, View};
+use crate::json::{JsonKind, View};
 
 /// Finds violations in the effects of `owner`, which is a track or the master.
 ///
@@ -38,7 +38,9 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, violations: &m
 /// Returns the type that a parameter requires; `None` if the value has that type.
 fn required_type(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
     match (parameter.scale, value.kind()) {
-        (_, Kind::Number) | (Scale::Switch, Kind::Boolean) | (Scale::Choice(_), Kind::Text) => None,
+        (_, JsonKind::Number) | (Scale::Switch, JsonKind::Boolean) | (Scale::Choice(_), JsonKind::Text) => {
+            None
+        }
         (Scale::Switch, _) => Some("true, false or a number"),
         (Scale::Choice(_), _) => Some("the name or the number of a choice"),
         (Scale::Linear | Scale::Logarithmic, _) => Some("a number"),

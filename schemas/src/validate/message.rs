@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::json::{Kind, View};
+use crate::json::{JsonKind, View};
 use crate::schema::Rule;
 
 /// Maximum length of an excerpt of an offending value in a message, in characters.
@@ -68,9 +68,9 @@ pub(super) fn no_such_type(kind: View<'_>, types: &[String]) -> String {
 /// Returns a number or a truth value, the start of a text, or the type of a list or an object.
 pub(super) fn excerpt(view: View<'_>) -> String {
     match view.kind() {
-        Kind::List => "a list".into(),
-        Kind::Object => "an object".into(),
-        Kind::Text => {
+        JsonKind::List => "a list".into(),
+        JsonKind::Object => "an object".into(),
+        JsonKind::Text => {
             let text = view.as_text().unwrap_or_default();
             match text.char_indices().nth(EXCERPT_CHARS) {
                 Some((end, _)) => format!("\"{}...\"", &text[..end]),

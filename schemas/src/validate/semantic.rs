@@ -9,16 +9,16 @@ use crate::limits::{
 
 /// Finds violations in a document that follows the schema.
 pub(super) fn find(document: View<'_>, violations: &mut Violations) {
-    ascending(document, "tempo_map", "tempo", violations);
-    ascending(document, "time_signatures", "time signature", violations);
+    check_order(document, "tempo_map", "tempo", violations);
+    check_order(document, "time_signatures", "time signature", violations);
     let outline = Outline::of(document);
-    unique_ids(&outline, violations);
+    check_unique_ids(&outline, violations);
     for (index, track) in document.list("tracks").enumerate() {
         let pointer = format!("/tracks/{index}");
         let track_outline = &outline.tracks[index];
-        references(track_outline, &pointer, &outline, violations);
+        check_references(track_outline, &pointer, &outline, violations);
         for (effect, source_id) in &track_outline.side_chains {
-            side_chain(
+            check_side_chain(
                 source_id,
                 Some(&track_outline.id),
                 &format!("{pointer}/effects/{effect}"),
@@ -30,15 +30,15 @@ pub(super) fn find(document: View<'_>, violations: &mut Violations) {
     }
     if let Some(master) = document.get("master") {
         for (effect, source_id) in side_chains(master) {
-            side_chain(&source_id, None, &format!("/master/effects/{effect}"), &outline, violations);
+            check_side_chain(&source_id, None, &format!("/master/effects/{effect}"), &outline, violations);
         }
         effects::find(master, "/master", violations);
     }
-    output_cycles(&outline, violations);
-    totals(&outline.totals, violations);
+    report_output_cycles(&outline, violations);
+    check_totals(&outline.totals, violations);
 }
 
-fn ascending(document: View<'_>, field: &str, entry_name: &str, violations: &mut Violations) {
+fn check_order(document: View<'_>, field: &str, entry_name: &str, violations: &mut Violations) {
     let mut previous = None;
     for (index, entry) in document.list(field).enumerate() {
         if violations.is_full() {
@@ -62,7 +62,7 @@ fn ascending(document: View<'_>, field: &str, entry_name: &str, violations: &mut
     }
 }
 
-fn unique_ids(outline: &Outline<'_>, violations: &mut Violations) {
+fn check_unique_ids(outline: &Outline<'_>, violations: &mut Violations) {
     let mut seen = std::collections::HashSet::new();
     for (index, TrackOutline { id, .. }) in outline.tracks.iter().enumerate() {
         if !seen.insert(id) {
@@ -72,7 +72,12 @@ fn unique_ids(outline: &Outline<'_>, violations: &mut Violations) {
     }
 }
 
-fn references(track: &TrackOutline<'_>, pointer: &str, outline: &Outline<'_>, violations: &mut Violations) {
+fn check_references(
+    track: &TrackOutline<'_>,
+    pointer: &str,
+    outline: &Outline<'_>,
+    violations: &mut Violations,
+) {
     let mut check = |target: &str, pointer: String| {
         let detail = match outline.index_of.get(target).map(|&index| outline.tracks[index].kind.as_ref()) {
             None => format!("there is no track \"{target}\""),
@@ -93,7 +98,7 @@ fn references(track: &TrackOutline<'_>, pointer: &str, outline: &Outline<'_>, vi
 }
 
 /// Checks that the side-chain refers to another existing track.
-fn side_chain(
+fn check_side_chain(
     source_id: &str,
     track_id: Option<&str>,
     pointer: &str,
@@ -111,7 +116,7 @@ fn side_chain(
 }
 
 /// Reports tracks in a cycle of outputs, sends and side-chains.
-fn output_cycles(outline: &Outline<'_>, violations: &mut Violations) {
+fn report_output_cycles(outline: &Outline<'_>, violations: &mut Violations) {
     let tracks = &outline.tracks;
     // For each track, the tracks that it feeds through an output, a send or a side-chain.
     let mut fed_tracks: Vec<Vec<usize>> = tracks
@@ -153,7 +158,7 @@ fn output_cycles(outline: &Outline<'_>, violations: &mut Violations) {
 }
 
 /// Whether the signal of track `start` leads back to it through another track. A track that feeds
-/// itself is reported by [`references`] and [`side_chain`].
+/// itself is reported by [`check_references`] and [`check_side_chain`].
 fn is_in_cycle(start: usize, fed_tracks: &[Vec<usize>]) -> bool {
     let mut seen = vec![false; fed_tracks.len()];
     let mut next: Vec<usize> = fed_tracks[start].iter().copied().filter(|&to| to != start).collect();
@@ -168,7 +173,7 @@ fn is_in_cycle(start: usize, fed_tracks: &[Vec<usize>]) -> bool {
     false
 }
 
-fn totals(totals: &Totals, violations: &mut Violations) {
+fn check_totals(totals: &Totals, violations: &mut Violations) {
     let Totals { notes, controls, .. } = totals;
     let bytes = event_bytes(*notes, *controls);
     if bytes > MAX_EVENT_BYTES {

@@ -144,8 +144,15 @@ pub(super) async fn create(
     }
     check_lifetime_and_note(&new)?;
     let note = new.note.trim();
-    let MadeInvite { code, row } =
-        management::create_invite(&state.db, &admin.username, new.role, note, new.expires_in_secs).await?;
+    let MadeInvite { code, row } = management::create_invite(
+        &state.db,
+        &admin.acting(),
+        &admin.username,
+        new.role,
+        note,
+        new.expires_in_secs,
+    )
+    .await?;
     let day = row.expires_at.split('T').next().unwrap_or_default();
     let detail = format!("role {}, until {day}", row.role.as_str());
     audit::record(&state.db, &admin.who(), Action::InviteCreated, note, &detail).await;

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::queries::LiftQuery;
 use crate::audit::{self, Action};
-use crate::auth::{Admin, Lift, LoggedInAdmin, Throttled};
+use crate::auth::{Admin, FailureSelection, LoggedInAdmin, Throttled};
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
@@ -50,7 +50,7 @@ pub(super) async fn lift(
     LoggedInAdmin(admin): LoggedInAdmin,
     Query(query): Query<LiftQuery>,
 ) -> ApiResult<Json<Lifted>> {
-    let lift = Lift::new(query.username.as_deref(), query.address.as_deref())?;
+    let lift = FailureSelection::new(query.username.as_deref(), query.address.as_deref())?;
     let lifted = lift.apply(&state.db).await?;
     if lifted > 0 {
         audit::record(&state.db, &admin.who(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;

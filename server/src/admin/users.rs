@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::queries::UserQuery;
-use crate::audit::{self, Action, Who};
-use crate::auth::management::{self, Provided};
+use crate::audit::{self, Action, Actor};
+use crate::auth::management::{self, AccountWithPassword};
 use crate::auth::{Admin, LoggedInAdmin, Role, UserRow};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
@@ -132,7 +132,7 @@ pub(super) struct ProvidedUser {
     password: Option<String>,
 }
 
-async fn provided(state: &AppState, made: Provided) -> ApiResult<Json<ProvidedUser>> {
+async fn provided(state: &AppState, made: AccountWithPassword) -> ApiResult<Json<ProvidedUser>> {
     let user = Accounts::of(state).await?.view(made.row);
     Ok(Json(ProvidedUser { user, password: made.generated_password }))
 }
@@ -147,8 +147,15 @@ pub(super) async fn create(
     LoggedInAdmin(admin): LoggedInAdmin,
     Json(new): Json<NewUser>,
 ) -> ApiResult<(StatusCode, Json<ProvidedUser>)> {
-    let made =
-        management::create_user(&state.db, &state.passwords, &new.username, new.role, new.password).await?;
+    let made = management::create_user(
+        &state.db,
+        &state.passwords,
+        Some(&admin.acting()),
+        &new.username,
+        new.role,
+        new.password,
+    )
+    .await?;
     let detail = format!("role {}", made.row.role.as_str());
     audit::record(&state.db, &admin.who(), Action::UserCreated, &made.row.username, &detail).await;
     Ok((StatusCode::CREATED, provided(&state, made).await?))
@@ -194,7 +201,8 @@ pub(super) async fn change(
             format!("`audio_quota_bytes` is {bytes}; expected 0 to {QUOTA_MAX_BYTES}, or null."),
         ));
     }
-    let (before, after) = management::change_user(&state.db, &id, change.role, change.disabled).await?;
+    let (before, after) =
+        management::change_user(&state.db, &admin.acting(), &id, change.role, change.disabled).await?;
     let cancelled = if after.disabled {
         state.end_work_of(&id);
         state.tasks.cancel_all_of(&id).await?
@@ -212,7 +220,7 @@ pub(super) async fn change(
 
 /// Records changes of role and of disabling in the audit log. `cancelled` is the number of tasks
 /// that were cancelled when the account was disabled.
-async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &UserRow, cancelled: u64) {
+async fn record_change(state: &AppState, who: &Actor, before: &UserRow, after: &UserRow, cancelled: u64) {
     if before.role != after.role {
         let detail = format!("{} to {}", before.role.as_str(), after.role.as_str());
         audit::record(&state.db, who, Action::RoleChanged, &after.username, &detail).await;
@@ -234,7 +242,8 @@ pub(super) async fn reset_password(
     LoggedInAdmin(admin): LoggedInAdmin,
     Path(id): Path<String>,
 ) -> ApiResult<Json<ProvidedUser>> {
-    let made = management::reset_password(&state.db, &state.passwords, &id, None).await?;
+    let made =
+        management::reset_password(&state.db, &state.passwords, Some(&admin.acting()), &id, None).await?;
     audit::record(&state.db, &admin.who(), Action::PasswordReset, &made.row.username, "").await;
     provided(&state, made).await
 }

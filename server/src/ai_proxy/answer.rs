@@ -9,7 +9,7 @@ use futures_util::StreamExt as _;
 use http_body_util::BodyExt as _;
 use tokio_util::sync::CancellationToken;
 
-use super::refusal::unanswered;
+use super::refusal::no_answer_error;
 use crate::error::{ApiError, ApiResult};
 use crate::event_stream::{HEARTBEAT, HEARTBEAT_EVERY, unbuffered};
 use crate::fair_bytes::ReservedBytes;
@@ -132,7 +132,7 @@ pub(super) async fn read_all(
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| unanswered(&error))?;
+        let chunk = chunk.map_err(|error| no_answer_error(&error))?;
         let length = bytes.len() + chunk.len();
         if length as u64 > max_length.bytes {
             return Err(max_length.exceeded());
@@ -173,7 +173,7 @@ fn events(
             };
             let problem = match chunk {
                 None => break,
-                Some(Err(error)) => unanswered(&error),
+                Some(Err(error)) => no_answer_error(&error),
                 Some(Ok(chunk)) if chunk.len() as u64 > remaining_bytes => {
                     MaxLength { bytes: max_bytes, is_setting: true }.exceeded()
                 }

@@ -23,7 +23,7 @@ const RETRY_AFTER_SECS: u64 = 10;
 const RETRY_AFTER_MAX_SECS: u64 = 3_600;
 
 /// Returns the error for a missing or incomplete answer. Only the log names the address.
-pub(super) fn unanswered(error: &reqwest::Error) -> ApiError {
+pub(super) fn no_answer_error(error: &reqwest::Error) -> ApiError {
     tracing::warn!(error = describe_with_causes(error), "the language-model service does not respond");
     if error.is_timeout() {
         return ApiError::GatewayTimeout {
@@ -57,7 +57,7 @@ fn describe_with_causes(error: &reqwest::Error) -> String {
 }
 
 /// Returns the error for an answer whose status is not a success.
-pub(super) async fn refused(response: Response, key: Option<&Secret>) -> ApiError {
+pub(super) async fn refusal_error(response: Response, key: Option<&Secret>) -> ApiError {
     let status = response.status();
     let retry_after = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry_after_secs: Option<u64> =

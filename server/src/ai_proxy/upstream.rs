@@ -107,10 +107,10 @@ impl Upstream {
         if let Some(key) = &self.key {
             request = request.bearer_auth(key.reveal());
         }
-        let response = request.send().await.map_err(|error| refusal::unanswered(&error))?;
+        let response = request.send().await.map_err(|error| refusal::no_answer_error(&error))?;
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(refusal::refused(response, self.key.as_ref()).await)
+        Err(refusal::refusal_error(response, self.key.as_ref()).await)
     }
 }

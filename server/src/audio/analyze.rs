@@ -21,7 +21,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Path, Query};
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::tasks::{Kind, StartedTask, TaskContext};
+use crate::tasks::{StartedTask, TaskContext, TaskKind};
 
 /// Version of the measurements. Increase it when a measurement changes, so that stored analyses are
 /// repeated.
@@ -62,7 +62,7 @@ pub(super) async fn analyze(
 }
 
 /// The kind of task that analyses an audio file.
-pub(crate) const ANALYSIS: Kind = Kind { name: "audio-analysis", run: analysis_task, discard: None };
+pub(crate) const ANALYSIS: TaskKind = TaskKind { name: "audio-analysis", run: analysis_task, discard: None };
 
 /// Input of the task.
 #[derive(Serialize, Deserialize)]
@@ -73,7 +73,7 @@ struct AnalysisInput {
 fn analysis_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let AnalysisInput { file_id } = serde_json::from_value(input).map_err(ApiError::internal)?;
     let answer = analysis(state, task.runtime(), task.owner_id(), &file_id, &mut |fraction| {
-        task.progress(fraction, "Measuring");
+        task.report_progress(fraction, "Measuring");
         !task.is_cancelled()
     })?;
     JsonText::write(&answer).map_err(ApiError::internal)

@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::queries::{FileFormat, FileQuery};
-use super::store::Stored;
+use super::store::StoredFile;
 use super::store::find;
 use super::{ContentKeys, renditions};
 use crate::auth::CurrentUser;
@@ -45,7 +45,7 @@ pub(super) async fn read(
     answer.respond(&headers)
 }
 
-async fn original(state: &AppState, found: &Stored) -> ApiResult<FileAnswer> {
+async fn original(state: &AppState, found: &StoredFile) -> ApiResult<FileAnswer> {
     let key = ContentKeys::new(&found.content.sha256)?.original;
     Ok(FileAnswer {
         file: open(state, key, &found.file.id).await?,
@@ -58,7 +58,7 @@ async fn original(state: &AppState, found: &Stored) -> ApiResult<FileAnswer> {
 async fn samples(
     state: &AppState,
     user: &CurrentUser,
-    found: &Stored,
+    found: &StoredFile,
     rate_hz: Option<u32>,
 ) -> ApiResult<FileAnswer> {
     let file_rate_hz = found.content.report.sample_rate_hz;

@@ -73,7 +73,7 @@ pub(super) async fn delete(
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
     let file = find(&state, &user.id, &id).await?.file;
-    reserve::making_room(&state, || {
+    reserve::retry_with_reserve(&state, || {
         let (runtime, state, owner_id) = (Handle::current(), state.clone(), user.id.clone());
         let (id, name) = (file.id.clone(), file.name.clone());
         async move {

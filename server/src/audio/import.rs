@@ -15,7 +15,8 @@ use crate::config::AudioLimits;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 use crate::storage::{
-    Allowance, BlobWriter, Blobs, Destination, Received, Receiving, file_sha256, lock_contents, with_room,
+    Allowance, BlobWriter, Blobs, Destination, FileReceiver, ReceivedFile, file_sha256, lock_contents,
+    with_room,
 };
 
 /// Number of bytes that are read at a time.
@@ -26,10 +27,10 @@ pub(super) type Observer<'o> = &'o mut dyn FnMut(f64) -> bool;
 
 /// An imported file.
 #[derive(Debug)]
-pub(super) struct Imported {
+pub(super) struct ImportedFile {
     pub(super) file: AudioFile,
     /// Whether the user already had a file with the same bytes.
-    pub(super) already_there: bool,
+    pub(super) is_known: bool,
 }
 
 /// Stores the received bytes as a file of `owner_id`. Blocks.
@@ -37,9 +38,9 @@ pub(super) fn import(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
-    mut received: Received,
+    mut received: ReceivedFile,
     observer: Observer<'_>,
-) -> ApiResult<Imported> {
+) -> ApiResult<ImportedFile> {
     let (name, sha256) = (received.name.clone(), received.sha256.clone());
     let content = || runtime.block_on(store::content(&state.db, &sha256));
     let is_stored = |content: &Content| match content.original_damaged {
@@ -50,7 +51,7 @@ pub(super) fn import(
     let existing = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?;
     let is_existing = existing.is_some();
     if let Some(found) = existing.filter(|_| is_content_stored) {
-        return Ok(Imported { file: found.file, already_there: true });
+        return Ok(ImportedFile { file: found.file, is_known: true });
     }
     let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
         // The user already has a file with the same bytes, so they already count toward the quota.
@@ -104,7 +105,7 @@ pub(super) fn import(
     let found = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?.ok_or_else(|| {
         ApiError::internal(anyhow::anyhow!("the file {sha256} is missing after its import"))
     })?;
-    Ok(Imported { file: found.file, already_there: !is_new })
+    Ok(ImportedFile { file: found.file, is_known: !is_new })
 }
 
 /// Imports the bytes of `content` as a file of `owner_id`, with the limits of an upload. Also
@@ -123,7 +124,7 @@ pub(crate) fn import_content(
     let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
     let received = receive_content(state, runtime, allowance, name, content, &mut *observer)?;
     let imported = import(state, runtime, owner_id, received, observer)?;
-    Ok((imported.file, imported.already_there))
+    Ok((imported.file, imported.is_known))
 }
 
 /// Copies `content` to a temporary file, with the limits of an upload. Blocks.
@@ -137,8 +138,8 @@ pub(super) fn receive_content(
     name: &str,
     content: &mut dyn Read,
     observer: Observer<'_>,
-) -> ApiResult<Received> {
-    let mut file = Receiving::new(state, runtime, allowance, destination(state))?;
+) -> ApiResult<ReceivedFile> {
+    let mut file = FileReceiver::new(state, runtime, allowance, destination(state))?;
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let count = content.read(&mut chunk).map_err(|error| {
@@ -197,7 +198,7 @@ pub(super) struct Decoded {
 
 impl Decoded {
     /// Returns the database row for the stored audio.
-    pub(super) fn content(&self, received: &Received) -> io::Result<Content> {
+    pub(super) fn content(&self, received: &ReceivedFile) -> io::Result<Content> {
         let Report { channels, frames, .. } = self.report;
         Ok(Content {
             samples_sha256: file_sha256(self.samples.temporary())?,
@@ -212,7 +213,7 @@ impl Decoded {
     }
 
     /// Uploads the three files to object storage, if the service uses it.
-    fn upload(&mut self, received: &mut Received) -> ApiResult<()> {
+    fn upload(&mut self, received: &mut ReceivedFile) -> ApiResult<()> {
         let keys = ContentKeys::new(&received.sha256)?;
         received.writer.upload_as(&keys.original)?;
         self.samples.upload_derived_as(&keys.samples)?;
@@ -221,7 +222,7 @@ impl Decoded {
     }
 
     /// Stores the three files under their keys.
-    fn store(self, received: Received) -> ApiResult<()> {
+    fn store(self, received: ReceivedFile) -> ApiResult<()> {
         let sha256 = received.sha256.clone();
         received.writer.finish_as(&ContentKeys::new(&sha256)?.original)?;
         self.store_derived(&sha256)
@@ -242,7 +243,7 @@ pub(super) fn decode(
     state: &AppState,
     runtime: &Handle,
     allowance: &Allowance,
-    received: &Received,
+    received: &ReceivedFile,
     observer: Observer<'_>,
 ) -> ApiResult<Decoded> {
     let context = DecodeContext {
@@ -265,7 +266,7 @@ impl DecodeContext<'_> {
     pub(super) fn decode(
         &self,
         allowance: &Allowance,
-        received: &Received,
+        received: &ReceivedFile,
         observer: Observer<'_>,
     ) -> ApiResult<Decoded> {
         let samples = self.blobs.unnamed_writer(FOLDER)?;

@@ -5,10 +5,10 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::AudioFile;
-use super::import::{Imported, Observer, import};
+use super::import::{ImportedFile, Observer, import};
 use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
-use crate::storage::Received;
+use crate::storage::ReceivedFile;
 
 /// Result of an upload.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,9 +30,9 @@ pub(super) struct UploadedFile {
     pub already_there: bool,
 }
 
-impl From<Imported> for UploadedFile {
-    fn from(imported: Imported) -> Self {
-        Self { file: imported.file, already_there: imported.already_there }
+impl From<ImportedFile> for UploadedFile {
+    fn from(imported: ImportedFile) -> Self {
+        Self { file: imported.file, already_there: imported.is_known }
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn import_all(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
-    received: Vec<Received>,
+    received: Vec<ReceivedFile>,
     observer: Observer<'_>,
 ) -> ApiResult<UploadAnswer> {
     let count = received.len() as f64;

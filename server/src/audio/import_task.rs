@@ -12,14 +12,14 @@ use super::{FOLDER, resumable};
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
-use crate::storage::{BlobKey, Blobs, Expected, Received, lock_contents};
-use crate::tasks::{self, Kind, TaskContext};
+use crate::storage::{BlobKey, Blobs, ExpectedFile, ReceivedFile, lock_contents};
+use crate::tasks::{self, TaskContext, TaskKind};
 
 /// The kind of task that imports audio files.
-pub(crate) const IMPORT: Kind = Kind { name: "audio-upload", run, discard: Some(discard) };
+pub(crate) const IMPORT: TaskKind = TaskKind { name: "audio-upload", run, discard: Some(discard) };
 
 /// Extension of files that wait for their task.
-pub(super) const WAITING: &str = "waiting";
+pub(super) const WAITING_EXTENSION: &str = "waiting";
 
 /// Input of the import task.
 #[derive(Serialize, Deserialize)]
@@ -44,15 +44,15 @@ struct WaitingFile {
 
 impl WaitingFile {
     fn key(&self) -> ApiResult<BlobKey> {
-        BlobKey::new(FOLDER, &self.id, WAITING).map_err(ApiError::internal)
+        BlobKey::new(FOLDER, &self.id, WAITING_EXTENSION).map_err(ApiError::internal)
     }
 
     /// Copies the file's bytes to a temporary file, as if it had just been uploaded.
-    fn received(&self, blobs: &Blobs) -> ApiResult<Received> {
+    fn received(&self, blobs: &Blobs) -> ApiResult<ReceivedFile> {
         let mut writer = blobs.unnamed_copy(&self.key()?, FOLDER)?;
         writer.seek(std::io::SeekFrom::End(0))?;
         let (name, sha256) = (self.name.clone(), self.sha256.clone());
-        Ok(Received { name, writer, sha256, size_bytes: self.size_bytes })
+        Ok(ReceivedFile { name, writer, sha256, size_bytes: self.size_bytes })
     }
 }
 
@@ -60,13 +60,13 @@ impl WaitingFile {
 pub(super) async fn start_form(
     state: &AppState,
     owner_id: &str,
-    received: Vec<Received>,
+    received: Vec<ReceivedFile>,
 ) -> ApiResult<String> {
     let (state, owner_id, runtime) = (state.clone(), owner_id.to_owned(), Handle::current());
     let begin = move || -> ApiResult<String> {
         let mut waiting = Vec::new();
         let mut writers = Vec::new();
-        for Received { name, mut writer, sha256, size_bytes } in received {
+        for ReceivedFile { name, mut writer, sha256, size_bytes } in received {
             let id = uuid::Uuid::new_v4().to_string();
             let file = WaitingFile { id, name, sha256, size_bytes };
             writer.upload_as(&file.key()?)?;
@@ -112,7 +112,7 @@ fn remove(blobs: &Blobs, files: &[WaitingFile]) -> ApiResult<()> {
 fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let input = serde_json::from_value(input).map_err(ApiError::internal)?;
     let observer = &mut |fraction| {
-        task.progress(fraction, "Decoding");
+        task.report_progress(fraction, "Decoding");
         !task.is_cancelled()
     };
     match input {
@@ -121,7 +121,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
             JsonText::write(&answer).map_err(ApiError::internal)
         }
         Input::Form(waiting) => {
-            let received: ApiResult<Vec<Received>> =
+            let received: ApiResult<Vec<ReceivedFile>> =
                 waiting.iter().map(|file| file.received(&state.blobs)).collect();
             let outcome = received
                 .and_then(|received| import_all(state, task.runtime(), task.owner_id(), received, observer));
@@ -144,13 +144,13 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
 ///
 /// # Errors
 /// If the query fails.
-pub(crate) async fn waiting(db: &Db) -> ApiResult<Vec<Expected>> {
+pub(crate) async fn expected_waiting_files(db: &Db) -> ApiResult<Vec<ExpectedFile>> {
     let mut waiting = Vec::new();
     for input in tasks::unfinished_inputs(db, IMPORT.name).await? {
         if let Ok(Input::Form(files)) = serde_json::from_str(&input) {
             for file in files {
                 let (key, size_bytes) = (file.key()?, file.size_bytes);
-                waiting.push(Expected { key, size_bytes, is_growing: false, sha256: Some(file.sha256) });
+                waiting.push(ExpectedFile { key, size_bytes, is_growing: false, sha256: Some(file.sha256) });
             }
         }
     }

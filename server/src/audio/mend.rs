@@ -13,7 +13,7 @@ use crate::config::AudioLimits;
 use crate::db::Db;
 use crate::error::ApiResult;
 use crate::helper_processes::Helpers;
-use crate::storage::{Allowance, BlobKey, Blobs, Received, file_sha256};
+use crate::storage::{Allowance, BlobKey, Blobs, ReceivedFile, file_sha256};
 
 /// The result of a check of the stored files.
 pub(crate) struct Findings<'f> {
@@ -30,7 +30,7 @@ pub(crate) struct Findings<'f> {
 ///
 /// # Errors
 /// If a query or the storage fails. Files that can no longer be decoded stay unchanged.
-pub(crate) fn mend(
+pub(crate) fn repair_stored_audio(
     db: &Db,
     runtime: &Handle,
     blobs: &Blobs,
@@ -86,16 +86,16 @@ pub(crate) fn mend(
 }
 
 /// Stored audio that was decoded again from its original.
-struct Redecoded {
+struct RedecodedAudio {
     decoded: Decoded,
     content: Content,
 }
 
-fn redecode(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiResult<Redecoded> {
+fn redecode(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiResult<RedecodedAudio> {
     let keys = ContentKeys::new(&content.sha256)?;
     let mut writer = blobs.unnamed_copy(&keys.original, FOLDER)?;
     writer.seek(SeekFrom::End(0))?;
-    let received = Received {
+    let received = ReceivedFile {
         name: keys.original.path(),
         writer,
         sha256: content.sha256.clone(),
@@ -104,10 +104,10 @@ fn redecode(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiResult
     let decoder = Decoder::of_this_program(Helpers::default())?;
     let context = DecodeContext { decoder: &decoder, blobs, limits };
     let decoded = context.decode(&Allowance::of_disk(limits), &received, &mut |_| true)?;
-    Ok(Redecoded { content: decoded.content(&received)?, decoded })
+    Ok(RedecodedAudio { content: decoded.content(&received)?, decoded })
 }
 
-impl Redecoded {
+impl RedecodedAudio {
     /// Replaces the stored files with the decoded ones.
     fn replace(self, db: &Db, runtime: &Handle) -> ApiResult<()> {
         self.decoded.store_derived(&self.content.sha256)?;

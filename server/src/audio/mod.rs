@@ -51,9 +51,9 @@ pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::HeaderInfo;
 pub(crate) use deleted::{make_room, remove_expired_deleted_files, restore_named};
 pub(crate) use import::{import_content, undo_imports};
-pub(crate) use import_task::{IMPORT, waiting};
+pub(crate) use import_task::{IMPORT, expected_waiting_files};
 pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
-pub(crate) use mend::{Findings, mend};
+pub(crate) use mend::{Findings, repair_stored_audio};
 pub(crate) use originals::{open_original, original};
 pub(crate) use recordings::recording;
 pub(crate) use reference::{ReferenceAnswer, measure_content};
@@ -131,8 +131,8 @@ impl Audio {
                     running: DECODERS_PER_PROCESSOR * processors(),
                     min_weight: 1,
                     per_user: processors().saturating_sub(1).max(1),
-                    waiting: u64::MAX,
-                    requests: waiting_max,
+                    waiting_weight_max: u64::MAX,
+                    waiting_requests_max: waiting_max,
                     // The processes of long files have a lower priority than those of new files.
                     reserve_for_idle_users: 2 * DECODERS_PER_PROCESSOR * processors(),
                 },

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use dsp_core::peaks::PeakReader;
+use dsp_core::peaks::PeakBuilder;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -83,7 +83,7 @@ pub(super) async fn read(
     let mut fields = HeaderMap::new();
     fields.insert(header::ETAG, HeaderValue::from_str(&tag).map_err(ApiError::internal)?);
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    if etag::matches_none(&headers, &tag) {
+    if etag::matches_if_none_match(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, fields).into_response());
     }
     let keys = ContentKeys::new(sha256)?;
@@ -198,7 +198,7 @@ fn compute(source: BufReader<std::fs::File>, shape: Shape, window: Window) -> st
     let first = window.start * window.frames_per_pixel;
     let frames = (window.pixels * window.frames_per_pixel).min(shape.frames - first.min(shape.frames));
     let mut samples = FloatWavReader::new(source, shape.channels, first, frames)?;
-    let mut peaks = PeakReader::new(shape.channels as usize, window.frames_per_pixel as usize);
+    let mut peaks = PeakBuilder::new(shape.channels as usize, window.frames_per_pixel as usize);
     let mut part = Vec::new();
     loop {
         samples.read(READ_FRAMES, &mut part)?;

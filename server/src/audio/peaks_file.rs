@@ -7,7 +7,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use dsp_core::peaks::{BASE_FRAMES, LEVELS, PeakReader, halved};
+use dsp_core::peaks::{BASE_FRAMES, LEVELS, PeakBuilder, halve_resolution};
 
 const HEADER_BYTES: u64 = 32;
 
@@ -51,12 +51,12 @@ pub(super) struct PeaksWriter<W> {
     destination: W,
     channels: u32,
     sample_rate_hz: u32,
-    base: PeakReader,
+    base: PeakBuilder,
 }
 
 impl<W: Write> PeaksWriter<W> {
     pub(super) fn new(destination: W, channels: u32, sample_rate_hz: u32) -> Self {
-        Self { destination, channels, sample_rate_hz, base: PeakReader::new(channels as usize, BASE_FRAMES) }
+        Self { destination, channels, sample_rate_hz, base: PeakBuilder::new(channels as usize, BASE_FRAMES) }
     }
 
     /// Adds complete interleaved frames.
@@ -77,7 +77,7 @@ impl<W: Write> PeaksWriter<W> {
         let mut level = self.base.finish();
         for number in 0..LEVELS {
             if number > 0 {
-                level = halved(&level, self.channels as usize);
+                level = halve_resolution(&level, self.channels as usize);
             }
             for part in level.chunks(4_096) {
                 let bytes: Vec<u8> = part.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -123,7 +123,7 @@ mod tests {
         for level in 0..LEVELS {
             let frames_per_pixel = 256_u64 << level;
             assert_eq!(level_of(frames_per_pixel), Some(level));
-            let mut reader = PeakReader::new(2, frames_per_pixel as usize);
+            let mut reader = PeakBuilder::new(2, frames_per_pixel as usize);
             reader.add(&samples);
             let expected = reader.finish();
             let count = shape.pixels(frames_per_pixel);

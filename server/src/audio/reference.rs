@@ -19,7 +19,7 @@ use crate::extract::{BodyLimit, Json};
 use crate::form::{self, form_error};
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::storage::{Allowance, Received, receive_field};
+use crate::storage::{Allowance, ReceivedFile, receive_field};
 
 /// A stored audio file that a mix is compared with.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -92,7 +92,7 @@ pub(super) async fn reference(
 }
 
 /// Receives the first file of a form.
-async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> {
+async fn receive_one(state: &AppState, request: Request) -> ApiResult<ReceivedFile> {
     let destination = destination(state);
     let mut form = form::read(request).await?;
     while let Some(field) =
@@ -106,7 +106,11 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
     Err(ApiError::bad_request("no_file", "The form has no file; send a part with a file name."))
 }
 
-async fn measure_received(state: &AppState, user_id: &str, received: Received) -> ApiResult<ReferenceAnswer> {
+async fn measure_received(
+    state: &AppState,
+    user_id: &str,
+    received: ReceivedFile,
+) -> ApiResult<ReferenceAnswer> {
     let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
         measure_file(&work_state, &runtime, received, &mut |_| !caller.has_disconnected())
@@ -134,7 +138,7 @@ pub(crate) fn measure_content(
 fn measure_file(
     state: &AppState,
     runtime: &Handle,
-    received: Received,
+    received: ReceivedFile,
     observer: Observer<'_>,
 ) -> ApiResult<ReferenceAnswer> {
     let decoded = decode(state, runtime, &Allowance::of_temporary_files(state), &received, &mut *observer)?;

@@ -12,7 +12,7 @@ use dsp_core::wav::FloatWavWriter;
 use tokio::runtime::Handle;
 
 use super::float_wav::{FloatWavReader, file_bytes};
-use super::store::{self, Rendition, Stored};
+use super::store::{self, Rendition, StoredFile};
 use super::{ContentKeys, FOLDER};
 use crate::error::{ApiError, ApiResult};
 use crate::permits::Caller;
@@ -30,7 +30,12 @@ pub(super) fn key(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
 /// Opens the samples of a file at a rate as a 32-bit float WAV file, mono or stereo. The samples
 /// begin at byte [`dsp_core::wav::FLOAT_HEADER_BYTES`]. The first request for a rate other than the
 /// file's converts and stores a copy.
-pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_hz: u32) -> ApiResult<File> {
+pub(super) async fn open(
+    state: &AppState,
+    owner_id: &str,
+    found: &StoredFile,
+    rate_hz: u32,
+) -> ApiResult<File> {
     let report = &found.content.report;
     let sha256 = &found.content.sha256;
     let key = match rate_hz == report.sample_rate_hz {
@@ -70,7 +75,7 @@ fn convert_and_store(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
-    found: &Stored,
+    found: &StoredFile,
     rate_hz: u32,
     key: &BlobKey,
     caller: &Caller,
@@ -140,8 +145,8 @@ fn convert<W: Write + std::io::Seek>(
         while consumed < input[0].len() {
             let remaining: Vec<&[f32]> = input.iter().map(|channel| &channel[consumed..]).collect();
             let progress = resampler.process(&remaining, &mut slices(&mut output));
-            consumed += progress.read;
-            emit(&output, progress.written)?;
+            consumed += progress.read_frames;
+            emit(&output, progress.written_frames)?;
         }
     }
     loop {

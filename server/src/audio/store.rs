@@ -17,7 +17,7 @@ use crate::paging::{Position, contains_pattern};
 use crate::state::AppState;
 
 /// Returns the user's file with this id, or a 404.
-pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Stored> {
+pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResult<StoredFile> {
     by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
 }
 
@@ -90,7 +90,7 @@ pub(super) fn signed(value: u64) -> i64 {
 
 /// A file and its stored audio.
 #[derive(Debug, Clone)]
-pub(super) struct Stored {
+pub(super) struct StoredFile {
     pub(super) file: AudioFile,
     pub(super) content: Content,
 }
@@ -107,12 +107,12 @@ macro_rules! select_files {
     };
 }
 
-fn stored(row: &AnyRow) -> Result<Stored, sqlx::Error> {
+fn stored_from_row(row: &AnyRow) -> Result<StoredFile, sqlx::Error> {
     let content = Content::from_row(row)?;
     let (id, name): (String, String) = (row.try_get("id")?, row.try_get("name")?);
     let file =
         AudioFile::new(id, name, row.try_get("created_at")?, &content, u64_column(row, "renditions_bytes")?);
-    Ok(Stored { file, content })
+    Ok(StoredFile { file, content })
 }
 
 /// Returns the ids of a user's files.
@@ -122,26 +122,30 @@ pub(crate) async fn ids(db: &Db, owner_id: &str) -> Result<HashSet<String>, sqlx
 }
 
 /// Returns the user's file with this id.
-pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Stored>, sqlx::Error> {
+pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<StoredFile>, sqlx::Error> {
     let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.id = $2"))
         .bind(owner_id)
         .bind(id)
         .fetch_optional(db)
         .await?;
-    with_tags(db, row.as_ref().map(stored).transpose()?).await
+    with_tags(db, row.as_ref().map(stored_from_row).transpose()?).await
 }
 
 /// Returns the user's file with this hash.
-pub(super) async fn by_content(db: &Db, owner_id: &str, sha256: &str) -> Result<Option<Stored>, sqlx::Error> {
+pub(super) async fn by_content(
+    db: &Db,
+    owner_id: &str,
+    sha256: &str,
+) -> Result<Option<StoredFile>, sqlx::Error> {
     let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.sha256 = $2"))
         .bind(owner_id)
         .bind(sha256)
         .fetch_optional(db)
         .await?;
-    with_tags(db, row.as_ref().map(stored).transpose()?).await
+    with_tags(db, row.as_ref().map(stored_from_row).transpose()?).await
 }
 
-async fn with_tags(db: &Db, found: Option<Stored>) -> Result<Option<Stored>, sqlx::Error> {
+async fn with_tags(db: &Db, found: Option<StoredFile>) -> Result<Option<StoredFile>, sqlx::Error> {
     let Some(mut found) = found else { return Ok(None) };
     found.file.tags = tags(db, &found.file.id).await?;
     Ok(Some(found))
@@ -353,7 +357,7 @@ pub(super) async fn page(
     .await?;
     let mut files = Vec::with_capacity(rows.len());
     for row in &rows {
-        let mut file = stored(row)?.file;
+        let mut file = stored_from_row(row)?.file;
         file.tags = tags(db, &file.id).await?;
         files.push(file);
     }

@@ -16,7 +16,7 @@ use crate::extract::{Json, Query};
 use crate::form::{self, form_error};
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::storage::{Allowance, Received, receive_field};
+use crate::storage::{Allowance, ReceivedFile, receive_field};
 use crate::tasks::StartedTask;
 
 /// Maximum number of files in one request.
@@ -63,7 +63,11 @@ pub(super) async fn upload(
     Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
 
-async fn receive_form(state: &AppState, user: &CurrentUser, request: Request) -> ApiResult<Vec<Received>> {
+async fn receive_form(
+    state: &AppState,
+    user: &CurrentUser,
+    request: Request,
+) -> ApiResult<Vec<ReceivedFile>> {
     let destination = destination(state);
     let mut form = form::read(request).await?;
     let mut received = Vec::new();

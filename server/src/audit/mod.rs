@@ -56,7 +56,7 @@ impl Via {
 
 /// The actor of an entry.
 #[derive(Debug, Clone)]
-pub struct Who {
+pub struct Actor {
     /// Id of the account; `None` without a log-in.
     pub user_id: Option<String>,
     /// Name of the account, or a substitute such as `nobody`.
@@ -67,7 +67,7 @@ pub struct Who {
     pub address: Option<IpAddr>,
 }
 
-impl Who {
+impl Actor {
     /// Returns the actor for actions on this machine's command line.
     #[must_use]
     pub fn command_line() -> Self {
@@ -182,7 +182,7 @@ pub struct Entry {
 }
 
 /// Adds an entry. The action has already happened, so a failure is only logged.
-pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &str) {
+pub async fn record(db: &Db, who: &Actor, action: Action, target: &str, detail: &str) {
     let entry = Entry {
         id: uuid::Uuid::new_v4().to_string(),
         at: clock::now_text(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::login::TokenAnswer;
-use super::password_check::{self, Claim};
+use super::password_check::{self, PasswordAttempt};
 use super::passwords::PasswordStrength;
 use super::store::users;
 use super::user::{AccountHolder, AnyUser, UserView};
@@ -59,7 +59,8 @@ pub(super) async fn change_password(
     if row.password_hash.is_some() {
         let current = change.current_password.unwrap_or_default();
         let unchanged = current == change.new_password;
-        let claim = Claim { username: row.username.clone(), password: current, client, has_session: true };
+        let claim =
+            PasswordAttempt { username: row.username.clone(), password: current, client, has_session: true };
         let checked = password_check::check(&state, claim).await?;
         if !checked.matches {
             audit::record(&state.db, &who, Action::PasswordChangeFailed, &row.username, "").await;

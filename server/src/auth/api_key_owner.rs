@@ -3,7 +3,7 @@
 use super::secrets;
 use super::store::{UserRow, keys};
 use crate::clock;
-use crate::db::note;
+use crate::db::store_best_effort;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
@@ -22,7 +22,7 @@ pub(super) async fn owner(state: &AppState, key: &str) -> ApiResult<UserRow> {
     let found = found.ok_or_else(key_invalid)?;
     let recently = clock::text_in(-USE_RECORDED_EVERY_SECS);
     if found.last_used_at.is_none_or(|used_at| used_at < recently) {
-        note("the use of an API key", keys::touch(&state.db, &found.key_id)).await;
+        store_best_effort("the use of an API key", keys::touch(&state.db, &found.key_id)).await;
     }
     Ok(found.owner)
 }

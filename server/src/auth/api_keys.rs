@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use super::api_key_owner::KEY_PREFIX;
 use super::secrets;
-use super::store::keys::{self, KeyRow, NewKey};
-use super::user::LoggedIn;
+use super::store::keys::{self, InsertOutcome, KeyRow, NewKey};
+use super::user::{LoggedIn, token_ended};
 use crate::audit::{self, Action};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
@@ -102,13 +102,19 @@ pub(super) async fn create(
     let sha256 = secrets::sha256(&key);
     let new = NewKey { name, sha256: &sha256, hint: key.get(..HINT_CHARS).unwrap_or_default() };
     let most = state.config.accounts.api_keys_max;
-    let row = keys::insert(&state.db, &user.id, &new, i64::try_from(most).unwrap_or(i64::MAX)).await?;
-    let row = row.ok_or_else(|| ApiError::Conflict {
-        code: "too_many_api_keys",
-        detail: format!(
-            "An account may have at most {most} API keys (SF_API_KEYS_MAX); delete one that you do not use."
-        ),
-    })?;
+    let max = i64::try_from(most).unwrap_or(i64::MAX);
+    let row = match keys::insert(&state.db, &user.acting(), &new, max).await? {
+        InsertOutcome::Stored(row) => row,
+        InsertOutcome::TooMany => {
+            return Err(ApiError::Conflict {
+                code: "too_many_api_keys",
+                detail: format!(
+                    "An account may have at most {most} API keys (SF_API_KEYS_MAX); delete one that you do not use."
+                ),
+            });
+        }
+        InsertOutcome::AccessEnded => return Err(token_ended()),
+    };
     audit::record(&state.db, &user.who(), Action::ApiKeyCreated, name, &row.hint).await;
     Ok((StatusCode::CREATED, Json(MadeApiKey { key, about: row.into() })))
 }

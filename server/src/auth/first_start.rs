@@ -13,7 +13,7 @@ const OTHER_ADMIN: &str = "administrator";
 
 /// Why a password was generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Occasion {
+pub enum PasswordReason {
     /// The account was created.
     FirstStart,
     /// No administrator had a password, and local callers must log in.
@@ -32,7 +32,7 @@ pub enum Occasion {
 /// If the database fails, or if there are no random bytes.
 pub async fn ensure_admin(
     state: &AppState,
-    announce: impl FnOnce(Occasion, &str, &str),
+    announce: impl FnOnce(PasswordReason, &str, &str),
 ) -> anyhow::Result<()> {
     let existing = users::first_admin(&state.db).await?;
     let name = match users::by_username(&state.db, ADMIN).await? {
@@ -47,7 +47,7 @@ pub async fn ensure_admin(
     }
     let Some(admin) = existing else {
         let password = passwords::generate()?;
-        announce(Occasion::FirstStart, name, &password);
+        announce(PasswordReason::FirstStart, name, &password);
         let hash = state.passwords.hash(password).await?;
         if users::insert(&state.db, name, Role::Admin, Some(&hash), true).await?.is_none() {
             tracing::warn!(
@@ -58,7 +58,7 @@ pub async fn ensure_admin(
     };
     if !users::has_admin_password(&state.db).await? {
         let password = passwords::generate()?;
-        announce(Occasion::NobodyCouldLogIn, &admin.username, &password);
+        announce(PasswordReason::NobodyCouldLogIn, &admin.username, &password);
         let hash = state.passwords.hash(password).await?;
         users::set_first_password(&state.db, &admin.id, &hash).await?;
     }

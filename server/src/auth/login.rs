@@ -5,16 +5,16 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::password_check::{self, Checked, Claim};
+use super::password_check::{self, CheckOutcome, PasswordAttempt};
 use super::queries::LogoutQuery;
 use super::store::{UserRow, sessions, users};
 use super::tokens::Claims;
 use super::user::{AccountHolder, UserView, local_admin, refuse_pending_password_change};
-use crate::audit::{self, Action, Via, Who};
+use crate::audit::{self, Action, Actor, Via};
 use crate::body_kind;
 use crate::client_address::Client;
 use crate::clock;
-use crate::db::note;
+use crate::db::store_best_effort;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query, RawBody, parse_object};
 use crate::peer::Peer;
@@ -67,7 +67,7 @@ pub(super) async fn local(
         detail: format!("Only a program on this machine may log in without a password: {why}."),
     })?;
     let admin = local_admin(&state).await?;
-    let who = Who {
+    let who = Actor {
         user_id: Some(admin.id.clone()),
         username: admin.username.clone(),
         via: Via::Local,
@@ -129,13 +129,13 @@ pub(super) async fn login(
 ) -> ApiResult<Json<TokenAnswer>> {
     let username = credentials.username.trim().to_lowercase();
     let address = client.address;
-    let claim = Claim { username, password: credentials.password, client, has_session: false };
-    let Checked { row, matches, refusal } = password_check::check(&state, claim).await?;
+    let claim = PasswordAttempt { username, password: credentials.password, client, has_session: false };
+    let CheckOutcome { row, matches, refusal } = password_check::check(&state, claim).await?;
     // An unknown name may be a password that was typed into the wrong field, so the audit log omits
     // it.
     let target = row.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();
     let mut who =
-        Who { user_id: None, username: "nobody".to_owned(), via: Via::Nobody, address: Some(address) };
+        Actor { user_id: None, username: "nobody".to_owned(), via: Via::Nobody, address: Some(address) };
     let Some(row) = row.filter(|_| matches) else {
         tracing::warn!(%address, "failed log-in");
         audit::record(&state.db, &who, Action::LogInFailed, &target, "").await;
@@ -144,8 +144,8 @@ pub(super) async fn login(
             detail: "The name or the password is wrong.".to_owned(),
         }));
     };
-    note("the time of a log-in", users::touch_login(&state.db, &row.id)).await;
-    who = Who { user_id: Some(row.id.clone()), username: row.username.clone(), via: Via::Token, ..who };
+    store_best_effort("the time of a log-in", users::touch_login(&state.db, &row.id)).await;
+    who = Actor { user_id: Some(row.id.clone()), username: row.username.clone(), via: Via::Token, ..who };
     audit::record(&state.db, &who, Action::LogIn, &row.username, "").await;
     TokenAnswer::for_user(&state, &row).map(Json)
 }
@@ -182,7 +182,7 @@ pub(super) async fn logout(
         }
         Ok(())
     };
-    reserve::making_room(&state, ending).await?;
+    reserve::retry_with_reserve(&state, ending).await?;
     let action = if query.everywhere { Action::LogOutEverywhere } else { Action::LogOut };
     audit::record(&state.db, &user.who(), action, &user.row.username, "").await;
     Ok(StatusCode::NO_CONTENT)

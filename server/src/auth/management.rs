@@ -5,8 +5,9 @@ use super::passwords::{self, Passwords};
 use super::register::username_taken;
 use super::secrets;
 use super::store::invites::{self, InviteRow, NewInvite};
-use super::store::users::{self, Changed};
-use super::store::{Role, UserRow};
+use super::store::users::{self, ChangeOutcome, ResetOutcome};
+use super::store::{ActingUser, Role, UserRow};
+use super::user::token_ended;
 use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
@@ -17,7 +18,7 @@ const INVITE_PREFIX: &str = "sfi_";
 
 /// An account with a password that its owner must change at the first log-in.
 #[derive(Debug)]
-pub struct Provided {
+pub struct AccountWithPassword {
     /// The account as it is stored.
     pub row: UserRow,
     /// The generated password, which is not stored. `None` if the administrator chose the password.
@@ -28,42 +29,56 @@ pub struct Provided {
 /// the first log-in.
 ///
 /// # Errors
-/// 400 `bad_username`, `weak_password` or `password_too_long`; 409 `username_taken`; 503 `busy`.
+/// 400 `bad_username`, `weak_password` or `password_too_long`; 409 `username_taken`; 503 `busy`; 401
+/// `token_ended` if `admin` has lost access. Without `admin`, the operator of the machine does it.
 pub async fn create_user(
     db: &Db,
     hasher: &Passwords,
+    admin: Option<&ActingUser>,
     username: &str,
     role: Role,
     password: Option<String>,
-) -> ApiResult<Provided> {
+) -> ApiResult<AccountWithPassword> {
     let username = clean_username(username)?;
     if users::by_username(db, &username).await?.is_some() {
         return Err(username_taken(&username));
     }
     let (password, generated_password) = checked_or_generated(hasher, &username, password).await?;
     let hash = hasher.hash(password).await?;
-    let made = users::insert(db, &username, role, Some(&hash), true).await?;
+    let mut transaction = db.begin().await?;
+    if let Some(admin) = admin
+        && !admin.lock(&mut transaction).await?
+    {
+        return Err(token_ended());
+    }
+    let made = users::insert(&mut *transaction, &username, role, Some(&hash), true).await?;
     let row = made.ok_or_else(|| username_taken(&username))?;
-    Ok(Provided { row, generated_password })
+    transaction.commit().await?;
+    Ok(AccountWithPassword { row, generated_password })
 }
 
 /// Sets a new password, which must be changed at the next log-in. If `password` is `None`, one is
 /// generated. All tokens and API keys of the account end, and its unused invitations are deleted.
 ///
 /// # Errors
-/// 404 if there is no such account; 400 `weak_password` or `password_too_long`; 503 `busy`.
+/// 404 if there is no such account; 400 `weak_password` or `password_too_long`; 503 `busy`; 401
+/// `token_ended` if `admin` has lost access. Without `admin`, the operator of the machine does it.
 pub async fn reset_password(
     db: &Db,
     hasher: &Passwords,
+    admin: Option<&ActingUser>,
     id: &str,
     password: Option<String>,
-) -> ApiResult<Provided> {
+) -> ApiResult<AccountWithPassword> {
     let missing = || ApiError::not_found("account", id);
     let row = users::by_id(db, id).await?.ok_or_else(missing)?;
     let (password, generated_password) = checked_or_generated(hasher, &row.username, password).await?;
     let hash = hasher.hash(password).await?;
-    let row = users::reset_password(db, id, &hash).await?.ok_or_else(missing)?;
-    Ok(Provided { row, generated_password })
+    match users::reset_password(db, admin, id, &hash).await? {
+        ResetOutcome::Done(row) => Ok(AccountWithPassword { row: *row, generated_password }),
+        ResetOutcome::Missing => Err(missing()),
+        ResetOutcome::AccessEnded => Err(token_ended()),
+    }
 }
 
 async fn checked_or_generated(
@@ -120,17 +135,20 @@ pub async fn user_names(db: &Db) -> ApiResult<Vec<(String, String)>> {
 /// Changes the role of an account, or enables or disables it. Returns the account before and after.
 ///
 /// # Errors
-/// 404 if there is no such account; 409 `last_admin` if no administrator would be left.
+/// 404 if there is no such account; 409 `last_admin` if no administrator would be left; 401
+/// `token_ended` if `admin` has lost access.
 pub async fn change_user(
     db: &Db,
+    admin: &ActingUser,
     id: &str,
     role: Option<Role>,
     disabled: Option<bool>,
 ) -> ApiResult<(UserRow, UserRow)> {
-    match users::change(db, id, role, disabled).await? {
-        Changed::Done(both) => Ok(*both),
-        Changed::Missing => Err(ApiError::not_found("account", id)),
-        Changed::LastAdmin => Err(ApiError::Conflict {
+    match users::change(db, admin, id, role, disabled).await? {
+        ChangeOutcome::Done(both) => Ok(*both),
+        ChangeOutcome::Missing => Err(ApiError::not_found("account", id)),
+        ChangeOutcome::AccessEnded => Err(token_ended()),
+        ChangeOutcome::LastAdmin => Err(ApiError::Conflict {
             code: "last_admin",
             detail: "This account is the last administrator that is enabled; create another one first."
                 .to_owned(),
@@ -150,9 +168,11 @@ pub struct MadeInvite {
 /// Creates an invitation for one account with this role, valid for `lifetime_secs`.
 ///
 /// # Errors
-/// If the database fails, or if there are no random bytes.
+/// If the database fails, or if there are no random bytes; 401 `token_ended` if `admin` has lost
+/// access.
 pub async fn create_invite(
     db: &Db,
+    admin: &ActingUser,
     created_by: &str,
     role: Role,
     note: &str,
@@ -166,7 +186,7 @@ pub async fn create_invite(
         created_by,
         expires_at: &clock::text_in(i64::from(lifetime_secs)),
     };
-    let row = invites::insert(db, &new).await?;
+    let row = invites::insert(db, admin, &new).await?.ok_or_else(token_ended)?;
     Ok(MadeInvite { code, row })
 }
 

@@ -23,15 +23,15 @@ mod throttle;
 mod tokens;
 mod user;
 
-pub use first_start::{Occasion, admin_id, ensure_admin};
+pub use first_start::{PasswordReason, admin_id, ensure_admin};
 pub(crate) use links::{issue_link, linked_render};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;
 pub(crate) use rate_limits::limit_addresses;
 pub(crate) use session_end::end_with_access;
 pub use store::invites::InviteRow;
-pub use store::{Role, UserRow};
-pub use throttle::{Lift, Throttle, Throttled, ThrottledKind};
+pub use store::{ActingUser, Role, UserRow};
+pub use throttle::{FailureSelection, Throttle, Throttled, ThrottledKind};
 pub use tokens::{Claims, Tokens};
 pub(crate) use user::session;
 pub use user::{

@@ -5,14 +5,14 @@ use tracing::Instrument as _;
 
 use super::passwords::PASSWORD_MAX_BYTES;
 use super::store::{UserRow, users};
-use super::throttle::{Attempt, Subject};
+use super::throttle::{AdmittedAttempt, LoginAttempt};
 use crate::client_address::Client;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
 /// Credentials to check.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct PasswordAttempt {
     /// Name of the account, in lower case.
     pub username: String,
     /// Password to check.
@@ -25,7 +25,7 @@ pub(super) struct Claim {
 
 /// The outcome of a check.
 #[derive(Debug)]
-pub(super) struct Checked {
+pub(super) struct CheckOutcome {
     /// The account with this name, if there is one.
     pub row: Option<UserRow>,
     /// Whether the account is enabled and the password is correct.
@@ -38,10 +38,10 @@ pub(super) struct Checked {
 ///
 /// # Errors
 /// 503 `busy` if too many checks wait.
-pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> {
-    let Claim { username, password, client, has_session } = claim;
+pub(super) async fn check(state: &AppState, claim: PasswordAttempt) -> ApiResult<CheckOutcome> {
+    let PasswordAttempt { username, password, client, has_session } = claim;
     let row = users::by_username(&state.db, &username).await?;
-    let subject = Subject { username: &username, row: row.as_ref(), client: &client, has_session };
+    let subject = LoginAttempt { username: &username, row: row.as_ref(), client: &client, has_session };
     let attempt = state.throttle.begin(&state.db, &subject).await?;
     // A checked guess must count even if the client disconnects.
     let checking = verify_and_count(state.clone(), attempt, row, password);
@@ -50,10 +50,10 @@ pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> 
 
 async fn verify_and_count(
     state: AppState,
-    attempt: Attempt,
+    attempt: AdmittedAttempt,
     row: Option<UserRow>,
     password: String,
-) -> ApiResult<Checked> {
+) -> ApiResult<CheckOutcome> {
     // An overlong password is replaced by one that never matches, so that it costs the same time.
     let too_long = password.len() > PASSWORD_MAX_BYTES;
     let usable = row.as_ref().filter(|row| !row.disabled && !too_long);
@@ -66,5 +66,5 @@ async fn verify_and_count(
     } else {
         attempt.failed(&state.db).await?
     };
-    Ok(Checked { row, matches, refusal })
+    Ok(CheckOutcome { row, matches, refusal })
 }

@@ -220,11 +220,11 @@ pub fn require_strong(password: &str, username: &str) -> Result<(), ApiError> {
 /// # Errors
 /// When the operating system cannot provide random bytes.
 pub fn generate() -> anyhow::Result<String> {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    const PASSWORD_CHARS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut bytes = [0; 20];
     getrandom::fill(&mut bytes)
         .map_err(|error| anyhow::anyhow!("the operating system cannot provide random bytes: {error}"))?;
-    Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+    Ok(bytes.iter().map(|byte| char::from(PASSWORD_CHARS[usize::from(byte % 32)])).collect())
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
     match active.run(next.run(request)).await {
         Ok(response) => {
             if response.extensions().get::<DatabaseBusy>().is_some() {
-                active.database_was_busy();
+                active.record_busy_database();
             }
             active.until_sent(response)
         }

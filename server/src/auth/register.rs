@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 use super::login::TokenAnswer;
 use super::names::clean_username;
 use super::secrets;
-use super::store::invites::{self, Registered};
+use super::store::invites::{self, RegistrationOutcome};
 use super::store::{Role, UserRow, users};
-use crate::audit::{self, Action, Via, Who};
+use crate::audit::{self, Action, Actor, Via};
 use crate::client_address::Client;
 use crate::config::Registration;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -68,7 +68,7 @@ pub(super) async fn register(
     let hash = state.passwords.hash_for_registration(request.password, &username).await?;
     let row = create_account(&state, code.as_deref(), &username, &hash).await?;
     state.throttle.registered(&state.db, &row.id, address).await;
-    let who = Who {
+    let who = Actor {
         user_id: Some(row.id.clone()),
         username: row.username.clone(),
         via: Via::Nobody,
@@ -114,9 +114,9 @@ async fn create_account(
         return made.ok_or_else(name_taken);
     };
     match invites::register(&state.db, code, username, password_hash).await? {
-        Registered::Done(row) => Ok(row),
-        Registered::NotInvited => Err(invite_invalid()),
-        Registered::NameTaken => Err(name_taken()),
+        RegistrationOutcome::Done(row) => Ok(row),
+        RegistrationOutcome::NotInvited => Err(invite_invalid()),
+        RegistrationOutcome::NameTaken => Err(name_taken()),
     }
 }
 

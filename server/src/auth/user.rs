@@ -23,9 +23,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::api_key_owner::{KEY_PREFIX, owner};
-use super::store::{Role, UserRow, sessions, users};
+use super::store::{ActingUser, Role, UserRow, sessions, users};
 use super::tokens::{Claims, Tokens};
-use crate::audit::{Via, Who};
+use crate::audit::{Actor, Via};
 use crate::client_address::client_address;
 use crate::error::ApiError;
 use crate::held_body::Sender;
@@ -78,7 +78,7 @@ pub struct AnyUser {
 impl AnyUser {
     /// Returns the caller as an actor of the audit log.
     #[must_use]
-    pub fn who(&self) -> Who {
+    pub fn who(&self) -> Actor {
         who(&self.row.id, &self.row.username, self.via, self.address)
     }
 }
@@ -101,31 +101,39 @@ pub struct CurrentUser {
     pub address: IpAddr,
     /// Whether the caller is on this machine, with any account.
     pub local: bool,
+    /// Version of the account's tokens when the request began.
+    token_version: i64,
 }
 
 impl CurrentUser {
     /// Whether the caller may use plugins. Administrators may, and so may callers on this machine,
     /// who can run any program there anyway. With an API key, only administrators may.
     #[must_use]
-    pub fn has_plugins(&self) -> bool {
+    pub fn may_use_plugins(&self) -> bool {
         self.role == Role::Admin || (self.local && self.via != Via::ApiKey)
     }
 
     /// Whether the caller may scan folders for plugins. A scan runs the code of plugins.
     #[must_use]
     pub fn may_scan(&self) -> bool {
-        self.has_plugins() && self.via != Via::ApiKey
+        self.may_use_plugins() && self.via != Via::ApiKey
+    }
+
+    /// Returns the account for a change that must not be made once the account may no longer make it.
+    #[must_use]
+    pub fn acting(&self) -> ActingUser {
+        ActingUser { id: self.id.clone(), role: self.role, token_version: self.token_version }
     }
 
     /// Returns the caller as an actor of the audit log.
     #[must_use]
-    pub fn who(&self) -> Who {
+    pub fn who(&self) -> Actor {
         who(&self.id, &self.username, self.via, self.address)
     }
 }
 
-fn who(id: &str, username: &str, via: Via, address: IpAddr) -> Who {
-    Who { user_id: Some(id.to_owned()), username: username.to_owned(), via, address: Some(address) }
+fn who(id: &str, username: &str, via: Via, address: IpAddr) -> Actor {
+    Actor { user_id: Some(id.to_owned()), username: username.to_owned(), via, address: Some(address) }
 }
 
 /// A caller with a token, or a local caller, even if the password must be changed first. An API key
@@ -165,7 +173,7 @@ impl FromRequestParts<AppState> for AnyUser {
             match bearer(&parts.headers)? {
                 key if key.starts_with(KEY_PREFIX) => (owner(state, key).await?, Via::ApiKey, None),
                 token => {
-                    let (row, claims) = by_token(token, state).await?;
+                    let (row, claims) = account_of_token(token, state).await?;
                     (row, Via::Token, Some(claims))
                 }
             }
@@ -194,7 +202,8 @@ impl FromRequestParts<AppState> for CurrentUser {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let AnyUser { row, via, address, local, .. } = AnyUser::from_request_parts(parts, state).await?;
         refuse_pending_password_change(&row)?;
-        Ok(Self { id: row.id, username: row.username, role: row.role, via, address, local })
+        let UserRow { id, username, role, token_version, .. } = row;
+        Ok(Self { id, username, role, via, address, local, token_version })
     }
 }
 
@@ -329,7 +338,7 @@ pub(crate) fn session(headers: &HeaderMap, tokens: &Tokens) -> Option<Claims> {
     tokens.check(bearer(headers).ok()?).ok()
 }
 
-async fn by_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), ApiError> {
+async fn account_of_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), ApiError> {
     let claims = state.tokens.check(token)?;
     Ok((account_of(&claims, state).await?, claims))
 }

@@ -12,7 +12,7 @@ use crate::config::{BlobStore, Config};
 use crate::db::{self, Db};
 use crate::exports::{render_files, stem_faults};
 use crate::state::open_blobs;
-use crate::storage::{Blobs, Expected, Orphan, Sharing};
+use crate::storage::{Blobs, ExpectedFile, Orphan, Sharing};
 use crate::storage_lock::StorageLock;
 use crate::{clock, installation, inventory, orphans, projects};
 
@@ -73,14 +73,20 @@ pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Res
     report.problems.extend(mismatch);
     let (config, runtime) = (config.clone(), Handle::current());
     let checking = move || -> anyhow::Result<Report> {
-        let faults = files(&config, &db, &runtime, &blobs, options, &mut report)?;
+        let faults = compare_files(&config, &db, &runtime, &blobs, options, &mut report)?;
         if options.repair {
             let faulty: HashSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
             let findings = audio::Findings { faulty: &faulty, has_compared_hashes: options.compare_hashes };
-            report.mended.extend(audio::mend(&db, &runtime, &blobs, &config.limits.audio, &findings)?);
+            report.mended.extend(audio::repair_stored_audio(
+                &db,
+                &runtime,
+                &blobs,
+                &config.limits.audio,
+                &findings,
+            )?);
         }
         let expected = runtime.block_on(inventory::expected(&db))?;
-        let has_no_hash = |file: &&Expected| file.sha256.is_none() && !file.is_growing;
+        let has_no_hash = |file: &&ExpectedFile| file.sha256.is_none() && !file.is_growing;
         report.without_hash = expected.iter().filter(has_no_hash).count();
         let is_faulty = |fault: &&Fault| !report.mended.contains(&fault.name);
         let problems: Vec<String> = faults
@@ -101,7 +107,7 @@ pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Res
         report.orphan_bytes = orphaned.iter().map(|orphan| orphan.size_bytes).sum();
         if options.repair {
             let age = options.unneeded_for.unwrap_or(Duration::from_secs(config.orphans.age_secs));
-            for orphan in orphans::due(&db, &runtime, &orphaned, age, clock::now_unix_ms())? {
+            for orphan in orphans::record_and_find_due(&db, &runtime, &orphaned, age, clock::now_unix_ms())? {
                 orphans::set_aside(&blobs, orphan)?;
                 orphans::delete_record(&db, &runtime, orphan)?;
                 report.set_aside.push(orphan.key.path());
@@ -123,7 +129,7 @@ struct Fault {
 
 /// Compares every expected file with the stored one. With `repair`, restores missing files from the
 /// quarantine.
-fn files(
+fn compare_files(
     config: &Config,
     db: &Db,
     runtime: &Handle,
@@ -171,13 +177,13 @@ fn files(
     Ok(faults)
 }
 
-fn wrong_size(expected: &Expected, found: u64) -> Option<String> {
+fn wrong_size(expected: &ExpectedFile, found: u64) -> Option<String> {
     let expected_bytes = expected.size_bytes;
     let is_wrong = found < expected_bytes || (found > expected_bytes && !expected.is_growing);
     is_wrong.then(|| format!("has {found} bytes instead of {expected_bytes}"))
 }
 
-fn wrong_hash(expected: &Expected, blobs: &Blobs) -> anyhow::Result<Option<String>> {
+fn wrong_hash(expected: &ExpectedFile, blobs: &Blobs) -> anyhow::Result<Option<String>> {
     let Some(sha256) = &expected.sha256 else { return Ok(None) };
     let Some(file) = blobs.read(&expected.key)? else { return Ok(Some("is missing".to_owned())) };
     let mut hash = Sha256::new();

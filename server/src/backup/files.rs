@@ -12,14 +12,14 @@ const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Size and hash of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Content {
+pub(super) struct FileDigest {
     pub(super) size_bytes: u64,
     /// SHA-256 in hexadecimal.
     pub(super) sha256: String,
 }
 
 /// Passes the bytes of `source` to `write` in chunks, and hashes them.
-fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Content> {
+fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<FileDigest> {
     let (mut hash, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
         let length = source.read(&mut chunk)?;
@@ -30,18 +30,18 @@ fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -
         hash.update(&chunk[..length]);
         size_bytes += length as u64;
     }
-    Ok(Content { size_bytes, sha256: format!("{:x}", hash.finalize()) })
+    Ok(FileDigest { size_bytes, sha256: format!("{:x}", hash.finalize()) })
 }
 
 /// Returns the size and hash of a file.
-pub(super) fn content(path: &Path) -> anyhow::Result<Content> {
+pub(super) fn content(path: &Path) -> anyhow::Result<FileDigest> {
     let read = || copy(File::open(path)?, |_| Ok(()));
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Copies `source` to the file `path`, and syncs the file. A new file can only be read by its
 /// owner; an existing file is overwritten.
-pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<Content> {
+pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<FileDigest> {
     let write = || {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;

@@ -10,18 +10,18 @@ use super::manifest::{Entry, Manifest};
 use super::{BLOBS, SIGNING_KEY, SOUNDFONTS, database_name, files};
 use crate::clock;
 use crate::config::Config;
-use crate::db::{self, DatabaseAddress, Db, Kind, Snapshot};
+use crate::db::{self, DatabaseAddress, DatabaseKind, Db, Snapshot};
 use crate::disk;
 use crate::inventory::{KINDS, UNLISTED, expected};
 use crate::state::{make_private_dir, open_blobs};
-use crate::storage::{BlobKey, Blobs, Expected, Sharing};
+use crate::storage::{BlobKey, Blobs, ExpectedFile, Sharing};
 
 /// Maximum number of times that the database is copied, if files are deleted in the meantime.
 const ATTEMPTS_MAX: u32 = 5;
 
 /// Size and contents of a finished backup.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct BackupSummary {
     /// Number of files.
     pub(crate) files: usize,
     /// Total size in bytes.
@@ -36,8 +36,12 @@ pub(crate) struct Made {
 /// # Errors
 /// If a file cannot be read or written; the error names it. The files that were already written
 /// stay, but are not a valid backup.
-pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) -> anyhow::Result<Made> {
-    let is_postgres = config.storage.database.kind() == Kind::Postgres;
+pub(crate) async fn make(
+    config: &Config,
+    folder: &Path,
+    with_database: bool,
+) -> anyhow::Result<BackupSummary> {
+    let is_postgres = config.storage.database.kind() == DatabaseKind::Postgres;
     anyhow::ensure!(
         is_postgres || config.storage.dir.is_dir(),
         "there is nothing to back up: the storage folder {} (SF_STORAGE_DIR) is missing",
@@ -70,7 +74,7 @@ struct BackupJob {
 }
 
 impl BackupJob {
-    fn run(mut self, runtime: &Handle, storage_dir: &Path) -> anyhow::Result<Made> {
+    fn run(mut self, runtime: &Handle, storage_dir: &Path) -> anyhow::Result<BackupSummary> {
         self.copy_database_and_files(runtime)?;
         self.copy_unlisted_files()?;
         let key = storage_dir.join(SIGNING_KEY);
@@ -87,7 +91,7 @@ impl BackupJob {
         self.manifest.write(&self.target)?;
         let bytes = self.manifest.files.values().map(|entry| entry.size_bytes).sum();
         let has_database = self.manifest.database().is_some();
-        Ok(Made { files: self.manifest.files.len(), bytes, has_database })
+        Ok(BackupSummary { files: self.manifest.files.len(), bytes, has_database })
     }
 
     fn add(&mut self, source: File, name: &str) -> anyhow::Result<()> {
@@ -119,19 +123,19 @@ impl BackupJob {
     }
 
     /// Copies the current state of the database, and returns the files that it refers to.
-    async fn copy_database(&mut self, address: &DatabaseAddress) -> anyhow::Result<Vec<Expected>> {
+    async fn copy_database(&mut self, address: &DatabaseAddress) -> anyhow::Result<Vec<ExpectedFile>> {
         let name = database_name(address.kind());
         let path = self.target.join(name);
         disk::remove_if_there(&path)?;
         let expected = match address.kind() {
-            Kind::Sqlite => {
+            DatabaseKind::Sqlite => {
                 db::copy_sqlite(&self.db, &path).await.context("cannot copy the database")?;
                 let copy = db::open_copy(&path).await?;
                 let expected = expected(&copy).await;
                 copy.close().await;
                 expected?
             }
-            Kind::Postgres => {
+            DatabaseKind::Postgres => {
                 let snapshot = Snapshot::take(address).await?;
                 let expected = expected(&snapshot.db).await?;
                 snapshot.dump(address, &path).await.context("cannot copy the database")?;
@@ -145,7 +149,7 @@ impl BackupJob {
 
     /// Copies a file, unless the backup already has it. Copies a growing file in any case. Returns
     /// whether the backup has the file afterwards.
-    fn ensure_copied(&mut self, expected: &Expected) -> anyhow::Result<bool> {
+    fn ensure_copied(&mut self, expected: &ExpectedFile) -> anyhow::Result<bool> {
         let name = backup_path(&expected.key);
         if self.manifest.files.contains_key(&name) && !expected.is_growing {
             return Ok(true);
@@ -161,7 +165,7 @@ impl BackupJob {
     }
 
     /// Removes files that only earlier copies of the database referred to.
-    fn remove_stale_files(&mut self, expected: &[Expected]) -> anyhow::Result<()> {
+    fn remove_stale_files(&mut self, expected: &[ExpectedFile]) -> anyhow::Result<()> {
         let needed: std::collections::HashSet<String> =
             expected.iter().map(|file| backup_path(&file.key)).collect();
         let copied: Vec<String> =

@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use super::database_name;
-use super::files::{self, Content};
-use crate::db::Kind;
+use super::files::{self, FileDigest};
+use crate::db::DatabaseKind;
 
 /// File name of the manifest.
 const NAME: &str = "backup.json";
@@ -42,8 +42,8 @@ pub(super) struct Entry {
     pub(super) sha256: String,
 }
 
-impl From<Content> for Entry {
-    fn from(content: Content) -> Self {
+impl From<FileDigest> for Entry {
+    fn from(content: FileDigest) -> Self {
         Self { size_bytes: content.size_bytes, sha256: content.sha256 }
     }
 }
@@ -55,8 +55,10 @@ impl Manifest {
     }
 
     /// Returns the kind of the included database, if there is one.
-    pub(super) fn database(&self) -> Option<Kind> {
-        [Kind::Sqlite, Kind::Postgres].into_iter().find(|kind| self.files.contains_key(database_name(*kind)))
+    pub(super) fn database(&self) -> Option<DatabaseKind> {
+        [DatabaseKind::Sqlite, DatabaseKind::Postgres]
+            .into_iter()
+            .find(|kind| self.files.contains_key(database_name(*kind)))
     }
 
     /// Writes the manifest into the backup's folder.

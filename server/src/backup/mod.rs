@@ -24,13 +24,13 @@ mod restore;
 pub(crate) use make::make;
 pub(crate) use restore::restore;
 
-use crate::db::Kind;
+use crate::db::DatabaseKind;
 
 /// File name of the database copy.
-fn database_name(kind: Kind) -> &'static str {
+fn database_name(kind: DatabaseKind) -> &'static str {
     match kind {
-        Kind::Sqlite => "songfoundry.db",
-        Kind::Postgres => "songfoundry.dump",
+        DatabaseKind::Sqlite => "songfoundry.db",
+        DatabaseKind::Postgres => "songfoundry.dump",
     }
 }
 

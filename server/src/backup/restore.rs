@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::manifest::Manifest;
+use super::manifest::{Entry, Manifest};
 use super::{BLOBS, SIGNING_KEY, SOUNDFONTS, database_name, files};
 use crate::clock;
 use crate::config::{BlobStore, Config};
-use crate::db::{self, Kind};
+use crate::db::{self, DatabaseKind};
+use crate::disk::free_bytes;
 use crate::installation;
 use crate::inventory::{KINDS, key_of};
 use crate::state::{make_private_dir, open_blobs};
@@ -25,7 +26,7 @@ const REPLACED: &str = "replaced-";
 /// # Errors
 /// If the backup is not complete or the storage is not empty; nothing is changed then. Also if a
 /// file cannot be written; the error names it.
-pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> anyhow::Result<Restored> {
+pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> anyhow::Result<RestoreSummary> {
     let manifest = Manifest::read(folder)?;
     let address = &config.storage.database;
     let kind = manifest.database();
@@ -46,10 +47,19 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     let _lock = StorageLock::of(&config.storage.dir)?;
     let database = kind.and_then(|_| address.file());
     anyhow::ensure!(
-        kind != Some(Kind::Postgres) || db::is_empty(address).await?,
+        kind != Some(DatabaseKind::Postgres) || db::is_empty(address).await?,
         "the database {address} (SF_DATABASE_URL) is not empty; nothing was changed. Use an empty database"
     );
-    let replaced_dir = move_existing_files(config, database.as_deref(), replace)?;
+    let existing = existing_files(config, database.as_deref());
+    if !existing.is_empty() {
+        anyhow::ensure!(
+            replace,
+            not_empty_error(&format!("the storage folder {} (SF_STORAGE_DIR)", config.storage.dir.display()))
+        );
+        check_place_of_backup(folder, &existing)?;
+    }
+    check_free_space(config, &manifest)?;
+    let replaced_dir = move_files(&config.storage.dir, &existing)?;
     let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
     let (source, folder, dir) = (folder, folder.to_owned(), config.storage.dir.clone());
     let restoring = move || -> anyhow::Result<usize> {
@@ -67,23 +77,33 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
         // The database comes last, so that a missing database reveals an interrupted restore.
         if let Some(database) = database {
             let unfinished = database.with_extension("restoring");
-            files::copy_to(File::open(folder.join(database_name(Kind::Sqlite)))?, &unfinished)?;
+            files::copy_to(File::open(folder.join(database_name(DatabaseKind::Sqlite)))?, &unfinished)?;
             fs::rename(&unfinished, &database)
                 .with_context(|| format!("cannot write {}", database.display()))?;
         }
         Ok(manifest.files.len())
     };
-    let files = tokio::task::spawn_blocking(restoring).await??;
-    if kind == Some(Kind::Postgres) {
-        let copy = source.join(database_name(Kind::Postgres));
-        db::restore(address, &copy).await.context("cannot restore the database")?;
-    }
-    Ok(Restored { files, replaced_dir })
+    let restored = async {
+        let files = tokio::task::spawn_blocking(restoring).await??;
+        if kind == Some(DatabaseKind::Postgres) {
+            let copy = source.join(database_name(DatabaseKind::Postgres));
+            db::restore(address, &copy).await.context("cannot restore the database")?;
+        }
+        anyhow::Ok(files)
+    };
+    let files = restored.await.with_context(|| match &replaced_dir {
+        Some(replaced_dir) => format!(
+            "the restore is incomplete; repeat it. The files of before are in {}",
+            replaced_dir.display()
+        ),
+        None => "the restore is incomplete; repeat it".to_owned(),
+    })?;
+    Ok(RestoreSummary { files, replaced_dir })
 }
 
 /// The result of a restore.
 #[derive(Debug)]
-pub(crate) struct Restored {
+pub(crate) struct RestoreSummary {
     /// Number of restored files.
     pub(crate) files: usize,
     /// Folder with the replaced files, if there were any.
@@ -94,13 +114,8 @@ fn not_empty_error(target: &str) -> String {
     format!("{target} is not empty; nothing was changed. --replace moves its files to another folder")
 }
 
-/// Moves existing files to a new folder below the storage folder, and returns the new folder.
-/// Without `replace`, fails if there are existing files.
-fn move_existing_files(
-    config: &Config,
-    database: Option<&Path>,
-    replace: bool,
-) -> anyhow::Result<Option<PathBuf>> {
+/// Returns the files and folders that a restore would replace.
+fn existing_files(config: &Config, database: Option<&Path>) -> Vec<PathBuf> {
     let dir = &config.storage.dir;
     let mut existing: Vec<PathBuf> = [SIGNING_KEY, SOUNDFONTS].iter().map(|name| dir.join(name)).collect();
     if matches!(config.storage.blobs, BlobStore::Local) {
@@ -114,20 +129,55 @@ fn move_existing_files(
         Err(_) => path.exists(),
     };
     existing.retain(has_content);
+    existing
+}
+
+/// Refuses a backup that is inside a folder that the restore would move away.
+fn check_place_of_backup(folder: &Path, existing: &[PathBuf]) -> anyhow::Result<()> {
+    let backup = folder.canonicalize()?;
+    for path in existing {
+        anyhow::ensure!(
+            !backup.starts_with(path.canonicalize()?),
+            "the backup {} is inside {}, which the restore would replace; nothing was changed. Move the backup to another \
+             folder",
+            folder.display(),
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// Refuses a backup that is larger than the free space of the disk. Files in a bucket do not need
+/// that space.
+fn check_free_space(config: &Config, manifest: &Manifest) -> anyhow::Result<()> {
+    let dir = &config.storage.dir;
+    let is_local = matches!(config.storage.blobs, BlobStore::Local);
+    let on_disk = |(name, _): &(&String, &Entry)| is_local || !name.starts_with(BLOBS);
+    let needed_bytes: u64 = manifest.files.iter().filter(on_disk).map(|(_, entry)| entry.size_bytes).sum();
+    let Some(free_bytes) = free_bytes(dir)? else { return Ok(()) };
+    anyhow::ensure!(
+        needed_bytes <= free_bytes,
+        "the backup has {} MiB, but the disk of {} has only {} MiB of free space; nothing was changed",
+        needed_bytes.div_ceil(1 << 20),
+        dir.display(),
+        free_bytes >> 20
+    );
+    Ok(())
+}
+
+/// Moves files to a new folder below the storage folder, and returns the new folder; `None` if
+/// there are no files.
+fn move_files(dir: &Path, existing: &[PathBuf]) -> anyhow::Result<Option<PathBuf>> {
     if existing.is_empty() {
         return Ok(None);
     }
-    anyhow::ensure!(
-        replace,
-        not_empty_error(&format!("the storage folder {} (SF_STORAGE_DIR)", dir.display()))
-    );
     // The time with microseconds, so that a repeated restore gets another folder.
     let stamp: String = clock::now_text().chars().filter(char::is_ascii_digit).collect();
     let replaced_dir = dir.join(format!("{REPLACED}{stamp}"));
     make_private_dir(&replaced_dir)?;
     for path in existing {
         let name = path.file_name().with_context(|| format!("{} has no file name", path.display()))?;
-        fs::rename(&path, replaced_dir.join(name))
+        fs::rename(path, replaced_dir.join(name))
             .with_context(|| format!("cannot move {} to the folder of replaced files", path.display()))?;
     }
     Ok(Some(replaced_dir))

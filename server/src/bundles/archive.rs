@@ -82,7 +82,7 @@ impl<R: Read + Seek> Archive<R> {
     /// # Errors
     /// [`BundleError::Bad`] if there is no such entry, or if it is damaged;
     /// [`BundleError::TooLarge`] if it is larger than `max_bytes`.
-    pub(super) fn text(
+    pub(super) fn read_entry(
         &mut self,
         name: &str,
         max_bytes: u64,

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use schemas::json::{JsonText, Kind, ObjectWriter, View, push_list, push_text};
+use schemas::json::{JsonKind, JsonText, ObjectWriter, View, push_list, push_text};
 
 /// Returns the document with its ids of audio files replaced. `new_ids` maps old ids to new ones.
-pub(super) fn replaced(document: &JsonText, new_ids: &HashMap<String, String>) -> JsonText {
+pub(super) fn replace_audio_ids(document: &JsonText, new_ids: &HashMap<String, String>) -> JsonText {
     let mut text = String::with_capacity(document.as_str().len());
     Replacer { new_ids }.value(&mut text, document.view(), Part::Document);
     // The text consists of parts of a valid document, so reading it cannot fail.
@@ -59,7 +59,7 @@ struct Replacer<'i> {
 impl Replacer<'_> {
     fn value(&self, out: &mut String, view: View<'_>, part: Part) {
         match (view.kind(), part) {
-            (Kind::Object, _) => {
+            (JsonKind::Object, _) => {
                 let mut object = ObjectWriter::new(out);
                 for (key, field) in view.fields() {
                     match part.field(key.raw_name()) {
@@ -69,11 +69,11 @@ impl Replacer<'_> {
                 }
                 object.end();
             }
-            (Kind::List, _) if part.entry().is_some() => push_list(out, view.entries(), |out, entry| {
+            (JsonKind::List, _) if part.entry().is_some() => push_list(out, view.entries(), |out, entry| {
                 self.value(out, entry, part.entry().unwrap_or(part));
                 true
             }),
-            (Kind::Text, Part::FileId | Part::FileUrl) => {
+            (JsonKind::Text, Part::FileId | Part::FileUrl) => {
                 let text = view.as_text().unwrap_or_default();
                 let new =
                     if part == Part::FileId { self.new_ids.get(&*text).cloned() } else { self.url(&text) };
@@ -114,7 +114,7 @@ mod tests {
             })
         };
         let new_ids = HashMap::from([("old".to_owned(), "new".to_owned())]);
-        let with_new = |document| replaced(&JsonText::of_value(&document), &new_ids);
+        let with_new = |document| replace_audio_ids(&JsonText::of_value(&document), &new_ids);
         assert_eq!(with_new(document("old")), JsonText::of_value(&document("new")));
         for malformed in
             [json!(null), json!({ "tracks": 7, "master": [] }), json!({ "tracks": [7, { "items": {} }] })]

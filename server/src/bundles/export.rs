@@ -14,7 +14,7 @@ use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
-use crate::project_archives::{Begun, Export, compressed};
+use crate::project_archives::{ArchiveStart, Export, compressed_entry_options};
 use crate::projects;
 use crate::state::AppState;
 
@@ -42,7 +42,7 @@ pub(super) async fn export(
 const AUDIO_MAX: usize = ENTRIES_MAX - 2;
 
 /// Writes the manifest and the project.
-fn begin(export: &Export, text: String) -> ApiResult<Begun> {
+fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
     let (document, project) = export.read(&text)?;
     let name = document.view().text("name").unwrap_or(projects::UNTITLED.into()).into_owned();
     let files = export.originals(files_used(&project), AUDIO_MAX, "bundle")?;
@@ -70,13 +70,13 @@ fn begin(export: &Export, text: String) -> ApiResult<Begun> {
     let audio_bytes: u64 = manifest.audio.iter().map(|file| file.size_bytes).sum();
     let (mut zip, reserved) = export.open(audio_bytes + (text.len() + manifest_text.len()) as u64)?;
     for (name, text) in [(MANIFEST, &manifest_text), (PROJECT, &text)] {
-        zip.start_file(name, compressed())?;
+        zip.start_file(name, compressed_entry_options())?;
         zip.write_all(text.as_bytes())?;
     }
     let hash = Sha256::new().chain_update(manifest_text).chain_update(text);
     let etag = format!("\"{:x}\"", hash.finalize());
     let save_as = format!("{}.songfoundry.zip", manifest.name);
-    Ok(Begun { zip, reserved, audio, etag, save_as })
+    Ok(ArchiveStart { zip, reserved, audio, etag, save_as })
 }
 
 fn bundled(server_file_id: String, file: &AudioFile) -> BundledAudio {

@@ -54,8 +54,8 @@ pub(super) async fn import(
     let received = receive(&state, request).await?;
     let work = |import: &mut Import, file: File| {
         let (mut archive, manifest) = match import.with_document(|import| begin(import, file))? {
-            Begun::Stored(stored) => return Ok(stored),
-            Begun::WithAudio(archive, manifest) => (archive, manifest),
+            FirstStep::Stored(stored) => return Ok(stored),
+            FirstStep::WithAudio(archive, manifest) => (archive, manifest),
         };
         let new_ids = import_audio(import, &mut archive, &manifest)?;
         drop(manifest);
@@ -90,7 +90,7 @@ type Bundle = Archive<BufReader<File>>;
 type StoredBundle = (Saved, Vec<String>);
 
 /// Outcome of [`begin`].
-enum Begun {
+enum FirstStep {
     /// The bundle has no audio, and its project is stored.
     Stored(StoredBundle),
     /// The audio and the project are not stored yet.
@@ -99,15 +99,15 @@ enum Begun {
 
 /// Opens a bundle. Stores its project if it has no audio. Otherwise only checks the project before
 /// the audio is decoded, because decoding may take hours.
-fn begin(import: &Import, file: File) -> ApiResult<Begun> {
+fn begin(import: &Import, file: File) -> ApiResult<FirstStep> {
     let mut archive = Archive::open(BufReader::new(file))?;
     let manifest = read_manifest(&mut archive)?;
     if manifest.audio.is_empty() {
         drop(manifest);
-        return store(import, &mut archive, &HashMap::new()).map(Begun::Stored);
+        return store(import, &mut archive, &HashMap::new()).map(FirstStep::Stored);
     }
     read_document(import, &mut archive, |project| Document::check(&project, None).map(drop))?;
-    Ok(Begun::WithAudio(archive, manifest))
+    Ok(FirstStep::WithAudio(archive, manifest))
 }
 
 /// Reads the project of a bundle, and passes it to `work`.
@@ -117,7 +117,7 @@ fn read_document<T: Send + 'static>(
     work: impl FnOnce(JsonText) -> ApiResult<T> + Send + 'static,
 ) -> ApiResult<T> {
     let max_bytes = import.state.config.limits.project_max_bytes;
-    let project = archive.text(PROJECT, max_bytes, "A project")?;
+    let project = archive.read_entry(PROJECT, max_bytes, "A project")?;
     import.runtime.block_on(with_document(project.len(), move || {
         let document = read_text(&project)?;
         drop(project);
@@ -165,7 +165,7 @@ fn store(
 ) -> ApiResult<StoredBundle> {
     let missing = read_manifest(archive)?.missing;
     let replaced = read_document(import, archive, Ok)?;
-    let replaced = audio_ids::replaced(&replaced, new_ids);
+    let replaced = audio_ids::replace_audio_ids(&replaced, new_ids);
     let size_bytes = replaced.as_str().len();
     let mut document =
         import.runtime.block_on(with_document(size_bytes, move || Document::check(&replaced, None)))?;

@@ -51,7 +51,7 @@ pub(super) struct BundledAudio {
 /// [`BundleError::Bad`] if the manifest is missing, damaged, of a newer version, or lists a path
 /// that a bundle cannot have. [`BundleError::TooLarge`] if it is too large.
 pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Manifest, BundleError> {
-    let text = archive.text(MANIFEST, MANIFEST_MAX_BYTES, "The manifest of a bundle")?;
+    let text = archive.read_entry(MANIFEST, MANIFEST_MAX_BYTES, "The manifest of a bundle")?;
     let manifest: Manifest = serde_json::from_slice(&text)
         .map_err(|error| BundleError::bad(format!("`{MANIFEST}` cannot be read: {error}")))?;
     if manifest.format != FORMAT || manifest.version > VERSION {

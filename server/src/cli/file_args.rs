@@ -119,7 +119,7 @@ impl TagArgs {
 
 /// The checked options of an audio file.
 #[derive(Clone)]
-pub(super) struct CheckedFile {
+pub(super) struct OutputFileOptions {
     format: AudioFormat,
     bit_depth: BitDepth,
     quality: Quality,
@@ -169,12 +169,12 @@ impl FileArgs {
     ///
     /// # Errors
     /// The first option that the format does not support.
-    pub(super) fn check(&self) -> anyhow::Result<CheckedFile> {
+    pub(super) fn check(&self) -> anyhow::Result<OutputFileOptions> {
         let format = self.checked_format()?;
         if let Some(rate_hz) = self.sample_rate {
             format.check_rate(rate_hz).map_err(anyhow::Error::msg)?;
         }
-        Ok(CheckedFile {
+        Ok(OutputFileOptions {
             format,
             bit_depth: match self.bit_depth {
                 Some(depth) => format.check_depth(depth.name()).map_err(anyhow::Error::msg)?,
@@ -194,12 +194,12 @@ impl FileArgs {
     ///
     /// # Errors
     /// No format has the extension of the file, a tag is invalid, or the cover cannot be read.
-    pub(super) fn check_further(&self, path: &Path) -> anyhow::Result<CheckedFile> {
+    pub(super) fn check_further(&self, path: &Path) -> anyhow::Result<OutputFileOptions> {
         let format = format_of(path)?;
         let tags = self.tags.check_text()?;
         let quality = format.check_quality(self.bit_rate_kbps, self.quality);
         let cover = self.tags.cover.as_deref().filter(|_| format.has_cover()).map(read_cover).transpose()?;
-        Ok(CheckedFile {
+        Ok(OutputFileOptions {
             format,
             bit_depth: format.depth_for(self.bit_depth.unwrap_or_default()),
             quality: quality.unwrap_or_else(|_| format.quality_default()),
@@ -216,7 +216,7 @@ impl FileArgs {
     }
 }
 
-impl CheckedFile {
+impl OutputFileOptions {
     /// Returns the name of the file that is made from an input with this name.
     pub(super) fn file_name(&self, stem: &str) -> String {
         self.format.file_name(stem)

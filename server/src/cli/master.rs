@@ -56,9 +56,9 @@ struct Summary {
 }
 
 /// Makes temporary files beside the output.
-struct Beside<'o>(&'o Output);
+struct OutputFolderWorkspace<'o>(&'o Output);
 
-impl Workspace for Beside<'_> {
+impl Workspace for OutputFolderWorkspace<'_> {
     fn temporary_file(&mut self) -> io::Result<std::fs::File> {
         tempfile::tempfile_in(self.0.folder())
     }
@@ -84,7 +84,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let mut converting = Progress::new("converting", &interrupted, args.file.quiet);
     let mut observer = |fraction: f64| converting.show(fraction);
     let destination = BufWriter::new(output.file());
-    let converted = convert(&mut samples, shape, &options, &mut Beside(&output), destination, &mut observer);
+    let converted = convert(
+        &mut samples,
+        shape,
+        &options,
+        &mut OutputFolderWorkspace(&output),
+        destination,
+        &mut observer,
+    );
     converting.end();
     let report = converted.map_err(|error| output.failure(error))?;
     let mut out = output.finish()?;

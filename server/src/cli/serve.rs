@@ -9,7 +9,7 @@ use tracing_subscriber::{EnvFilter, fmt};
 
 use super::Settings;
 use crate::config::{Config, LogConfig, LogFormat};
-use crate::log_tail::{LogTail, Redacting};
+use crate::log_tail::{LogTail, RedactingWriter};
 
 /// Start the service and print its address.
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ where
 fn start_log(config: &LogConfig) {
     // This cannot fail, because the filter was checked when the settings were read.
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let to_stderr = || Redacting(std::io::stderr());
+    let to_stderr = || RedactingWriter(std::io::stderr());
     let log =
         tracing_subscriber::registry().with(filter).with(json_lines().with_writer(LogTail::of_process()));
     match config.format {

@@ -13,7 +13,7 @@ use super::values::{number, required};
 const WARP_TOLERANCE_SECS: f64 = 0.002;
 
 /// The same, as a fraction of the length.
-const WARP_TOLERANCE: f64 = 0.001;
+const WARP_TOLERANCE_RATIO: f64 = 0.001;
 
 impl<'r> TimelineReader<'r> {
     /// Reads an audio file as the content of a clip.
@@ -108,7 +108,7 @@ impl<'r> TimelineReader<'r> {
                 |&(time, content_time)| {
                     let unwarped = inner.time_at(scope.beats_at(time));
                     (content_time - unwarped).abs()
-                        > WARP_TOLERANCE_SECS + WARP_TOLERANCE * (unwarped - content_start).abs()
+                        > WARP_TOLERANCE_SECS + WARP_TOLERANCE_RATIO * (unwarped - content_start).abs()
                 },
             );
         if !is_stretched {

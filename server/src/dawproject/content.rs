@@ -43,7 +43,7 @@ pub(super) struct AudioClip {
 
 /// The content of a track.
 #[derive(Debug, Default)]
-pub(super) struct Content {
+pub(super) struct TrackContent {
     pub(super) midi: Vec<MidiItem>,
     pub(super) audio: Vec<AudioClip>,
     pub(super) automation: Vec<AutomationLane>,
@@ -51,8 +51,8 @@ pub(super) struct Content {
 
 /// The content of a file, by track.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
-    pub(super) tracks: Vec<Content>,
+pub(super) struct FileContents {
+    pub(super) tracks: Vec<TrackContent>,
     pub(super) markers: Vec<Marker>,
     /// Paths of audio files in the archive.
     pub(super) paths: Vec<String>,
@@ -63,10 +63,10 @@ pub(super) struct Contents {
     clips: usize,
 }
 
-impl Contents {
+impl FileContents {
     /// Returns the contents of a file without clips.
     pub(super) fn new(tracks: usize) -> Self {
-        Self { tracks: (0..tracks).map(|_| Content::default()).collect(), ..Self::default() }
+        Self { tracks: (0..tracks).map(|_| TrackContent::default()).collect(), ..Self::default() }
     }
 
     /// Adds a note to an item.

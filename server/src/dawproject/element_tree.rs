@@ -28,14 +28,14 @@ pub(super) struct XmlError(String);
 
 /// A part of the text.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct TextSpan {
     start: u32,
     length: u32,
 }
 
 #[derive(Debug)]
 struct Element {
-    name: Part,
+    name: TextSpan,
     first_attribute: u32,
     attributes: u32,
     /// Index of the first element after this one that is not inside it.
@@ -47,7 +47,7 @@ struct Element {
 pub(super) struct Tree {
     text: String,
     elements: Vec<Element>,
-    attributes: Vec<(Part, Part)>,
+    attributes: Vec<(TextSpan, TextSpan)>,
 }
 
 impl Tree {
@@ -164,7 +164,7 @@ impl Tree {
     }
 }
 
-impl Part {
+impl TextSpan {
     fn of(self, text: &str) -> &str {
         text.get(self.start as usize..(self.start + self.length) as usize).unwrap_or_default()
     }
@@ -175,9 +175,9 @@ impl Part {
 }
 
 /// Returns the position of `slice`, which borrows from `text`.
-fn part(text: &str, slice: &[u8]) -> Part {
+fn part(text: &str, slice: &[u8]) -> TextSpan {
     let start = (slice.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    Part { start: start as u32, length: slice.len() as u32 }
+    TextSpan { start: start as u32, length: slice.len() as u32 }
 }
 
 /// An element of a tree.

@@ -17,7 +17,7 @@ use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
-use crate::project_archives::{Begun, Export, compressed};
+use crate::project_archives::{ArchiveStart, Export, compressed_entry_options};
 use crate::state::AppState;
 
 /// Maximum number of audio files in an exported file. An import accepts as many.
@@ -55,15 +55,15 @@ pub(super) async fn export(
 }
 
 /// Writes the metadata and the project.
-fn begin(export: &Export, text: String) -> ApiResult<Begun> {
+fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
     let (document, project) = export.read(&text)?;
     drop(document);
     let Audio { exported, files, missing } = used_audio(export, &project)?;
     let audio_bytes: u64 = files.iter().map(|(_, file)| file.size_bytes).sum();
     let (mut zip, reserved) = export.open(audio_bytes + text.len() as u64 * XML_BYTES_PER_DOCUMENT_BYTE)?;
-    zip.start_file(METADATA, compressed())?;
+    zip.start_file(METADATA, compressed_entry_options())?;
     write_metadata(&mut zip, &project, missing)?;
-    zip.start_file(PROJECT, compressed())?;
+    zip.start_file(PROJECT, compressed_entry_options())?;
     write_project(&mut zip, &project, &exported)?;
     let mut hash = Sha256::new();
     hash.update(env!("CARGO_PKG_VERSION"));
@@ -71,7 +71,7 @@ fn begin(export: &Export, text: String) -> ApiResult<Begun> {
     files.iter().for_each(|(_, file)| hash.update(&file.sha256));
     hash.update(text);
     let etag = format!("\"{:x}\"", hash.finalize());
-    Ok(Begun { zip, reserved, audio: files, etag, save_as: format!("{}.dawproject", project.name) })
+    Ok(ArchiveStart { zip, reserved, audio: files, etag, save_as: format!("{}.dawproject", project.name) })
 }
 
 /// The audio files of an export.

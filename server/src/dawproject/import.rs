@@ -26,7 +26,7 @@ const METADATA_MAX_BYTES: u64 = 1024 * 1024;
 
 /// Minimum document size, in bytes, for which memory is counted, because a short file becomes a
 /// large project if its loops are written out.
-const LOOPS_BYTES: usize = 8 * 1024 * 1024;
+const MIN_COUNTED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Name of a file without a title.
 const UNTITLED: &str = "Imported project";
@@ -72,8 +72,8 @@ pub(super) async fn import(
     let name = query.name.map(|name| shown_name(&name)).filter(|name| !name.is_empty());
     let work = move |import: &mut Import, file: File| {
         let (mut archive, empty, paths) = match import.with_document(|import| begin(import, file, name))? {
-            Begun::Stored(stored) => return Ok(stored),
-            Begun::WithAudio { archive, empty, paths } => (archive, empty, paths),
+            ImportStart::Stored(stored) => return Ok(stored),
+            ImportStart::WithAudio { archive, empty, paths } => (archive, empty, paths),
         };
         let files = paths.iter().map(|path| import_file(import, &mut archive, path));
         let files = files.collect::<ApiResult<Vec<_>>>()?;
@@ -93,12 +93,12 @@ pub(super) async fn import(
 }
 
 /// A stored project, with warnings as sentences.
-type StoredFile = (Saved, Vec<String>);
+type StoredProject = (Saved, Vec<String>);
 
 /// The first part of an import.
-enum Begun {
+enum ImportStart {
     /// A project without audio is stored already.
-    Stored(StoredFile),
+    Stored(StoredProject),
     WithAudio {
         archive: Archive,
         /// A project with the id and the name of the new one, and without content.
@@ -110,7 +110,7 @@ enum Begun {
 
 /// Opens a file and checks its project before its audio is decoded, because decoding may take
 /// hours.
-fn begin(import: &Import, file: File, name: Option<String>) -> ApiResult<Begun> {
+fn begin(import: &Import, file: File, name: Option<String>) -> ApiResult<ImportStart> {
     let mut archive = Archive::open(file)?;
     let metadata = archive.text(METADATA, METADATA_MAX_BYTES, "The metadata of a DAWproject file")?;
     let title = metadata.and_then(|text| metadata_reader::title(&text));
@@ -122,8 +122,8 @@ fn begin(import: &Import, file: File, name: Option<String>) -> ApiResult<Begun> 
         Ok((read.paths, document, read.warnings))
     })?;
     match document {
-        Some(document) => Ok(Begun::Stored((insert(import, &document)?, warnings.into_sentences()))),
-        None => Ok(Begun::WithAudio { archive, empty: Box::new(empty), paths }),
+        Some(document) => Ok(ImportStart::Stored((insert(import, &document)?, warnings.into_sentences()))),
+        None => Ok(ImportStart::WithAudio { archive, empty: Box::new(empty), paths }),
     }
 }
 
@@ -139,7 +139,7 @@ fn read<T: Send + 'static>(
         .text(PROJECT, max_bytes, "The project of a DAWproject file")?
         .ok_or_else(|| Refusal::bad(format!("`{PROJECT}` is missing")))?;
     let (project, is_cancelled) = (empty.clone(), import.cancellation());
-    import.runtime.block_on(with_document(text.len().max(LOOPS_BYTES), move || {
+    import.runtime.block_on(with_document(text.len().max(MIN_COUNTED_BYTES), move || {
         work(project_reader::read(text, project, &is_cancelled)?)
     }))
 }
@@ -183,7 +183,7 @@ fn store(
     archive: &mut Archive,
     empty: &Project,
     files: Vec<Result<SourceFile, &'static str>>,
-) -> ApiResult<StoredFile> {
+) -> ApiResult<StoredProject> {
     let (document, warnings) = read(import, archive, empty, move |mut read| {
         for (path, file) in read.paths.iter().zip(&files) {
             if let Err(sentence) = file {

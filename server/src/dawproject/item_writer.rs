@@ -38,7 +38,7 @@ impl ItemWriter<'_> {
         let clip = clip(item.start_tick, item.name.as_deref())
             .number("duration", beats_of_tick(item.length_ticks.into()))
             .number("playStart", 0.0);
-        let targets = by_target(&item.controls);
+        let targets = points_by_target(&item.controls);
         xml.element(clip, |xml| {
             if targets.is_empty() {
                 return write_notes(xml, item);
@@ -140,7 +140,7 @@ struct ControlTarget {
 
 /// Returns the controls as points by their target. Registered and non-registered parameters have no
 /// target in the format, so they are left out.
-fn by_target(controls: &[Control]) -> BTreeMap<ControlTarget, Vec<(u32, f64)>> {
+fn points_by_target(controls: &[Control]) -> BTreeMap<ControlTarget, Vec<(u32, f64)>> {
     let mut targets: BTreeMap<ControlTarget, Vec<(u32, f64)>> = BTreeMap::new();
     for control in controls {
         let (expression, controller, key, value) = match control {

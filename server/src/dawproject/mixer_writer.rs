@@ -32,9 +32,9 @@ pub(super) struct MixerWriter<'p> {
     project: &'p Project,
     index_of: HashMap<&'p str, usize>,
     /// Indices of the tracks that are written inside each group.
-    inside: Vec<Vec<usize>>,
+    tracks_in_group: Vec<Vec<usize>>,
     /// Indices of the tracks that are written at the top level.
-    outside: Vec<usize>,
+    top_level_tracks: Vec<usize>,
 }
 
 impl<'p> MixerWriter<'p> {
@@ -58,7 +58,7 @@ impl<'p> MixerWriter<'p> {
                 None => outside.push(index),
             }
         }
-        Self { project, index_of, inside, outside }
+        Self { project, index_of, tracks_in_group: inside, top_level_tracks: outside }
     }
 
     /// Writes all tracks and the master.
@@ -67,7 +67,7 @@ impl<'p> MixerWriter<'p> {
     /// The destination fails.
     pub(super) fn write(&self, xml: &mut XmlWriter<impl Write>) -> io::Result<()> {
         xml.element(Element::new("Structure"), |xml| {
-            self.outside.iter().try_for_each(|&index| self.write_track(xml, index))?;
+            self.top_level_tracks.iter().try_for_each(|&index| self.write_track(xml, index))?;
             let track = Element::new("Track").text("id", MASTER_TRACK_ID).text("name", "Master");
             xml.element(track.text("contentType", "audio notes").switch("loaded", true), |xml| {
                 let channel = Element::new("Channel").text("id", MASTER_CHANNEL_ID);
@@ -95,7 +95,7 @@ impl<'p> MixerWriter<'p> {
         }
         xml.element(element, |xml| {
             self.write_channel(xml, index, track)?;
-            self.inside[index].iter().try_for_each(|&index| self.write_track(xml, index))
+            self.tracks_in_group[index].iter().try_for_each(|&index| self.write_track(xml, index))
         })
     }
 

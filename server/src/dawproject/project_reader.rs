@@ -4,7 +4,7 @@ use schemas::Extra;
 use schemas::Project;
 use schemas::project::{AudioItem, AudioSource, Fades, Item, SoundFontEngine, SynthEngine, Track, TrackKind};
 
-use super::content::{AudioClip, Content};
+use super::content::{AudioClip, TrackContent};
 use super::element_tree::Tree;
 use super::mixer_reader::{Mixer, ReadTrack, Role};
 use super::refusal::Refusal;
@@ -63,9 +63,9 @@ pub(super) fn read(
 }
 
 impl ReadProject {
-    fn add_track(&mut self, read: ReadTrack, content: Content) {
+    fn add_track(&mut self, read: ReadTrack, content: TrackContent) {
         let ReadTrack { role, is_for_notes, mut track, .. } = read;
-        let Content { midi, audio, automation } = content;
+        let TrackContent { midi, audio, automation } = content;
         match role {
             Role::Master => {
                 let is_volume = |lane: &schemas::project::AutomationLane| lane.target == "volume_db";

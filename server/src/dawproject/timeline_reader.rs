@@ -6,7 +6,7 @@ use schemas::Extra;
 use schemas::limits::MAX_TICK;
 use schemas::project::{Marker, MidiItem, Note};
 
-use super::content::Contents;
+use super::content::FileContents;
 use super::element_tree::{DEPTH_MAX, Node, Tree};
 use super::expressions::{expression_of, is_expression};
 use super::level::{Unit, db_of};
@@ -40,7 +40,7 @@ pub(super) fn read(
     scale: &TimeScale,
     warnings: &mut Warnings,
     is_cancelled: &dyn Fn() -> bool,
-) -> Result<Contents, Refusal> {
+) -> Result<FileContents, Refusal> {
     let timelines = tree.nodes().filter(|node| is_timeline(*node));
     let by_id = timelines.filter_map(|node| Some((node.attribute("id")?.into_owned(), node))).collect();
     let mut reader = TimelineReader {
@@ -48,7 +48,7 @@ pub(super) fn read(
         by_id,
         warnings,
         is_cancelled,
-        contents: Contents::new(mixer.tracks.len()),
+        contents: FileContents::new(mixer.tracks.len()),
         item: None,
         steps: 0,
         depth: 0,
@@ -85,7 +85,7 @@ pub(super) struct TimelineReader<'r> {
     by_id: HashMap<String, Node<'r>>,
     pub(super) warnings: &'r mut Warnings,
     is_cancelled: &'r dyn Fn() -> bool,
-    pub(super) contents: Contents,
+    pub(super) contents: FileContents,
     /// The item of the outermost clip that is being read, if it has notes or controls.
     pub(super) item: Option<MidiItem>,
     steps: usize,

@@ -10,7 +10,7 @@ pub(super) const INSTRUMENT_ID: &str = "songfoundry.soundfont";
 const NAME_MAX_CHARS: usize = 500;
 
 /// Largest absolute value of a number in a file, such as a time in beats or seconds.
-const TIME_MAX: f64 = 1e9;
+const NUMBER_MAX: f64 = 1e9;
 
 /// Returns a number.
 ///
@@ -19,11 +19,11 @@ const TIME_MAX: f64 = 1e9;
 pub(super) fn number(node: Node<'_>, attribute: &str) -> Result<Option<f64>, Refusal> {
     let Some(text) = node.attribute(attribute) else { return Ok(None) };
     match text.trim().parse::<f64>() {
-        Ok(value) if value.abs() <= TIME_MAX => Ok(Some(value)),
+        Ok(value) if value.abs() <= NUMBER_MAX => Ok(Some(value)),
         _ => {
             let shown: String = text.chars().filter(|letter| !letter.is_control()).take(40).collect();
             Err(Refusal::bad(format!(
-                "`{attribute}` of a `{}` is `{shown}`, but it must be a number from -{TIME_MAX} to {TIME_MAX}",
+                "`{attribute}` of a `{}` is `{shown}`, but it must be a number from -{NUMBER_MAX} to {NUMBER_MAX}",
                 node.name().chars().take(40).collect::<String>()
             )))
         }

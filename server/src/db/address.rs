@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::Kind;
+use super::DatabaseKind;
 
 /// The address of a database. `Display` and `Debug` omit user, password and options.
 #[derive(Clone)]
@@ -28,8 +28,8 @@ impl DatabaseAddress {
 
     /// Returns the kind of database.
     #[must_use]
-    pub fn kind(&self) -> Kind {
-        if self.0.starts_with("sqlite:") { Kind::Sqlite } else { Kind::Postgres }
+    pub fn kind(&self) -> DatabaseKind {
+        if self.0.starts_with("sqlite:") { DatabaseKind::Sqlite } else { DatabaseKind::Postgres }
     }
 
     /// Returns the file of an SQLite database; `None` for PostgreSQL.
@@ -51,7 +51,7 @@ impl fmt::Display for DatabaseAddress {
         let without_options = self.0.split(['?', '#']).next().unwrap_or_default();
         match without_options.split_once("://") {
             // An unescaped password may contain `@` or `/`.
-            Some((scheme, location)) if self.kind() == Kind::Postgres => {
+            Some((scheme, location)) if self.kind() == DatabaseKind::Postgres => {
                 let host_and_name = location.rsplit_once('@').map_or(location, |(_, tail)| tail);
                 write!(f, "{scheme}://{host_and_name}")
             }

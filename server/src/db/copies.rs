@@ -5,7 +5,7 @@ use std::path::Path;
 use sqlx::Row as _;
 use sqlx::any::AnyPoolOptions;
 
-use super::{Db, Kind, kind};
+use super::{DatabaseKind, Db, kind};
 
 /// Maximum number of faults that are reported.
 const FAULTS_MAX: usize = 100;
@@ -41,7 +41,7 @@ pub(crate) async fn open_copy(path: &Path) -> Result<Db, sqlx::Error> {
 /// # Errors
 /// If the database does not answer.
 pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, sqlx::Error> {
-    if kind(db) == Kind::Postgres {
+    if kind(db) == DatabaseKind::Postgres {
         super::ping(db).await?;
         return Ok(Vec::new());
     }

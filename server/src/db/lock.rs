@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use sqlx::{Any, AnyConnection, Transaction};
 
-use super::{Db, Kind, kind};
+use super::{DatabaseKind, Db, kind};
 use crate::turns::{Turn, Turns};
 
 /// A lock between processes. It is released when it is dropped or the process ends.
@@ -38,8 +38,8 @@ impl Lock {
 /// If the database refuses, or another process has the lock for too long.
 pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
     let transaction = match kind(db) {
-        Kind::Sqlite => None,
-        Kind::Postgres => {
+        DatabaseKind::Sqlite => None,
+        DatabaseKind::Postgres => {
             let mut transaction = db.begin().await?;
             take_advisory_lock(&mut transaction, name).await?;
             Some(transaction)
@@ -50,13 +50,13 @@ pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
 
 /// A transaction that has a lock until the transaction ends.
 #[derive(Debug)]
-pub(crate) struct Locked {
+pub(crate) struct LockedTransaction {
     transaction: Transaction<'static, Any>,
     /// Released after the transaction, because fields are dropped in their order.
     _turns: Vec<Turn>,
 }
 
-impl Locked {
+impl LockedTransaction {
     pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
         self.transaction.commit().await
     }
@@ -66,7 +66,7 @@ impl Locked {
     }
 }
 
-impl Deref for Locked {
+impl Deref for LockedTransaction {
     type Target = AnyConnection;
 
     fn deref(&self) -> &AnyConnection {
@@ -74,7 +74,7 @@ impl Deref for Locked {
     }
 }
 
-impl DerefMut for Locked {
+impl DerefMut for LockedTransaction {
     fn deref_mut(&mut self) -> &mut AnyConnection {
         &mut self.transaction
     }
@@ -93,12 +93,12 @@ static LOCK_TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 ///
 /// # Errors
 /// Those of [`lock`].
-pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<Locked, sqlx::Error> {
+pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<LockedTransaction, sqlx::Error> {
     let (kind, url) = (kind(db), db.connect_options().database_url.to_string());
     let of_name = format!("{url} {name}");
     let keys = match kind {
-        Kind::Sqlite => vec![of_name, url],
-        Kind::Postgres => vec![of_name],
+        DatabaseKind::Sqlite => vec![of_name, url],
+        DatabaseKind::Postgres => vec![of_name],
     };
     let (began, longest_wait) = (Instant::now(), db.options().get_acquire_timeout());
     let mut turns = Vec::with_capacity(keys.len());
@@ -107,10 +107,10 @@ pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<Locked, sqlx::Er
         turns.push(turn.ok_or(sqlx::Error::PoolTimedOut)?);
     }
     let mut transaction = db.begin().await?;
-    if kind == Kind::Postgres {
+    if kind == DatabaseKind::Postgres {
         take_advisory_lock(&mut transaction, name).await?;
     }
-    Ok(Locked { transaction, _turns: turns })
+    Ok(LockedTransaction { transaction, _turns: turns })
 }
 
 async fn take_advisory_lock(connection: &mut AnyConnection, name: &str) -> Result<(), sqlx::Error> {

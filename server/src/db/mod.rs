@@ -29,7 +29,7 @@ pub use address::DatabaseAddress;
 pub(crate) use copies::{copy_sqlite, faults, open_copy};
 pub(crate) use dump::{Snapshot, is_empty, restore};
 pub(crate) use lease::take_lease;
-pub(crate) use lock::{Lock, Locked, begin_locked, lock};
+pub(crate) use lock::{Lock, LockedTransaction, begin_locked, lock};
 pub use reserve::Reserve;
 pub(crate) use reserve::truncate_log;
 pub(crate) use row_limits::RowLimits;
@@ -39,7 +39,7 @@ pub type Db = sqlx::AnyPool;
 
 /// A kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DatabaseKind {
     /// A file on this machine, used by one process.
     Sqlite,
     /// A server that many processes share.
@@ -48,10 +48,10 @@ pub enum Kind {
 
 /// Returns the kind of the database `db`.
 #[must_use]
-pub fn kind(db: &Db) -> Kind {
+pub fn kind(db: &Db) -> DatabaseKind {
     match db.connect_options().database_url.scheme() {
-        "sqlite" => Kind::Sqlite,
-        _ => Kind::Postgres,
+        "sqlite" => DatabaseKind::Sqlite,
+        _ => DatabaseKind::Postgres,
     }
 }
 
@@ -87,8 +87,8 @@ pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Resu
     let cannot_open = || cannot_open(address);
     // A single connection is opened first: a pool would retry for a while and then hide the cause.
     let (url, first) = match address.kind() {
-        Kind::Sqlite => sqlite::first_connection(address, limits.wait_max).await,
-        Kind::Postgres => postgres::first_connection(address).await,
+        DatabaseKind::Sqlite => sqlite::first_connection(address, limits.wait_max).await,
+        DatabaseKind::Postgres => postgres::first_connection(address).await,
     }
     .with_context(cannot_open)?;
     migrate(first).await.with_context(cannot_open)?;
@@ -147,15 +147,15 @@ async fn pool(address: &DatabaseAddress, url: &str, limits: PoolLimits) -> Resul
             Box::pin(async move {
                 checked?;
                 match kind {
-                    Kind::Sqlite => sqlite::prepare(connection, wait_max).await,
-                    Kind::Postgres => postgres::prepare(connection, wait_max).await,
+                    DatabaseKind::Sqlite => sqlite::prepare(connection, wait_max).await,
+                    DatabaseKind::Postgres => postgres::prepare(connection, wait_max).await,
                 }
             })
         })
         .after_release(move |connection, _| {
-            Box::pin(
-                async move { Ok(kind == Kind::Postgres || sqlite::has_no_transaction(connection).await) },
-            )
+            Box::pin(async move {
+                Ok(kind == DatabaseKind::Postgres || sqlite::has_no_transaction(connection).await)
+            })
         })
         .connect(url)
         .await
@@ -207,7 +207,7 @@ const NOTE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Writes data that the request does not depend on, such as the time of a log-in. A failure is only
 /// logged: a full disk or a locked database must not lock out users who could free space.
-pub(crate) async fn note(subject: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
+pub(crate) async fn store_best_effort(subject: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
     match tokio::time::timeout(NOTE_TIMEOUT, writing).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%error, "cannot store {subject}"),
@@ -229,10 +229,10 @@ pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
 /// If the query fails.
 pub(crate) async fn size_bytes(db: &Db) -> Result<u64, sqlx::Error> {
     let statement = match kind(db) {
-        Kind::Sqlite => {
+        DatabaseKind::Sqlite => {
             "SELECT (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())"
         }
-        Kind::Postgres => "SELECT pg_database_size(current_database())",
+        DatabaseKind::Postgres => "SELECT pg_database_size(current_database())",
     };
     let size_bytes: i64 = sqlx::query_scalar(statement).fetch_one(db).await?;
     Ok(u64::try_from(size_bytes).unwrap_or_default())

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{DatabaseAddress, Db, Kind, kind};
+use super::{DatabaseAddress, DatabaseKind, Db, kind};
 use crate::disk::{free_bytes, remove_if_there};
 
 /// Size of the file in bytes. The largest deletion writes far less: deleting 50 revisions of 10 MB
@@ -99,7 +99,7 @@ fn fill(path: &Path) -> io::Result<()> {
 /// Moves the log of an SQLite database into the database file and truncates the log, unless readers
 /// still use it.
 pub(crate) async fn truncate_log(db: &Db) {
-    if kind(db) == Kind::Sqlite
+    if kind(db) == DatabaseKind::Sqlite
         && let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(db).await
     {
         tracing::info!(%error, "cannot truncate the write-ahead log now");

@@ -2,7 +2,7 @@
 
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
-use super::Locked;
+use super::LockedTransaction;
 use crate::error::{ApiError, ApiResult};
 
 /// Limits on the rows that a user may have in a table. They also limit the time of a search, which
@@ -29,7 +29,7 @@ impl RowLimits {
     ///
     /// # Errors
     /// 409 with [`Self::code`], or an error if a query fails.
-    pub(crate) async fn commit(&self, mut transaction: Locked, owner_id: &str) -> ApiResult<()> {
+    pub(crate) async fn commit(&self, mut transaction: LockedTransaction, owner_id: &str) -> ApiResult<()> {
         match self.check(&mut transaction, owner_id).await {
             Ok(()) => Ok(transaction.commit().await?),
             Err(refusal) => {

@@ -48,7 +48,7 @@ pub(super) async fn first_connection(
     if let Some(dir) = file.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         std::fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
     }
-    make_private(&file)?;
+    create_private_file(&file)?;
     let with_mode = |mode: &str| match url.contains('?') {
         true => url.to_owned(),
         false => format!("{url}?mode={mode}"),
@@ -79,7 +79,7 @@ pub(super) async fn has_no_transaction(connection: &mut AnyConnection) -> bool {
 
 /// Creates the database file if it is missing. Only its owner can access it, because it contains
 /// password hashes. SQLite gives its other files the same permissions.
-fn make_private(file: &Path) -> std::io::Result<()> {
+fn create_private_file(file: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.append(true).create_new(true);
     #[cfg(unix)]

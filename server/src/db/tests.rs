@@ -88,7 +88,7 @@ async fn only_one_process_at_a_time_has_a_lock() {
     let waiting = tokio::spawn(async move { lock(&second, "a test").await.map(drop) });
     tokio::time::sleep(Duration::from_millis(150)).await;
     // SQLite is used by one process, so nothing waits.
-    assert_eq!(waiting.is_finished(), kind(&first) == Kind::Sqlite);
+    assert_eq!(waiting.is_finished(), kind(&first) == DatabaseKind::Sqlite);
     let other_lock = lock(&first, "another test").await.expect("another name is free");
     drop((first_lock, other_lock));
     tokio::time::timeout(Duration::from_secs(10), waiting)
@@ -144,7 +144,7 @@ async fn many_transactions_with_a_lock_do_not_go_before_one_with_another_lock() 
         tokio::task::yield_now().await;
     }
     // On PostgreSQL, the other lock is free.
-    if kind(&db) == Kind::Postgres
+    if kind(&db) == DatabaseKind::Postgres
         && let Some(bob) = bob.take()
     {
         bob.await.expect("the task ends").expect("the task gets the lock");
@@ -198,7 +198,7 @@ async fn database_errors_become_answers_with_a_matching_status() {
         (answer.status().as_u16(), answer.code())
     };
     assert_eq!(status_and_code("INSERT INTO seeds (name) VALUES ('x')").await, (500, "internal"));
-    if kind(&db) == Kind::Postgres {
+    if kind(&db) == DatabaseKind::Postgres {
         for (code, expected) in [
             ("53100", (507, "storage_full")),
             ("40P01", (503, "database_busy")),

@@ -38,7 +38,7 @@ pub(crate) fn complete(document: &OpenApi) -> Value {
             }
         }
     }
-    operations(&mut document, |path, method, operation| {
+    for_each_operation(&mut document, |path, method, operation| {
         operation.insert("operationId".to_owned(), operation_id(path, method).into());
         for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
             remove_null(&mut parameter["schema"]);
@@ -52,7 +52,7 @@ pub(crate) fn complete(document: &OpenApi) -> Value {
 }
 
 /// Calls `change` with the path, the method and the description of every operation.
-fn operations(document: &mut Value, mut change: impl FnMut(&str, &str, &mut Map<String, Value>)) {
+fn for_each_operation(document: &mut Value, mut change: impl FnMut(&str, &str, &mut Map<String, Value>)) {
     for (path, methods) in document["paths"].as_object_mut().into_iter().flatten() {
         for (method, operation) in methods.as_object_mut().into_iter().flatten() {
             if let Some(operation) = operation.as_object_mut() {

@@ -65,7 +65,7 @@ async fn openapi(State(document): State<Document>, headers: HeaderMap) -> Respon
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
     ];
-    if crate::etag::matches_none(&headers, document.etag.to_str().unwrap_or("")) {
+    if crate::etag::matches_if_none_match(&headers, document.etag.to_str().unwrap_or("")) {
         return (StatusCode::NOT_MODIFIED, common).into_response();
     }
     (common, Body::from(document.json)).into_response()

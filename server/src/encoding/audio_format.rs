@@ -197,7 +197,7 @@ impl AudioFormat {
             let names: Vec<String> = depths.iter().map(|depth| format!("`{}`", depth.name())).collect();
             format!(
                 "The bit depth `{name}` is not supported{}; supported depths: {}.",
-                self.of_format(),
+                self.by_format(),
                 in_words(&names)
             )
         })
@@ -269,7 +269,7 @@ impl AudioFormat {
             true => Ok(sample_rate_hz),
             false => Err(format!(
                 "The sample rate {sample_rate_hz} Hz is not supported{}; choose {} Hz.",
-                self.of_format(),
+                self.by_format(),
                 one_of(self.sample_rates_hz())
             )),
         }
@@ -298,7 +298,7 @@ impl AudioFormat {
                 known.map(|known| Quality::BitRate(*known)).ok_or_else(|| {
                     format!(
                         "The bit rate {kbps} kbit/s is not supported{}; choose {} kbit/s.",
-                        self.of_format(),
+                        self.by_format(),
                         one_of(self.bit_rates_kbps())
                     )
                 })
@@ -328,7 +328,7 @@ impl AudioFormat {
 
     /// Returns the part of an error that names the format, such as `` by `flac` ``; empty for WAV,
     /// the default.
-    fn of_format(self) -> String {
+    fn by_format(self) -> String {
         match self {
             Self::Wav => String::new(),
             other => format!(" by `{}`", other.extension()),

@@ -10,7 +10,7 @@ use std::io::{self, BufRead as _, Read, Seek as _, Write as _};
 use std::panic::catch_unwind;
 use std::process::exit;
 
-use super::{CHANNELS, Encoded, Message, Request, Sent, codecs, decoding};
+use super::{CHANNELS, EncodedFile, Message, Request, SentSamples, codecs, decoding};
 use crate::helper_processes::limits::{ResourceLimits, exit_with_parent};
 
 /// Maximum address space of the process, in bytes.
@@ -43,7 +43,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     }
     .set()?;
     let file = output()?;
-    let outcome = catch_unwind(move || -> io::Result<Encoded> {
+    let outcome = catch_unwind(move || -> io::Result<EncodedFile> {
         let sent = encode(&request, &file, &mut input)?;
         drop(input);
         exit_with_parent()?;
@@ -74,7 +74,7 @@ fn output() -> io::Result<File> {
 }
 
 /// Encodes the samples of `input` to `file`.
-fn encode(request: &Request, file: &File, input: &mut impl Read) -> io::Result<Sent> {
+fn encode(request: &Request, file: &File, input: &mut impl Read) -> io::Result<SentSamples> {
     use sha2::{Digest as _, Sha256};
     let mut codec = codecs::start(request, file.try_clone()?)?;
     let frame_bytes = CHANNELS * request.sample_format().bytes_per_sample();
@@ -88,7 +88,7 @@ fn encode(request: &Request, file: &File, input: &mut impl Read) -> io::Result<S
         if length == 0 {
             codec.finish()?;
             let frames = request.max_frames - unread_frames;
-            return Ok(Sent { sha256: format!("{:x}", hash.finalize()), frames });
+            return Ok(SentSamples { sha256: format!("{:x}", hash.finalize()), frames });
         }
         let frames = u64::from(length) / frame_bytes as u64;
         if length > PART_MAX_BYTES || !(length as usize).is_multiple_of(frame_bytes) || frames > unread_frames

@@ -5,20 +5,20 @@ use std::io::{self, Seek as _};
 
 use dsp_core::wav::SampleFormat;
 
-use super::measure::Measure;
-use super::{Encoded, Request, Sent, codecs};
+use super::measure::FileMeter;
+use super::{EncodedFile, Request, SentSamples, codecs};
 use crate::storage::sha256_of;
 
 /// Decodes and measures a file.
 ///
 /// # Errors
 /// If the file cannot be decoded, or if a lossless file does not contain the samples that were sent.
-pub(super) fn measure(request: &Request, mut file: File, sent: &Sent) -> io::Result<Encoded> {
+pub(super) fn measure(request: &Request, mut file: File, sent: &SentSamples) -> io::Result<EncodedFile> {
     file.rewind()?;
     let file_sha256 = sha256_of(&file)?;
     file.rewind()?;
     let format = request.sample_format();
-    let mut measure = Measure::new(request.sample_rate_hz, format).map_err(io::Error::other)?;
+    let mut measure = FileMeter::new(request.sample_rate_hz, format).map_err(io::Error::other)?;
     let mut clipped_samples = 0;
     let mut bytes = Vec::new();
     let mut add = |samples: &[f32]| {
@@ -50,5 +50,5 @@ pub(super) fn measure(request: &Request, mut file: File, sent: &Sent) -> io::Res
         let error = format!("the {name} file does not contain the samples that it was made from");
         return Err(io::Error::other(error));
     }
-    Ok(Encoded { measured, clipped_samples, file_sha256 })
+    Ok(EncodedFile { measured, clipped_samples, file_sha256 })
 }

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::loudness_curve::{CurveCollector, LoudnessCurve};
 
 /// Hashes and measures the samples of a file.
-pub(crate) struct Measure {
+pub(crate) struct FileMeter {
     format: SampleFormat,
     meter: LoudnessMeter,
     curve: CurveCollector,
@@ -22,7 +22,7 @@ pub(crate) struct Measure {
 
 /// Measurements of an audio file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct Measurements {
     /// Number of frames in the file.
     pub frames: u64,
     /// Highest absolute value of any sample; 1 is full scale.
@@ -44,7 +44,7 @@ pub struct Measured {
     pub pcm_sha256: String,
 }
 
-impl Measure {
+impl FileMeter {
     /// Starts measuring samples of this format.
     ///
     /// # Errors
@@ -84,10 +84,10 @@ impl Measure {
     }
 
     /// Returns the measurements.
-    pub(crate) fn finish(self) -> Measured {
+    pub(crate) fn finish(self) -> Measurements {
         let loudness = self.meter.loudness();
         let finite = |value: f64| value.is_finite().then_some(value);
-        Measured {
+        Measurements {
             frames: self.frames,
             peak: self.peak,
             integrated_lufs: finite(loudness.integrated_lufs),

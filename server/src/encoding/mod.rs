@@ -29,7 +29,7 @@ pub(crate) use program::{EncoderProcess, EncoderProgram, EncodingError};
 use serde::{Deserialize, Serialize};
 
 use audio_format::{AudioFormat, BitDepth};
-use measure::Measured;
+use measure::Measurements;
 use quality::Quality;
 use tags::Tags;
 
@@ -60,7 +60,7 @@ impl Request {
 }
 
 /// The samples that a child has received.
-struct Sent {
+struct SentSamples {
     /// SHA-256 of the samples, in hexadecimal.
     sha256: String,
     /// Number of frames.
@@ -72,16 +72,16 @@ struct Sent {
 #[serde(rename_all = "snake_case")]
 enum Message {
     /// The file is complete.
-    Done(Encoded),
+    Done(EncodedFile),
     /// The file cannot be encoded, with the reason for the log.
     Failed(String),
 }
 
 /// A complete file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Encoded {
+pub(crate) struct EncodedFile {
     /// Measurements of the file's samples, as decoded from it.
-    pub(crate) measured: Measured,
+    pub(crate) measured: Measurements,
     /// Number of decoded samples beyond full scale.
     pub(crate) clipped_samples: u64,
     /// SHA-256 of the whole file, in hexadecimal.

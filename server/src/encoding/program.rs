@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use super::child::CPU_SECS;
-use super::{Encoded, Message, Request};
+use super::{EncodedFile, Message, Request};
 use crate::helper_processes::Helpers;
 use crate::helper_processes::program::{ExitCause, HelperProcess, HelperProgram, Output, TestEntry};
 
@@ -97,7 +97,7 @@ impl EncoderProcess {
     pub(crate) fn finish(
         mut self,
         is_wanted: &mut dyn FnMut() -> bool,
-    ) -> Result<(File, Encoded), EncodingError> {
+    ) -> Result<(File, EncodedFile), EncodingError> {
         let sent = self.input.write_all(&0_u32.to_le_bytes()).and_then(|()| self.input.flush());
         sent.map_err(|error| self.failure().unwrap_or(error))?;
         loop {

@@ -11,7 +11,7 @@ use super::audio_format::{AudioFormat, BitDepth};
 use super::chapters::Chapter;
 use super::quality::Quality;
 use super::tags::Tags;
-use super::{Encoded, EncoderProgram, EncodingError, Request, child, program};
+use super::{EncodedFile, EncoderProgram, EncodingError, Request, child, program};
 use crate::helper_processes::Helpers;
 
 /// Format and sample format of a file, and its quality if it is lossy.
@@ -80,7 +80,7 @@ fn start(codec: Codec, sample_rate_hz: u32, max_frames: u64) -> super::EncoderPr
     program.start(&request, tempfile::tempfile().expect("a file")).expect("starts")
 }
 
-fn encode(codec: Codec, sample_rate_hz: u32, samples: &[u8]) -> (File, Encoded) {
+fn encode(codec: Codec, sample_rate_hz: u32, samples: &[u8]) -> (File, EncodedFile) {
     let frame_bytes = codec.frame_bytes();
     let mut process = start(codec, sample_rate_hz, (samples.len() / frame_bytes) as u64);
     // Parts of a length that no codec prefers.

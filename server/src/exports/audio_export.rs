@@ -29,10 +29,10 @@ use crate::rendering::convert::convert;
 use crate::rendering::normalization::NormalizationReport;
 use crate::rendering::selection::Selection;
 use crate::state::AppState;
-use crate::tasks::{Kind, StartedTask, TaskContext};
+use crate::tasks::{StartedTask, TaskContext, TaskKind};
 
 /// The kind of task that converts an audio file.
-pub(crate) const AUDIO_EXPORT: Kind = Kind { name: "audio-export", run: run_task, discard: None };
+pub(crate) const AUDIO_EXPORT: TaskKind = TaskKind { name: "audio-export", run: run_task, discard: None };
 
 /// The file to convert, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::file_options::CheckedFile;
 use super::frozen_track::{self, Stage};
-use super::job::{Export, ExportJob, Opened, nothing_to_render, run_task};
+use super::job::{Export, ExportJob, OpenedExport, nothing_to_render, run_task};
 use super::request::ExportRequest;
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
@@ -23,10 +23,10 @@ use crate::rendering::parts::Part;
 use crate::rendering::selection::Selection;
 use crate::state::AppState;
 use crate::storage::ensure_room;
-use crate::tasks::{Kind, StartedTask};
+use crate::tasks::{StartedTask, TaskKind};
 
 /// The kind of task that freezes a track.
-pub(crate) const FREEZE: Kind = Kind { name: Freeze::KIND, run: run_task::<Freeze>, discard: None };
+pub(crate) const FREEZE: TaskKind = TaskKind { name: Freeze::KIND, run: run_task::<Freeze>, discard: None };
 
 /// The track to freeze, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -100,9 +100,9 @@ impl Export for Freeze {
     const IS_MIX: bool = false;
     type Answer = Frozen;
 
-    fn run(self, opened: Opened<'_>) -> ApiResult<Frozen> {
+    fn run(self, opened: OpenedExport<'_>) -> ApiResult<Frozen> {
         let Self { track_id, stage } = self;
-        let Opened { document, project, .. } = &opened;
+        let OpenedExport { document, project, .. } = &opened;
         let not_found = || ApiError::not_found("track", &track_id);
         let index = project.tracks.iter().position(|track| track.id == track_id).ok_or_else(not_found)?;
         let track = &project.tracks[index];

@@ -52,7 +52,7 @@ pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     type Answer: Serialize;
 
     /// Exports an opened project. Blocks.
-    fn run(self, opened: Opened<'_>) -> ApiResult<Self::Answer>;
+    fn run(self, opened: OpenedExport<'_>) -> ApiResult<Self::Answer>;
 }
 
 /// A validated export. It is the input of the export's task.
@@ -128,7 +128,7 @@ impl<E: Export> ExportJob<E> {
         owner_id: &str,
         client: Client<'_>,
     ) -> ApiResult<E::Answer> {
-        let soundfonts = runtime.block_on(state.soundfonts.catalogue.of(owner_id))?;
+        let soundfonts = runtime.block_on(state.soundfonts.catalogue.of_user(owner_id))?;
         let (document, project) = self.project.into_project()?;
         if let Some(id) = self.selection.missing_track(&project) {
             return Err(ApiError::not_found("track", id));
@@ -138,7 +138,7 @@ impl<E: Export> ExportJob<E> {
             file.name_after(&project.name);
         }
         let options = file.options(project.sample_rate_hz, self.selection, self.tail_secs);
-        self.operation.run(Opened {
+        self.operation.run(OpenedExport {
             state,
             runtime,
             owner_id,
@@ -179,14 +179,14 @@ impl Client<'_> {
     /// Reports the progress, 0 to 1. Returns whether the client still waits.
     pub(super) fn report(self, progress: f64, step: &str) -> bool {
         if let Self::Task(task) = self {
-            task.progress(progress, step);
+            task.report_progress(progress, step);
         }
         self.is_waiting()
     }
 }
 
 /// An export with its loaded project.
-pub(super) struct Opened<'a> {
+pub(super) struct OpenedExport<'a> {
     pub(super) state: &'a AppState,
     pub(super) runtime: &'a Handle,
     pub(super) owner_id: &'a str,
@@ -197,7 +197,7 @@ pub(super) struct Opened<'a> {
     soundfonts: Arc<Snapshot>,
 }
 
-impl Opened<'_> {
+impl OpenedExport<'_> {
     /// Opens the owner's SoundFonts and recordings for the project.
     pub(super) fn sources(&self) -> ApiResult<ProjectSources<'_>> {
         let mut is_waiting = || self.client.is_waiting();

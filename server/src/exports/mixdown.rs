@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::file_options::CheckedFile;
-use super::job::{Export, ExportJob, Opened, run_task};
+use super::job::{Export, ExportJob, OpenedExport, run_task};
 use super::request::{ExportRequest, SelectionOptions};
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
@@ -19,10 +19,11 @@ use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::{self, LeftOutOfRender};
 use crate::rendering::normalization::NormalizationReport;
 use crate::state::AppState;
-use crate::tasks::{Kind, StartedTask};
+use crate::tasks::{StartedTask, TaskKind};
 
 /// The kind of task that makes a mixdown.
-pub(crate) const MIXDOWN: Kind = Kind { name: Mixdown::KIND, run: run_task::<Mixdown>, discard: None };
+pub(crate) const MIXDOWN: TaskKind =
+    TaskKind { name: Mixdown::KIND, run: run_task::<Mixdown>, discard: None };
 
 /// The song to mix down, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -96,8 +97,8 @@ impl Export for Mixdown {
     const IS_MIX: bool = true;
     type Answer = MixdownAnswer;
 
-    fn run(self, opened: Opened<'_>) -> ApiResult<MixdownAnswer> {
-        let Opened { project, options, .. } = &opened;
+    fn run(self, opened: OpenedExport<'_>) -> ApiResult<MixdownAnswer> {
+        let OpenedExport { project, options, .. } = &opened;
         let mut sources = opened.sources()?;
         let stem = file_stem(self.name.as_deref().unwrap_or(&project.name));
         let (file, report) = opened.render_to_audio(&stem, "Mixing", |writer, observer| {

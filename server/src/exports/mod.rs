@@ -84,7 +84,7 @@ impl Exports {
     /// Returns the limits of the settings.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        let (running, min_weight) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / RENDERS_AT_ONCE);
+        let (running, min_weight) = (RUNNING_RENDERS_MAX_KIB, RUNNING_RENDERS_MAX_KIB / RENDERS_AT_ONCE);
         // A render may take an hour. So each user has few permits, and users share the processors.
         let per_user = min_weight * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
         let requests = config.limits.work_waiting_max;
@@ -93,8 +93,8 @@ impl Exports {
             running,
             min_weight,
             per_user,
-            waiting: RENDERS_WAITING_KIB,
-            requests,
+            waiting_weight_max: RENDERS_WAITING_KIB,
+            waiting_requests_max: requests,
             reserve_for_idle_users: running,
         };
         Self {
@@ -107,7 +107,7 @@ impl Exports {
 
 /// Maximum total request size of the renders that run at the same time, in KiB. A project needs
 /// many times its size in memory.
-const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
+const RUNNING_RENDERS_MAX_KIB: u32 = 48 * 1024;
 
 /// Maximum number of renders that run at the same time, if their projects are small.
 const RENDERS_AT_ONCE: u32 = 16;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 
-use super::render_files::{self, RenderDescription, RenderFile, RenderRecord, audio_url};
+use super::render_files::{self, RenderDescription, RenderKeys, RenderRecord, audio_url};
 use super::rendered_file::RenderedFile;
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
@@ -15,7 +15,7 @@ use crate::storage::BlobWriter;
 pub(super) struct NewRender<'a> {
     state: &'a AppState,
     render_id: String,
-    file: RenderFile,
+    file: RenderKeys,
     pub(super) writer: BlobWriter,
 }
 
@@ -26,7 +26,7 @@ impl<'a> NewRender<'a> {
     /// The storage cannot be written.
     pub(super) fn create(state: &'a AppState, owner_id: &'a str, options: &MixOptions) -> ApiResult<Self> {
         let render_id = uuid::Uuid::new_v4().simple().to_string();
-        let file = RenderFile::new(owner_id, &render_id, options.format)?;
+        let file = RenderKeys::new(owner_id, &render_id, options.format)?;
         let writer = state.blobs.writer(&file.audio)?;
         Ok(Self { state, render_id, file, writer })
     }

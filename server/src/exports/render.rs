@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::file_options::FileOptions;
-use super::job::{Client, Export, ExportJob, Opened, run_task};
+use super::job::{Client, Export, ExportJob, OpenedExport, run_task};
 use super::more_files::{CheckedMoreFile, MoreFile, check_more_files};
 use super::new_render::NewRender;
 use super::queries::RenderQuery;
@@ -29,10 +29,10 @@ use crate::rendering::mix::{self, MixFile, MixOptions, MixReport};
 use crate::rendering::receipt::{Receipt, receipt};
 use crate::rendering::selection::Selection;
 use crate::state::AppState;
-use crate::tasks::{Kind, StartedTask};
+use crate::tasks::{StartedTask, TaskKind};
 
 /// The kind of task that renders a project.
-pub(crate) const RENDER: Kind = Kind { name: Render::KIND, run: run_task::<Render>, discard: None };
+pub(crate) const RENDER: TaskKind = TaskKind { name: Render::KIND, run: run_task::<Render>, discard: None };
 
 /// Project and options of a render.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -151,9 +151,9 @@ impl Export for Render {
     const DEFAULTS: SoundDefaults = DEFAULTS;
     type Answer = RenderAnswer;
 
-    fn run(self, opened: Opened<'_>) -> ApiResult<RenderAnswer> {
+    fn run(self, opened: OpenedExport<'_>) -> ApiResult<RenderAnswer> {
         let begun = Instant::now();
-        let Opened { state, owner_id, client, document, project, options, .. } = &opened;
+        let OpenedExport { state, owner_id, client, document, project, options, .. } = &opened;
         let further = self.more_files.into_iter().map(|CheckedMoreFile { mut settings, range }| {
             settings.name_after(&project.name);
             let selection = Selection { range, tracks: options.selection.tracks.clone() };

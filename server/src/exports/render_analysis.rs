@@ -4,7 +4,7 @@
 use axum::extract::State;
 use tokio::runtime::Handle;
 
-use super::render_files::{self, RenderFile};
+use super::render_files::{self, RenderKeys};
 use crate::audio::{ReferenceAnswer, measure_content};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -36,7 +36,7 @@ pub(super) async fn analyze(
         let missing = || ApiError::not_found("render", &render_id);
         let known =
             render_files::read_description(&state.blobs, &user.id, &render_id)?.ok_or_else(missing)?;
-        let file = RenderFile::new(&user.id, &render_id, known.format)?;
+        let file = RenderKeys::new(&user.id, &render_id, known.format)?;
         let mut content = state.blobs.read_stored(&file.audio)?.ok_or_else(missing)?;
         let name = known.format.file_name(&known.title);
         measure_content(&state, &runtime, &name, &mut content, &mut |_| !caller.has_disconnected())

@@ -45,7 +45,7 @@ const EXTENSIONS: [&str; AudioFormat::EXTENSIONS.len() + 1] = {
 
 /// The two files of a render. Their names begin with the owner's id, so that no other user can find
 /// them.
-pub(super) struct RenderFile {
+pub(super) struct RenderKeys {
     pub(super) audio: BlobKey,
     description: BlobKey,
 }
@@ -91,7 +91,7 @@ impl RenderDescription {
     }
 }
 
-impl RenderFile {
+impl RenderKeys {
     pub(super) fn new(owner_id: &str, render_id: &str, format: AudioFormat) -> ApiResult<Self> {
         Self::named(&format!("{owner_id}_{render_id}"), format)
             .map_err(|_| ApiError::not_found("render", render_id))
@@ -113,7 +113,7 @@ pub(super) fn audio_url(render_id: &str) -> String {
 /// Stores the description of a render next to its audio.
 pub(super) fn store_description(
     blobs: &Blobs,
-    file: &RenderFile,
+    file: &RenderKeys,
     description: &RenderDescription,
 ) -> ApiResult<()> {
     let text = serde_json::to_vec(description).map_err(ApiError::internal)?;
@@ -156,7 +156,7 @@ pub(super) fn read_description(
     render_id: &str,
 ) -> ApiResult<Option<RenderDescription>> {
     // The key of the description is the same for every format.
-    let file = RenderFile::new(owner_id, render_id, AudioFormat::default())?;
+    let file = RenderKeys::new(owner_id, render_id, AudioFormat::default())?;
     let Some(stored) = blobs.read_stored(&file.description)? else { return Ok(None) };
     let mut text = Vec::new();
     stored.take(DESCRIPTION_MAX_BYTES).read_to_end(&mut text)?;
@@ -183,7 +183,7 @@ pub(super) fn keep_newest(state: &AppState, owner_id: &str, new: usize) -> ApiRe
     for (index, (format, entry)) in audio.iter().enumerate() {
         kept_bytes = kept_bytes.saturating_add(entry.size_bytes);
         if index >= RENDERS_KEPT || (index >= new && kept_bytes > quota_bytes) {
-            remove(blobs, &RenderFile::named(&entry.id, *format).map_err(ApiError::internal)?)?;
+            remove(blobs, &RenderKeys::named(&entry.id, *format).map_err(ApiError::internal)?)?;
         }
     }
     Ok(())
@@ -191,7 +191,7 @@ pub(super) fn keep_newest(state: &AppState, owner_id: &str, new: usize) -> ApiRe
 
 /// Removes both files of a render. It is not an error if one is missing. Audio without a
 /// description is an orphan, so a crash in between leaves no damaged render.
-fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
+fn remove(blobs: &Blobs, file: &RenderKeys) -> ApiResult<()> {
     blobs.remove(&file.description)?;
     Ok(blobs.remove_from_readers(&file.audio)?)
 }
@@ -329,7 +329,7 @@ pub(super) async fn send(
     let (blobs, id) = (state.blobs.clone(), render_id.clone());
     let opened = tokio::task::spawn_blocking(move || -> ApiResult<_> {
         let Some(description) = read_description(&blobs, &owner_id, &id)? else { return Ok(None) };
-        let audio = blobs.read_stored(&RenderFile::new(&owner_id, &id, description.format)?.audio)?;
+        let audio = blobs.read_stored(&RenderKeys::new(&owner_id, &id, description.format)?.audio)?;
         Ok(audio.map(|audio| (audio, description)))
     });
     let (audio, description) = opened.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
@@ -361,7 +361,7 @@ pub(super) async fn delete(
             Err(error) => return Err(error),
         };
         for format in formats {
-            remove(&blobs, &RenderFile::new(&owner_id, &id, format)?)?;
+            remove(&blobs, &RenderKeys::new(&owner_id, &id, format)?)?;
         }
         Ok(true)
     });

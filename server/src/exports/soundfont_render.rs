@@ -4,7 +4,7 @@
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use schemas::json::{JsonText, Kind, ObjectWriter, View, push_list};
+use schemas::json::{JsonKind, JsonText, ObjectWriter, View, push_list};
 use schemas::limits::MAX_TICK;
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +23,7 @@ use crate::plural::counted;
 use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo, RequestedProject};
 use crate::rendering::RenderError;
 use crate::rendering::missing::MissingPreset;
-use crate::rendering::track::{TrackChannels, TrackVoice, render_first};
+use crate::rendering::track::{TrackChannels, TrackInstrument, render_first};
 use crate::soundfonts::chosen_headers;
 use crate::state::AppState;
 use crate::storage::RoomChecked;
@@ -137,7 +137,7 @@ pub(super) async fn render(
         let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, tail_max_secs)?;
         let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
         let soundfont_id = request.soundfont_id.clone();
-        let snapshot = runtime.block_on(work_state.soundfonts.catalogue.of(&user.id))?;
+        let snapshot = runtime.block_on(work_state.soundfonts.catalogue.of_user(&user.id))?;
         let document = build_project(request)?;
         let (_, project) = RequestedProject::Sent(document).into_project().map_err(with_request_pointers)?;
         let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
@@ -150,7 +150,7 @@ pub(super) async fn render(
             work_state.soundfonts.banks.prepare(&bank, name, presets, &mut || !caller.has_disconnected())
         };
         let budget = work_state.exports.budget.share_of(&user.id);
-        let voice = TrackVoice { bank: &bank, prepare: &mut prepare, budget };
+        let voice = TrackInstrument { bank: &bank, prepare: &mut prepare, budget };
         let mut observer = |_| !caller.has_disconnected();
         let missing =
             render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
@@ -182,7 +182,7 @@ fn build_project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     }
     let bpm = if in_seconds { SECONDS_BPM } else { dsp_core::tempo::DEFAULT_BPM };
     let events = |name: &str, list: JsonText| -> ApiResult<JsonText> {
-        if list.view().kind() != Kind::List {
+        if list.view().kind() != JsonKind::List {
             let detail = format!("The body is not the JSON that is expected here: `{name}` is not a list.");
             return Err(ApiError::bad_request("unexpected_json", detail));
         }
@@ -240,7 +240,7 @@ fn build_project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
 fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
     let mut text = String::with_capacity(events.as_str().len());
     push_list(&mut text, events.view().entries(), |out, event| {
-        if event.kind() != Kind::Object {
+        if event.kind() != JsonKind::Object {
             out.push_str(event.as_json());
             return true;
         }

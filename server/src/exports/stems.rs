@@ -12,7 +12,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::file_options::FileOptions;
-use super::job::{Export, ExportJob, Opened, nothing_to_render, run_task};
+use super::job::{Export, ExportJob, OpenedExport, nothing_to_render, run_task};
 use super::request::ExportRequest;
 use super::stem_files;
 use crate::auth::CurrentUser;
@@ -25,10 +25,10 @@ use crate::rendering::parts::{Part, Parts};
 use crate::rendering::selection::Selection;
 use crate::state::AppState;
 use crate::storage::ensure_room;
-use crate::tasks::{Kind, StartedTask};
+use crate::tasks::{StartedTask, TaskKind};
 
 /// The kind of task that renders stems.
-pub(crate) const STEMS: Kind = Kind { name: Stems::KIND, run: run_task::<Stems>, discard: None };
+pub(crate) const STEMS: TaskKind = TaskKind { name: Stems::KIND, run: run_task::<Stems>, discard: None };
 
 /// Minimum file size in bytes at which an entry of the archive uses Zip64. It leaves space for
 /// headers below 4 GiB.
@@ -135,8 +135,8 @@ impl Export for Stems {
     const IS_MIX: bool = false;
     type Answer = StemsAnswer;
 
-    fn run(self, opened: Opened<'_>) -> ApiResult<StemsAnswer> {
-        let Opened { state, owner_id, client, project, options, .. } = &opened;
+    fn run(self, opened: OpenedExport<'_>) -> ApiResult<StemsAnswer> {
+        let OpenedExport { state, owner_id, client, project, options, .. } = &opened;
         let parts = opened.parts()?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 

@@ -61,7 +61,7 @@ pub(super) async fn save(
     body_kind::require_if_given(request.headers(), &["application/octet-stream"])?;
     let name = safe_name(&name)?;
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
-    let mut unfinished = run_blocking(move || Unfinished::create(&folder)).await?;
+    let mut unfinished = run_blocking(move || UnfinishedFile::create(&folder)).await?;
     let mut chunks = request.into_body().into_data_stream();
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| body_error(&error, || limit.exceeded()))?;
@@ -82,12 +82,12 @@ async fn run_blocking<T: Send + 'static>(
 }
 
 /// A file that is being written under a temporary name. Dropping this value removes the file.
-struct Unfinished {
+struct UnfinishedFile {
     file: File,
     path: PathBuf,
 }
 
-impl Unfinished {
+impl UnfinishedFile {
     fn create(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let path = folder.join(format!(".songfoundry-{}.part", uuid::Uuid::new_v4().simple()));
@@ -115,7 +115,7 @@ impl Unfinished {
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedFile {
     fn drop(&mut self) {
         // If the file cannot be removed, it stays hidden, and its name shows where it comes from.
         let _ = fs::remove_file(&self.path);

@@ -132,7 +132,8 @@ async fn helpers_are_listed_and_ended() {
 async fn local_callers_can_end_helpers_and_api_keys_cannot() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let (users_key, admins_key) = (app.api_key(&token).await, app.api_key(&app.admin_token().await).await);
+    let (users_key, admins_key) =
+        (app.create_api_key(&token).await, app.create_api_key(&app.admin_token().await).await);
     let helper = app.state.helpers.register("decoder", 4_711);
     let listed = app.local(Method::GET, PROCESSES).token(&token).send().await.expect(200);
     let path = format!("{PROCESSES}/{}", listed["items"][0]["id"]);

@@ -52,12 +52,12 @@ pub struct Helpers(Arc<Inner>);
 
 impl Helpers {
     /// Lists a helper until the returned registration is dropped.
-    pub(crate) fn register(&self, kind: &'static str, pid: u32) -> Registered {
+    pub(crate) fn register(&self, kind: &'static str, pid: u32) -> HelperRegistration {
         let id = self.0.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let helper = Helper { id, kind, pid, started_at: clock::now_text(), ending: false };
         let stop = Arc::new(AtomicBool::new(false));
         self.0.running().insert(id, (helper, Arc::clone(&stop)));
-        Registered { helpers: self.clone(), id, stop }
+        HelperRegistration { helpers: self.clone(), id, stop }
     }
 
     /// Returns the helpers that run now, the oldest first.
@@ -80,20 +80,20 @@ impl Helpers {
 
 /// The registration of a helper. Dropping it removes the helper from the list.
 #[derive(Debug)]
-pub(crate) struct Registered {
+pub(crate) struct HelperRegistration {
     helpers: Helpers,
     id: u64,
     stop: Arc<AtomicBool>,
 }
 
-impl Registered {
+impl HelperRegistration {
     /// Whether the code that started the helper must end it.
     pub(crate) fn is_to_end(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Registered {
+impl Drop for HelperRegistration {
     fn drop(&mut self) {
         self.helpers.0.running().remove(&self.id);
     }

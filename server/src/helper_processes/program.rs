@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Helpers, Registered};
+use super::{HelperRegistration, Helpers};
 
 /// Exit code of a helper that exceeded its time limit.
 pub(crate) const EXIT_TIMED_OUT: i32 = 75;
@@ -122,7 +122,7 @@ pub(crate) struct HelperProcess {
     /// Pipe to the helper's standard input. It stays open until this value is dropped, because the
     /// helper exits when the pipe closes.
     input: Option<ChildStdin>,
-    registered: Registered,
+    registered: HelperRegistration,
 }
 
 impl HelperProcess {

@@ -28,14 +28,14 @@ pub(super) struct OpenConnections {
 struct Counts {
     next_id: u64,
     total: usize,
-    by_network: HashMap<String, HashMap<u64, Counted>>,
+    by_network: HashMap<String, HashMap<u64, CountedConnection>>,
     refused: u64,
     warned_at: Option<Instant>,
 }
 
 /// A connection that counts for an address.
 #[derive(Debug)]
-struct Counted {
+struct CountedConnection {
     activity: Arc<Activity>,
     /// Cancelling this token ends the connection.
     evicted: CancellationToken,
@@ -95,7 +95,7 @@ impl OpenConnections {
         counts.next_id += 1;
         let (id, activity, evicted) = (counts.next_id, Activity::new(), CancellationToken::new());
         if let Some(name) = &network {
-            let counted = Counted { activity: Arc::clone(&activity), evicted: evicted.clone() };
+            let counted = CountedConnection { activity: Arc::clone(&activity), evicted: evicted.clone() };
             counts.by_network.entry(name.clone()).or_default().insert(id, counted);
         }
         Some(OpenConnection { counts: Arc::clone(&self.counts), id, network, activity, evicted })
@@ -117,7 +117,7 @@ impl Counts {
     }
 
     /// Removes a connection of an address from the counts.
-    fn remove(&mut self, network: &str, id: u64) -> Option<Counted> {
+    fn remove(&mut self, network: &str, id: u64) -> Option<CountedConnection> {
         let connections = self.by_network.get_mut(network)?;
         let counted = connections.remove(&id)?;
         if connections.is_empty() {

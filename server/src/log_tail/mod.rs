@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) use redact::Redacting;
-use redact::redacted;
+pub(crate) use redact::RedactingWriter;
+use redact::redact;
 use serde_json::Value;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -40,7 +40,7 @@ impl LogTail {
 
     fn push(&self, line: &str) {
         let line = match line.len() {
-            0..=LINE_MAX_BYTES => redacted(line.trim_end()).into_owned(),
+            0..=LINE_MAX_BYTES => redact(line.trim_end()).into_owned(),
             length => serde_json::json!({ "message": format!("(omitted: a log line of {length} bytes)") })
                 .to_string(),
         };

@@ -17,7 +17,7 @@ const SECRET_PREFIXES: [&str; 2] = ["sfk_", "eyJ"];
 const SECRET_MIN_CHARS: usize = 12;
 
 /// Returns `text` without tokens, API keys, and passwords in addresses.
-pub(super) fn redacted(text: &str) -> Cow<'_, str> {
+pub(super) fn redact(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
     for before in BEFORE_A_SECRET {
         replace(&mut out, before, |tail| (before.len(), secret_length(tail)));
@@ -64,11 +64,11 @@ fn credentials_length(text: &str) -> usize {
 
 /// A writer that removes secrets from log lines. Each write is one line.
 #[derive(Debug)]
-pub(crate) struct Redacting<W>(pub(crate) W);
+pub(crate) struct RedactingWriter<W>(pub(crate) W);
 
-impl<W: Write> Write for Redacting<W> {
+impl<W: Write> Write for RedactingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_all(redacted(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        self.0.write_all(redact(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -94,10 +94,10 @@ mod tests {
             ("postgres://ada:hun@ter2@db/songs", "postgres://(hidden)@db/songs"),
             ("http://127.0.0.1:8600/a@b", "http://127.0.0.1:8600/a@b"),
         ] {
-            assert_eq!(redacted(text), expected);
+            assert_eq!(redact(text), expected);
         }
         let mut out = Vec::new();
-        Redacting(&mut out).write_all(b"token=x\n").expect("writes");
+        RedactingWriter(&mut out).write_all(b"token=x\n").expect("writes");
         assert_eq!(out, b"token=(hidden)\n");
     }
 }

@@ -166,7 +166,7 @@ impl Metrics {
     }
 
     /// Counts a file that was quarantined because nothing referred to it.
-    pub(crate) fn orphan_removed(&self, folder: &'static str, size_bytes: u64) {
+    pub(crate) fn count_quarantined_orphan(&self, folder: &'static str, size_bytes: u64) {
         self.orphans.get_or_create(&KindLabel { kind: folder.to_owned() }).inc();
         self.orphans_bytes.inc_by(size_bytes);
     }

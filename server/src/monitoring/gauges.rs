@@ -15,9 +15,9 @@ const SUMS_VALID_FOR: Duration = Duration::from_secs(60);
 
 /// Time of the last measurement of the stored files by this process.
 #[derive(Debug, Default)]
-pub(crate) struct StorageSums(Mutex<Option<Instant>>);
+pub(crate) struct LastMeasurement(Mutex<Option<Instant>>);
 
-impl StorageSums {
+impl LastMeasurement {
     /// Whether a new measurement is due. If so, records that it is made now.
     fn claim_if_due(&self) -> bool {
         let mut measured_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
-pub(crate) use gauges::StorageSums;
+pub(crate) use gauges::LastMeasurement;
 
 use crate::auth::Admin;
 use crate::config::MetricsAccess;

@@ -59,7 +59,7 @@ async fn tasks_and_renders_are_counted() {
         json!({ "project": {"schema_version": 1, "project_id": "p", "tracks": [track]}, "tail_secs": 0.0 });
     app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
     app.local(Method::POST, "/api/v1/plugins/render?async=true").json(&body).send().await.expect(202);
-    assert!(app.state.tasks.drained(Duration::from_secs(30)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(30)).await);
     let text = text(&app.local(Method::GET, "/metrics").send().await);
     assert_eq!(value(&text, "songfoundry_tasks_ended_total{kind=\"render\",state=\"succeeded\"} "), 1.0);
     assert_eq!(value(&text, "songfoundry_task_seconds_count{kind=\"render\"} "), 1.0);
@@ -90,7 +90,7 @@ async fn only_administrators_read_metrics_unless_they_are_open() {
     app.remote(Method::GET, "/metrics").send().await.problem(401, "token_missing");
     let ada = app.token_of_new_user("ada").await;
     app.remote(Method::GET, "/metrics").token(&ada).send().await.problem(403, "admin_only");
-    let key = app.api_key(&app.admin_token().await).await;
+    let key = app.create_api_key(&app.admin_token().await).await;
     text(&app.remote(Method::GET, "/metrics").token(&key).send().await);
 
     let open = TestApp::with(&[("SF_METRICS", "open")]).await;

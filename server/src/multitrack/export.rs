@@ -52,7 +52,7 @@ pub(super) async fn export(
         Ok((recipient.answer("audio/midi", bytes)?, name))
     };
     let (answer, name) =
-        RequestedProject::with(&state, &user.id, request.project_id, request.project, write).await?;
+        RequestedProject::with_project(&state, &user.id, request.project_id, request.project, write).await?;
     let disposition =
         HeaderValue::from_str(&attachment(&format!("{name}.mid"))).map_err(ApiError::internal)?;
     Ok(([(header::CONTENT_DISPOSITION, disposition)], answer).into_response())

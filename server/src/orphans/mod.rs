@@ -20,7 +20,7 @@ use crate::db::{Db, take_lease};
 use crate::error::ApiResult;
 use crate::exports::render_files;
 use crate::state::AppState;
-use crate::storage::{Blobs, Expected, Orphan, Quarantined, Reason, lock_contents};
+use crate::storage::{Blobs, ExpectedFile, Orphan, QuarantineReason, QuarantinedFile, lock_contents};
 use crate::{audio, inventory, soundfonts};
 
 /// Name of the lease in the database.
@@ -34,10 +34,10 @@ pub(crate) fn find(
     database: &Db,
     runtime: &Handle,
     blobs: &Blobs,
-    expected: &[Expected],
+    expected: &[ExpectedFile],
     age: Duration,
 ) -> ApiResult<Vec<Orphan>> {
-    let waiting = runtime.block_on(audio::waiting(database))?;
+    let waiting = runtime.block_on(audio::expected_waiting_files(database))?;
     let mut orphans = blobs.orphans(audio::FILES, expected, age)?;
     orphans.extend(blobs.orphans(audio::WAITING, &waiting, age)?);
     orphans.extend(blobs.orphans(soundfonts::FILES, expected, age)?);
@@ -100,10 +100,10 @@ fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms
     runtime.block_on(audio::delete_unowned_contents(&state.db))?;
     let expected = runtime.block_on(inventory::expected(&state.db))?;
     let orphans = find(&state.db, runtime, &state.blobs, &expected, age)?;
-    for orphan in due(&state.db, runtime, &orphans, age, now_ms)? {
+    for orphan in record_and_find_due(&state.db, runtime, &orphans, age, now_ms)? {
         if try_quarantine(&state.blobs, orphan) {
             delete_record(&state.db, runtime, orphan)?;
-            state.metrics.orphan_removed(orphan.key.folder(), orphan.size_bytes);
+            state.metrics.count_quarantined_orphan(orphan.key.folder(), orphan.size_bytes);
         }
     }
     Ok(())
@@ -114,7 +114,7 @@ fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms
 ///
 /// # Errors
 /// A query fails.
-pub(crate) fn due<'f>(
+pub(crate) fn record_and_find_due<'f>(
     database: &Db,
     runtime: &Handle,
     orphans: &'f [Orphan],
@@ -122,8 +122,8 @@ pub(crate) fn due<'f>(
     now_ms: i64,
 ) -> ApiResult<Vec<&'f Orphan>> {
     let names: Vec<String> = orphans.iter().map(|orphan| orphan.key.file_name()).collect();
-    let unneeded: Vec<store::Unneeded<'_>> = std::iter::zip(orphans, &names)
-        .map(|(orphan, name)| store::Unneeded {
+    let unneeded: Vec<store::UnneededFile<'_>> = std::iter::zip(orphans, &names)
+        .map(|(orphan, name)| store::UnneededFile {
             folder: orphan.key.folder(),
             name,
             stored_ms: store::unix_ms(orphan.stored_at),
@@ -163,7 +163,8 @@ fn try_quarantine(blobs: &Blobs, orphan: &Orphan) -> bool {
 /// as deleted by a user. No row can need them again, so the service may delete them when the disk
 /// is full.
 pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
-    let reason = if audio::WAITING.has(&orphan.key) { Reason::Deleted } else { Reason::Unneeded };
+    let reason =
+        if audio::WAITING.has(&orphan.key) { QuarantineReason::Deleted } else { QuarantineReason::Unneeded };
     if let Some(quarantined_as) = blobs.set_aside(&orphan.key, reason)? {
         let (file, bytes) = (orphan.key.path(), orphan.size_bytes);
         tracing::warn!(
@@ -212,7 +213,7 @@ pub(crate) async fn restore_needed(state: &AppState) -> ApiResult<()> {
 
 /// Restores needed files that are missing. Returns the files that stay in the quarantine of
 /// `blobs`, either because no row needs them or because they were stored again.
-fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
+fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<QuarantinedFile>> {
     let quarantined = blobs.quarantined()?;
     if quarantined.is_empty() {
         return Ok(quarantined);
@@ -235,8 +236,8 @@ fn expire_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs, now_ms: 
     let orphans = &state.config.orphans;
     for file in restore_needed_in(state, runtime, blobs)? {
         let kept_secs = match file.reason {
-            Reason::Unneeded => orphans.quarantine_secs,
-            Reason::Deleted => orphans.deleted_kept_secs,
+            QuarantineReason::Unneeded => orphans.quarantine_secs,
+            QuarantineReason::Deleted => orphans.deleted_kept_secs,
         };
         if file.is_older(kept_secs, now_ms) {
             blobs.remove_quarantined(&file)?;
@@ -363,7 +364,7 @@ mod tests {
         let local = blobs.local();
         let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("a valid key");
         local.put(&part, b"a part").expect("stores");
-        assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
+        assert!(local.set_aside(&part, QuarantineReason::Unneeded).expect("moves").is_some());
         collect_local_parts(&app.state, &blobs).await.expect("collects");
         assert_eq!(
             local.quarantined().expect("lists").len(),
@@ -391,7 +392,7 @@ mod tests {
         let get = || app.local(Method::GET, "/api/v1/plugins/renders/r/file").send();
         assert_eq!(get().await.status, 200);
         for key in &files {
-            app.state.blobs.set_aside(key, Reason::Unneeded).expect("moves");
+            app.state.blobs.set_aside(key, QuarantineReason::Unneeded).expect("moves");
         }
         get().await.problem(404, "not_found");
         assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
@@ -452,7 +453,7 @@ mod tests {
         let call = with_form(app.local(Method::POST, UPLOAD), &[("a.wav", &sound)]);
         let file = call.send().await.expect(201)["files"][0].take();
         for expected in audio::expected(&app.state.db).await.expect("reads") {
-            app.state.blobs.set_aside(&expected.key, Reason::Unneeded).expect("moves");
+            app.state.blobs.set_aside(&expected.key, QuarantineReason::Unneeded).expect("moves");
         }
         let path = format!("/api/v1/audio/{}/file", file["id"].as_str().expect("an id"));
         let answer = app.local(Method::GET, &path).send().await;
@@ -468,7 +469,7 @@ mod tests {
         let app = TestApp::start().await;
         let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
         let now_ms = clock::now_unix_ms();
-        let unneeded = |stored_ms| [store::Unneeded { folder: key.folder(), name: "a.wav", stored_ms }];
+        let unneeded = |stored_ms| [store::UnneededFile { folder: key.folder(), name: "a.wav", stored_ms }];
         let count_due = async |stored_ms, now_ms: i64| {
             let due =
                 store::record_unneeded(&app.state.db, &unneeded(stored_ms), now_ms, now_ms - 1_000).await;

@@ -10,7 +10,7 @@ use crate::db::Db;
 
 /// A stored file that no row needs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unneeded<'f> {
+pub(super) struct UnneededFile<'f> {
     pub(super) folder: &'f str,
     pub(super) name: &'f str,
     /// Time when the file was stored, in milliseconds since 1970.
@@ -22,7 +22,7 @@ pub(super) struct Unneeded<'f> {
 /// [`delete_record`]. A file that was stored again after it was recorded counts as new.
 pub(super) async fn record_unneeded(
     db: &Db,
-    unneeded: &[Unneeded<'_>],
+    unneeded: &[UnneededFile<'_>],
     now_ms: i64,
     due_ms: i64,
 ) -> Result<HashSet<(String, String)>, sqlx::Error> {

@@ -99,7 +99,7 @@ async fn serve(
         (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
         (header::VARY, HeaderValue::from_static("accept-encoding")),
     ];
-    if etag::matches_none(headers, &file.etag) {
+    if etag::matches_if_none_match(headers, &file.etag) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type))];

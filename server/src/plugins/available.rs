@@ -37,7 +37,7 @@ pub(super) async fn read(
     let scan = state.plugins.current(&user).await?;
     let instruments = scan.iter().flat_map(|scan| &scan.instruments);
     let vst_instruments = instruments.map(VstPlugin::from).collect();
-    let snapshot = state.soundfonts.catalogue.of(&user.id).await?;
+    let snapshot = state.soundfonts.catalogue.of_user(&user.id).await?;
     let soundfonts = snapshot.soundfonts.iter().map(|soundfont| soundfont.summary.clone()).collect();
     etag::tagged_json(&headers, &Available { vst_instruments, soundfonts })
 }

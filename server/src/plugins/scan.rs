@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::modules::{Remark, Scan, Unclassified};
+use super::modules::{Remark, Scan, UnclassifiedModule};
 use super::vst::VstFormat;
 use crate::audit::{self, Action};
 use crate::auth::LoggedInAdminOrLocal;
@@ -99,7 +99,7 @@ pub(super) async fn scan(
     audit::record(&state.db, &user.who(), Action::ScanStarted, "plugins", "").await;
     let (scan, invalidated) = state.plugins.rescan(&user.id).await?;
     let system = state.soundfonts.catalogue.rescan().await?;
-    let of_user = state.soundfonts.catalogue.of(&user.id).await?;
+    let of_user = state.soundfonts.catalogue.of_user(&user.id).await?;
     Ok(Json(ScanAnswer::of(&scan, invalidated, &system, &of_user)))
 }
 
@@ -166,8 +166,8 @@ impl From<&Remark> for ScanRemark {
     }
 }
 
-impl From<&Unclassified> for UnclassifiedPlugin {
-    fn from(plugin: &Unclassified) -> Self {
+impl From<&UnclassifiedModule> for UnclassifiedPlugin {
+    fn from(plugin: &UnclassifiedModule) -> Self {
         Self {
             name: plugin.name.clone(),
             format: plugin.format.into(),

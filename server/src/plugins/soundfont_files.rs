@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use super::dirs::{FolderRules, store};
 use super::modules::{Limits, search};
 use crate::config::Config;
-use crate::soundfonts::{ExtraFiles, Search};
+use crate::soundfonts::{PrepareSearch, Search};
 
 /// Returns a function that searches the plugin folders of all users for SoundFonts.
-pub(crate) fn soundfont_files(config: &Config) -> ExtraFiles {
+pub(crate) fn soundfont_files(config: &Config) -> PrepareSearch {
     let rules = FolderRules::new(config);
     Box::new(move |db| {
         let rules = rules.clone();

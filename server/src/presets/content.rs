@@ -21,7 +21,7 @@ const PROJECT_FIELDS: [&str; 2] = ["id", "side_chain"];
 ///
 /// # Errors
 /// All invalid values. Their pointers begin with `/content`.
-pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<FieldError>> {
+pub(super) fn check_content(kind: PresetKind, content: &Value) -> Result<Value, Vec<FieldError>> {
     let Some(fields) = content.as_object() else { return Err(vec![fault("", "expected an object")]) };
     let allowed: &[&str] = match kind {
         PresetKind::Instrument => &["synth_engine", "effects"],
@@ -149,7 +149,7 @@ mod tests {
 
     #[track_caller]
     fn check_refused(kind: PresetKind, content: Value, pointers: &[&str]) {
-        let errors = checked(kind, &content).expect_err("the content is invalid");
+        let errors = check_content(kind, &content).expect_err("the content is invalid");
         let error_pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
         assert_eq!(error_pointers, pointers, "{errors:?}");
     }
@@ -161,7 +161,7 @@ mod tests {
               "params": { "detector": "RMS", "auto_makeup": true, "ratio": 4 } },
             { "id": "e8", "type": "vst3", "plugin_id": "x", "state": "AAAA" },
         ] });
-        let stored = checked(PresetKind::EffectChain, &chain).expect("a valid preset");
+        let stored = check_content(PresetKind::EffectChain, &chain).expect("a valid preset");
         assert_eq!(stored["effects"][0]["params"], chain["effects"][0]["params"]);
         assert_eq!(stored["effects"][1], json!({ "type": "vst3", "plugin_id": "x", "state": "AAAA" }));
         assert!(!stored.to_string().contains("side_chain") && !stored.to_string().contains("e7"), "{stored}");
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn the_options_of_an_export_must_fit_its_format() {
         let podcast = json!({ "format": "mp3", "bit_rate_kbps": 192, "normalize": { "lufs": -16 } });
-        assert_eq!(checked(PresetKind::Export, &podcast).as_ref(), Ok(&podcast));
+        assert_eq!(check_content(PresetKind::Export, &podcast).as_ref(), Ok(&podcast));
         for (content, expected) in [
             (json!({ "format": "mp3", "bit_depth": "pcm16" }), "has no bit depth"),
             (json!({ "format": "opus", "sample_rate_hz": 44_100 }), "44100 Hz is not supported"),
@@ -214,7 +214,7 @@ mod tests {
             (json!({ "project_id": "song" }), "cannot apply the option `project_id`"),
             (json!({ "noise_shaping": "yes" }), "invalid type"),
         ] {
-            let errors = checked(PresetKind::Export, &content).expect_err("the content is invalid");
+            let errors = check_content(PresetKind::Export, &content).expect_err("the content is invalid");
             assert!(errors[0].pointer == "/content" && errors[0].detail.contains(expected), "{errors:?}");
         }
     }
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn an_instrument_needs_a_synth_engine() {
         let engine = json!({ "type": "soundfont", "bank": 0, "program": 4 });
-        assert!(checked(PresetKind::Instrument, &json!({ "synth_engine": engine })).is_ok());
+        assert!(check_content(PresetKind::Instrument, &json!({ "synth_engine": engine })).is_ok());
         check_refused(PresetKind::Instrument, json!({ "effects": [] }), &["/content"]);
         check_refused(
             PresetKind::Instrument,

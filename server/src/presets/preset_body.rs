@@ -62,7 +62,7 @@ impl PresetBody {
         }
         // The parsed content takes much memory, so it exists only during the check.
         check_count(self.content.as_str().as_bytes())?;
-        match content::checked(self.kind, &self.content.view().to_value()) {
+        match content::check_content(self.kind, &self.content.view().to_value()) {
             Ok(checked) => self.content = JsonText::of_value(&checked),
             Err(faults) => errors.extend(faults),
         }

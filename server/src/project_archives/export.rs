@@ -32,7 +32,7 @@ pub(crate) struct Export {
 }
 
 /// An archive whose documents are written, and whose audio is not.
-pub(crate) struct Begun {
+pub(crate) struct ArchiveStart {
     pub(crate) zip: ZipWriter<BlobWriter>,
     pub(crate) reserved: ReservedBytes,
     /// The audio files with the names of their entries.
@@ -56,7 +56,7 @@ impl Export {
         user: CurrentUser,
         project_id: String,
         headers: &HeaderMap,
-        begin: impl FnOnce(&Self, String) -> ApiResult<Begun> + Send + 'static,
+        begin: impl FnOnce(&Self, String) -> ApiResult<ArchiveStart> + Send + 'static,
     ) -> ApiResult<Response> {
         let (runtime, owner_id) = (Handle::current(), user.id.clone());
         let export = |state: AppState| {
@@ -149,8 +149,8 @@ impl Export {
     }
 
     /// Adds the audio files, uncompressed. Only one file is open at a time.
-    fn finish(&self, begun: Begun) -> ApiResult<(FileAnswer, ReservedBytes)> {
-        let Begun { mut zip, reserved, audio, etag, save_as } = begun;
+    fn finish(&self, begun: ArchiveStart) -> ApiResult<(FileAnswer, ReservedBytes)> {
+        let ArchiveStart { mut zip, reserved, audio, etag, save_as } = begun;
         for (entry, file) in &audio {
             self.check_caller()?;
             let mut original = audio::open_original(&self.state, &file.sha256)?.ok_or_else(|| {
@@ -174,7 +174,7 @@ impl Export {
 }
 
 /// Returns the options of a compressed entry.
-pub(crate) fn compressed() -> SimpleFileOptions {
+pub(crate) fn compressed_entry_options() -> SimpleFileOptions {
     options(CompressionMethod::Deflated)
 }
 

@@ -12,7 +12,7 @@ mod export;
 mod import;
 mod upload;
 
-pub(crate) use export::{Begun, Export, compressed};
+pub(crate) use export::{ArchiveStart, Export, compressed_entry_options};
 pub(crate) use import::{Import, created};
 pub(crate) use upload::receive;
 
@@ -43,8 +43,8 @@ impl ArchiveLimits {
                 running: ARCHIVES_MAX,
                 min_weight: 1,
                 per_user: 1,
-                waiting: u64::MAX,
-                requests: waiting_max,
+                waiting_weight_max: u64::MAX,
+                waiting_requests_max: waiting_max,
                 reserve_for_idle_users: 0,
             };
             Permits::weighted(work_name, bounds).with_low_priority()

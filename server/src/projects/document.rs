@@ -1,7 +1,7 @@
 //! Reads, upgrades and validates project documents.
 
 use axum::body::Bytes;
-use schemas::json::{JsonText, Kind};
+use schemas::json::{JsonKind, JsonText};
 use schemas::upgrade::{UpgradeError, upgrade};
 use schemas::validate::validate;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
@@ -68,7 +68,7 @@ placeholders! {
 /// Identifies a stored document. Error messages use it to name the path where the document can be
 /// downloaded.
 #[derive(Debug, Clone)]
-pub(super) enum StoredText {
+pub(super) enum StoredDocument {
     /// The current revision of a project.
     Current(String),
     /// An older revision of a project.
@@ -77,7 +77,7 @@ pub(super) enum StoredText {
     Autosave,
 }
 
-impl StoredText {
+impl StoredDocument {
     /// Returns the name of the document for use in a sentence.
     pub(super) fn in_words(&self) -> String {
         match self {
@@ -111,7 +111,7 @@ pub(crate) struct Document {
 impl Document {
     /// Upgrades and validates a document like [`validated`].
     pub(crate) fn check(document: &JsonText, path_id: Option<&str>) -> Result<Self, ApiError> {
-        let document = validated(document, path_id)?;
+        let document = upgrade_and_validate(document, path_id)?;
         Ok(Self {
             project_id: text_field(&document, "project_id").unwrap_or_default(),
             name: text_field(&document, "name").unwrap_or_else(|| UNTITLED.to_owned()),
@@ -132,7 +132,7 @@ impl Document {
     /// Makes a copy of a stored document with another id and name. Upgrades and validates it.
     /// Blocks.
     pub(super) fn copy_of(
-        source: &StoredText,
+        source: &StoredDocument,
         text: &str,
         project_id: &str,
         rename: impl FnOnce(&str) -> String,
@@ -149,12 +149,12 @@ impl Document {
 /// # Errors
 /// 400 `invalid_project` with the violations; 400 `project_id_mismatch` if the document's id is not
 /// `path_id`; 400 `project_id_reserved` if the id is reserved.
-pub(super) fn validated(document: &JsonText, path_id: Option<&str>) -> Result<JsonText, ApiError> {
+pub(super) fn upgrade_and_validate(document: &JsonText, path_id: Option<&str>) -> Result<JsonText, ApiError> {
     let id = document.view().get("project_id");
-    let has_no_id = id.is_none_or(|id| id.kind() == Kind::Null || id.is_text(""));
+    let has_no_id = id.is_none_or(|id| id.kind() == JsonKind::Null || id.is_text(""));
     let document = match path_id.filter(|_| has_no_id) {
-        Some(path_id) => upgraded(&document.with_text("project_id", path_id))?,
-        None => upgraded(document)?,
+        Some(path_id) => upgrade_document(&document.with_text("project_id", path_id))?,
+        None => upgrade_document(document)?,
     };
     validate(&document).map_err(|violations| {
         let count = violations.len();
@@ -183,7 +183,7 @@ pub(super) fn validated(document: &JsonText, path_id: Option<&str>) -> Result<Js
 ///
 /// # Errors
 /// 400 `invalid_project` if the document is not an object or has a newer version.
-pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
+pub(super) fn upgrade_document(document: &JsonText) -> Result<JsonText, ApiError> {
     upgrade(document, &uuid::Uuid::new_v4().simple().to_string()).map_err(|error| {
         let pointer = match error {
             UpgradeError::Newer { .. } => "/schema_version".to_owned(),
@@ -197,7 +197,7 @@ pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
 ///
 /// # Errors
 /// 422 `project_unreadable`. Its text has the path where the stored text can be downloaded.
-pub(super) fn stored(source: &StoredText, text: &str) -> Result<JsonText, ApiError> {
+pub(super) fn stored(source: &StoredDocument, text: &str) -> Result<JsonText, ApiError> {
     let unreadable = |reason: String| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!(
@@ -207,7 +207,7 @@ pub(super) fn stored(source: &StoredText, text: &str) -> Result<JsonText, ApiErr
         ),
     };
     let document = JsonText::read(text.as_bytes()).map_err(|error| unreadable(error.to_string()))?;
-    upgraded(&document).map_err(|error| match error {
+    upgrade_document(&document).map_err(|error| match error {
         ApiError::Invalid { errors, .. } => {
             unreadable(errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; "))
         }

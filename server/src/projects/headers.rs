@@ -21,12 +21,12 @@ pub(super) fn expected_revision(headers: &HeaderMap) -> ApiResult<Option<i64>> {
 /// Returns a 304 answer if `If-None-Match` names this revision.
 pub(super) fn not_modified(headers: &HeaderMap, revision: i64) -> Option<Response> {
     let tag = [(header::ETAG, revision_tag(revision))];
-    let matches = etag::matches_none(headers, &format!("\"{revision}\""));
+    let matches = etag::matches_if_none_match(headers, &format!("\"{revision}\""));
     matches.then(|| (StatusCode::NOT_MODIFIED, tag).into_response())
 }
 
 /// Returns the header that keeps shared caches from storing projects, because each belongs to one
 /// user.
-pub(super) fn no_store() -> (HeaderName, HeaderValue) {
+pub(super) fn private_cache_control() -> (HeaderName, HeaderValue) {
     (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))
 }

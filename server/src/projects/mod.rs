@@ -15,7 +15,7 @@ mod verbs;
 use std::collections::HashMap;
 
 pub(crate) use document::Document;
-use document::StoredText;
+use document::StoredDocument;
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
 pub(crate) use headers::revision_tag;
 pub(crate) use references::{IdReferences, ids_in};
@@ -31,7 +31,7 @@ use utoipa_axum::routes;
 
 use crate::auth;
 use crate::config::Config;
-use crate::db::{Db, Locked, begin_locked};
+use crate::db::{Db, LockedTransaction, begin_locked};
 use crate::error::ApiError;
 use crate::extract::BodyLimit;
 use crate::fair_bytes::{FairBytes, ReservedBytes};
@@ -169,7 +169,7 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
     id: &str,
     work: impl FnOnce(JsonText) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let reading = move |source: &StoredText, text: String| {
+    let reading = move |source: &StoredDocument, text: String| {
         let document = document::stored(source, &text)?;
         drop(text);
         work(document)
@@ -192,7 +192,7 @@ pub(crate) async fn stored_text(state: &AppState, owner_id: &str, id: &str) -> R
 /// # Errors
 /// 422 `project_unreadable`. Its text has the path where the stored text can be downloaded.
 pub(crate) fn stored_document(id: &str, text: &str) -> Result<JsonText, ApiError> {
-    document::stored(&StoredText::Current(id.to_owned()), text)
+    document::stored(&StoredDocument::Current(id.to_owned()), text)
 }
 
 /// Returns the length of the current document of a user's project in bytes; 0 if the user has no
@@ -224,7 +224,7 @@ fn reserve_storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<Res
 ///
 /// # Errors
 /// The query fails.
-pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Locked, ApiError> {
+pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<LockedTransaction, ApiError> {
     Ok(begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?)
 }
 
@@ -233,7 +233,7 @@ pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Locked, ApiErr
 /// # Errors
 /// 400 `invalid_project` with the violations.
 pub fn checked_document(document: &JsonText) -> Result<JsonText, ApiError> {
-    document::validated(document, None)
+    document::upgrade_and_validate(document, None)
 }
 
 /// Stores the demo song as the administrator's project `demo`. This happens only on the first

@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::document::StoredText;
-use super::headers::{no_store, not_modified, revision_tag};
+use super::document::StoredDocument;
+use super::headers::{not_modified, private_cache_control, revision_tag};
 use super::store::StoredTemp;
 use super::stored_text::{UnreadDocument, read_autosave};
 use crate::auth::CurrentUser;
@@ -60,7 +60,7 @@ pub(super) async fn download(
     }
     let tag = (header::ETAG, revision_tag(unread_document.revision));
     let recipient = Recipient::new(state, &user.id, headers);
-    let read = move |_: &StoredText, text: String| recipient.answer_json(text);
+    let read = move |_: &StoredDocument, text: String| recipient.answer_json(text);
     let answer = unread_document.read(state, read).await?;
     Ok(([tag], download_headers(stem)?, answer).into_response())
 }
@@ -68,5 +68,5 @@ pub(super) async fn download(
 fn download_headers(stem: &str) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
     let disposition = format!("attachment; filename=\"{stem}.json\"");
     let disposition = HeaderValue::from_str(&disposition).map_err(ApiError::internal)?;
-    Ok([(header::CONTENT_DISPOSITION, disposition), no_store()])
+    Ok([(header::CONTENT_DISPOSITION, disposition), private_cache_control()])
 }

@@ -42,7 +42,7 @@ impl RequestedProject {
     ///
     /// # Errors
     /// Those of [`Self::load`], and those of `work`.
-    pub(crate) async fn with<T: Send + 'static>(
+    pub(crate) async fn with_project<T: Send + 'static>(
         state: &AppState,
         owner_id: &str,
         project_id: Option<String>,

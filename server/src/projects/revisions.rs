@@ -4,10 +4,10 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use super::document::{Document, StoredText};
+use super::document::{Document, StoredDocument};
 use super::headers::expected_revision;
 use super::stored_text::UnreadDocument;
-use super::verbs::{SavedAnswer, created, save_over};
+use super::verbs::{SavedAnswer, create_project, save_over};
 use super::{RevisionSummary, Saved, store};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -54,7 +54,8 @@ pub(super) async fn restore(
     let current = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let expected = expected_revision(&headers)?.unwrap_or(current);
     let unread_document = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
-    let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &id, str::to_owned);
+    let copy =
+        move |source: &StoredDocument, text: String| Document::copy_of(source, &text, &id, str::to_owned);
     let document = unread_document.read(&state, copy).await?;
     save_over(&state, &user, &document, expected).await
 }
@@ -75,7 +76,7 @@ pub(super) async fn duplicate(
         let shortened: String = name.chars().take(NAME_MAX_CHARS - SUFFIX.len()).collect();
         shortened + SUFFIX
     };
-    let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &new_id, rename);
+    let copy = move |source: &StoredDocument, text: String| Document::copy_of(source, &text, &new_id, rename);
     let document = unread_document.read(&state, copy).await?;
-    created(&state, &user, &document).await
+    create_project(&state, &user, &document).await
 }

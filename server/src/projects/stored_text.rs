@@ -6,7 +6,7 @@
 
 use tokio::runtime::Handle;
 
-use super::document::StoredText;
+use super::document::StoredDocument;
 use super::store::{self, StoredTemp};
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
@@ -20,7 +20,7 @@ pub(super) struct UnreadDocument {
     project_id: String,
     pub(super) revision: i64,
     size_bytes: usize,
-    source: StoredText,
+    source: StoredDocument,
 }
 
 impl UnreadDocument {
@@ -31,7 +31,7 @@ impl UnreadDocument {
     pub(super) async fn current(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Self> {
         let current = store::current_size(&state.db, owner_id, id).await?;
         let (revision, size_bytes) = current.ok_or_else(|| ApiError::not_found("project", id))?;
-        let source = StoredText::Current(id.to_owned());
+        let source = StoredDocument::Current(id.to_owned());
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
 
@@ -47,7 +47,7 @@ impl UnreadDocument {
     ) -> ApiResult<Self> {
         let size = store::revision_size(&state.db, owner_id, id, revision).await?;
         let size_bytes = size.ok_or_else(|| ApiError::not_found("stored revision", &revision.to_string()))?;
-        let source = StoredText::Revision(id.to_owned(), revision);
+        let source = StoredDocument::Revision(id.to_owned(), revision);
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
 
@@ -59,7 +59,7 @@ impl UnreadDocument {
     pub(super) async fn read<T: Send + 'static>(
         self,
         state: &AppState,
-        work: impl FnOnce(&StoredText, String) -> ApiResult<T> + Send + 'static,
+        work: impl FnOnce(&StoredDocument, String) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let (runtime, db) = (Handle::current(), state.db.clone());
         let (owner_id, size_bytes) = (self.owner_id.clone(), self.size_bytes);
@@ -76,7 +76,7 @@ impl UnreadDocument {
     /// 503 `busy` if this revision was deleted in the meantime.
     pub(super) async fn text(&self, db: &Db) -> ApiResult<String> {
         let text = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
-        text.ok_or_else(|| changed(&self.source.in_words()))
+        text.ok_or_else(|| changed_document_error(&self.source.in_words()))
     }
 }
 
@@ -97,13 +97,13 @@ pub(super) async fn read_autosave<T: Send + 'static>(
     let (runtime, db, owner) = (Handle::current(), state.db.clone(), owner_id.to_owned());
     let reading = move || {
         let autosave = runtime.block_on(store::temp(&db, &owner, size_bytes))?;
-        work(autosave.ok_or_else(|| changed(&StoredText::Autosave.in_words()))?)
+        work(autosave.ok_or_else(|| changed_document_error(&StoredDocument::Autosave.in_words()))?)
     };
     with_unread_document(owner_id, size_bytes, reading).await
 }
 
 /// Returns the error 503: the document was replaced or deleted while the request waited.
-fn changed(document: &str) -> ApiError {
+fn changed_document_error(document: &str) -> ApiError {
     ApiError::Busy {
         detail: format!("The {document} was replaced or deleted while this request waited; try again."),
         retry_after_secs: 1,

@@ -7,7 +7,7 @@ use schemas::json::{JsonText, ObjectWriter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::document::{StoredText, stored, upgraded};
+use super::document::{StoredDocument, stored, upgrade_document};
 use super::reserve_storing;
 use super::store::{self, StoredTemp};
 use super::stored_text::read_autosave;
@@ -91,7 +91,7 @@ pub(super) async fn write(
                 ),
             ));
         }
-        Ok((save.client_id, upgraded(&save.project)?.into_string()))
+        Ok((save.client_id, upgrade_document(&save.project)?.into_string()))
     })
     .await?;
     let _reserved = reserve_storing(&state, &user.id, text.len())?;
@@ -112,7 +112,7 @@ pub(super) async fn read(
 ) -> ApiResult<Response> {
     let recipient = Recipient::new(&state, &user.id, &headers);
     let read = move |autosave: StoredTemp| {
-        let project = stored(&StoredText::Autosave, &autosave.text)?;
+        let project = stored(&StoredDocument::Autosave, &autosave.text)?;
         let autosave =
             TempDocument { updated_at: autosave.updated_at, client_id: autosave.client_id, project };
         recipient.answer_json(autosave.into_json())
@@ -136,6 +136,6 @@ pub(super) async fn revision(
     responses((status = 204, description = "The autosave is deleted"), CommonErrors))]
 pub(super) async fn delete(State(state): State<AppState>, user: CurrentUser) -> ApiResult<StatusCode> {
     let deleting = || async { Ok::<_, ApiError>(store::delete_temp(&state.db, &user.id).await?) };
-    reserve::making_room(&state, deleting).await?;
+    reserve::retry_with_reserve(&state, deleting).await?;
     Ok(StatusCode::NO_CONTENT)
 }

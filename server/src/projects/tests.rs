@@ -527,7 +527,7 @@ async fn a_save_on_a_full_disk_is_refused_with_507_and_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_servers_see_saves_at_once_and_never_overwrite_each_other() {
     let first = TestApp::start().await;
-    let second = first.beside().await;
+    let second = first.start_second_server().await;
     create(&first, &project("song", "One")).await.expect(201);
     for revision in 1..=12 {
         let names = ["from the first", "from the second"].map(|name| project("song", name));
@@ -554,8 +554,8 @@ async fn a_name_that_the_database_cannot_store_is_refused() {
     let app = TestApp::start().await;
     let answer = create(&app, &project("song", "a\0b")).await;
     match crate::db::kind(&app.state.db) {
-        crate::db::Kind::Postgres => assert!(answer.problem(400, "bad_text").contains("U+0000")),
-        crate::db::Kind::Sqlite => {
+        crate::db::DatabaseKind::Postgres => assert!(answer.problem(400, "bad_text").contains("U+0000")),
+        crate::db::DatabaseKind::Sqlite => {
             answer.expect(201);
             assert_eq!(read(&app, "song").await.expect(200)["name"], "a\0b");
         }

@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::document::{Document, ProjectDocument, StoredText, stored, upgraded};
-use super::headers::{expected_revision, no_store, not_modified, revision_tag};
+use super::document::{Document, ProjectDocument, StoredDocument, stored, upgrade_document};
+use super::headers::{expected_revision, not_modified, private_cache_control, revision_tag};
 use super::raw::download;
 use super::saving::{insert, save_next};
 use super::store;
@@ -58,11 +58,11 @@ pub(super) async fn create(
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
     let document = Document::from_bytes(body, None).await?;
-    created(&state, &user, &document).await
+    create_project(&state, &user, &document).await
 }
 
 /// Stores `document` as a new project and answers 201.
-pub(super) async fn created(
+pub(super) async fn create_project(
     state: &AppState,
     user: &CurrentUser,
     document: &Document,
@@ -99,13 +99,13 @@ pub(super) async fn read(
     }
     let tag = revision_tag(unread_document.revision);
     let recipient = Recipient::new(&state, &user.id, &headers);
-    let read = move |source: &StoredText, text: String| {
+    let read = move |source: &StoredDocument, text: String| {
         let project = stored(source, &text)?.into_string();
         drop(text);
         recipient.answer_json(project)
     };
     let project = unread_document.read(&state, read).await?;
-    Ok(([(header::ETAG, tag), no_store()], project).into_response())
+    Ok(([(header::ETAG, tag), private_cache_control()], project).into_response())
 }
 
 /// Saves a project. `If-Match` must have the revision from which the save started.
@@ -158,7 +158,7 @@ pub(super) async fn delete(
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
     let deleting = || async { Ok::<_, ApiError>(store::delete(&state.db, &user.id, &id).await?) };
-    let name = reserve::making_room(&state, deleting).await?;
+    let name = reserve::retry_with_reserve(&state, deleting).await?;
     let name = name.ok_or_else(|| ApiError::not_found("project", &id))?;
     audit::record(&state.db, &user.who(), Action::ProjectDeleted, &name, &id).await;
     Ok(StatusCode::NO_CONTENT)
@@ -194,7 +194,7 @@ pub(super) async fn upgrade(
     let upgrade = move || {
         let document = read_text(&body)?;
         drop(body);
-        recipient.answer_json(upgraded(&document)?.into_string())
+        recipient.answer_json(upgrade_document(&document)?.into_string())
     };
     with_document(bytes, upgrade).await
 }

@@ -308,7 +308,7 @@ impl BankCache {
     ///
     /// # Errors
     /// [`RenderError::Bank`], as from [`Self::prepare`].
-    pub fn reserve(&self, name: &str, bytes: u64) -> Result<Reserved<'_>, RenderError> {
+    pub fn reserve(&self, name: &str, bytes: u64) -> Result<ReservedMemory<'_>, RenderError> {
         let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
         // The remaining 64th is for opening other banks meanwhile.
         let limit_bytes = self.limits.total_bytes - self.limits.total_bytes / 64;
@@ -319,7 +319,7 @@ impl BankCache {
         state.reserved_bytes += bytes;
         let fits = state.evict_to(limit_bytes);
         drop(state);
-        let reserved = Reserved { cache: self, bytes };
+        let reserved = ReservedMemory { cache: self, bytes };
         if fits { Ok(reserved) } else { Err(refused(self.memory_in_use(bytes))) }
     }
 
@@ -381,12 +381,12 @@ impl Drop for Preparation<'_> {
 
 /// Memory that is reserved for data derived from a bank. Dropping this value frees it.
 #[derive(Debug)]
-pub struct Reserved<'c> {
+pub struct ReservedMemory<'c> {
     cache: &'c BankCache,
     bytes: u64,
 }
 
-impl Drop for Reserved<'_> {
+impl Drop for ReservedMemory<'_> {
     fn drop(&mut self) {
         self.cache.state().reserved_bytes -= self.bytes;
     }

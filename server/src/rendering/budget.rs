@@ -33,7 +33,7 @@ const TRIM_MIN_BYTES: u64 = 16 * 1024 * 1024;
 pub struct RenderBudget {
     limit_bytes: u64,
     /// Maximum memory of one user's renders together, and therefore also of one song, in bytes.
-    user_bytes: u64,
+    user_limit_bytes: u64,
     max_duration: Option<Duration>,
     queue: Mutex<Queue>,
     changed: Condvar,
@@ -62,7 +62,7 @@ struct Claim {
     owner_id: Arc<str>,
     bytes: u64,
     /// Whether the claim was granted before an earlier claim.
-    overtook: bool,
+    has_overtaken: bool,
 }
 
 /// Memory that is reserved for a render. Dropping this value frees it.
@@ -101,7 +101,7 @@ impl Queue {
             return Some(false);
         }
         let is_first_of_owner = earlier.all(|waiting| waiting.owner_id != claim.owner_id);
-        let overtaking = self.running_bytes(|running| running.overtook).saturating_add(claim.bytes);
+        let overtaking = self.running_bytes(|running| running.has_overtaken).saturating_add(claim.bytes);
         let may_overtake =
             is_first_of_owner && of_owner(&claim.owner_id) == 0 && overtaking <= limit_bytes - user_bytes;
         may_overtake.then_some(true)
@@ -124,7 +124,7 @@ impl RenderBudget {
     fn new(limit_bytes: u64, user_bytes: u64, max_duration: Option<Duration>) -> Arc<Self> {
         Arc::new(Self {
             limit_bytes,
-            user_bytes,
+            user_limit_bytes: user_bytes,
             max_duration,
             queue: Mutex::default(),
             changed: Condvar::new(),
@@ -156,8 +156,8 @@ impl BudgetShare {
         observer: Observer<'_>,
     ) -> Result<Reservation, RenderError> {
         let need = session.memory_need(slots)?;
-        if need.bytes() > self.budget.user_bytes {
-            return Err(too_much(&need, self.budget.user_bytes));
+        if need.bytes() > self.budget.user_limit_bytes {
+            return Err(too_much(&need, self.budget.user_limit_bytes));
         }
         self.reserve_bytes(need.bytes(), observer)
     }
@@ -167,12 +167,12 @@ impl BudgetShare {
         let mut queue = budget.lock();
         let ticket = queue.next_ticket;
         queue.next_ticket += 1;
-        let claim = Claim { ticket, owner_id: Arc::clone(&self.owner_id), bytes, overtook: false };
+        let claim = Claim { ticket, owner_id: Arc::clone(&self.owner_id), bytes, has_overtaken: false };
         queue.waiting.push_back(claim.clone());
         loop {
-            if let Some(overtook) = queue.grant(&claim, budget.limit_bytes, budget.user_bytes) {
+            if let Some(overtook) = queue.grant(&claim, budget.limit_bytes, budget.user_limit_bytes) {
                 queue.waiting.retain(|waiting| waiting.ticket != ticket);
-                queue.running.push(Claim { overtook, ..claim });
+                queue.running.push(Claim { has_overtaken: overtook, ..claim });
                 budget.changed.notify_all();
                 return Ok(Reservation {
                     budget: Arc::clone(budget),
@@ -324,7 +324,7 @@ mod tests {
             ticket,
             owner_id: owner_id.into(),
             bytes,
-            overtook,
+            has_overtaken: overtook,
         };
         let mut queue = budget.lock();
         let (large, small) = (claim(10, "bob", 60, false), claim(11, "eve", 15, false));
@@ -348,7 +348,7 @@ mod tests {
         let budget = RenderBudget::shared(1_000, Duration::MAX);
         let mut queue = budget.lock();
         for (owner_id, most_bytes) in [("ada", 800), ("bob", 160), ("eve", 32)] {
-            let claim = |bytes| Claim { ticket: 0, owner_id: owner_id.into(), bytes, overtook: false };
+            let claim = |bytes| Claim { ticket: 0, owner_id: owner_id.into(), bytes, has_overtaken: false };
             assert_eq!(queue.grant(&claim(most_bytes + 1), 1_000, 800), None, "{owner_id} leaves too little");
             assert_eq!(queue.grant(&claim(most_bytes), 1_000, 800), Some(false), "{owner_id}");
             queue.running.push(claim(most_bytes));

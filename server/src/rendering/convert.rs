@@ -7,7 +7,7 @@ use super::delivery::{Content, Delivery};
 use super::error::RenderError;
 use super::options::MixOptions;
 use super::report::FileReport;
-use super::temporary::Temporary;
+use super::temporary::TemporaryFiles;
 use super::workspace::Workspace;
 
 /// Seed of the dither of converted files.
@@ -46,7 +46,7 @@ pub fn convert(
 ) -> Result<FileReport, RenderError> {
     let ratio = f64::from(options.sample_rate_hz) / f64::from(shape.sample_rate_hz.max(1));
     let max_frames = (shape.frames as f64 * ratio).ceil() as u64;
-    let temporary = Temporary::open(options, max_frames, workspace)?;
+    let temporary = TemporaryFiles::open(options, max_frames, workspace)?;
     let rate_hz = shape.sample_rate_hz;
     let mut delivery = Delivery::new(destination, rate_hz, options, SEED, Content::File, temporary)?;
     let (mut left, mut right, mut frames) = (Vec::new(), Vec::new(), 0);

@@ -11,13 +11,13 @@ use dsp_core::resample::ResamplerProcessor;
 use super::encoder::{Encoder, Encoding, WrittenFile};
 use super::error::RenderError;
 use super::normalization::{
-    ATTEMPTS_MAX, NormalizationReport, Staged, Target, limit_with_headroom_db, lowered_limit_db,
+    ATTEMPTS_MAX, NormalizationReport, StagedMix, Target, limit_with_headroom_db, lowered_limit_db,
 };
 use super::options::MixOptions;
 use super::report::FileReport;
-use super::temporary::Temporary;
+use super::temporary::TemporaryFiles;
 use super::{CHANNELS, Observer};
-use crate::encoding::measure::Measured;
+use crate::encoding::measure::Measurements;
 
 /// Maximum number of frames of output per conversion.
 const CONVERSION_FRAMES: usize = 4_096;
@@ -38,7 +38,7 @@ enum Output<W: Write + Seek> {
     /// The samples are written immediately.
     File(Encoder<W>),
     /// The samples wait until their loudness is known.
-    Normalized { target: Target, staged: Box<Staged>, file: NewFile<W> },
+    Normalized { target: Target, staged: Box<StagedMix>, file: NewFile<W> },
 }
 
 /// A file that has not been started.
@@ -131,7 +131,7 @@ impl<W: Write + Seek> NewFile<W> {
     fn write_normalized(
         mut self,
         target: Target,
-        staged: Staged,
+        staged: StagedMix,
         observer: Observer<'_>,
     ) -> Result<FileReport, RenderError> {
         let mut mix = staged.finish()?;
@@ -147,7 +147,7 @@ impl<W: Write + Seek> NewFile<W> {
                 false => Err(RenderError::Cancelled),
             })?;
             let is_last = attempts >= ATTEMPTS_MAX;
-            let excess = |measured: &Measured| {
+            let excess = |measured: &Measurements| {
                 measured.true_peak_dbtp.filter(|true_peak_db| !is_last && *true_peak_db > target.true_peak_db)
             };
             let WrittenFile { measured, clipped_samples, file_sha256 } =
@@ -185,7 +185,7 @@ impl<W: Write + Seek> Delivery<W> {
         options: &MixOptions,
         seed: u64,
         content: Content,
-        Temporary { staged, encoding }: Temporary,
+        TemporaryFiles { staging_file: staged, encoding }: TemporaryFiles,
     ) -> Result<Self, RenderError> {
         let rate_hz = options.sample_rate_hz;
         let converter = match rate_hz == engine_rate_hz {
@@ -200,7 +200,7 @@ impl<W: Write + Seek> Delivery<W> {
             None => Output::File(Encoder::new(destination, options, seed, encoding.as_deref())?),
             Some((target, staged)) => Output::Normalized {
                 target,
-                staged: Box::new(Staged::new(staged, rate_hz)?),
+                staged: Box::new(StagedMix::new(staged, rate_hz)?),
                 file: NewFile { destination, options: options.clone(), seed, encoding },
             },
         };
@@ -224,8 +224,8 @@ impl<W: Write + Seek> Delivery<W> {
             let input = [&left[consumed..], &right[consumed..]];
             let [out_left, out_right] = &mut converter.output;
             let progress = converter.resampler.process(&input, &mut [&mut out_left[..], &mut out_right[..]]);
-            consumed += progress.read;
-            let [left, right] = converter.limited(progress.written);
+            consumed += progress.read_frames;
+            let [left, right] = converter.limited(progress.written_frames);
             self.output.write(left, right)?;
         }
         Ok(())
@@ -266,7 +266,12 @@ mod tests {
 
     /// Delivers a square wave of this peak. Returns the file, its measurements and the number of
     /// clipped samples.
-    fn deliver(peak: f32, sample_rate_hz: u32, frames: usize, content: Content) -> (Vec<u8>, Measured, u64) {
+    fn deliver(
+        peak: f32,
+        sample_rate_hz: u32,
+        frames: usize,
+        content: Content,
+    ) -> (Vec<u8>, Measurements, u64) {
         let options = MixOptions {
             sample_rate_hz,
             format: AudioFormat::Wav,
@@ -281,7 +286,8 @@ mod tests {
         };
         let mut file = Cursor::new(Vec::new());
         let mut delivery =
-            Delivery::new(&mut file, ENGINE_RATE_HZ, &options, 1, content, Temporary::default()).unwrap();
+            Delivery::new(&mut file, ENGINE_RATE_HZ, &options, 1, content, TemporaryFiles::default())
+                .unwrap();
         let square = |frame: usize| if (frame / 5).is_multiple_of(2) { peak } else { -peak };
         let values: Vec<f32> = (0..frames).map(square).collect();
         values.chunks(1_000).for_each(|values| delivery.write(values, values).unwrap());

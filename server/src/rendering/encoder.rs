@@ -11,7 +11,7 @@ use super::error::RenderError;
 use super::options::MixOptions;
 use super::wav_chunks::wav_chunks;
 use super::workspace::Workspace;
-use crate::encoding::measure::{Measure, Measured};
+use crate::encoding::measure::{FileMeter, Measurements};
 use crate::encoding::{EncoderProcess, EncoderProgram, Request};
 
 /// Program and temporary file for encoding files in another process, one after the other.
@@ -56,13 +56,13 @@ pub(super) enum Encoder<W: Write + Seek> {
 /// A WAV file that is being written and measured.
 pub(super) struct WavFile<W: Write + Seek> {
     writer: WavWriter<W>,
-    measure: Measure,
+    measure: FileMeter,
     options: MixOptions,
 }
 
 /// A complete file.
 pub(super) struct WrittenFile {
-    pub(super) measured: Measured,
+    pub(super) measured: Measurements,
     pub(super) clipped_samples: u64,
     /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
     pub(super) file_sha256: Option<String>,
@@ -84,7 +84,7 @@ impl<W: Write + Seek> Encoder<W> {
             let chunks = options.tags.as_ref().map(|tags| wav_chunks(options, tags, None));
             let chunks = chunks.unwrap_or_default();
             let writer = WavWriter::with_chunks(destination, rate_hz, format, shaping, seed, chunks)?;
-            let measure = Measure::new(rate_hz, format)?;
+            let measure = FileMeter::new(rate_hz, format)?;
             return Ok(Self::Wav(Box::new(WavFile { writer, measure, options: options.clone() })));
         }
         let encoding = encoding.ok_or_else(|| io::Error::other("the file has no encoder"))?;
@@ -121,7 +121,7 @@ impl<W: Write + Seek> Encoder<W> {
     /// The file cannot be written; [`RenderError::Cancelled`].
     pub(super) fn finish(
         self,
-        is_accepted: impl FnOnce(&Measured) -> bool,
+        is_accepted: impl FnOnce(&Measurements) -> bool,
         observer: Observer<'_>,
     ) -> Result<WrittenFile, RenderError> {
         match self {

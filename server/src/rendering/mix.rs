@@ -13,7 +13,7 @@ use super::mix_file::{Levels, RunningFile, WaitingFile};
 pub use super::options::MixOptions;
 use super::pass::Pass;
 pub use super::report::{FileReport, LeftOutOfRender, MixReport};
-use super::sources::{Prepared, Sources, has_notes};
+use super::sources::{PreparedRender, Sources, has_notes};
 use super::{Observer, threads};
 
 /// Renders a project as a complete file into `destination`.
@@ -51,11 +51,11 @@ pub fn render_files<W: Write + Seek>(
     finished: &mut dyn FnMut(usize, MixReport),
     observer: Observer<'_>,
 ) -> Result<(), RenderError> {
-    let mut prepared = Prepared::open(project, sources, observer)?;
+    let mut prepared = PreparedRender::open(project, sources, observer)?;
     if let Some(file) = files.first() {
         file.options.selection.apply(&mut prepared.session);
     }
-    let playing = tracks_that_play(project);
+    let playing = tracks_with_content(project);
     let (mut whole, mut ranges) = (MixPass { files: Vec::new() }, MixPass { files: Vec::new() });
     let mut size_bytes = 0_u64;
     for (index, file) in files.into_iter().enumerate() {
@@ -75,7 +75,7 @@ pub fn render_files<W: Write + Seek>(
 }
 
 /// Returns the indices of the tracks that have notes or audio items.
-pub(super) fn tracks_that_play(project: &Project) -> Vec<usize> {
+pub(super) fn tracks_with_content(project: &Project) -> Vec<usize> {
     let plays = |(index, track): (usize, &Track)| {
         let plays = match track.kind {
             TrackKind::Instrument => has_notes(track),
@@ -105,7 +105,7 @@ impl<W: Write + Seek> MixPass<W> {
     /// Renders the files. `playing` are the indices of the tracks that have notes or audio items.
     pub(super) fn render(
         mut self,
-        prepared: &Prepared,
+        prepared: &PreparedRender,
         playing: &[usize],
         threads: &dyn RenderThreads,
         sources: &mut dyn Sources,
@@ -127,7 +127,7 @@ impl<W: Write + Seek> MixPass<W> {
         let mut pass = Pass::begin(&prepared.reservation);
         // The frames before a range are rendered, too, because their sound may last into it.
         let mut skipped_frames = 0;
-        while frame > 0 && render.skip_by(threads) {
+        while frame > 0 && render.skip_block(threads) {
             skipped_frames += BLOCK_FRAMES as u64;
             if pass.is_due() {
                 pass.report(skipped_frames, max_frames, observer)?;
@@ -146,7 +146,7 @@ impl<W: Write + Seek> MixPass<W> {
                     running.push(file.start(session, sources)?);
                 }
             }
-            let Some((left, right)) = render.next_block_by(threads) else { break };
+            let Some((left, right)) = render.next_block_on(threads) else { break };
             for file in &mut running {
                 file.write(frame, left, right)?;
             }

@@ -14,8 +14,8 @@ use super::delivery::{Content, Delivery};
 use super::error::RenderError;
 use super::options::MixOptions;
 use super::report::{LimiterReport, MixReport, SILENT_PEAK};
-use super::sources::{Prepared, Sources};
-use super::temporary::Temporary;
+use super::sources::{PreparedRender, Sources};
+use super::temporary::TemporaryFiles;
 
 /// A file to render.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl<W: Write + Seek> WaitingFile<W> {
 
     /// Returns the largest size of the file with its temporary files, in bytes.
     pub(super) fn size_bytes(&self) -> u64 {
-        Temporary::size_bytes(&self.options, self.max_frames)
+        TemporaryFiles::size_bytes(&self.options, self.max_frames)
     }
 
     /// Starts the file.
@@ -76,7 +76,7 @@ impl<W: Write + Seek> WaitingFile<W> {
         sources: &mut dyn Sources,
     ) -> Result<RunningFile<W>, RenderError> {
         let Self { index, options, range, max_frames, destination } = self;
-        let temporary = Temporary::open(&options, max_frames, sources)?;
+        let temporary = TemporaryFiles::open(&options, max_frames, sources)?;
         let (rate_hz, seed) = (session.sample_rate_hz, session.seed);
         let delivery = Delivery::new(destination, rate_hz, &options, seed, Content::Mix, temporary)?;
         Ok(RunningFile { index, range, delivery, levels: Levels::new(session.tracks.len()) })
@@ -116,7 +116,7 @@ impl<W: Write + Seek> RunningFile<W> {
     /// song and are not muted. Returns the index of the file and its report.
     pub(super) fn finish(
         self,
-        prepared: &Prepared,
+        prepared: &PreparedRender,
         audible: &[usize],
         observer: Observer<'_>,
     ) -> Result<(usize, MixReport), RenderError> {
@@ -172,7 +172,7 @@ impl Levels {
         for (peak, other) in self.peaks.iter_mut().zip(&other.peaks) {
             *peak = peak.max(*other);
         }
-        self.reduction = self.reduction.and(other.reduction);
+        self.reduction = self.reduction.merge(other.reduction);
     }
 
     fn is_silent(&self, track_index: usize) -> bool {

@@ -43,7 +43,7 @@ const SAFETY_DB: f64 = 0.02;
 
 /// Difference from the target loudness above which a warning is given, in LU: the precision of the
 /// warning.
-const DIFFERENT_LU: f64 = 0.1;
+const LOUDNESS_TOLERANCE_LU: f64 = 0.1;
 
 /// Target of a normalization.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ impl NormalizationReport {
             );
         }
         let lufs = lufs?;
-        if (lufs - target_lufs).abs() <= DIFFERENT_LU {
+        if (lufs - target_lufs).abs() <= LOUDNESS_TOLERANCE_LU {
             return None;
         }
         let is_limited = self.peak_reduction_db > 0.0 || self.attempts > 1;
@@ -100,7 +100,7 @@ impl NormalizationReport {
 }
 
 /// Samples of a mix, which wait in a temporary file until their loudness is known.
-pub(super) struct Staged {
+pub(super) struct StagedMix {
     file: BufWriter<File>,
     meter: LoudnessMeter,
     sample_rate_hz: u32,
@@ -109,7 +109,7 @@ pub(super) struct Staged {
     bytes: Vec<u8>,
 }
 
-impl Staged {
+impl StagedMix {
     /// Starts with an empty `file`, which must be readable.
     ///
     /// # Errors

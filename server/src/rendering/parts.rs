@@ -18,14 +18,14 @@ use super::delivery::{Content, Delivery};
 use super::encoder::Encoding;
 use super::error::RenderError;
 use super::missing::MissingSound;
-use super::mix::tracks_that_play;
+use super::mix::tracks_with_content;
 use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::{LeftOutOfRender, SILENT_PEAK, warnings};
-use super::sources::{Prepared, Sources};
-use super::temporary::Temporary;
+use super::sources::{PreparedRender, Sources};
+use super::temporary::TemporaryFiles;
 use super::{Observer, threads};
-use crate::encoding::measure::Measured;
+use crate::encoding::measure::Measurements;
 
 /// Factor by which the master is turned down. Peaks up to +21 dBFS then stay below the limiter's
 /// ceiling of -3 dBFS.
@@ -63,7 +63,7 @@ impl Part {
 #[derive(Debug)]
 pub struct PartReport {
     /// Measurements of the file.
-    pub measured: Measured,
+    pub measured: Measurements,
     /// Whether the file is silent apart from its dither.
     pub is_silent: bool,
 }
@@ -71,7 +71,7 @@ pub struct PartReport {
 /// A project that is opened once in order to render several of its parts.
 #[derive(Debug)]
 pub struct Parts {
-    prepared: Prepared,
+    prepared: PreparedRender,
     playing: Vec<usize>,
     options: MixOptions,
     encoding: Option<Arc<Encoding>>,
@@ -89,10 +89,10 @@ impl Parts {
         sources: &mut dyn Sources,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
-        let prepared = Prepared::open(project, sources, observer)?;
+        let prepared = PreparedRender::open(project, sources, observer)?;
         let encoding =
             Encoding::open(&options, options.max_frames(&prepared.session, None), sources)?.map(Arc::new);
-        Ok(Self { prepared, playing: tracks_that_play(project), options, encoding })
+        Ok(Self { prepared, playing: tracks_with_content(project), options, encoding })
     }
 
     /// Returns the indices of the unmuted tracks that have notes or audio items. Solo does not
@@ -140,7 +140,7 @@ impl Parts {
         observer: Observer<'_>,
     ) -> Result<PartReport, RenderError> {
         let options = &self.options;
-        let temporary = Temporary { staged: None, encoding: self.encoding.clone() };
+        let temporary = TemporaryFiles { staging_file: None, encoding: self.encoding.clone() };
         let session = part_session(&self.prepared.session, part, options.tail_secs);
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
@@ -152,7 +152,7 @@ impl Parts {
         let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, temporary)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared.reservation);
-        while let Some((input_left, input_right)) = render.next_block_by(threads::shared()) {
+        while let Some((input_left, input_right)) = render.next_block_on(threads::shared()) {
             for (output, input) in [(&mut left, input_left), (&mut right, input_right)] {
                 output.clear();
                 output.extend(input.iter().map(|sample| sample * factor));

@@ -8,13 +8,13 @@ use super::channel_check::ChannelReport;
 use super::damaged_samples::DamagedSamples;
 use super::missing::MissingSound;
 use super::normalization::NormalizationReport;
-use crate::encoding::measure::Measured;
+use crate::encoding::measure::Measurements;
 
 /// Report of a complete file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileReport {
     /// Measurements of the file.
-    pub measured: Measured,
+    pub measured: Measurements,
     /// Number of samples beyond full scale. In files of integers they were clipped to it.
     pub clipped_samples: u64,
     /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
@@ -60,7 +60,7 @@ impl LimiterReport {
         let least_gain = f64::from(reduction.least_gain);
         Self {
             largest_reduction_db: if least_gain < 1.0 { -20.0 * least_gain.log10() } else { 0.0 },
-            reduced_secs: reduction.frames as f64 / f64::from(sample_rate_hz),
+            reduced_secs: reduction.limited_frames as f64 / f64::from(sample_rate_hz),
         }
     }
 
@@ -83,7 +83,7 @@ const LARGE_REDUCTION_DB: f64 = 24.0;
 pub(super) const SILENT_PEAK: f32 = 1e-5;
 
 /// Text of the warning about a silent render.
-const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
+const SILENCE_WARNING: &str = "The whole render is silent: it never exceeds -100 dBFS.";
 
 impl MixReport {
     /// Returns the warnings about the file, as sentences.
@@ -122,7 +122,7 @@ impl FileReport {
 pub(super) fn warnings(missing: &[MissingSound], damaged: &[DamagedSamples], is_silent: bool) -> Vec<String> {
     let sounds = missing.iter().map(MissingSound::in_words);
     let samples = damaged.iter().map(DamagedSamples::in_words);
-    sounds.chain(samples).chain(is_silent.then(|| SILENT.to_owned())).collect()
+    sounds.chain(samples).chain(is_silent.then(|| SILENCE_WARNING.to_owned())).collect()
 }
 
 /// A part of a project that is not in the render.

@@ -5,7 +5,7 @@ use dsp_core::session::{Audio, AudioSlot, Session};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::project::{Item, SynthEngine, Track};
-use schemas::session::{LeftOut, MediaResolver, ResolvedAudio, compile, files_used, presets_used};
+use schemas::session::{MediaResolver, ProjectIssue, ResolvedAudio, compile, files_used, presets_used};
 
 use super::budget::{self, BudgetShare, RenderBudget, Reservation};
 use super::damaged_samples::DamagedSamples;
@@ -92,21 +92,21 @@ impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F 
 
 /// A session, with the banks and the audio in its slots.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedRender {
     pub(super) session: Session,
     banks: Vec<Option<Bank>>,
     audio: Vec<Option<AudioSlot>>,
     /// Parts of the project that the engine cannot play.
-    left_out: Vec<LeftOut>,
+    left_out: Vec<ProjectIssue>,
     /// SoundFonts and presets that are missing.
-    missing: Vec<MissingSound>,
+    missing_sounds: Vec<MissingSound>,
     /// Samples that are silent because they cannot be decoded.
-    damaged: Vec<DamagedSamples>,
+    damaged_samples: Vec<DamagedSamples>,
     /// Memory reservation, which lasts while the session is rendered.
     pub(super) reservation: Reservation,
 }
 
-impl Prepared {
+impl PreparedRender {
     /// Reserves memory for a project's render, and opens its banks and audio at the project's
     /// sample rate.
     pub(super) fn open(
@@ -149,12 +149,20 @@ impl Prepared {
         let damaged = used_banks.iter().filter_map(damaged_of).collect();
         let slots = used_banks.into_iter().map(|used| Some(used.bank)).collect();
         let left_out = compiled.left_out;
-        Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, damaged, reservation })
+        Ok(Self {
+            session: compiled.session,
+            banks: slots,
+            audio,
+            left_out,
+            missing_sounds: missing,
+            damaged_samples: damaged,
+            reservation,
+        })
     }
 
     /// Returns the parts of the project that the engine cannot play, with the reasons as text.
     pub(super) fn left_out_described(&self) -> Vec<LeftOutOfRender> {
-        let described = |part: &LeftOut| LeftOutOfRender {
+        let described = |part: &ProjectIssue| LeftOutOfRender {
             pointer: part.pointer.clone(),
             reason: part.reason.to_string(),
         };
@@ -163,12 +171,12 @@ impl Prepared {
 
     /// Returns the SoundFonts and presets of the project that are missing.
     pub(super) fn missing(&self) -> &[MissingSound] {
-        &self.missing
+        &self.missing_sounds
     }
 
     /// Returns the samples of SoundFonts that are silent because they cannot be decoded.
     pub(super) fn damaged(&self) -> &[DamagedSamples] {
-        &self.damaged
+        &self.damaged_samples
     }
 
     pub(super) fn slots(&self) -> Slots<'_> {

@@ -11,14 +11,14 @@ use super::workspace::Workspace;
 
 /// Temporary files of an export.
 #[derive(Debug, Default)]
-pub(super) struct Temporary {
+pub(super) struct TemporaryFiles {
     /// Keeps the samples until their loudness is known.
-    pub(super) staged: Option<File>,
+    pub(super) staging_file: Option<File>,
     /// Encodes formats other than WAV.
     pub(super) encoding: Option<Arc<Encoding>>,
 }
 
-impl Temporary {
+impl TemporaryFiles {
     /// Returns the largest size of a file of `max_frames` frames with its temporary files, in bytes.
     pub(super) fn size_bytes(options: &MixOptions, max_frames: u64) -> u64 {
         let file_bytes = options.max_file_bytes(max_frames);
@@ -42,7 +42,7 @@ impl Temporary {
     ) -> io::Result<Self> {
         workspace.ensure_room(Self::size_bytes(options, max_frames))?;
         Ok(Self {
-            staged: options.normalization.map(|_| workspace.temporary_file()).transpose()?,
+            staging_file: options.normalization.map(|_| workspace.temporary_file()).transpose()?,
             encoding: Encoding::open(options, max_frames, workspace)?.map(Arc::new),
         })
     }

@@ -36,14 +36,14 @@ impl TrackChannels {
 }
 
 /// Decodes the compressed samples of presets. Each preset is a bank number and a program.
-pub type Prepare<'v> = &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>;
+pub type PreparePresets<'v> = &'v mut dyn FnMut(&[(u16, u8)]) -> Result<(), RenderError>;
 
 /// The instrument of a track.
-pub struct TrackVoice<'v> {
+pub struct TrackInstrument<'v> {
     /// The bank that plays the notes.
     pub bank: &'v Bank,
     /// Decodes the compressed samples of presets of this bank.
-    pub prepare: Prepare<'v>,
+    pub prepare: PreparePresets<'v>,
     /// Budget for the memory and the time of the render.
     pub budget: BudgetShare,
 }
@@ -59,7 +59,7 @@ pub fn render_first(
     sample_rate_hz: u32,
     tail_secs: f64,
     channels: TrackChannels,
-    voice: TrackVoice<'_>,
+    voice: TrackInstrument<'_>,
     destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<Vec<MissingPreset>, RenderError> {

@@ -5,7 +5,7 @@
 use super::options::MixOptions;
 use crate::clock;
 use crate::encoding::chapters::Chapter;
-use crate::encoding::measure::Measured;
+use crate::encoding::measure::Measurements;
 use crate::encoding::tags::{ENCODED_BY, Tags};
 
 /// A loudness that is not known (EBU Tech 3285, section 2.4).
@@ -16,7 +16,7 @@ const BEXT_VERSION: u16 = 2;
 
 /// Returns the chunks of a file with these tags. Their length does not depend on `measured`, which
 /// is `None` until the file is complete.
-pub(super) fn wav_chunks(options: &MixOptions, tags: &Tags, measured: Option<&Measured>) -> Vec<u8> {
+pub(super) fn wav_chunks(options: &MixOptions, tags: &Tags, measured: Option<&Measurements>) -> Vec<u8> {
     let mut chunks = chunk(*b"bext", &even(bext(options, tags, measured)));
     chunks.extend(chunk(*b"LIST", &info(tags)));
     if let Some(isrc) = &tags.isrc {
@@ -51,7 +51,7 @@ fn chunk(id: [u8; 4], content: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the content of the chunk `bext`.
-fn bext(options: &MixOptions, tags: &Tags, measured: Option<&Measured>) -> Vec<u8> {
+fn bext(options: &MixOptions, tags: &Tags, measured: Option<&Measurements>) -> Vec<u8> {
     let now = clock::now_text();
     let mut out = Vec::new();
     let mut text = |value: &str, bytes: usize| {

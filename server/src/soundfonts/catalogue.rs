@@ -23,12 +23,12 @@ const SCAN_INTERVAL: Duration = Duration::from_secs(30);
 pub(crate) type Search = Box<dyn FnOnce() -> Vec<PathBuf> + Send>;
 
 /// Prepares a search for SoundFont files outside the folders of the settings.
-pub(crate) type ExtraFiles = Box<dyn Fn(Db) -> BoxFuture<'static, Result<Search, ApiError>> + Send + Sync>;
+pub(crate) type PrepareSearch = Box<dyn Fn(Db) -> BoxFuture<'static, Result<Search, ApiError>> + Send + Sync>;
 
 /// Searches the SoundFont folders, caches the result, and adds the uploads of a user.
 pub struct Catalogue {
     db: Db,
-    extra_files: ExtraFiles,
+    extra_files: PrepareSearch,
     scanner: Arc<Mutex<Scanner>>,
     snapshot: Arc<RwLock<Option<Arc<Snapshot>>>>,
 }
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Catalogue {
 impl Catalogue {
     /// Makes a catalogue of the folders in the settings and of `extra_files`. Does not search the
     /// folders yet.
-    pub(crate) fn new(config: &Config, db: Db, extra_files: ExtraFiles) -> Self {
+    pub(crate) fn new(config: &Config, db: Db, extra_files: PrepareSearch) -> Self {
         let preferred = config.sound.default_soundfont.as_deref().map(id_of_name);
         Self {
             db,
@@ -57,7 +57,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// Those of [`Self::current`].
-    pub async fn of(&self, owner_id: &str) -> Result<Arc<Snapshot>, ApiError> {
+    pub async fn of_user(&self, owner_id: &str) -> Result<Arc<Snapshot>, ApiError> {
         let system = self.current().await?;
         let uploads = store::of_owner(&self.db, owner_id).await?;
         if uploads.is_empty() { Ok(system) } else { Ok(Arc::new(system.with_uploads(&uploads, owner_id)?)) }

@@ -32,8 +32,8 @@ pub(crate) async fn delete(
         let (state, runtime, owner_id, id) = (state.clone(), Handle::current(), user.id.clone(), id.clone());
         async move { tokio::task::spawn_blocking(move || import::delete(&state, &runtime, &owner_id, &id)).await? }
     };
-    let deleted = reserve::making_room(&state, deleting).await?;
-    let remaining = state.soundfonts.catalogue.of(&user.id).await?;
+    let deleted = reserve::retry_with_reserve(&state, deleting).await?;
+    let remaining = state.soundfonts.catalogue.of_user(&user.id).await?;
     let is_in_system =
         remaining.find(&id).is_some_and(|soundfont| soundfont.summary.source == SoundFontSource::System);
     if !deleted {

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::preset_list::{self, DownloadQuery};
-use super::{BankFile, Chosen, reduced};
+use super::{BankFile, ChosenSoundFont, reduced};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::etag;
@@ -51,13 +51,13 @@ pub(crate) async fn read(
 
 /// Finds the bank of an id for a user. If the bank's file has changed since the last scan, scans
 /// again.
-async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResult<Chosen> {
+async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResult<ChosenSoundFont> {
     let not_found = || ApiError::NotFound {
         code: "no_soundfont",
         detail: "No playable SoundFont is installed or uploaded; upload an SF2 or SF3 file.".to_owned(),
     };
     let catalogue = &state.soundfonts.catalogue;
-    let chosen = catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)?;
+    let chosen = catalogue.of_user(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)?;
     let BankFile::InFolder { path, version: scanned } = chosen.soundfont.file.clone() else {
         return Ok(chosen);
     };
@@ -66,10 +66,10 @@ async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResu
         return Ok(chosen);
     }
     catalogue.rescan().await?;
-    catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)
+    catalogue.of_user(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)
 }
 
-async fn send_file(state: &AppState, chosen: &Chosen, headers: &HeaderMap) -> ApiResult<Response> {
+async fn send_file(state: &AppState, chosen: &ChosenSoundFont, headers: &HeaderMap) -> ApiResult<Response> {
     let (blobs, bank_file) = (state.blobs.clone(), chosen.soundfont.file.clone());
     let opening = tokio::task::spawn_blocking(move || match bank_file {
         BankFile::InFolder { path, .. } => File::open(path),
@@ -88,14 +88,14 @@ async fn send_file(state: &AppState, chosen: &Chosen, headers: &HeaderMap) -> Ap
 
 async fn send_reduced(
     state: &AppState,
-    chosen: &Chosen,
+    chosen: &ChosenSoundFont,
     presets: Vec<(u16, u8)>,
     headers: &HeaderMap,
 ) -> ApiResult<Response> {
     let soundfont = &chosen.soundfont;
     let tag = reduced::tag(soundfont.summary.content_hash.as_deref().unwrap_or_default(), &presets);
     let etag = format!("\"{tag}\"");
-    if etag::matches_none(headers, &etag) {
+    if etag::matches_if_none_match(headers, &etag) {
         // This answer does not contain the reduced bank, so the bank is not made.
         let etag = HeaderValue::from_str(&etag).map_err(ApiError::internal)?;
         let cache_control = HeaderValue::from_static("private, no-cache");
@@ -111,7 +111,7 @@ fn answer(file: File, tag: &str) -> FileAnswer {
 }
 
 /// Returns the headers that name the bank which was used.
-pub(crate) fn chosen_headers(chosen: &Chosen) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
+pub(crate) fn chosen_headers(chosen: &ChosenSoundFont) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
     // A header may contain only ASCII, so other letters are percent-encoded.
     let id: String = chosen
         .soundfont

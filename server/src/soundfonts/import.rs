@@ -3,13 +3,13 @@
 use tokio::runtime::Handle;
 
 use super::inspect::read_bank;
-use super::store::{self, Content, Uploaded};
+use super::store::{self, ContentId, UploadedBank};
 use super::{SoundFontFormat, id_of_name};
 use crate::error::{ApiError, ApiResult};
 use crate::rendering::banks::BANK_MAX_BYTES;
 use crate::rendering::{BankProblem, memory};
 use crate::state::AppState;
-use crate::storage::{Allowance, Received, lock_contents, quarantine_deleted};
+use crate::storage::{Allowance, ReceivedFile, lock_contents, quarantine_deleted};
 
 /// Maximum length of an id in characters, as in the project schema.
 const ID_MAX_CHARS: usize = 128;
@@ -55,9 +55,9 @@ impl FileName {
 
 /// Result of an import.
 #[derive(Debug)]
-pub(super) struct Imported {
+pub(super) struct ImportResult {
     /// The SoundFont as it is now stored.
-    pub(super) uploaded: Uploaded,
+    pub(super) uploaded: UploadedBank,
     /// Whether the user already had the same file under this id.
     pub(super) already_there: bool,
     /// Whether the import replaced another file of the user.
@@ -73,8 +73,8 @@ pub(super) async fn allowance(state: &AppState, owner_id: &str, id: &str) -> Api
 }
 
 /// Returns the total size of files in bytes. Files with identical bytes count only once.
-fn total_bytes<'u>(files: impl Iterator<Item = &'u Uploaded>) -> u64 {
-    let mut contents: Vec<&Content> = files.map(|file| &file.content).collect();
+fn total_bytes<'u>(files: impl Iterator<Item = &'u UploadedBank>) -> u64 {
+    let mut contents: Vec<&ContentId> = files.map(|file| &file.content).collect();
     contents.sort_by(|a, b| a.sha256.cmp(&b.sha256));
     contents.dedup();
     contents.iter().map(|content| content.size_bytes).sum()
@@ -91,15 +91,15 @@ pub(super) fn import(
     runtime: &Handle,
     owner_id: &str,
     name: FileName,
-    mut received: Received,
-) -> ApiResult<Imported> {
+    mut received: ReceivedFile,
+) -> ApiResult<ImportResult> {
     let uploaded = examine(name, &received)?;
     // The file is sent to object storage before the lock is taken, because all uploads and
     // deletions wait for the lock.
     received.writer.upload_as(&uploaded.key()?)?;
     let _contents = lock_contents(state, runtime)?;
     let uploads = runtime.block_on(store::of_owner(&state.db, owner_id))?;
-    let has_same_id_and_format = |upload: &&Uploaded| {
+    let has_same_id_and_format = |upload: &&UploadedBank| {
         (&upload.soundfont_id, upload.format) == (&uploaded.soundfont_id, uploaded.format)
     };
     let replaced = uploads.iter().find(has_same_id_and_format).map(|upload| upload.content.clone());
@@ -126,11 +126,11 @@ pub(super) fn import(
     if let Some(content) = &replaced {
         remove_if_unused(state, runtime, &content.sha256, uploaded.format)?;
     }
-    Ok(Imported { uploaded, already_there, replaced: replaced.is_some() })
+    Ok(ImportResult { uploaded, already_there, replaced: replaced.is_some() })
 }
 
 /// Reads a received file as a SoundFont and checks that it can be played.
-fn examine(name: FileName, received: &Received) -> ApiResult<Uploaded> {
+fn examine(name: FileName, received: &ReceivedFile) -> ApiResult<UploadedBank> {
     let bytes = memory::map(received.writer.temporary(), BANK_MAX_BYTES)?;
     let refused = |reason: &str| format!("`{}` cannot be used: {reason}.", received.name);
     let damaged =
@@ -144,10 +144,10 @@ fn examine(name: FileName, received: &Received) -> ApiResult<Uploaded> {
     if let Some(problem) = contents.problem() {
         return Err(damaged(problem));
     }
-    Ok(Uploaded {
+    Ok(UploadedBank {
         soundfont_id: name.id,
         name: contents.name.unwrap_or(name.stem),
-        content: Content { sha256: received.sha256.clone(), size_bytes: received.size_bytes },
+        content: ContentId { sha256: received.sha256.clone(), size_bytes: received.size_bytes },
         format: contents.format,
         presets: contents.presets,
         skipped: contents.skipped,

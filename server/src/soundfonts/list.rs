@@ -45,13 +45,13 @@ pub(crate) async fn read(
     user: CurrentUser,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let snapshot = state.soundfonts.catalogue.of(&user.id).await?;
+    let snapshot = state.soundfonts.catalogue.of_user(&user.id).await?;
     let etag = snapshot.etag();
     let common = [
         (header::ETAG, HeaderValue::from_str(&etag).map_err(ApiError::internal)?),
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    if etag::matches_none(&headers, &etag) {
+    if etag::matches_if_none_match(&headers, &etag) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     let condensed = |soundfont: &SoundFont| CondensedSoundFont {

@@ -31,11 +31,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use catalogue::{Catalogue, keep_scanning};
-pub(crate) use catalogue::{ExtraFiles, Search};
+pub(crate) use catalogue::{PrepareSearch, Search};
 pub(crate) use download::chosen_headers;
 pub(crate) use inventory::expected;
 use reduced::ReducedBanks;
-pub use snapshot::{Chosen, ShadowedSoundFont, Snapshot};
+pub use snapshot::{ChosenSoundFont, ShadowedSoundFont, Snapshot};
 pub(crate) use store::{FILES, usage_of_all, used_bytes};
 
 use crate::config::Config;
@@ -78,7 +78,7 @@ pub struct SoundFonts {
 impl SoundFonts {
     /// Makes an empty state: no folder is searched and no bank is opened yet. `extra_files`
     /// searches outside the folders of the settings.
-    pub(crate) fn new(config: &Config, db: &Db, extra_files: ExtraFiles) -> Self {
+    pub(crate) fn new(config: &Config, db: &Db, extra_files: PrepareSearch) -> Self {
         let waiting_max = config.limits.work_waiting_max;
         Self {
             catalogue: Catalogue::new(config, db.clone(), extra_files),

@@ -98,7 +98,7 @@ fn reduce(
     // This memory is for the samples, and then for the file that is made from them.
     let _memory = banks.reserve(name, 2 * bank.reduced_bytes(presets))?;
     let unusable = |error: BankError| RenderError::Bank { name: name.clone(), reason: error.into() };
-    Ok(bank.reduced(presets).map_err(unusable)?)
+    Ok(bank.write_reduced(presets).map_err(unusable)?)
 }
 
 /// Deletes the least recently used files until the remaining ones are within the limit.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dsp_core::soundfont::Bank;
 use sha2::{Digest as _, Sha256};
 
-use super::store::Uploaded;
+use super::store::UploadedBank;
 use super::{OtherSoundFont, SoundFont, SoundFontFormat, SoundFontSource, id_of_name};
 use crate::error::ApiResult;
 use crate::rendering::RenderError;
@@ -46,7 +46,7 @@ impl ShadowedSoundFont {
 
 /// A bank that was chosen for an id.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct ChosenSoundFont {
     /// The chosen bank.
     pub soundfont: SoundFont,
     /// Whether this bank replaces the requested one.
@@ -60,7 +60,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// The hash in a row of the database is not a valid file name.
-    pub(super) fn with_uploads(&self, uploads: &[Uploaded], owner_id: &str) -> ApiResult<Self> {
+    pub(super) fn with_uploads(&self, uploads: &[UploadedBank], owner_id: &str) -> ApiResult<Self> {
         let mut combined = self.clone();
         for upload in uploads {
             let index = combined
@@ -81,7 +81,8 @@ impl Snapshot {
                             .summary;
                     let summary = &mut combined.soundfonts[index].summary;
                     summary.default = system.default;
-                    summary.others = vec![other_soundfont(SoundFontSource::System, system.format, OWN_FIRST)];
+                    summary.others =
+                        vec![other_soundfont(SoundFontSource::System, system.format, UPLOAD_FIRST)];
                     summary.others.extend(system.others);
                 }
                 Err(index) => combined.soundfonts.insert(index, upload.soundfont(owner_id)?),
@@ -118,12 +119,12 @@ impl Snapshot {
     /// Chooses the bank to play for an id. Without an id, this is the default bank. The default
     /// bank also replaces a missing or unplayable bank. Returns `None` if there is no default bank.
     #[must_use]
-    pub fn choose(&self, soundfont_id: Option<&str>) -> Option<Chosen> {
+    pub fn choose(&self, soundfont_id: Option<&str>) -> Option<ChosenSoundFont> {
         let requested = soundfont_id.map(id_of_name);
         let playable =
             requested.as_ref().and_then(|id| self.find(id).filter(|soundfont| soundfont.summary.usable));
         let soundfont = playable.or_else(|| self.default_soundfont())?.clone();
-        Some(Chosen { soundfont, fallback: requested.is_some() && playable.is_none() })
+        Some(ChosenSoundFont { soundfont, fallback: requested.is_some() && playable.is_none() })
     }
 
     /// Opens the bank that [`Self::choose`] chooses for an id. Blocks.
@@ -134,7 +135,7 @@ impl Snapshot {
         &self,
         state: &AppState,
         soundfont_id: Option<&str>,
-    ) -> Result<Option<(Bank, Chosen)>, RenderError> {
+    ) -> Result<Option<(Bank, ChosenSoundFont)>, RenderError> {
         let Some(chosen) = self.choose(soundfont_id) else { return Ok(None) };
         Ok(Some((chosen.soundfont.open(state)?, chosen)))
     }
@@ -144,7 +145,7 @@ impl Snapshot {
 pub(super) const SF2_FIRST: &str = "an SF2 file of the same id takes precedence over an SF3 file";
 pub(super) const PLAYABLE_FIRST: &str = "a file of the same id can be played, but this file cannot";
 pub(super) const FOUND_FIRST: &str = "a file of the same id was found earlier";
-const OWN_FIRST: &str = "your own SoundFont of the same id takes precedence over the system's";
+const UPLOAD_FIRST: &str = "your own SoundFont of the same id takes precedence over the system's";
 
 /// Makes the catalogue entry of a SoundFont that is not played.
 pub(super) fn other_soundfont(

@@ -18,10 +18,10 @@ pub(crate) const FILES: FileKind = FileKind { folder: "soundfonts", extensions: 
 
 /// A SoundFont that a user has uploaded.
 #[derive(Debug, Clone)]
-pub(super) struct Uploaded {
+pub(super) struct UploadedBank {
     pub(super) soundfont_id: String,
     pub(super) name: String,
-    pub(super) content: Content,
+    pub(super) content: ContentId,
     pub(super) format: SoundFontFormat,
     pub(super) presets: Vec<Preset>,
     pub(super) skipped: SkippedParts,
@@ -29,7 +29,7 @@ pub(super) struct Uploaded {
 
 /// Identity of the bytes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Content {
+pub(super) struct ContentId {
     /// SHA-256 of the bytes in hexadecimal.
     pub(super) sha256: String,
     pub(super) size_bytes: u64,
@@ -49,7 +49,7 @@ pub(super) fn key(sha256: &str, format: SoundFontFormat) -> ApiResult<BlobKey> {
     BlobKey::new(FILES.folder, sha256, format.extension()).map_err(ApiError::internal)
 }
 
-impl Uploaded {
+impl UploadedBank {
     /// Returns the key of the upload's stored file.
     pub(super) fn key(&self) -> ApiResult<BlobKey> {
         key(&self.content.sha256, self.format)
@@ -82,7 +82,7 @@ impl Uploaded {
         Ok(Self {
             soundfont_id: row.try_get("soundfont_id")?,
             name: row.try_get("name")?,
-            content: Content::from_row(row)?,
+            content: ContentId::from_row(row)?,
             format: format(row)?,
             presets: serde_json::from_str(&presets).map_err(decode_error)?,
             skipped: serde_json::from_str(&skipped).map_err(decode_error)?,
@@ -90,7 +90,7 @@ impl Uploaded {
     }
 }
 
-impl Content {
+impl ContentId {
     fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
         Ok(Self { sha256: row.try_get("sha256")?, size_bytes: count(row, "size_bytes")? })
     }
@@ -108,17 +108,17 @@ fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
 }
 
 /// Returns a user's SoundFonts sorted by id, with SF2 before SF3.
-pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<Uploaded>, sqlx::Error> {
+pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<UploadedBank>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT * FROM soundfonts WHERE owner_id = $1").bind(owner_id).fetch_all(db).await?;
-    let mut uploads = rows.iter().map(Uploaded::from_row).collect::<Result<Vec<_>, _>>()?;
+    let mut uploads = rows.iter().map(UploadedBank::from_row).collect::<Result<Vec<_>, _>>()?;
     // The database does not sort the rows, because it may use the sorting order of a language.
     uploads.sort_by(|a, b| (&a.soundfont_id, a.format).cmp(&(&b.soundfont_id, b.format)));
     Ok(uploads)
 }
 
 /// Stores a SoundFont of a user. Replaces the one with the same id and format.
-pub(super) async fn put(db: &Db, owner_id: &str, upload: &Uploaded) -> Result<(), sqlx::Error> {
+pub(super) async fn put(db: &Db, owner_id: &str, upload: &UploadedBank) -> Result<(), sqlx::Error> {
     let encode_error = |error: serde_json::Error| sqlx::Error::Encode(error.into());
     sqlx::query(
         "INSERT INTO soundfonts (owner_id, soundfont_id, format, sha256, size_bytes, name, presets, skipped, \
@@ -164,10 +164,10 @@ pub(super) async fn is_used(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> 
 }
 
 /// Returns all stored files. Files with identical bytes are returned only once.
-pub(super) async fn contents(db: &Db) -> Result<Vec<(Content, SoundFontFormat)>, sqlx::Error> {
+pub(super) async fn contents(db: &Db) -> Result<Vec<(ContentId, SoundFontFormat)>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT DISTINCT sha256, format, size_bytes FROM soundfonts").fetch_all(db).await?;
-    rows.iter().map(|row| Ok((Content::from_row(row)?, format(row)?))).collect()
+    rows.iter().map(|row| Ok((ContentId::from_row(row)?, format(row)?))).collect()
 }
 
 /// Returns the total size of a user's SoundFonts in bytes. Files with identical bytes count only

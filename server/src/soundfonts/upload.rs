@@ -6,7 +6,7 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
-use super::import::{self, FileName, Imported};
+use super::import::{self, FileName, ImportResult};
 use super::{FILES, SkippedParts, SoundFont, SoundFontFormat};
 use crate::allocator;
 use crate::auth::CurrentUser;
@@ -15,7 +15,7 @@ use crate::extract::Json;
 use crate::form::{self, form_error};
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::storage::{Destination, Received, receive_field};
+use crate::storage::{Destination, ReceivedFile, receive_field};
 
 /// Subject of the error message for an upload that is too large.
 pub(crate) const SUBJECT: &str = "A SoundFont";
@@ -84,8 +84,8 @@ pub(crate) async fn upload(
         allocator::return_free_memory();
         imported
     };
-    let Imported { uploaded, already_there, replaced } = state.soundfonts.uploads.run(importing).await?;
-    let soundfonts = state.soundfonts.catalogue.of(&user.id).await?;
+    let ImportResult { uploaded, already_there, replaced } = state.soundfonts.uploads.run(importing).await?;
+    let soundfonts = state.soundfonts.catalogue.of_user(&user.id).await?;
     let listed = soundfonts.find(&uploaded.soundfont_id).cloned();
     let answer = SoundFontUpload {
         // If the upload was deleted in the meantime, the answer has the upload itself.
@@ -103,7 +103,7 @@ pub(crate) async fn upload(
 }
 
 /// Receives the only file of a form.
-async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResult<(FileName, Received)> {
+async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResult<(FileName, ReceivedFile)> {
     let limit_bytes = state.config.limits.soundfont_max_bytes;
     let destination = Destination { folder: FILES.folder, limit_bytes, subject: SUBJECT };
     let mut form = form::read(request).await?;

@@ -13,15 +13,17 @@ mod room;
 mod room_checked;
 
 pub use blobs::{
-    BadBlobId, BlobKey, BlobWriter, Blobs, Entry, Expected, FileKind, Orphan, Quarantined, Reason, Remote,
-    Sharing, write_private_file,
+    BadBlobId, BlobKey, BlobWriter, Blobs, Entry, ExpectedFile, FileKind, Orphan, QuarantineReason,
+    QuarantinedFile, Remote, Sharing, write_private_file,
 };
 use contents::ContentsLock;
 pub(crate) use contents::lock_contents;
 pub(crate) use document_quota::{DocumentBytes, DocumentQuota};
 pub(crate) use hash::{file_sha256, sha256_of};
 pub(crate) use quota::{Allowance, UsedBytes, individual_quotas, set_quota};
-pub(crate) use receive::{Destination, FORM_EXTRA_BYTES, Received, Receiving, clean_name, receive_field};
+pub(crate) use receive::{
+    Destination, FORM_EXTRA_BYTES, FileReceiver, ReceivedFile, clean_name, receive_field,
+};
 pub(crate) use room::{
     MakeRoom, deleted_in_quarantine, ensure_room, has_room, is_disk_full, quarantine_deleted, with_room,
 };

@@ -53,7 +53,7 @@ impl Destination {
 
 /// A completely received file. Dropping this value deletes the file.
 #[derive(Debug)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedFile {
     pub(crate) name: String,
     pub(crate) writer: BlobWriter,
     pub(crate) sha256: String,
@@ -63,7 +63,7 @@ pub(crate) struct Received {
 /// An unnamed file that is being received. Dropping this value deletes the file. Its functions
 /// block.
 #[derive(Debug)]
-pub(crate) struct Receiving {
+pub(crate) struct FileReceiver {
     writer: BlobWriter,
     hash: Sha256,
     size_bytes: u64,
@@ -74,7 +74,7 @@ pub(crate) struct Receiving {
     next_disk_check_bytes: u64,
 }
 
-impl Receiving {
+impl FileReceiver {
     /// Starts with an empty file.
     pub(crate) fn new(
         state: &AppState,
@@ -114,10 +114,10 @@ impl Receiving {
     }
 
     /// Completes the file and gives it a name for display.
-    pub(crate) fn finish(mut self, name: &str) -> ApiResult<Received> {
+    pub(crate) fn finish(mut self, name: &str) -> ApiResult<ReceivedFile> {
         self.writer.flush()?;
         let sha256 = format!("{:x}", self.hash.finalize());
-        Ok(Received { name: clean_name(name), writer: self.writer, sha256, size_bytes: self.size_bytes })
+        Ok(ReceivedFile { name: clean_name(name), writer: self.writer, sha256, size_bytes: self.size_bytes })
     }
 }
 
@@ -129,9 +129,9 @@ async fn receive(
     destination: Destination,
     name: &str,
     mut chunks: impl Stream<Item = ApiResult<Bytes>> + Unpin,
-) -> ApiResult<Received> {
+) -> ApiResult<ReceivedFile> {
     let (name, state, runtime) = (name.to_owned(), state.clone(), Handle::current());
-    let begin = move || Receiving::new(&state, &runtime, allowance, destination);
+    let begin = move || FileReceiver::new(&state, &runtime, allowance, destination);
     let mut file = tokio::task::spawn_blocking(begin).await??;
     let mut pending = Vec::new();
     let mut pending_bytes = 0;
@@ -149,7 +149,7 @@ async fn receive(
 }
 
 /// Appends chunks to a file.
-async fn append(mut file: Receiving, chunks: Vec<Bytes>) -> ApiResult<Receiving> {
+async fn append(mut file: FileReceiver, chunks: Vec<Bytes>) -> ApiResult<FileReceiver> {
     tokio::task::spawn_blocking(move || {
         chunks.iter().try_for_each(|chunk| file.add(chunk))?;
         Ok(file)
@@ -164,7 +164,7 @@ pub(crate) async fn receive_field(
     destination: Destination,
     name: &str,
     field: Field<'_>,
-) -> ApiResult<Received> {
+) -> ApiResult<ReceivedFile> {
     let chunks = stream::try_unfold(field, move |mut field| async move {
         let chunk = field.chunk().await.map_err(|error| form_error(&error, || destination.too_large()))?;
         Ok(chunk.map(|chunk| (chunk, field)))

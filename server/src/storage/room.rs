@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio::runtime::Handle;
 
 use super::quota::Allowance;
-use super::{BlobKey, Blobs, Quarantined, Reason};
+use super::{BlobKey, Blobs, QuarantineReason, QuarantinedFile};
 use crate::disk::free_bytes;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
@@ -28,7 +28,7 @@ pub(crate) fn quarantine_deleted(state: &AppState, blobs: &Blobs, keys: &[BlobKe
     let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_disk_full(state, blobs)?;
     for key in keys {
         if is_kept {
-            if let Some(quarantined_as) = blobs.set_aside(key, Reason::Deleted)? {
+            if let Some(quarantined_as) = blobs.set_aside(key, QuarantineReason::Deleted)? {
                 tracing::info!(file = key.path(), quarantined_as, "moved a deleted file to the quarantine");
             }
         } else {
@@ -52,9 +52,9 @@ pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
 ///
 /// # Errors
 /// The storage fails.
-pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
+pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<QuarantinedFile>> {
     let mut deleted = blobs.quarantined()?;
-    deleted.retain(|file| file.reason == Reason::Deleted);
+    deleted.retain(|file| file.reason == QuarantineReason::Deleted);
     Ok(deleted)
 }
 

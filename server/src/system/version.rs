@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::auth::CurrentUser;
 use crate::config::{BlobStore, Environment};
-use crate::db::{self, Kind};
+use crate::db::{self, DatabaseKind};
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::rendering::ENGINE_VERSION;
@@ -71,7 +71,7 @@ pub struct Runtime {
     responses((status = 200, body = Runtime), CommonErrors))]
 pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<Runtime>> {
     let kind = db::kind(&state.db);
-    let runs_tasks = kind == Kind::Sqlite || state.config.tasks.serve;
+    let runs_tasks = kind == DatabaseKind::Sqlite || state.config.tasks.serve;
     Ok(Json(Runtime {
         environment: state.config.environment,
         os: std::env::consts::OS,
@@ -80,8 +80,8 @@ pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> Ap
         started_at: state.started.at.clone(),
         uptime_secs: state.started.instant.elapsed().as_secs(),
         database: match kind {
-            Kind::Sqlite => "sqlite",
-            Kind::Postgres => "postgresql",
+            DatabaseKind::Sqlite => "sqlite",
+            DatabaseKind::Postgres => "postgresql",
         },
         database_form: db::schema_version(&state.db).await?,
         blob_store: match state.config.storage.blobs {
@@ -90,8 +90,8 @@ pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> Ap
             BlobStore::S3(_) => "s3",
         },
         tasks: match kind {
-            Kind::Sqlite => "threads",
-            Kind::Postgres => "queue",
+            DatabaseKind::Sqlite => "threads",
+            DatabaseKind::Postgres => "queue",
         },
         task_workers: if runs_tasks { state.config.tasks.workers } else { 0 },
     }))

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::TaskContext;
 use super::delivery::{Deliver, Delivery};
-use super::kind::Kind;
+use super::kind::TaskKind;
 use super::runner::Runner;
 use super::service::{LiveAttempt, Tasks};
 use super::store::{self, ClaimedTask};
@@ -134,7 +134,17 @@ impl Tasks {
         self.0.runtime.block_on(self.reoffer(delivery, delay));
     }
 
+    /// Offers a waiting task again after `delay`, unless `delivery` is a copy of another offer.
     async fn reoffer(&self, delivery: &Delivery, delay: Duration) {
+        let offer = match store::next_offer(&self.0.db, delivery).await {
+            Ok(Some(offer)) => offer,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::error!(task = delivery.task_id, %error, "cannot number the next offer of a task");
+                delivery.offer
+            }
+        };
+        let delivery = Delivery { offer, ..delivery.clone() };
         if let Err(error) = self.0.runner.offer(self, delivery.clone(), delay).await {
             // Upkeep offers the task again when it is overdue.
             tracing::error!(task = delivery.task_id, %error, "cannot requeue a task");
@@ -195,6 +205,7 @@ impl Attempt {
             owner_id: owner_id.to_owned(),
             attempt: claimed.attempt,
             failures: claimed.failures,
+            offer: claimed.offer,
             attempts_max: tasks.0.config.attempts_max,
             has_other_processes: tasks.has_other_processes(),
             stop_requested,
@@ -235,8 +246,8 @@ impl Attempt {
         let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
         let cancelled = self.context.is_cancelled();
         // The task can be resumed in another process, or after the next start of this one.
-        let can_resume =
-            self.tasks.has_other_processes() || self.tasks.0.kinds.find(kind).is_some_and(Kind::keeps_files);
+        let can_resume = self.tasks.has_other_processes()
+            || self.tasks.0.kinds.find(kind).is_some_and(TaskKind::keeps_files);
         match outcome {
             Err(_) if cancelled && is_stopping && can_resume => {
                 End::Requeued { delay: Duration::ZERO, failed: false }
@@ -317,6 +328,7 @@ impl Attempt {
                 self.tasks.discard(released.abandoned).await;
                 if released.is_waiting {
                     let delivery = Delivery::new(self.context.id.clone(), self.context.owner_id.clone());
+                    let delivery = Delivery { offer: self.context.offer, ..delivery };
                     self.tasks.reoffer(&delivery, *delay).await;
                 }
             }

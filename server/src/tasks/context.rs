@@ -29,6 +29,8 @@ pub struct TaskContext {
     pub(super) owner_id: String,
     pub(super) attempt: i64,
     pub(super) failures: i64,
+    /// Number of the offer with which the attempt began.
+    pub(super) offer: i64,
     pub(super) attempts_max: i64,
     /// Whether other processes may run the task.
     pub(super) has_other_processes: bool,
@@ -89,7 +91,7 @@ impl TaskContext {
 
     /// Reports the completed fraction (0 to 1) and a message about the current step. Calls are
     /// cheap, because only one per [`REPORT_INTERVAL`] is passed on.
-    pub fn progress(&self, fraction: f64, message: &str) {
+    pub fn report_progress(&self, fraction: f64, message: &str) {
         let mut reported_at = self.reported_at.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if now.duration_since(*reported_at) < REPORT_INTERVAL {

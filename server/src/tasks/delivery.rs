@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Delivery {
     pub(crate) task_id: String,
     pub(crate) owner_id: String,
+    /// Number of the offer. A delivery with another number than the task is a copy, or was replaced
+    /// by a later offer: it may claim the task, but is not offered again.
+    #[serde(default)]
+    pub(crate) offer: i64,
     /// Number of times that the offer was postponed because the disk of the process that received
     /// it was full.
     #[serde(default)]
@@ -18,7 +22,7 @@ pub(crate) struct Delivery {
 impl Delivery {
     /// Makes the message of a task's first offer.
     pub(crate) fn new(task_id: String, owner_id: String) -> Self {
-        Self { task_id, owner_id, full_disks: 0 }
+        Self { task_id, owner_id, offer: 0, full_disks: 0 }
     }
 }
 

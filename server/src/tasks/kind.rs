@@ -10,7 +10,7 @@ use crate::storage::Blobs;
 
 /// A kind of work that can be a task.
 #[derive(Debug)]
-pub(crate) struct Kind {
+pub(crate) struct TaskKind {
     /// Name of the kind in the API.
     pub(crate) name: &'static str,
     /// Turns the input into the result, on a thread that may block. It may be interrupted at any
@@ -21,7 +21,7 @@ pub(crate) struct Kind {
     pub(crate) discard: Option<fn(&Blobs, Value) -> ApiResult<()>>,
 }
 
-impl Kind {
+impl TaskKind {
     /// Whether tasks of this kind have files of which the user may have no other copy. Such a task
     /// is claimed again after a restart, even on a desktop.
     pub(crate) fn keeps_files(&self) -> bool {
@@ -31,11 +31,11 @@ impl Kind {
 
 /// All kinds of tasks that this version of the service has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Kinds(pub(crate) &'static [&'static Kind]);
+pub(crate) struct Kinds(pub(crate) &'static [&'static TaskKind]);
 
 impl Kinds {
     /// Returns the kind with this name.
-    pub(super) fn find(self, name: &str) -> Option<&'static Kind> {
+    pub(super) fn find(self, name: &str) -> Option<&'static TaskKind> {
         self.0.iter().find(|kind| kind.name == name).copied()
     }
 

@@ -30,7 +30,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use context::TaskContext;
-pub(crate) use kind::{Kind, Kinds};
+pub(crate) use kind::{Kinds, TaskKind};
 #[cfg(test)]
 pub(crate) use runner::Queue;
 pub use service::Tasks;

@@ -11,7 +11,7 @@ pub(super) struct RunningByOwner(Arc<Mutex<HashMap<String, usize>>>);
 
 /// Counts a running task until it is dropped.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningTask {
     owner_id: String,
     counts: RunningByOwner,
 }
@@ -19,14 +19,14 @@ pub(super) struct Running {
 impl RunningByOwner {
     /// Counts another running task of an owner. Returns `None` if `max_per_owner` of the owner's
     /// tasks are already running, or if the owner has a running task and `max` tasks run in total.
-    pub(super) fn begin(&self, owner_id: &str, max_per_owner: usize, max: usize) -> Option<Running> {
+    pub(super) fn begin(&self, owner_id: &str, max_per_owner: usize, max: usize) -> Option<RunningTask> {
         let mut counts = self.lock();
         let total: usize = counts.values().sum();
         if counts.get(owner_id).is_some_and(|count| *count >= max_per_owner || total >= max) {
             return None;
         }
         *counts.entry(owner_id.to_owned()).or_default() += 1;
-        Some(Running { owner_id: owner_id.to_owned(), counts: self.clone() })
+        Some(RunningTask { owner_id: owner_id.to_owned(), counts: self.clone() })
     }
 
     /// Whether no task is running.
@@ -39,7 +39,7 @@ impl RunningByOwner {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningTask {
     fn drop(&mut self) {
         let mut counts = self.counts.lock();
         if let Some(count) = counts.get_mut(&self.owner_id) {

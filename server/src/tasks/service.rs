@@ -15,12 +15,12 @@ use super::followed::FollowedTasks;
 use super::kind::Kinds;
 use super::runner::{Queue, Runner, Threads};
 use super::running::RunningByOwner;
-use super::store::{self, Abandoned, InsertOutcome};
+use super::store::{self, AbandonedTask, InsertOutcome};
 use super::task::{Task, TaskState};
 use crate::auth::management;
 use crate::clock;
 use crate::config::{StorageConfig, TasksConfig};
-use crate::db::{Db, Kind, kind};
+use crate::db::{DatabaseKind, Db, kind};
 use crate::error::ApiError;
 use crate::extract::with_document;
 use crate::fair_bytes::FairBytes;
@@ -87,15 +87,15 @@ impl Tasks {
     ) -> anyhow::Result<Self> {
         let kinds_with_files = kinds.names_with_files();
         let runner = match kind(&db) {
-            Kind::Sqlite => {
-                let error = json!(interrupted().problem()).to_string();
-                let count = store::end_leftovers(&db, &kinds_with_files, &error).await?;
+            DatabaseKind::Sqlite => {
+                let error = json!(interruption_error().problem()).to_string();
+                let count = store::fail_unfinished(&db, &kinds_with_files, &error).await?;
                 if count > 0 {
                     tracing::warn!(count, "marked the unfinished tasks of an earlier process as failed");
                 }
                 Runner::Threads(Threads::start(config.threads())?)
             }
-            Kind::Postgres => {
+            DatabaseKind::Postgres => {
                 let lost_after = Duration::from_secs(config.lost_after_secs);
                 Runner::Queue(Queue::open(&storage.database, lost_after).await?)
             }
@@ -238,7 +238,7 @@ impl Tasks {
 
     /// Waits until no task runs in this process, but at most for `limit`. Returns whether none
     /// runs.
-    pub async fn stopped(&self, limit: Duration) -> bool {
+    pub async fn wait_until_stopped(&self, limit: Duration) -> bool {
         let started = Instant::now();
         while !self.0.running.is_empty() || !self.live().is_empty() {
             if started.elapsed() > limit {
@@ -251,7 +251,7 @@ impl Tasks {
 
     /// Waits until no task waits or runs, but at most for `limit`. Returns whether none does.
     #[cfg(test)]
-    pub(crate) async fn drained(&self, limit: Duration) -> bool {
+    pub(crate) async fn wait_until_drained(&self, limit: Duration) -> bool {
         let started = Instant::now();
         while store::count_unfinished(&self.0.db).await.expect("counts") > 0 || !self.live().is_empty() {
             if started.elapsed() > limit {
@@ -345,7 +345,7 @@ impl Tasks {
         Ok(count)
     }
 
-    pub(super) async fn discard(&self, abandoned: Vec<Abandoned>) {
+    pub(super) async fn discard(&self, abandoned: Vec<AbandonedTask>) {
         if let Some(state) = self.state() {
             discard(self.0.kinds, &state.blobs, abandoned).await;
         }
@@ -364,13 +364,13 @@ impl Tasks {
 
 /// Removes the files of tasks that ended while they waited. If a file cannot be removed, it becomes
 /// an orphan.
-async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<Abandoned>) {
+async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<AbandonedTask>) {
     if abandoned.is_empty() {
         return;
     }
     let blobs = blobs.clone();
     let discarding = tokio::task::spawn_blocking(move || {
-        for Abandoned { kind, input } in abandoned {
+        for AbandonedTask { kind, input } in abandoned {
             let discard = kinds.find(&kind).and_then(|kind| kind.discard);
             if let Some(Err(error)) = discard.map(|discard| discard(&blobs, input)) {
                 tracing::warn!(kind, "cannot remove the files of a task that ended: {error:#}");
@@ -383,7 +383,7 @@ async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<Abandoned>) {
 }
 
 /// Returns the error of a task whose process ended before the task did.
-pub(super) fn interrupted() -> ApiError {
+pub(super) fn interruption_error() -> ApiError {
     ApiError::Unavailable {
         code: "interrupted",
         detail: "The service stopped before the task was done; start the task again.".to_owned(),

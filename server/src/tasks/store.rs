@@ -137,6 +137,8 @@ pub(super) struct ClaimedTask {
     pub(super) attempt: i64,
     /// Number of earlier attempts that failed.
     pub(super) failures: i64,
+    /// Number of the task's current offer.
+    pub(super) offer: i64,
 }
 
 /// Starts the next attempt at a waiting task. Returns `None` if the task is not waiting or not due
@@ -169,9 +171,22 @@ pub(super) async fn claim(
                     .map_err(|error| sqlx::Error::Decode(error.into()))?,
                 attempt: row.try_get("attempt")?,
                 failures: row.try_get("failures")?,
+                offer: row.try_get("offer")?,
             })
         })
         .transpose()
+}
+
+/// Returns the number of the next offer of a waiting task. Returns `None` if the task is not waiting,
+/// or if `delivery` is not its current offer. Thus an offer that arrives twice is not repeated twice.
+pub(super) async fn next_offer(db: &Db, delivery: &Delivery) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar(
+        "UPDATE tasks SET offer = offer + 1 WHERE id = $1 AND state = 'queued' AND offer = $2 RETURNING offer",
+    )
+    .bind(&delivery.task_id)
+    .bind(delivery.offer)
+    .fetch_optional(db)
+    .await
 }
 
 /// The remaining wait of a task, and the number of waiting tasks of its owner.
@@ -295,8 +310,8 @@ macro_rules! requeue {
 // The module uses the macro `requeue`, so it must be declared after the macro.
 mod lost;
 
-pub(super) use abandoned::{Abandoned, ReleaseOutcome, cancel, end_leftovers};
-pub(super) use lost::{fail_lost, follow_clock, lost_attempts, overdue, requeue_lost};
+pub(super) use abandoned::{AbandonedTask, ReleaseOutcome, cancel, fail_unfinished};
+pub(super) use lost::{adapt_to_clock, fail_lost, lost_attempts, requeue_lost, reset_and_list_overdue};
 pub(crate) use retention::stored_bytes;
 pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes_of_all};
 
@@ -324,7 +339,8 @@ pub(super) async fn requeue(
 }
 
 fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
-    Ok(Delivery::new(row.try_get("id")?, row.try_get("owner_id")?))
+    let delivery = Delivery::new(row.try_get("id")?, row.try_get("owner_id")?);
+    Ok(Delivery { offer: row.try_get("offer")?, ..delivery })
 }
 
 /// Returns the inputs of the unfinished tasks of a kind, as JSON text.

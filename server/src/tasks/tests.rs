@@ -11,8 +11,8 @@ use schemas::json::JsonText;
 use serde_json::{Value, json};
 
 use super::delivery::Delivery;
-use super::{Kind, TaskContext, Tasks, store};
-use crate::db::Kind as Database;
+use super::{TaskContext, TaskKind, Tasks, store};
+use crate::db::DatabaseKind as Database;
 use crate::error::{ApiError, ApiResult};
 use crate::state::KINDS;
 use crate::test_app::TestApp;
@@ -27,7 +27,7 @@ type Work = Arc<dyn Fn(&TaskContext) -> ApiResult<Value> + Send + Sync>;
 static WORK_BY_NAME: LazyLock<Mutex<HashMap<String, Work>>> = LazyLock::new(Mutex::default);
 
 /// A kind of task whose work is a closure of the test.
-pub(crate) const CLOSURE: Kind = Kind {
+pub(crate) const CLOSURE: TaskKind = TaskKind {
     name: "closure",
     run: |_, task, input| {
         let work = Arc::clone(&WORK_BY_NAME.lock().unwrap()[input.as_str().expect("a name")]);
@@ -67,8 +67,8 @@ async fn read(app: &TestApp, id: &str) -> Value {
 }
 
 /// Waits until a task has ended, and returns it as the database has it.
-async fn ended(app: &TestApp, id: &str) -> Value {
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "a task does not end");
+async fn wait_for_end(app: &TestApp, id: &str) -> Value {
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await, "a task does not end");
     read(app, id).await
 }
 
@@ -79,7 +79,7 @@ async fn a_task_reports_its_progress_and_succeeds() {
     let may_finish = Mutex::new(may_finish);
     let work = move |task: &TaskContext| {
         std::thread::sleep(Duration::from_millis(60));
-        task.progress(0.5, "halfway");
+        task.report_progress(0.5, "halfway");
         may_finish.lock().unwrap().recv().expect("the test lets the work finish");
         Ok(json!({ "answer": 42 }))
     };
@@ -97,7 +97,7 @@ async fn a_task_reports_its_progress_and_succeeds() {
     );
     assert!(running["started_at"].is_string() && running["finished_at"].is_null());
     finish.send(()).expect("the work waits");
-    let task = ended(&app, &id).await;
+    let task = wait_for_end(&app, &id).await;
     assert_eq!((&task["state"], &task["progress"]), (&json!("succeeded"), &json!(1.0)));
     assert_eq!((&task["result"], &task["error"]), (&json!({ "answer": 42 }), &Value::Null));
     assert!(task["finished_at"].is_string());
@@ -112,17 +112,17 @@ async fn an_error_or_a_panic_only_fails_the_task_in_which_it_happens() {
     let owner = owner(&app).await;
     let refuse = |_: &TaskContext| Err(ApiError::bad_request("no_notes", "There is nothing to render."));
     let id = start(&app, &owner, refuse).await;
-    let task = ended(&app, &id).await;
+    let task = wait_for_end(&app, &id).await;
     assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("no_notes")));
     // There are more panics than threads, so a thread that ended with its panic would be missed.
     for _ in 0..4 {
         let id = start(&app, &owner, |_| panic!("secret text")).await;
-        let task = ended(&app, &id).await;
+        let task = wait_for_end(&app, &id).await;
         assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("internal")));
         assert!(!task.to_string().contains("secret text"));
     }
     let id = start(&app, &owner, |_| Ok(json!(1))).await;
-    assert_eq!(ended(&app, &id).await["state"], "succeeded");
+    assert_eq!(wait_for_end(&app, &id).await["state"], "succeeded");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,7 +144,7 @@ async fn running_and_waiting_tasks_can_be_cancelled() {
         app.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
     }
     for id in &ids {
-        let task = ended(&app, id).await;
+        let task = wait_for_end(&app, id).await;
         assert_eq!((&task["state"], &task["error"]), (&json!("cancelled"), &Value::Null));
     }
 }
@@ -155,7 +155,7 @@ async fn an_event_stream_follows_a_task_until_it_ends() {
     let work = |task: &TaskContext| {
         for step in 1..=3 {
             std::thread::sleep(Duration::from_millis(400));
-            task.progress(f64::from(step) / 4.0, "working");
+            task.report_progress(f64::from(step) / 4.0, "working");
         }
         Ok(json!("done"))
     };
@@ -175,7 +175,7 @@ async fn an_event_stream_follows_a_task_until_it_ends() {
     assert!(states_seen.len() >= 3, "{states_seen:?}");
     assert!(states_seen.iter().any(|task| task["state"] == "running"), "{states_seen:?}");
     assert_eq!(states_seen.last().map(|task| task["result"].clone()), Some(json!("done")));
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await);
     let after = states(follow().await);
     assert_eq!((after.len(), &after[0]["state"]), (1, &json!("succeeded")));
 }
@@ -235,7 +235,7 @@ async fn the_list_has_pages_and_only_tasks_of_the_caller() {
     for _ in 0..3 {
         ids.push(start(&app, &owner, |_| Ok(Value::Null)).await);
     }
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await);
     let first = app.local(Method::GET, &format!("{LIST}?limit=2")).send().await.expect(200);
     let cursor = first["next_cursor"].as_str().expect("a cursor for another page");
     let second = app.local(Method::GET, &format!("{LIST}?limit=2&cursor={cursor}")).send().await.expect(200);
@@ -317,7 +317,7 @@ async fn event_streams_end_when_the_service_stops() {
     let answer = tokio::time::timeout(Duration::from_secs(10), follow).await.expect("the stream ends");
     assert_eq!(answer.status, 200);
     app.state.tasks.stop_all();
-    assert!(app.state.tasks.stopped(Duration::from_secs(10)).await);
+    assert!(app.state.tasks.wait_until_stopped(Duration::from_secs(10)).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -335,7 +335,7 @@ async fn an_internal_error_is_retried_with_growing_backoff() {
         }
     })
     .await;
-    let task = ended(&app, &id).await;
+    let task = wait_for_end(&app, &id).await;
     assert_eq!((&task["state"], &task["result"]), (&json!("succeeded"), &json!("at last")));
     let times = times.lock().unwrap().clone();
     assert!(times[1] - times[0] >= Duration::from_millis(950), "{times:?}");
@@ -349,12 +349,12 @@ async fn an_internal_error_is_retried_with_growing_backoff() {
         Err(ApiError::bad_request("no_notes", "There is nothing to render."))
     })
     .await;
-    assert_eq!(ended(&app, &id).await["state"], "failed");
+    assert_eq!(wait_for_end(&app, &id).await["state"], "failed");
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_that_needs_what_others_are_using_is_retried_more_often() {
+async fn a_busy_task_is_retried_more_often() {
     let app = TestApp::with(&[("SF_TASK_RETRY_SECS", "1"), ("SF_TASK_ATTEMPTS", "1")]).await;
     let owner = owner(&app).await;
     let count = Arc::new(AtomicUsize::new(0));
@@ -364,7 +364,7 @@ async fn a_task_that_needs_what_others_are_using_is_retried_more_often() {
         _ => Ok(json!("at last")),
     })
     .await;
-    assert_eq!(ended(&app, &id).await["result"], "at last");
+    assert_eq!(wait_for_end(&app, &id).await["result"], "at last");
     assert_eq!(count.load(Ordering::Relaxed), 2);
 }
 
@@ -417,10 +417,32 @@ async fn the_tasks_of_a_user_are_limited_and_do_not_make_other_users_wait() {
     wait_for_start();
     wait_for_start();
     for id in ids {
-        assert_eq!(ended(&app, &id).await["state"], "succeeded");
+        assert_eq!(wait_for_end(&app, &id).await["state"], "succeeded");
     }
     start(&app, &ada, |_| Ok(Value::Null)).await;
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_offer_that_arrives_twice_is_repeated_once() {
+    let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
+    stop_upkeep(&app);
+    let (owner, db) = (owner(&app).await, &app.state.db);
+    insert(&app, &owner, "t", "queued").await;
+    let first = Delivery::new("t".to_owned(), owner);
+    let next = async |delivery: &Delivery| store::next_offer(db, delivery).await.expect("asks");
+    assert_eq!(next(&first).await, Some(1));
+    assert_eq!(next(&first).await, None);
+    let second = Delivery { offer: 1, ..first.clone() };
+    // An overdue task gets another offer, which replaces the one before.
+    sqlx::query("UPDATE tasks SET due_ms = 0").execute(db).await.expect("updates");
+    let overdue = store::reset_and_list_overdue(db, 60_000).await.expect("asks");
+    assert_eq!(overdue.iter().map(|delivery| delivery.offer).collect::<Vec<_>>(), [2]);
+    assert_eq!(next(&second).await, None);
+    // Any offer may claim the task, but a running task is not offered.
+    let claimed = store::claim(db, &first, 60_000).await.expect("asks").expect("the task");
+    assert_eq!(claimed.offer, 2);
+    assert_eq!(next(&overdue[0]).await, None);
 }
 
 /// An attempt without heartbeats loses its task. A result that it returns later is ignored.
@@ -504,7 +526,7 @@ async fn every_server_can_follow_and_cancel_a_task() {
     let owner = owner(&app).await;
     let work = |task: &TaskContext| {
         while !task.is_cancelled() {
-            task.progress(0.25, "far away");
+            task.report_progress(0.25, "far away");
             std::thread::sleep(Duration::from_millis(20));
         }
         Err(ApiError::internal(anyhow::anyhow!("stopped")))
@@ -540,7 +562,7 @@ async fn stopping_a_server_requeues_its_tasks_and_stopping_a_desktop_cancels_the
     }
     app.state.stop.cancel();
     app.state.tasks.stop_all();
-    assert!(app.state.tasks.stopped(Duration::from_secs(10)).await);
+    assert!(app.state.tasks.wait_until_stopped(Duration::from_secs(10)).await);
     let expected = match crate::db::kind(&app.state.db) {
         Database::Postgres => "queued",
         Database::Sqlite => "cancelled",

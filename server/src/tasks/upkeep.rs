@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::attempt::RETRY_BACKOFF_MAX;
 use super::delivery::Delivery;
 use super::runner::Runner;
-use super::service::{Tasks, interrupted};
+use super::service::{Tasks, interruption_error};
 use super::store;
 use crate::clock;
 use crate::error::ApiError;
@@ -20,7 +20,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const OVERDUE_MS: i64 = 60_000;
 
 /// Number of checks between two removals of old tasks.
-const CHECKS_BETWEEN_TIDYING: u32 = 600;
+const CHECKS_BETWEEN_TIDYING: u32 = 60;
 
 /// Number of seconds in a day.
 const SECS_PER_DAY: i64 = 86_400;
@@ -80,9 +80,9 @@ impl Tasks {
     /// Requeues the tasks of lost attempts, and offers overdue tasks again.
     async fn check(&self) -> Result<(), ApiError> {
         let wait_ms = i64::try_from(RETRY_BACKOFF_MAX.as_millis()).unwrap_or(i64::MAX);
-        let mut waiting = store::follow_clock(&self.0.db, self.lease_ms(), wait_ms).await?;
+        let mut waiting = store::adapt_to_clock(&self.0.db, self.lease_ms(), wait_ms).await?;
         waiting.extend(self.requeue_lost().await?);
-        waiting.extend(store::overdue(&self.0.db, OVERDUE_MS).await?);
+        waiting.extend(store::reset_and_list_overdue(&self.0.db, OVERDUE_MS).await?);
         for delivery in waiting {
             self.0.runner.offer(self, delivery, Duration::ZERO).await?;
         }
@@ -92,7 +92,7 @@ impl Tasks {
     /// Ends or requeues the tasks of lost attempts. Returns those that were requeued.
     pub(super) async fn requeue_lost(&self) -> Result<Vec<Delivery>, ApiError> {
         let (db, mut waiting) = (&self.0.db, Vec::new());
-        let error = json!(interrupted().problem()).to_string();
+        let error = json!(interruption_error().problem()).to_string();
         for lost in store::lost_attempts(db).await? {
             let (id, attempt) = (&lost.delivery.task_id, lost.attempt);
             if self.is_live(id, attempt) {

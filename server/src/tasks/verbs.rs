@@ -55,7 +55,7 @@ pub(super) async fn cancel(
     let task = state.tasks.cancel(&user.id, &id).await?;
     if query.remove && task.state.is_final() {
         let removing = || async { Ok(store::remove_finished(&state.db, &user.id, &id).await?) };
-        reserve::making_room(&state, removing).await?;
+        reserve::retry_with_reserve(&state, removing).await?;
     }
     Ok(Json(task))
 }

@@ -18,7 +18,7 @@ pub(super) struct StoredSetting {
 pub(super) type Change<'c> = (&'c str, Option<String>);
 
 /// Returns all settings that a user has set, in order of their names.
-pub(super) async fn all(db: &Db, owner_id: &str) -> Result<Vec<StoredSetting>, sqlx::Error> {
+pub(super) async fn stored_settings(db: &Db, owner_id: &str) -> Result<Vec<StoredSetting>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT key, value, updated_at FROM user_settings WHERE owner_id = $1 ORDER BY key")
             .bind(owner_id)

@@ -80,7 +80,7 @@ async fn each_user_has_separate_settings() {
     assert_eq!(read(&app, &ada).await["settings"]["theme"], "dark");
     // The administrator of this machine has settings too, and needs no token to read them.
     assert_eq!(app.local(Method::GET, PATH).send().await.expect(200)["settings"]["theme"], "system");
-    let key = app.api_key(&ada).await;
+    let key = app.create_api_key(&ada).await;
     assert_eq!(read(&app, &key).await["settings"]["theme"], "dark");
     for method in [Method::GET, Method::PUT, Method::PATCH, Method::DELETE] {
         app.remote(method, PATH).json(&json!({})).send().await.problem(401, "token_missing");

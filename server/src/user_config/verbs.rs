@@ -83,7 +83,7 @@ pub(super) async fn list_settings(_: CurrentUser) -> Json<SettingList> {
 #[utoipa::path(get, path = "/user_config", tag = "user_config",
     responses((status = 200, body = UserConfig), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<UserConfig>> {
-    view(&state, &user.id).await
+    load_user_config(&state, &user.id).await
 }
 
 /// Replaces the caller's settings: settings that the body omits get their defaults.
@@ -95,8 +95,8 @@ pub(super) async fn replace(
     user: CurrentUser,
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<Json<UserConfig>> {
-    store::change(&state.db, &user.id, &checked(&body, NullEffect::IsAValue)?, true).await?;
-    view(&state, &user.id).await
+    store::change(&state.db, &user.id, &checked_changes(&body, NullEffect::IsAValue)?, true).await?;
+    load_user_config(&state, &user.id).await
 }
 
 /// Changes some of the caller's settings; null resets a setting to its default. Applies all changes
@@ -109,8 +109,8 @@ pub(super) async fn change(
     user: CurrentUser,
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<Json<UserConfig>> {
-    store::change(&state.db, &user.id, &checked(&body, NullEffect::Resets)?, false).await?;
-    view(&state, &user.id).await
+    store::change(&state.db, &user.id, &checked_changes(&body, NullEffect::Resets)?, false).await?;
+    load_user_config(&state, &user.id).await
 }
 
 /// Resets all of the caller's settings to their defaults.
@@ -118,7 +118,7 @@ pub(super) async fn change(
     responses((status = 200, body = UserConfig), CommonErrors))]
 pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<UserConfig>> {
     store::change(&state.db, &user.id, &[], true).await?;
-    view(&state, &user.id).await
+    load_user_config(&state, &user.id).await
 }
 
 /// The effect of a null in a body.
@@ -129,7 +129,7 @@ enum NullEffect {
 }
 
 /// Returns the changes in a body, or all invalid values as an error.
-fn checked(body: &Map<String, Value>, null_effect: NullEffect) -> ApiResult<Vec<Change<'_>>> {
+fn checked_changes(body: &Map<String, Value>, null_effect: NullEffect) -> ApiResult<Vec<Change<'_>>> {
     let mut changes = Vec::with_capacity(body.len());
     let mut errors = Vec::new();
     for (key, value) in body {
@@ -155,11 +155,11 @@ fn checked(body: &Map<String, Value>, null_effect: NullEffect) -> ApiResult<Vec<
     Err(ApiError::Invalid { code: "invalid_settings", detail, errors })
 }
 
-async fn view(state: &AppState, owner_id: &str) -> ApiResult<Json<UserConfig>> {
+async fn load_user_config(state: &AppState, owner_id: &str) -> ApiResult<Json<UserConfig>> {
     let mut settings: Map<String, Value> =
         USER_SETTINGS.iter().map(|setting| (setting.key.to_owned(), setting.default.to_json())).collect();
     let (mut set, mut updated_at) = (Vec::new(), None::<String>);
-    for stored in store::all(&state.db, owner_id).await? {
+    for stored in store::stored_settings(&state.db, owner_id).await? {
         // Ignores stored values that this version does not accept.
         let Some(setting) = user_setting(&stored.key) else { continue };
         let Ok(value) = serde_json::from_str(&stored.text) else { continue };

@@ -47,8 +47,8 @@ impl Cluster {
         std::fs::create_dir(folder.path().join("sounds")).expect("a folder");
         assert!(Path::new(BANK).is_file(), "{BANK} is missing; install timgm6mb-soundfont");
         std::os::unix::fs::symlink(BANK, folder.path().join("sounds/TimGM6mb.sf2")).expect("links");
-        let database_url =
-            database::of(&folder.path().join("any")).expect("PostgreSQL: run this by scripts/with-postgres");
+        let database_url = database::postgres_address(&folder.path().join("any"))
+            .expect("PostgreSQL: run this by scripts/with-postgres");
         let settings = vec![("SF_BLOB_STORE", folder.path().join("shared").to_string_lossy().into_owned())];
         Self { folder, database_url, settings, machine_count: 0 }
     }

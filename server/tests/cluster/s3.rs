@@ -313,7 +313,8 @@ fn files_in_a_bucket_are_backed_up_and_restored() {
 
     // A restore needs an empty database, and also an empty prefix of the bucket.
     let database_folder = tempfile::tempdir().expect("a folder");
-    let empty_database_url = database::of(&database_folder.path().join("any")).expect("PostgreSQL");
+    let empty_database_url =
+        database::postgres_address(&database_folder.path().join("any")).expect("PostgreSQL");
     let first_database_url = std::mem::replace(&mut cluster.database_url, empty_database_url.clone());
     let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
     assert!(!ok && printed.contains("SF_BLOB_STORE"), "{printed}");

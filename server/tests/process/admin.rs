@@ -170,7 +170,7 @@ fn listing_accounts_creates_no_storage() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     // With PostgreSQL, the database exists before the storage folder.
-    if database::of(&storage).is_none() {
+    if database::postgres_address(&storage).is_none() {
         assert_refused(&storage, &["list-users"], "", "cannot open the database");
         assert_refused(&storage, &["reset-password", "ada"], "", "cannot open the database");
         assert!(!storage.exists(), "a storage folder was created");

@@ -115,7 +115,7 @@ fn next_decoder(service: &Service, known: Option<u32>) -> u32 {
 }
 
 /// Sends a signal to a process. A target that begins with a minus is a process group.
-fn kill(signal: &str, target: &str) {
+fn send_signal(signal: &str, target: &str) {
     let status = Command::new("kill").args([signal, "--", target]).status().expect("kill runs");
     assert!(status.success(), "there is no process {target}");
 }
@@ -137,10 +137,10 @@ fn an_upload_survives_signals_to_its_decoder() {
     let sent = service.send("PATCH", &path, &tus("0"), &bytes).expect("an answer");
     assert_eq!(sent.status, 204, "{}", sent.body);
     let first = next_decoder(&service, None);
-    kill("-TERM", &first.to_string());
+    send_signal("-TERM", &first.to_string());
     // The service decodes the upload again. Ctrl-C sends the signal to the whole process group.
     next_decoder(&service, Some(first));
-    kill("-INT", &format!("-{}", service.id()));
+    send_signal("-INT", &format!("-{}", service.id()));
     assert!(service.stop().0.success());
     let restarted = Service::start(&storage, &settings);
     let begun = Instant::now();

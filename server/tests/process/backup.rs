@@ -74,7 +74,7 @@ impl Installation {
     /// Deletes the storage and the database.
     fn wipe(&self) {
         fs::remove_dir_all(self.storage()).expect("removes");
-        if let Some(url) = database::of(&self.storage()) {
+        if let Some(url) = database::postgres_address(&self.storage()) {
             let name = url.split(['/', '?']).find(|part| part.starts_with("process_")).expect("a name");
             let server = url.replace(name, "postgres");
             run(
@@ -216,7 +216,7 @@ fn a_restore_replaces_nothing_without_permission() {
     restarted.kill();
 
     fs::write(&original, bytes).expect("writes");
-    if database::of(&storage).is_some() {
+    if database::postgres_address(&storage).is_some() {
         let restore = ["restore", "--replace", path_text(&backup)];
         assert_refused(&storage, &restore, "is not empty; nothing was changed. Use an empty database");
         download(&Service::start(&storage, &[]), &second, "");
@@ -246,7 +246,7 @@ fn a_backup_needs_the_programs_of_postgresql_only_for_its_database() {
         songfoundry(&storage).env("PATH", "").args(args).args(flags).output().expect("runs")
     };
     let output = backup("whole", &[]);
-    if database::of(&storage).is_some() {
+    if database::postgres_address(&storage).is_some() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(
             errors.contains("pg_dump is not installed, or not in PATH: install PostgreSQL's client programs"),
@@ -315,7 +315,7 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
         fs::read_dir(storage.join("quarantine")).expect("reads").next().expect("one").expect("reads");
     let quarantined_file = quarantined.path().join("audio").join(left_over.file_name().expect("a name"));
     assert_eq!(fs::read(quarantined_file).expect("reads"), b"left over");
-    if database::of(&storage).is_none() {
+    if database::postgres_address(&storage).is_none() {
         // The database file is replaced by a file that is not a database.
         fs::write(storage.join("songfoundry.db"), "garbage".repeat(1000)).expect("writes");
         assert_refused(&storage, &["check"], "SF_DATABASE_URL");

@@ -6,7 +6,7 @@ use sqlx::{AnyConnection, Connection as _};
 
 /// Returns the address of the database of a storage folder. The database is created on first use.
 /// `None` if the service uses SQLite in its storage folder.
-pub(crate) fn of(storage: &Path) -> Option<String> {
+pub(crate) fn postgres_address(storage: &Path) -> Option<String> {
     let server = std::env::var("SF_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())?;
     // The temporary folder that contains the storage folder has a unique name.
     let folder = storage.parent().and_then(Path::file_name).expect("a folder above").to_string_lossy();
@@ -33,7 +33,8 @@ async fn create(server: &str, name: &str) {
 
 /// Returns the address of the database of a storage folder, in PostgreSQL or SQLite.
 pub(crate) fn address(storage: &Path) -> String {
-    of(storage).unwrap_or_else(|| format!("sqlite:{}", storage.join("songfoundry.db").display()))
+    postgres_address(storage)
+        .unwrap_or_else(|| format!("sqlite:{}", storage.join("songfoundry.db").display()))
 }
 
 /// Changes the database of a storage folder without a running service.

@@ -51,7 +51,7 @@ fn the_first_start_creates_the_demo_song() {
 }
 
 /// The state of a writer when its service was killed.
-struct Written {
+struct WriterState {
     /// Revision and name of the last acknowledged save; the name is empty if there was none.
     acknowledged: (i64, String),
     /// Name of the last attempted save.
@@ -59,8 +59,8 @@ struct Written {
 }
 
 /// Saves repeatedly until the service is gone; counts acknowledged saves.
-fn save_until_killed(service: &Service, from: i64, round: usize, count: &AtomicUsize) -> Written {
-    let mut written = Written { acknowledged: (from, String::new()), attempted: String::new() };
+fn save_until_killed(service: &Service, from: i64, round: usize, count: &AtomicUsize) -> WriterState {
+    let mut written = WriterState { acknowledged: (from, String::new()), attempted: String::new() };
     loop {
         let revision = written.acknowledged.0;
         written.attempted = format!("round {round} after {revision}");

@@ -116,7 +116,7 @@ fn render_input(folder: &Path, input: &str, name: &str, args: &[&str]) -> Value 
 }
 
 /// Returns a number of the summary of ffmpeg's filter `ebur128`.
-fn of_summary(summary: &str, name: &str) -> f64 {
+fn summary_value(summary: &str, name: &str) -> f64 {
     let after = summary.rsplit("Summary:").next().and_then(|text| text.split_once(name)).expect("a value").1;
     after.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
 }
@@ -137,7 +137,7 @@ fn check(folder: &Path, name: &str, receipt: &Value, codec: &str, rate_hz: u32) 
 
     let filter = "ebur128=peak=true";
     let summary = run("ffmpeg", folder, &["-nostats", "-i", name, "-af", filter, "-f", "null", "-"]);
-    let (lufs, peak_db) = (of_summary(&summary, "I:"), of_summary(&summary, "Peak:"));
+    let (lufs, peak_db) = (summary_value(&summary, "I:"), summary_value(&summary, "Peak:"));
     let number = |field: &str| receipt[field].as_f64().expect("a number");
     assert!((lufs - number("lufs")).abs() <= 0.1, "{name}: {lufs} LUFS, {receipt}");
     // ffmpeg prints one digit.

@@ -81,7 +81,7 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
     assert_storage_full(upload(&service, "", &wav(480_000, 2)));
     assert_storage_full(continue_upload(&service, &upload_path));
     assert_storage_full(render(&service));
-    let is_database_on_disk = database::of(&disk.folder.join("storage")).is_none();
+    let is_database_on_disk = database::postgres_address(&disk.folder.join("storage")).is_none();
     if is_database_on_disk {
         let if_match = [("If-Match", "\"1\"")];
         assert_storage_full(service.call("PUT", SONG, &if_match, &song("second").to_string()));
@@ -206,7 +206,7 @@ fn users_can_free_space_on_a_full_disk() {
     let draft = json!({ "client_id": "window", "project": song("draft") }).to_string();
     let autosave = || service.call("PUT", AUTOSAVE, &[], &draft).expect("an answer").status;
     // With PostgreSQL, projects are on another disk.
-    let is_database_on_disk = database::of(&disk.folder.join("storage")).is_none();
+    let is_database_on_disk = database::postgres_address(&disk.folder.join("storage")).is_none();
     if is_database_on_disk {
         // The first autosaves use up the free pages of the database's log.
         let mut saves = 0;
@@ -283,7 +283,7 @@ fn users_can_empty_a_full_disk_after_a_log_in_or_with_a_key() {
     while service.call("PUT", AUTOSAVE, &by_token, &draft).expect("an answer").status == 200 {
         saves += 1;
         // With PostgreSQL, projects are on another disk.
-        if saves >= 1_000 && database::of(&disk.folder.join("storage")).is_some() {
+        if saves >= 1_000 && database::postgres_address(&disk.folder.join("storage")).is_some() {
             break;
         }
         assert!(saves < 1_000, "the disk is not full");

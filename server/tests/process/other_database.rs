@@ -124,7 +124,7 @@ fn a_start_without_the_stored_files_warns_and_keeps_the_database() {
 fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
-    if database::of(&storage).is_some() {
+    if database::postgres_address(&storage).is_some() {
         // A database on a server is not lost with a file.
         return;
     }
@@ -169,7 +169,7 @@ fn a_database_of_another_installation_is_refused() {
 fn an_older_database_deletes_nothing_at_its_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
-    if database::of(&storage).is_some() {
+    if database::postgres_address(&storage).is_some() {
         // The start with PostgreSQL is the same, but only SQLite's file is easy to copy.
         return;
     }
@@ -215,7 +215,7 @@ fn an_older_database_deletes_nothing_at_its_start() {
 fn a_moved_database_refuses_saves_and_is_complete_when_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
-    if database::of(&storage).is_some() {
+    if database::postgres_address(&storage).is_some() {
         // A separate server has no file that could be moved.
         return;
     }

@@ -52,7 +52,7 @@ fn files_created_as_root_belong_to_the_owner_of_the_folder() {
     run_admin(&first, &["backup", backup.to_str().expect("Unicode")]);
     run_admin(&third, &["restore", backup.to_str().expect("Unicode")]);
     assert_belongs_to(owner, &third);
-    assert!(database::of(&third).is_some() || third.join("songfoundry.db").is_file());
+    assert!(database::postgres_address(&third).is_some() || third.join("songfoundry.db").is_file());
 
     // A check recreates a file and moves another one to the quarantine.
     let stored = |end: &str| {
@@ -82,6 +82,6 @@ fn a_refused_command_as_root_leaves_no_file_of_root() {
     // The database is created before the name is checked.
     let refused = songfoundry(&storage).args(["admin", "create-user", "a b"]).output().expect("runs");
     assert!(!refused.status.success());
-    assert!(database::of(&storage).is_some() || storage.join("songfoundry.db").is_file());
+    assert!(database::postgres_address(&storage).is_some() || storage.join("songfoundry.db").is_file());
     assert_belongs_to(owner, &storage);
 }

@@ -31,7 +31,7 @@ pub(crate) fn songfoundry(storage: &Path) -> Command {
         .env("SF_STORAGE_DIR", storage)
         .env("SF_PORT", "0")
         .env("SF_SOUNDFONT_DIRS", storage.join("soundfonts"));
-    if let Some(url) = database::of(storage) {
+    if let Some(url) = database::postgres_address(storage) {
         command.env("SF_DATABASE_URL", url);
     }
     // The working directory of the test may contain a settings file.

@@ -50,7 +50,7 @@ pub(crate) struct Ledger {
     pub(crate) resumed: usize,
     pub(crate) saves: usize,
     /// Number of recordings that were checked.
-    checked: usize,
+    checked_sounds: usize,
     /// Number of saves in flight that were stored.
     stored_in_flight: usize,
 }
@@ -65,7 +65,7 @@ impl Default for Ledger {
             partial_upload: None,
             resumed: 0,
             saves: 0,
-            checked: 0,
+            checked_sounds: 0,
             stored_in_flight: 0,
         }
     }
@@ -112,10 +112,10 @@ impl Ledger {
         for song in &mut self.songs {
             self.stored_in_flight += usize::from(check_song(service, song));
         }
-        for sound in &self.sounds[self.checked..] {
+        for sound in &self.sounds[self.checked_sounds..] {
             check_sound(service, sound);
         }
-        self.checked = self.sounds.len();
+        self.checked_sounds = self.sounds.len();
         if let Some(partial_upload) = &mut self.partial_upload {
             self.resumed += 1;
             check_partial_upload(service, partial_upload);
@@ -124,7 +124,7 @@ impl Ledger {
 
     /// Checks all data that was ever acknowledged.
     pub(crate) fn check_all(&mut self, service: &Service) {
-        self.checked = 0;
+        self.checked_sounds = 0;
         self.check_newest(service);
         assert!(self.has_acknowledged(), "nothing was acknowledged: {self:?}");
     }

@@ -52,7 +52,7 @@ fn kills_lose_no_acknowledged_data() {
         rounds += 1;
         let service = Service::start(&storage, &[]);
         ledger.check_newest(&service);
-        work::until_ended(&service, &mut ledger, round, kill_delay(round));
+        work::work_until_kill(&service, &mut ledger, round, kill_delay(round));
         service.kill();
     }
     ledger.check_all(&Service::start(&storage, &[]));
@@ -83,7 +83,7 @@ fn power_cuts_lose_no_acknowledged_data() {
         disk.sync_all(&storage).expect("the initial sync");
         let service = start_on(&image, &storage);
         ledger.check_newest(&service);
-        work::until_ended(&service, &mut ledger, round, kill_delay(round));
+        work::work_until_kill(&service, &mut ledger, round, kill_delay(round));
         service.kill();
         disk.restore(&storage, &path("storage", round + 1)).expect("restores");
         std::fs::remove_dir_all(&storage).expect("removes");

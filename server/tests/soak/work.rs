@@ -20,7 +20,7 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// Saves and uploads until it kills `service`, `kill_delay` after the first acknowledgements of the
 /// round.
-pub(crate) fn until_ended(service: &Service, ledger: &mut Ledger, round: usize, kill_delay: Duration) {
+pub(crate) fn work_until_kill(service: &Service, ledger: &mut Ledger, round: usize, kill_delay: Duration) {
     let acknowledged = AtomicUsize::new(0);
     thread::scope(|scope| {
         let count = &acknowledged;

@@ -126,7 +126,7 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   const administration = page.getByRole('dialog', { name: 'Administration' });
   await administration.getByLabel('Name of a new user').fill('bob');
   await administration.getByRole('button', { name: 'Add user' }).click();
-  await expect(administration.getByRole('group', { name: 'First password of bob' })).toBeVisible();
+  await expect(administration.getByRole('group', { name: 'Generated password of bob' })).toBeVisible();
   const bobRow = administration.getByRole('row', { name: /bob/ });
   await expect(bobRow).toContainText('Must change password');
   await takeScreenshots(page, 'administration-users');

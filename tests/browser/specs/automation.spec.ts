@@ -142,8 +142,8 @@ test('controls show their automated values while the song plays', async ({ page,
   const drive = page.getByRole('slider', { name: 'Filter drive' });
   const faderMark = strip.getByRole('img', { name: 'Automated' }).first();
   /**
-   * Returns the title of the fader's mark, and where the fader and the knob show their automated
-   * values.
+   * Returns the title of the fader's mark, and the positions at which the fader and the knob show
+   * their automated values.
    */
   const automatedValues = (): Promise<(string | null)[]> =>
     Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);

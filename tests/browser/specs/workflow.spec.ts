@@ -63,7 +63,7 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   await expect(page.getByLabel('Format')).toHaveValue('mp3');
   await expect(page.getByLabel('Bit depth')).toHaveCount(0);
   await expect(page.getByLabel('Quality')).toHaveValue('rate-192');
-  // A change makes the options those of no preset. They can be stored as a new one.
+  // Changed options belong to no preset, and can be stored as a new preset.
   await page.getByLabel('True peak').fill('-2');
   await page.getByLabel('True peak').press('Tab');
   await expect(preset).toHaveValue('');
@@ -164,7 +164,7 @@ test('an export makes a file of each section, and is compared with a reference',
   await expect.poll(() => names.length).toBe(6);
   await expect.poll(() => flac.subarray(0, 4).toString()).toBe('fLaC');
 
-  // A file that is compared with itself is as loud as itself.
+  // The reference is the exported file, so both have the same loudness.
   await page.getByLabel('Reference', { exact: true }).setInputFiles({ name: 'mine.flac', mimeType: 'audio/flac', buffer: flac });
   const comparison = page.getByRole('region', { name: 'Comparison with a reference' });
   await expect(comparison.getByRole('img', { name: /^Spectra/ })).toBeVisible();
@@ -180,7 +180,7 @@ test('an export makes a file of each section, and is compared with a reference',
   await comparison.getByRole('switch', { name: 'Hear the reference' }).click();
   await expect.poll(heard).toEqual(['muted', 'heard']);
 
-  // The mix, without an export before it.
+  // The mix can be compared without an earlier export.
   await page.getByRole('button', { name: 'Export again' }).click();
   await page.getByLabel('Reference', { exact: true }).setInputFiles({ name: 'other.flac', mimeType: 'audio/flac', buffer: flac });
   await expect(comparison.getByRole('columnheader', { name: 'other.flac' })).toBeVisible();

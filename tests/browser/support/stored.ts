@@ -21,8 +21,8 @@ export function trackOf(project: StoredProject, name: string): StoredTrack {
 }
 
 /**
- * Drags by `byX` and `byY` pixels from a point of an element. The point is in fractions of its
- * size.
+ * Drags by `byX` and `byY` pixels from a point of an element. The point is in fractions of the
+ * element's size.
  */
 export async function dragFrom(
   page: Page,

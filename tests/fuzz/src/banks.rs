@@ -63,7 +63,7 @@ pub fn check(file: &[u8]) {
         "{} bytes were decoded, and {announced_bytes} announced",
         bank.decoded_bytes()
     );
-    let file = bank.reduced(&presets).expect("a smaller bank");
+    let file = bank.write_reduced(&presets).expect("a smaller bank");
     let small = Bank::from_vec(file).expect("a valid bank");
     assert!(small.skipped().is_empty(), "{:?}", small.skipped());
     for preset in presets {
@@ -127,7 +127,7 @@ pub fn installed_seeds() -> Vec<Seed> {
     let whole = Bank::from_vec(fs::read(SF2).expect(SF2)).expect(SF2);
     let programs = whole.summary().presets.iter().map(|preset| (preset.bank, preset.program as u8));
     let files = programs.map(|(bank, program)| {
-        (format!("{bank}-{program}.sf2"), whole.reduced(&[(bank, program)]).expect("a smaller bank"))
+        (format!("{bank}-{program}.sf2"), whole.write_reduced(&[(bank, program)]).expect("a smaller bank"))
     });
     files.filter(|(_, file)| file.len() < INSTALLED_MAX_BYTES).collect()
 }

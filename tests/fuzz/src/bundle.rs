@@ -48,7 +48,7 @@ pub fn check(file: &[u8]) {
     let opened = with_memory_limit(limit_bytes(file), "opening an archive", || Archive::open(reader));
     assert!(count.get() <= OPENING_MAX_BYTES, "{} bytes were read to open the archive", count.get());
     let Some(mut archive) = unless_refused(opened) else { return };
-    let project = unless_refused(archive.text(PROJECT, PROJECT_MAX_BYTES, "A project"));
+    let project = unless_refused(archive.read_entry(PROJECT, PROJECT_MAX_BYTES, "A project"));
     assert!(project.as_ref().is_none_or(|text| text.len() as u64 <= PROJECT_MAX_BYTES));
     let Some(manifest) = unless_refused(manifest::read(&mut archive)) else { return };
     let mut new_ids = HashMap::new();
@@ -83,7 +83,7 @@ fn unless_refused<T>(answer: Result<T, BundleError>) -> Option<T> {
 /// Checks that a valid project stays valid when its audio ids are replaced, and that it contains
 /// the new ids.
 fn check_ids(document: &JsonText, new_ids: &HashMap<String, String>) {
-    let replaced = audio_ids::replaced(document, new_ids);
+    let replaced = audio_ids::replace_audio_ids(document, new_ids);
     let Ok(document) = upgrade(document, "fuzz") else { return };
     if validate(&document).is_err() {
         return;

@@ -15,7 +15,7 @@ use crate::{Seed, mutate, with_memory_limit};
 #[path = "../../../server/src/multitrack/midi/mod.rs"]
 mod parser;
 
-use parser::{ImportOptions, Imported, MidiError, import};
+use parser::{ImportOptions, ImportedProject, MidiError, import};
 
 /// Returns the maximum memory of an import, which converts events of two bytes to notes and
 /// controls.
@@ -28,7 +28,7 @@ pub fn check(file: &[u8]) {
     let Ok(imported) = with_memory_limit(limit_bytes(file), "an import", || import(file, options())) else {
         return;
     };
-    let Imported { project, warnings } = imported;
+    let ImportedProject { project, warnings } = imported;
     for warning in warnings {
         let starts_as_sentence = warning.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit());
         assert!(starts_as_sentence && warning.ends_with('.'), "not a sentence: {warning}");
@@ -64,7 +64,7 @@ fn note_count(project: &Project) -> usize {
 pub(crate) fn exported(document: &JsonText, project: &Project) -> Result<Project, MidiError> {
     let file = parser::export(document.view(), project.clone());
     Smf::parse(&file).expect("another parser reads the exported file");
-    let Imported { project, warnings } = import(&file, options())?;
+    let ImportedProject { project, warnings } = import(&file, options())?;
     for warning in warnings {
         let damage = ["damaged", "cut short", "no end-of-track", "header announces"];
         assert!(!damage.iter().any(|words| warning.contains(words)), "{warning}");

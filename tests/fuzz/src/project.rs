@@ -11,7 +11,7 @@ use dsp_core::session::{Audio, AudioSlot};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::json::JsonText;
-use schemas::session::{Compiled, MediaResolver, ResolvedAudio, compile, files_used, presets_used};
+use schemas::session::{CompiledProject, MediaResolver, ResolvedAudio, compile, files_used, presets_used};
 use schemas::upgrade::upgrade;
 use schemas::validate::{MAX_VIOLATIONS, validate};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ fn play(project: &Project) {
         LazyLock::new(|| (0..AUDIO_FRAMES).map(|frame| (frame % 100) as f32 / 100.0 - 0.5).collect());
     let files = files_used(project);
     let mut media = AllMedia { files };
-    let Compiled { session, left_out } =
+    let CompiledProject { session, left_out } =
         compile(project, project.sample_rate_hz, &mut media).expect("a valid project has a session");
     for part in left_out {
         assert!(part.pointer.starts_with('/') && !part.reason.to_string().is_empty());

@@ -11,7 +11,7 @@ pub(crate) type Edges<N> = BTreeMap<N, BTreeSet<N>>;
 
 /// Returns the import cycles between the source files of a crate, as text. The modules in `roots`
 /// assemble the crate, so they may import everything.
-pub(crate) fn between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
+pub(crate) fn cycles_between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
     let sources = Sources::read(folder);
     let edges = Imports::of(&sources).edges(&sources, roots);
     let named_edges: Edges<String> = edges

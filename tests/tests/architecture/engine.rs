@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-use crate::cycles::between_files;
+use crate::cycles::cycles_between_files;
 
 #[test]
 fn files_of_the_engine_have_no_import_cycles() {
     let folder = Path::new(crate::ROOT).join("dsp-core/src");
-    assert_eq!(between_files(&folder, &[]), [""; 0], "files of the engine import each other in cycles");
+    assert_eq!(
+        cycles_between_files(&folder, &[]),
+        [""; 0],
+        "files of the engine import each other in cycles"
+    );
 }

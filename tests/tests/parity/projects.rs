@@ -7,12 +7,12 @@ use dsp_core::mixer::{Mixer, Slots};
 use dsp_core::session::{AutomationLane, AutomationTarget, EffectSettings, Session};
 use dsp_core::simd::force_baseline;
 use dsp_core::soundfont::Bank;
-use schemas::session::{Compiled, compile, presets_used};
+use schemas::session::{CompiledProject, compile, presets_used};
 use serde_json::{Value, json};
 use songfoundry_server::rendering::banks;
 
 use super::documents::{Document, documents};
-use super::renders::{Pcm, by_calls, by_export, by_streaming, sha256};
+use super::renders::{Pcm, render_as_export, render_in_calls, render_streamed, sha256};
 use super::sounds::{Library, Sound};
 use super::{SMALL_BANK, lock_instruction_set, new_folder, write};
 
@@ -26,7 +26,7 @@ fn session(document: &Document, library: &Library) -> Session {
         .unwrap_or_else(|violations| panic!("{name}: {violations:?}"));
     let project = serde_json::from_value(document.project.clone()).expect("a project");
     let mut sounds = library;
-    let Compiled { session, left_out } =
+    let CompiledProject { session, left_out } =
         compile(&project, document.sample_rate_hz, &mut sounds).expect("a session");
     assert_eq!(left_out, [], "{name}");
     session
@@ -39,7 +39,7 @@ fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
         let whole =
             banks::open(Path::new(SMALL_BANK)).unwrap_or_else(|error| panic!("{SMALL_BANK}: {error}"));
         whole.prepare(&presets).expect("the samples are decoded");
-        let reduced = whole.reduced(&presets).expect("the bank is reduced");
+        let reduced = whole.write_reduced(&presets).expect("the bank is reduced");
         (whole, reduced)
     })
 }
@@ -64,7 +64,7 @@ fn check_renders(
     let reduced = Slots { banks: &reduced_banks, audio: &audio };
 
     force_baseline(false);
-    let reference = by_calls(session, whole, 512, frames);
+    let reference = render_in_calls(session, whole, 512, frames);
     let peak = reference.peak();
     assert!(peak > 0.05, "{name} is silent");
     let (hash, start_hash) = (reference.hash(), reference.start(start_frames).hash());
@@ -74,20 +74,23 @@ fn check_renders(
     let assert_same_start = |label: &str, pcm: &Pcm| {
         assert_eq!(pcm.hash(), start_hash, "{name}: {label}: {}", reference.difference(pcm));
     };
-    assert_same("reduced bank, 4096 frames a call", &by_calls(session, reduced, 4096, frames));
-    assert_same("two threads", &by_export(session, whole, 2, frames));
+    assert_same("reduced bank, 4096 frames a call", &render_in_calls(session, reduced, 4096, frames));
+    assert_same("two threads", &render_as_export(session, whole, 2, frames));
     let with_streaming = Slots { audio: &streamed, ..whole };
-    assert_same("streamed audio", &by_streaming(session, with_streaming, &library.sounds, frames));
+    assert_same("streamed audio", &render_streamed(session, with_streaming, &library.sounds, frames));
     if index.is_multiple_of(2) {
-        assert_same_start("one frame a call", &by_calls(session, reduced, 1, start_frames));
+        assert_same_start("one frame a call", &render_in_calls(session, reduced, 1, start_frames));
     }
     force_baseline(true);
-    assert_same("baseline instructions, 128 frames a call", &by_calls(session, whole, 128, frames));
-    assert_same("baseline instructions, reduced bank, one thread", &by_export(session, reduced, 1, frames));
+    assert_same("baseline instructions, 128 frames a call", &render_in_calls(session, whole, 128, frames));
+    assert_same(
+        "baseline instructions, reduced bank, one thread",
+        &render_as_export(session, reduced, 1, frames),
+    );
     if index % 2 == 1 {
         assert_same_start(
             "baseline instructions, one frame a call",
-            &by_calls(session, whole, 1, start_frames),
+            &render_in_calls(session, whole, 1, start_frames),
         );
     }
     force_baseline(false);
@@ -115,7 +118,7 @@ fn check_renders(
 
 /// Writes the samples of a recording to a file, the left channel before the right one. Returns the
 /// description of the file for the manifest.
-fn sound(sound: &Sound, sample_rate_hz: u32, folder: &Path) -> Value {
+fn write_sound(sound: &Sound, sample_rate_hz: u32, folder: &Path) -> Value {
     let Sound { file_id, file_rate_hz, left, right, is_streamed } = sound;
     let file = format!("{file_id}.{sample_rate_hz}");
     let values = left.iter().chain(right.iter().flatten());
@@ -193,7 +196,7 @@ fn all_renders_of_a_project_have_the_same_hash() {
     let sounds: serde_json::Map<String, Value> = (libraries.iter())
         .map(|(rate_hz, library)| {
             let sounds: Vec<Value> =
-                library.sounds.iter().map(|recording| sound(recording, *rate_hz, &folder)).collect();
+                library.sounds.iter().map(|recording| write_sound(recording, *rate_hz, &folder)).collect();
             (rate_hz.to_string(), sounds.into())
         })
         .collect();

@@ -68,26 +68,26 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Renders with a mixer in calls of `call_frames`, as in playback, and removes the latency.
-pub(super) fn by_calls(session: &Session, slots: Slots<'_>, call_frames: usize, frames: usize) -> Pcm {
-    by_mixer(session, slots, call_frames, 0, frames, |_| false)
+pub(super) fn render_in_calls(session: &Session, slots: Slots<'_>, call_frames: usize, frames: usize) -> Pcm {
+    render_with_mixer(session, slots, call_frames, 0, frames, |_| false)
 }
 
 /// Renders like [`by_calls`], after a seek to the frame `seek_frame`.
-pub(super) fn by_seeking(
+pub(super) fn render_after_seek(
     session: &Session,
     slots: Slots<'_>,
     call_frames: usize,
     seek_frame: usize,
     frames: usize,
 ) -> Pcm {
-    by_mixer(session, slots, call_frames, seek_frame, frames, |_| false)
+    render_with_mixer(session, slots, call_frames, seek_frame, frames, |_| false)
 }
 
 /// Renders like [`by_calls`], with audio that is streamed as in browsers. Before playback, audio is
 /// delivered until the mixer requests none. During playback, a piece for each clip is delivered
 /// after each call.
-pub(super) fn by_streaming(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
-    by_mixer(session, slots, REPORT_FRAMES, 0, frames, |mixer| {
+pub(super) fn render_streamed(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
+    render_with_mixer(session, slots, REPORT_FRAMES, 0, frames, |mixer| {
         assert_eq!(mixer.take_underruns().events, 0, "audio was delivered too late");
         let requests: Vec<_> = mixer.wanted_audio().collect();
         for request in &requests {
@@ -103,7 +103,7 @@ pub(super) fn by_streaming(session: &Session, slots: Slots<'_>, sounds: &[Sound]
 
 /// Renders with a mixer. `deliver` delivers the audio that the mixer requests, and returns whether
 /// the mixer requested any.
-fn by_mixer(
+fn render_with_mixer(
     session: &Session,
     slots: Slots<'_>,
     call_frames: usize,
@@ -151,11 +151,11 @@ fn next<T>(shared: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
 }
 
 /// Renders as an export does, with a number of threads.
-pub(super) fn by_export(session: &Session, slots: Slots<'_>, threads: usize, frames: usize) -> Pcm {
+pub(super) fn render_as_export(session: &Session, slots: Slots<'_>, threads: usize, frames: usize) -> Pcm {
     let render_threads = Threads(threads);
     let mut render = OfflineRender::new(session, slots, TailConfig { max_secs: 0.0 }).expect("renders");
     let (mut left, mut right) = (Vec::with_capacity(frames), Vec::with_capacity(frames));
-    while let Some((block_left, block_right)) = render.next_block_by(&render_threads) {
+    while let Some((block_left, block_right)) = render.next_block_on(&render_threads) {
         left.extend_from_slice(block_left);
         right.extend_from_slice(block_right);
         if left.len() >= frames {

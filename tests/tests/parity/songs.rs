@@ -9,7 +9,7 @@ use dsp_core::soundfont::Bank;
 use serde_json::{Value, json};
 
 use super::plan::{Case, cases};
-use super::renders::{Pcm, by_calls, by_export, by_seeking};
+use super::renders::{Pcm, render_after_seek, render_as_export, render_in_calls};
 use super::{lock_instruction_set, new_folder, write};
 
 /// Seconds of each song that are compared.
@@ -20,7 +20,7 @@ const SOUGHT_FRAME: usize = 8 * RATE_HZ as usize + 39;
 /// Frames after the seek until the render must match that of the whole song.
 const SETTLING_FRAMES: usize = 10 * RATE_HZ as usize;
 /// Maximum difference from the render of the whole song after [`SETTLING_FRAMES`], in dBFS.
-const SETTLED_DB: f64 = -60.0;
+const SETTLED_DIFFERENCE_MAX_DBFS: f64 = -60.0;
 /// Length of the start that is also rendered with one frame a call, in seconds.
 const START_SECS: usize = 3;
 pub(super) const RATE_HZ: u32 = 48_000;
@@ -37,36 +37,39 @@ fn check(index: usize, case: &Case, folder: &Path) -> Value {
     let (whole, reduced) = (Slots::from(&whole), Slots::from(&reduced));
 
     force_baseline(false);
-    let reference = by_calls(&session, whole, 512, SONG_FRAMES);
+    let reference = render_in_calls(&session, whole, 512, SONG_FRAMES);
     assert!(reference.peak() > 0.01, "{name} is silent");
     let (song_hash, start_hash) = (reference.hash(), reference.start(START_FRAMES).hash());
 
     let assert_same = |label: &str, pcm: &Pcm| {
         assert_eq!(pcm.hash(), song_hash, "{name}: {label}: {}", reference.difference(pcm));
     };
-    assert_same("reduced bank, 4096 frames a call", &by_calls(&session, reduced, 4096, SONG_FRAMES));
-    assert_same("two threads", &by_export(&session, whole, 2, SONG_FRAMES));
+    assert_same("reduced bank, 4096 frames a call", &render_in_calls(&session, reduced, 4096, SONG_FRAMES));
+    assert_same("two threads", &render_as_export(&session, whole, 2, SONG_FRAMES));
     let remaining_frames = SONG_FRAMES - SOUGHT_FRAME;
-    let sought = by_seeking(&session, reduced, 512, SOUGHT_FRAME, remaining_frames);
+    let sought = render_after_seek(&session, reduced, 512, SOUGHT_FRAME, remaining_frames);
     let sought_hash = sought.hash();
     let settled_frame = SOUGHT_FRAME + SETTLING_FRAMES;
     let difference_db = sought.difference_db(&reference, settled_frame, SONG_FRAMES - settled_frame);
     assert!(
-        difference_db < SETTLED_DB,
+        difference_db < SETTLED_DIFFERENCE_MAX_DBFS,
         "{name}: the difference is {difference_db:.1} dBFS ten seconds after the seek"
     );
     let is_odd = index % 2 == 1;
-    let render_start = |slots| by_calls(&session, slots, 1, START_FRAMES);
+    let render_start = |slots| render_in_calls(&session, slots, 1, START_FRAMES);
     let start = is_odd.then(|| render_start(reduced));
 
     force_baseline(true);
-    assert_same("baseline instructions, 128 frames a call", &by_calls(&session, whole, 128, SONG_FRAMES));
+    assert_same(
+        "baseline instructions, 128 frames a call",
+        &render_in_calls(&session, whole, 128, SONG_FRAMES),
+    );
     assert_same(
         "baseline instructions, reduced bank, two threads",
-        &by_export(&session, reduced, 2, SONG_FRAMES),
+        &render_as_export(&session, reduced, 2, SONG_FRAMES),
     );
     let start = start.unwrap_or_else(|| render_start(whole));
-    let sought_with_baseline = by_seeking(&session, whole, 128, SOUGHT_FRAME, remaining_frames);
+    let sought_with_baseline = render_after_seek(&session, whole, 128, SOUGHT_FRAME, remaining_frames);
     force_baseline(false);
     assert_eq!(start.hash(), start_hash, "{name}: one frame a call: {}", reference.difference(&start));
 

@@ -1,13 +1,14 @@
 /**
- * Sends requests to the service. Their types come from the service's OpenAPI document, each request
- * carries the session's token, and every failed request throws an {@link ApiError}.
+ * Sends requests to the service. Their types come from the service's OpenAPI document, and each
+ * request carries the session's token. A failed request throws an {@link ApiError}, but one that
+ * the page cancelled throws an `AbortError`.
  */
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 
 import type { paths } from './generated/schema';
 import type { Problem } from './types';
 
-/** A failed request: the problem that the service describes, or one that the page makes up. */
+/** Describes a failed request, from the service's problem document or from the HTTP status. */
 export type Failure = Pick<Problem, 'status' | 'code' | 'detail' | 'errors'> & { retryAfterSecs?: number };
 
 /** The error of a request with an unsuccessful answer, or without any answer (`status` 0). */
@@ -69,7 +70,7 @@ export class Api {
   token: string | null = null;
   /** Called when the service answers 401 although the request carried a token. */
   onUnauthorised: () => void = () => undefined;
-  /** The operations of the service. Failures are thrown as {@link ApiError}. */
+  /** The operations of the service. They throw failures as {@link ApiError}. */
   readonly call: Client<paths>;
 
   /** `origin` is the address of the service. The default is the address of the page. */

@@ -92,7 +92,10 @@ export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, ra
 export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
   answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...UNREAD_BODY }));
 
-/** Quality of a lossy file: a bit rate in kbit/s, or 0 to 10 for a variable bit rate. */
+/**
+ * Quality of a lossy file: a bit rate in kbit/s, or for a variable bit rate a quality from 0 to 10,
+ * of which 10 is the best.
+ */
 export type FileQuality = { bitRateKbps: number } | { quality: number };
 export type FileTags = {
   artist: string;
@@ -133,7 +136,7 @@ export type ExportFile = {
   quality: FileQuality | null;
   noiseShaping: boolean;
   sampleRateHz: SampleRateHz;
-  /** The only range to render, without a tail; null for the whole song. */
+  /** The range to render, without a tail; null for the whole song with its tail. */
   range: { start_tick: number; end_tick: number } | null;
   title: string;
 };
@@ -162,10 +165,10 @@ export async function startExport(
       body: { project, tracks: trackIds, ...inRequest(first), more_files: further.map(inRequest) },
     }),
   );
-  if (!('task_id' in answer)) throw new Error('the service did not start the export; try again');
+  if (!('task_id' in answer)) throw new Error('the service answered without the id of an export task; try again');
   return answer.task_id;
 }
-/** Lists the finished exports of a song, the newest first. */
+/** Returns the newest 50 finished exports of a song, the newest first. */
 export const listRenders = async ({ call }: Api, projectId: string): Promise<RenderEntry[]> =>
   (await bodyOf(call.GET('/api/v1/plugins/renders', { params: { query: { project_id: projectId } } }))).items;
 /** Returns an exported file of a song again, with its receipt. */
@@ -173,7 +176,9 @@ export const readRender = async ({ call }: Api, renderId: string): Promise<FileW
   (await bodyOf(call.GET('/api/v1/plugins/renders/{render_id}', { params: { path: { render_id: renderId } } }))) as FileWithReceipt;
 export const deleteRender = ({ call }: Api, renderId: string) =>
   bodyOf(call.DELETE('/api/v1/plugins/renders/{render_id}', { params: { path: { render_id: renderId } } }));
-/** Makes a link with which others can download an export, until it ends after some seconds. */
+/**
+ * Makes a link with which others can download an export. It expires after `expiresSecs` seconds.
+ */
 export const shareRender = ({ call }: Api, renderId: string, expiresSecs: number) =>
   bodyOf(
     call.POST('/api/v1/plugins/renders/{render_id}/link', {

@@ -120,7 +120,7 @@ function drawAudio(
   if (problem !== undefined) {
     context.fillStyle = palette().error;
     context.font = FONT_SMALL;
-    context.fillText('File missing', Math.max(0, box.left) + 6, box.top + 16, Math.max(0, box.width - 12));
+    context.fillText('File cannot be played', Math.max(0, box.left) + 6, box.top + 16, Math.max(0, box.width - 12));
   }
   if (!waveform) return;
   const scene = {

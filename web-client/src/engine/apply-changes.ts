@@ -5,8 +5,8 @@ import type { LiveChange } from '../project/live-changes';
 import { MASTER_ID, type Project } from '../project/model';
 
 /**
- * Sets the fader, pan, mute and solo of each track in `trackIds`, which the engine has, and the
- * fader of the master.
+ * Sets the master fader, and the fader, pan, mute and solo of each track in the engine. `trackIds`
+ * are the ids of the tracks that the engine has.
  */
 export function applyMix(engine: EngineClient, project: Project, trackIds: readonly string[]): void {
   for (const { id, volume_db: gainDb, pan, mute, solo } of project.tracks) {

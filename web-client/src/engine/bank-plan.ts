@@ -25,9 +25,9 @@ function covers(bank: PlannedBank | undefined, needs: TrackNeeds): bank is Plann
 }
 
 /**
- * Finds a bank for every track: the bank that it has in `previousBankIds`, or any other of `banks`.
- * Tracks of a SoundFont for which no bank is found share a new one. `newId` makes the ids of new
- * banks.
+ * Finds a bank for every track: its bank in `previousBankIds`, or any other of `banks` that has the
+ * track's presets. The tracks of a SoundFont without such a bank share a new bank. `newId` makes
+ * the ids of new banks.
  */
 export function planBanks(
   tracks: readonly TrackNeeds[],

@@ -5,7 +5,7 @@ import { downloadSoundFont } from '../api/endpoints';
 import { AUDITION_TRACK_ID } from '../project/engine-project';
 import { planBanks, type PlannedBank, type TrackNeeds } from './bank-plan';
 
-/** A bank that is being loaded; `fraction` of its bytes, 0..1, has arrived, null if unknown. */
+/** A bank that is being loaded. `fraction` of its bytes, 0..1, has arrived; null if unknown. */
 export type BankLoading = { soundfontId: string; fraction: number | null };
 
 /**
@@ -43,7 +43,7 @@ export class Banks {
 
   /**
    * Finds a bank for each track and starts to load new banks. Returns the ids of the banks by track
-   * id. The engine has a slot for each of these banks, even before it is loaded.
+   * id. The engine has a slot for each of these banks, even before the bank is loaded.
    */
   assign(engine: EngineClient, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
     if (engine !== this.#engine) this.#startOver(engine);
@@ -62,7 +62,7 @@ export class Banks {
     return plan.bankIds;
   }
 
-  /** Tries again to load the banks that could not be loaded. */
+  /** Repeats the loading of banks that failed to load. */
   retry(): void {
     if (!this.#engine) return;
     for (const bank of this.#banks.values()) {

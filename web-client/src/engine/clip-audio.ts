@@ -51,7 +51,7 @@ export class ClipAudio {
   readonly #files = new Map<string, ProjectFile>();
   /** Keys, made of track id and clip index, of the clips for which a block is being fetched. */
   readonly #fetchingClips = new Set<string>();
-  /** Resolves when all files are loaded that were enqueued so far. */
+  /** Resolves when each file that was enqueued so far is loaded or has failed to load. */
   #loading: Promise<void> = Promise.resolve();
 
   constructor(api: Api, onLoaded: () => void, onFailure: (fileId: string, error: unknown) => void) {
@@ -82,7 +82,9 @@ export class ClipAudio {
     }
   }
 
-  /** Tries again to load the files that could not be loaded, except those that do not exist. */
+  /**
+   * Repeats the loading of files that failed to load, except files that the service does not have.
+   */
   retry(): void {
     const engine = this.#engine;
     if (!engine) return;

@@ -8,7 +8,7 @@ const AUDITION_TAIL_MS = 4000;
 /** Highest octave to which the computer keyboard can be shifted; the lowest is 0. */
 const MAX_OCTAVE = 8;
 
-/** What live keys play: a track of the song, or a sound on the audition track. */
+/** The target of live keys: a track of the song, or a sound for the audition track. */
 export type LiveTarget = { trackId: string } | { sound: SoundFontEngine };
 
 export class LiveKeys {
@@ -39,8 +39,8 @@ export class LiveKeys {
   }
 
   /**
-   * Starts a note on the target as soon as its sound is loaded, unless the key is released before
-   * that. `velocity` is 0..1.
+   * Starts a note on the target as soon as the target's sound is loaded, unless the key is released
+   * before that. Ignores keys outside 0..127. `velocity` is 0..1.
    */
   press(key: number, velocity = this.velocity): void {
     const target = this.#target();
@@ -71,7 +71,9 @@ export class LiveKeys {
     this.#player.allNotesOff();
   }
 
-  /** Marks a key as pressed. Its note starts when `ready` resolves if it is still pressed then. */
+  /**
+   * Marks a key as pressed, and starts its note if the key is still pressed when `ready` resolves.
+   */
   async #holdKey(key: number, velocity: number, trackId: string, ready: Promise<void>): Promise<void> {
     if (this.#heldNotes.has(key)) this.release(key);
     const note = { trackId };

@@ -24,7 +24,7 @@ import { PresetNeeds } from './preset-needs';
 import { ServerSound } from './server-sound.svelte';
 import { SongEnd } from './song-end';
 
-/** State of the engine. It is `off` before the first song, and after it failed while it ran. */
+/** State of the engine: `off` before the first song, and after a failure of a running engine. */
 export type EngineState =
   | { kind: 'off' }
   | { kind: 'starting' }
@@ -36,9 +36,9 @@ export type TransportState = { kind: 'stopped' } | { kind: 'waiting' } | { kind:
 
 /** Measurements for the status line. */
 export type EngineFigures = {
-  /** Fraction of the audio thread's time that the engine uses, 0..1. */
+  /** Rendering time as a fraction of the audio's duration; above 1 if rendering is too slow. */
   load: number;
-  /** Number of render quanta since the engine's start that were not rendered in time. */
+  /** Number of drop-outs since the engine's start, including those of late streamed audio. */
   underruns: number;
   /** Output latency in milliseconds; null before the first measurement. */
   latencyMs: number | null;
@@ -51,13 +51,13 @@ export type PlayerHost = {
   kindOf: KindOf;
   /** Returns the name of an audio file; null if the page does not know it. */
   audioFileName: (fileId: string) => string | null;
-  /** Shows the notice `action: reason of error`, with {@link Notices.failed}. */
+  /** Shows an error notice: `action`, a colon and the reason of `error`. */
   failed: (action: string, error: unknown) => void;
 };
 
 /**
- * What the engine should play: the song and the auditioned sound. A new `version` makes a new
- * session even if both are unchanged.
+ * The song and the auditioned sound that the engine should play; null for none. A new `version`
+ * makes a new session even if the song and the sound are unchanged.
  */
 type Target = { project: Project | null; audition: SoundFontEngine | null; version: number };
 /** A target with a song, which the engine can play. */
@@ -93,7 +93,7 @@ export class Player {
   #target: Target = { project: null, audition: null, version: 0 };
   /** The last target that the engine received; null for a new engine. Compared by identity. */
   #appliedTarget: PlayableTarget | null = null;
-  /** The run of {@link #applyTargets} that is in progress, or null. */
+  /** The call of {@link #applyTargets} that is in progress, or null. */
   #updating: Promise<void> | null = null;
   #trackIds: string[] = [];
   #lengthFrames = 0;
@@ -133,7 +133,9 @@ export class Player {
     return this.#update();
   }
 
-  /** Applies the user's choice whether the service or this browser renders the instruments. */
+  /**
+   * Starts or stops the service's rendering of the instruments, after the user's choice changed.
+   */
   instrumentSoundChanged(): void {
     const { engine } = this;
     if (!engine || !this.#appliedTarget) return;
@@ -219,7 +221,10 @@ export class Player {
     this.engine?.allNotesOff();
   }
 
-  /** Puts a sound on the audition track and resolves when it is loaded; null removes the track. */
+  /**
+   * Sets the sound of the audition track; null removes the track. Resolves when the sound is loaded
+   * or has failed to load.
+   */
   async audition(sound: SoundFontEngine | null): Promise<void> {
     this.#target = { ...this.#target, audition: sound };
     await this.#update();
@@ -257,7 +262,7 @@ export class Player {
     return this.#updating;
   }
 
-  /** Applies the target to the engine, and repeats this while the target changes meanwhile. */
+  /** Applies the target to the engine, again if the target changed during that. */
   async #applyTargets(): Promise<void> {
     await Promise.resolve();
     for (let target = this.#target; target !== this.#appliedTarget; target = this.#target) {

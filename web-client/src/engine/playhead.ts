@@ -14,7 +14,10 @@ export class Playhead {
     this.#rateHz = rateHz;
   }
 
-  /** Returns the frame that is audible at `nowMs`, which was rendered `latencySecs` earlier. */
+  /**
+   * Returns the frame that is audible at `nowMs`, which was rendered `latencySecs` earlier. While
+   * playback is stopped, returns the last reported frame.
+   */
   frameAt(nowMs: number, latencySecs: number): number {
     if (!this.#playing) return this.#frame;
     // Reports come about 30 times a second. If none comes for 200 ms, the playhead stops.

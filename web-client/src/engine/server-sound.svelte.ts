@@ -1,7 +1,7 @@
 /**
  * Lets the service render the SoundFont tracks, for `instrument_sound` "server". The page's engine
- * plays the audio that it receives. Until the audio of a new or edited track arrives, the engine
- * renders the track itself, which makes the same samples.
+ * plays the rendered audio. Until the audio of a new or edited track arrives, the engine renders
+ * the same samples itself.
  */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
@@ -38,8 +38,8 @@ type Rendering = {
 };
 
 /**
- * Returns the request that renders a track. It is null for a track without notes, and for a track
- * with items that select a bank or program, because a request cannot contain this selection.
+ * Returns the request that renders a track; null for a track without a SoundFont or without notes.
+ * It is also null if an item selects a bank or program, because a request cannot contain that.
  */
 export function renderRequestOf(project: Project, track: Track): SoundFontRenderRequest | null {
   const engine = track.synth_engine;

@@ -19,7 +19,10 @@ export class SongEnd {
     this.#silentSinceFrame = frame;
   }
 
-  /** Whether the last clip has ended, and the tail is silent or has lasted for the longest time. */
+  /**
+   * Whether the last clip has ended, and the tail has been silent for `SILENCE_SECS` or has lasted
+   * `TAIL_SECS`.
+   */
   isReached({ frame, peaks }: EngineStatus, lengthFrames: number, sampleRateHz: number): boolean {
     const framesPastEnd = frame - lengthFrames;
     const [left = 0, right = 0] = peaks.subarray(-2);

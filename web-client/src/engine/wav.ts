@@ -30,12 +30,12 @@ export type FloatWavLayout = {
 /**
  * Reads the layout of a WAV file of 32-bit float samples from its first bytes.
  *
- * @throws {Error} if the bytes have another format, which the message names.
+ * @throws {Error} if the bytes have another format, which the message names, or have no samples.
  */
 export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
   const view = new DataView(bytes);
   if (bytes.byteLength < 12 || chunkIdAt(view, 0) !== 'RIFF' || chunkIdAt(view, 8) !== 'WAVE') {
-    throw new Error('The audio is not a WAV file.');
+    throw new Error(`The service sent ${bytes.byteLength} bytes that are not a WAV file.`);
   }
   let channels = 0;
   let sampleRateHz = 0;
@@ -58,14 +58,14 @@ export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
     }
     offset = chunkStart + chunkBytes + (chunkBytes % 2);
   }
-  throw new Error('The WAV file ends before its first sample.');
+  throw new Error(`The first ${bytes.byteLength} bytes of the WAV file contain no samples.`);
 }
 
 /**
  * Reads the channels of a WAV file of 32-bit float samples. If the file is truncated, reads the
  * frames that it has.
  *
- * @throws {Error} if the bytes have another format, which the message names.
+ * @throws {Error} if the bytes have another format, which the message names, or have no samples.
  */
 export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   const { channels, sampleRateHz, startBytes, frames } = readFloatWavLayout(bytes);

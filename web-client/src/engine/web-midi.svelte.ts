@@ -39,7 +39,8 @@ export class WebMidi {
   }
 
   /**
-   * Plays a MIDI message: note on (0x9n), note off (0x8n), all notes off (controllers 120 and 123).
+   * Plays a MIDI message: note on (0x9n), note off (0x8n), all sound off (controller 120) or all
+   * notes off (controller 123). Ignores other messages.
    */
   receive(message: Uint8Array): void {
     const [status = 0, data1 = 0, data2 = 0] = message;

@@ -16,7 +16,7 @@ function isTyping(target: EventTarget | null): boolean {
 /**
  * Whether the focused element handles the key. Space presses a button and Delete resets a control
  * only if the focus came from the Tab key (`usesTab`). Otherwise Space plays the song, and Delete
- * deletes what is selected.
+ * deletes the selection.
  */
 function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const { target } = event;
@@ -28,7 +28,7 @@ function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   return arrows && target.closest(MOVED_BY_ARROWS) !== null;
 }
 
-/** Starts to handle key events of the page; the returned function stops this. */
+/** Handles the key events of the page until the returned function is called. */
 export function listenToKeys(workspace: Workspace): () => void {
   const { keys } = workspace.playback;
   /** MIDI keys of the notes that are playing, by the code of the computer key. */

@@ -30,8 +30,8 @@ export function lengthFramesOf(time: SongTime, item: AudioItem): number {
 }
 
 /**
- * Returns the time from the start of the song to a tick, in frames at the source's sample rate. It
- * is rounded as in the engine.
+ * Returns the time from the start of the song to a tick, in frames at the source's sample rate,
+ * rounded as in the engine.
  */
 export function framesAtTick({ tempoMap }: SongTime, source: AudioSourceInfo, tick: number): number {
   return Math.round(secsAtTick(tempoMap, tick) * source.sampleRateHz);

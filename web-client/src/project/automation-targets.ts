@@ -28,7 +28,7 @@ export type AutomationTarget = TargetScale & {
   name: string;
   /** Heading in menus: `Channel`, `Sends`, `Master` or the name of an effect. */
   group: string;
-  /** The value to which the control is set, which plays without automation. */
+  /** The value to which the control is set. It applies while the target is not automated. */
   current: number;
 };
 

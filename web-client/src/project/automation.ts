@@ -65,9 +65,9 @@ export function setCurve(points: readonly AutomationPoint[], index: number, curv
 }
 
 /**
- * Returns how far the value is from one point to the next, 0..1, as in the engine. `time` is the
- * fraction, 0..1, of the time between the points. A segment of curvature `c` is C. Schlick's bias
- * curve, `x / (x + (1 - x) (1 + c) / (1 - c))`.
+ * Returns the fraction, 0..1, of the change of value between two points, as in the engine. `time`
+ * is the fraction, 0..1, of the time between the points. A segment of curvature `c` is C. Schlick's
+ * bias curve, `x / (x + (1 - x) (1 + c) / (1 - c))`.
  */
 export function progressAt(curve: Curve | undefined, time: number): number {
   if (curve === 'step') return time >= 1 ? 1 : 0;

@@ -11,7 +11,7 @@ const FIELD_NAMES: Record<string, string> = {
 
 /**
  * Returns a description such as `Drums, Compressor, side chain`, or the pointer itself if it names
- * no track and not the master. `nameOf` returns the name of an effect.
+ * neither a track nor the master. `nameOf` returns the name of an effect.
  */
 export function describePointer(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {
   const [root, ...parts] = pointer

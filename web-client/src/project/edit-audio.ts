@@ -25,7 +25,7 @@ export function addItem(project: Project, trackId: string, item: AudioItem): Pro
   return updateTrack(project, trackId, (track) => ({ ...track, items: [...track.items, item] }));
 }
 
-/** Changes an audio item, and shortens its fades to its length. */
+/** Changes an audio item, and shortens fades that are longer than the item. */
 export function changeAudio(project: Project, time: SongTime, id: string, change: Partial<AudioItem>): Project {
   return updateItem<AudioItem>(project, id, (item) => withFittingFades(time, { ...item, ...change }));
 }
@@ -38,8 +38,9 @@ function withFittingFades(time: SongTime, item: AudioItem): AudioItem {
 }
 
 /**
- * Moves the start of an item to a tick. The audio after the new start stays at its position in the
- * song.
+ * Moves the start of an item to a tick. Except in a loop, the audio after the new start stays at
+ * its position in the song. An item does not change if it would have no frames or start before its
+ * file.
  */
 export function trimStart(project: Project, time: SongTime, item: AudioItem, tick: number): Project {
   const source = sourceOfItem(time, item);

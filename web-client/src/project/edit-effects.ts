@@ -1,6 +1,6 @@
 /**
- * Edits effect chains. `channelId` is the id of a track, or `MASTER_ID`. An edit that changes
- * nothing returns the same project.
+ * Edits effect chains. `channelId` is the id of a track, or `MASTER_ID`. An edit of an effect that
+ * does not exist returns the same project.
  */
 import { lanesOf, updateLanes } from './automation';
 import type { EffectKind } from './effect-kinds';
@@ -30,7 +30,7 @@ function updateEffect(project: Project, channelId: string, id: string, change: (
   );
 }
 
-/** Inserts an effect with default parameters and returns its id; by default at the end. */
+/** Inserts an effect with default parameters, by default at the end; returns the effect's id. */
 export function addEffect(
   project: Project,
   channelId: string,
@@ -66,7 +66,10 @@ export function moveEffect(project: Project, channelId: string, id: string, inde
   return withEffects(project, channelId, effects.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, effect));
 }
 
-/** Inserts a copy of an effect after it and returns the id of the copy. */
+/**
+ * Inserts a copy of an effect after the effect, and returns the id of the copy. Returns null if
+ * there is no such effect.
+ */
 export function duplicateEffect(
   project: Project,
   channelId: string,

@@ -29,7 +29,10 @@ export function updateItem<T extends Item>(project: Project, id: string, change:
   }));
 }
 
-/** Sets the notes of an item. If they end after it, extends it to the end of their last bar. */
+/**
+ * Sets the notes of an item. If notes end after the item, extends the item to the end of the bar in
+ * which the last note ends.
+ */
 export function setItemNotes(project: Project, id: string, notes: Note[]): Project {
   return updateItem<MidiItem>(project, id, (item) => {
     const endTick = item.start_tick + notesEndTick(notes);
@@ -103,7 +106,10 @@ export function copyOfItem(item: Item): Item {
   return item.type === 'section' ? { ...item, sectionId: newId('section') } : { ...item, id: newId('item') };
 }
 
-/** Inserts a copy of an item after its end, which is at `endTick`; returns the id of the copy. */
+/**
+ * Inserts a copy of an item after its end, which is at `endTick`, and returns the id of the copy.
+ * Returns null if there is no such item.
+ */
 export function duplicateItem(project: Project, id: string, endTick: number): { project: Project; itemId: string } | null {
   const found = findItem(project, id);
   if (!found) return null;

@@ -85,8 +85,9 @@ export function quantiseNotes(
 }
 
 /**
- * Appends copies of the selected notes and selects the copies. They are later by the time from the
- * first start to the last end of the selected notes, rounded up to a multiple of `stepTicks`.
+ * Appends copies of the selected notes and selects the copies. The copies are later by the time
+ * from the first start to the last end of the selected notes, rounded up to a multiple of
+ * `stepTicks`.
  */
 export function duplicateNotes(notes: readonly Note[], selection: NoteSelection, stepTicks: number): NotesEdit {
   const selected = notes.filter((_, index) => selection.has(index));

@@ -63,7 +63,7 @@ export function moveTrack(project: Project, id: string, by: number): Project {
   return { ...project, tracks: project.tracks.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, track) };
 }
 
-/** Sets the tempo that is in force at `tick`, 1 to 999 quarter notes a minute. */
+/** Sets the tempo that is in force at `tick`, limited to 1 to 999 quarter notes a minute. */
 export function setTempoAt(project: Project, tick: number, bpm: number): Project {
   const index = tempoIndexAt(project.tempo_map, tick);
   const value = Math.min(999, Math.max(1, Math.round(bpm * 100) / 100));

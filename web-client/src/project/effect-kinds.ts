@@ -13,7 +13,10 @@ export type EffectGroup = EffectKind['group'];
  */
 export type ParameterSection = { id: string; toggle: EffectParameter | null; parameters: EffectParameter[] };
 
-/** End of the id of a band's switch. The part before it begins the ids of the band's parameters. */
+/**
+ * Suffix of the id of a band's switch. The ids of the band's parameters have the same prefix as the
+ * id of the switch.
+ */
 const TOGGLE_END = '_on';
 
 /** Groups the parameters of an effect in sections, in the order in which the service lists them. */

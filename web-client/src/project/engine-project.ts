@@ -39,7 +39,7 @@ function withNamedSoundFont(track: Track, defaultId: string | null): Track {
   return { ...track, synth_engine: { ...engine, soundfont_id: defaultId } };
 }
 
-/** Replaces each track's SoundFont with its bank in the engine; `banks` has them by track id. */
+/** Replaces the SoundFont of each track with the track's bank; `banks` has bank ids by track id. */
 export function withBanks(project: Project, banks: ReadonlyMap<string, string>): Project {
   const tracks = project.tracks.map((track) => {
     const bankId = banks.get(track.id);
@@ -49,7 +49,9 @@ export function withBanks(project: Project, banks: ReadonlyMap<string, string>):
   return { ...project, tracks };
 }
 
-/** Returns the track with only the fields that select its presets. */
+/**
+ * Returns a track without notes, effects, sends and automation, which do not select its presets.
+ */
 export function soundsOnly({ id, name, kind, color, volume_db, pan, mute, solo, synth_engine, ...track }: Track): Track {
   const items = track.items.flatMap((item): Item[] => {
     if (item.type !== 'midi') return [];

@@ -52,7 +52,10 @@ export function formatMeasured(level: number | null | undefined, unit: string): 
   return level === null || level === undefined ? 'silent' : `${level.toFixed(1).replace('-', MINUS)} ${unit}`;
 }
 
-/** Reads the number at the start of a text, also with a typographic minus; null without one. */
+/**
+ * Reads the number at the start of a text, also with a typographic minus or a decimal comma.
+ * Returns -Infinity for `−∞`, and null for a text that does not start with a number.
+ */
 export function parseNumber(text: string): number | null {
   const plain = text.trim().replace(MINUS, '-').replace(',', '.');
   if (/^-?(\u221e|inf)$/i.test(plain)) return -Infinity;
@@ -67,7 +70,10 @@ export function formatPan(pan: number): string {
   return `${pan < 0 ? 'L' : 'R'}${percent}`;
 }
 
-/** Reads `C`, `L30`, `R100` or a percentage from -100 to 100 as a pan; null for other texts. */
+/**
+ * Reads `C`, `L30`, `R100` or a percentage as a pan, of which -1 is left and 1 is right. Does not
+ * limit the pan to this range. Returns null for other texts.
+ */
 export function parsePan(text: string): number | null {
   const plain = text.trim().toUpperCase();
   if (plain === 'C') return 0;

@@ -15,7 +15,7 @@ const TRACK_FIELDS = ['id', 'kind', 'items', 'synth_engine', 'output', 'automati
 
 /**
  * Returns the changes of effects and sends between two projects, or null if the engine needs a new
- * session. It ignores faders, pans, mutes, solos, names and colours.
+ * session. It ignores all other fields, such as faders, pans, mutes, solos, names and colours.
  */
 export function liveChanges(before: Project, after: Project, kindOf: KindOf): LiveChange[] | null {
   const sameSong = SONG_FIELDS.every((field) => before[field] === after[field]);

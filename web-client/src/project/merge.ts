@@ -31,7 +31,7 @@ export function addImported(project: Project, imported: Project): Project {
   return { ...project, ...addedFields, name, tempo_map, time_signatures, markers, tracks };
 }
 
-/** Whether two songs have the same tempo map. */
+/** Whether two songs have the same tempo map. Tempos may differ by less than 0.005 bpm. */
 export function sameTempo(a: Project, b: Project): boolean {
   return (
     a.tempo_map.length === b.tempo_map.length &&

@@ -25,7 +25,7 @@ export const FADER_TOP_DB = 6;
 /** Lowest level that the project schema allows, in decibels. It means silence. */
 export const SILENCE_DB = -144;
 
-/** Stands for the master where meters, the selection and effect chains use the id of a track. */
+/** Id of the master, where meters, the selection and effect chains use the id of a track. */
 export const MASTER_ID = 'songfoundry-master';
 
 /** The type `T` with the fields `K` required. */

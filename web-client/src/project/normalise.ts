@@ -1,4 +1,4 @@
-/** Makes projects that have all fields which the page needs. */
+/** Fills in the fields of a project that the page needs. */
 import { trackColor } from './colors';
 import { newId } from './ids';
 import { SAMPLE_RATES_HZ, type Item, type Project, type Track } from './model';

@@ -81,7 +81,7 @@ export function addSend(project: Project, id: string, to: string): Project {
   }));
 }
 
-/** Changes the level or position of the send from track `id` to bus `to`. */
+/** Changes the level of the send from track `id` to bus `to`, or whether it is before the fader. */
 export function changeSend(project: Project, id: string, to: string, change: Partial<Omit<Send, 'to'>>): Project {
   return updateTrack(project, id, (track) => ({
     ...track,
@@ -98,7 +98,7 @@ export function removeSend(project: Project, id: string, to: string): Project {
   }));
 }
 
-/** Removes all outputs, sends and side-chains of the project that refer to the track `id`. */
+/** Removes all outputs, sends with their automation, and side-chains that refer to track `id`. */
 export function withoutReferences(project: Project, id: string): Project {
   const tracks = project.tracks.map((track) => {
     const refers =
@@ -139,7 +139,8 @@ function withoutSource(effect: Effect, sourceId: string): Effect {
 
 /**
  * Returns whether each track is audible, by its id. Muted tracks are not audible. While any track
- * is soloed, a track is audible only if it feeds a soloed track or a soloed track feeds it.
+ * is soloed, only soloed tracks, the tracks that feed them and the tracks that they feed are
+ * audible.
  */
 export function audibleTracks(project: Project): Map<string, boolean> {
   const soloed = project.tracks.filter((track) => track.solo);

@@ -20,7 +20,7 @@ export function readWaveform(bytes: ArrayBuffer): Waveform {
   const view = new DataView(bytes);
   const version = view.getInt32(0, true);
   const eightBits = (view.getUint32(4, true) & 1) === 1;
-  if (version !== 2 || !eightBits) throw new RangeError('the waveform is not in the format that this page reads; reload the page');
+  if (version !== 2 || !eightBits) throw new RangeError(`the waveform has version ${version} instead of 2, or more than 8 bits; reload the page`);
   const framesPerPixel = view.getInt32(12, true);
   const pixels = view.getUint32(16, true);
   const channels = view.getInt32(20, true);

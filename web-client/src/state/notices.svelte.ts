@@ -9,7 +9,7 @@ export type Notice = {
   actions: NoticeAction[];
 };
 
-/** How long notices are shown: notices without actions, errors, and notices with actions. */
+/** Display times of notices without actions, of errors, and of notices with actions. */
 const INFO_MS = 6000;
 const ERROR_MS = 14000;
 const ACTIONS_MS = 20000;
@@ -19,8 +19,8 @@ export class Notices {
   #nextId = 1;
 
   /**
-   * Shows a message for some seconds, longer if it has actions. With `stay` the message is shown
-   * until the user dismisses it. Returns the id of the notice.
+   * Shows a message for 6 to 20 seconds. With `stay` the message is shown until the user dismisses
+   * it. Only the newest four messages are shown. Returns the id of the notice.
    */
   show(kind: Notice['kind'], text: string, actions: NoticeAction[] = [], stay = false): number {
     const id = this.#nextId++;

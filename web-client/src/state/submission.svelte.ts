@@ -21,7 +21,7 @@ export class Submission {
     return this.#state.kind === 'failed' ? this.#state.problem : '';
   }
 
-  /** Calls `send` and waits for it. If it throws, the exception becomes the error message. */
+  /** Calls `send` and waits for the result. An exception of `send` becomes the error message. */
   async run(send: () => Promise<void>): Promise<void> {
     this.#state = { kind: 'running' };
     try {

@@ -107,8 +107,8 @@ export async function openWorkspace({ library, songs }: Workspace): Promise<void
 }
 
 /**
- * Returns what live keys play: the selected instrument track, or else the default sound. Returns
- * null if the service has no sound.
+ * Returns the target of live keys: the selected instrument track, or else the default sound.
+ * Returns null if the service has no sound.
  */
 function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
   if (selection.track?.synth_engine) return { trackId: selection.track.id };

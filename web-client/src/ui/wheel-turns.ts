@@ -8,9 +8,10 @@ const PAUSE_MS = 500;
 const FINE_FACTOR = 0.1;
 
 /**
- * Makes a Svelte attachment that calls `turn` with a number of notches, positive for upwards, and
- * `end` after each gesture. If `accepts` returns false for an event, the event scrolls the page.
- * During a gesture the element has the attribute `data-turning`.
+ * Makes a Svelte attachment that calls `turn` for each notch, and `end` after each gesture. `turn`
+ * receives 1 for upwards or -1 for downwards, or a tenth of that with Shift. If `accepts` returns
+ * false for an event, the event scrolls the page. During a gesture the element has the attribute
+ * `data-turning`.
  */
 export function wheelTurns(
   turn: (notches: number) => void,

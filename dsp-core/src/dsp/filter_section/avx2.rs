@@ -13,11 +13,11 @@ use crate::dsp::stereo_frames::Frame;
 
 /// Two consecutive sections, the later one in the lower half of each vector.
 struct Pair {
-    last_factor: __m256d,
-    before_factor: __m256d,
-    above: [__m256d; 3],
-    last: __m256d,
-    before: __m256d,
+    feedback_1: __m256d,
+    feedback_2: __m256d,
+    feedforward: [__m256d; 3],
+    state_1: __m256d,
+    state_2: __m256d,
 }
 
 impl Pair {
@@ -32,15 +32,15 @@ impl Pair {
             _mm256_setr_pd(later, later, first, first)
         };
         Self {
-            last_factor: load_pair(|factors| factors.last),
-            before_factor: load_pair(|factors| factors.before),
-            above: [
-                load_pair(|factors| factors.above[0]),
-                load_pair(|factors| factors.above[1]),
-                load_pair(|factors| factors.above[2]),
+            feedback_1: load_pair(|factors| factors.feedback_1),
+            feedback_2: load_pair(|factors| factors.feedback_2),
+            feedforward: [
+                load_pair(|factors| factors.feedforward[0]),
+                load_pair(|factors| factors.feedforward[1]),
+                load_pair(|factors| factors.feedforward[2]),
             ],
-            last: join(states[later][0], states[first][0]),
-            before: join(states[later][1], states[first][1]),
+            state_1: join(states[later][0], states[first][0]),
+            state_2: join(states[later][1], states[first][1]),
         }
     }
 
@@ -48,12 +48,12 @@ impl Pair {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn step(&mut self, frames: __m256d) -> __m256d {
-        let recursive = _mm256_sub_pd(frames, _mm256_mul_pd(self.before, self.before_factor));
-        let recursive = _mm256_sub_pd(recursive, _mm256_mul_pd(self.last, self.last_factor));
-        let [above, above_last, above_before] = self.above;
+        let recursive = _mm256_sub_pd(frames, _mm256_mul_pd(self.state_2, self.feedback_2));
+        let recursive = _mm256_sub_pd(recursive, _mm256_mul_pd(self.state_1, self.feedback_1));
+        let [above, above_last, above_before] = self.feedforward;
         let from_states =
-            _mm256_add_pd(_mm256_mul_pd(self.last, above_last), _mm256_mul_pd(self.before, above_before));
-        (self.last, self.before) = (recursive, self.last);
+            _mm256_add_pd(_mm256_mul_pd(self.state_1, above_last), _mm256_mul_pd(self.state_2, above_before));
+        (self.state_1, self.state_2) = (recursive, self.state_1);
         _mm256_add_pd(_mm256_mul_pd(recursive, above), from_states)
     }
 
@@ -61,7 +61,7 @@ impl Pair {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn states(&self) -> [State; 2] {
-        [[upper(self.last), upper(self.before)], [lower(self.last), lower(self.before)]]
+        [[upper(self.state_1), upper(self.state_2)], [lower(self.state_1), lower(self.state_2)]]
     }
 }
 

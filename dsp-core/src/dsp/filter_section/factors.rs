@@ -8,9 +8,9 @@ use crate::dsp::stereo_frames::Frame;
 /// states of [`step`] to states of [`step_moving`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factors {
-    pub(super) last: f64,
-    pub(super) before: f64,
-    pub(super) above: [f64; 3],
+    pub(super) feedback_1: f64,
+    pub(super) feedback_2: f64,
+    pub(super) feedforward: [f64; 3],
     to_half: f64,
     to_low: f64,
 }
@@ -25,9 +25,9 @@ impl Factors {
         let (band, low) = (shape.band * g * a1, shape.low * g * g * a1);
         let input = shape.input;
         Self {
-            last,
-            before,
-            above: [input + (low + band), input * last + 2.0 * low, input * before + (low - band)],
+            feedback_1: last,
+            feedback_2: before,
+            feedforward: [input + (low + band), input * last + 2.0 * low, input * before + (low - band)],
             to_half: g * a1,
             to_low: 2.0 * g * g * a1,
         }
@@ -58,8 +58,8 @@ pub(super) type State = [Frame; 2];
 /// 0.7. At a Q of 40 the error is below -170 dBFS.
 #[inline(always)]
 pub(super) fn step(factors: &Factors, [last, before]: &mut State, frame: Frame) -> Frame {
-    let recursive = (frame - *before * factors.before) - *last * factors.last;
-    let [above, above_last, above_before] = factors.above;
+    let recursive = (frame - *before * factors.feedback_2) - *last * factors.feedback_1;
+    let [above, above_last, above_before] = factors.feedforward;
     let output = recursive * above + (*last * above_last + *before * above_before);
     (*last, *before) = (recursive, *last);
     output

@@ -141,7 +141,7 @@ fn process_lockstep<const COUNT: usize>(
     audio: &mut [Frame],
 ) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if audio.len() >= avx2::min_frames(COUNT) && crate::simd::avx2() {
+    if audio.len() >= avx2::min_frames(COUNT) && crate::simd::has_avx2() {
         #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
         // SAFETY: `avx2` has confirmed that the CPU has AVX2, the only feature that the function
         // needs.

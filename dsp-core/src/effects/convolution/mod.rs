@@ -87,7 +87,7 @@ const SWITCH_SECS: f64 = 0.01;
 
 struct Convolution {
     sample_rate_hz: f64,
-    clock: u64,
+    next_frame: u64,
     responses: [Waveform; Response::NAMES.len()],
     target_response: Response,
     current_response: Response,
@@ -134,7 +134,7 @@ impl Convolution {
         let section = Section::new(Shape::passthrough(1.0, 1.0));
         let mut convolution = Self {
             sample_rate_hz,
-            clock: 0,
+            next_frame: 0,
             responses,
             target_response: Response::User,
             current_response: Response::User,
@@ -217,7 +217,7 @@ impl Convolution {
 
 impl Effect for Convolution {
     fn reset(&mut self, frame: u64) {
-        self.clock = frame;
+        self.next_frame = frame;
         if self.current_response == self.target_response {
             self.convolver.clear();
         } else {
@@ -269,9 +269,9 @@ impl Effect for Convolution {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        let frame = self.clock;
+        let frame = self.next_frame;
         let offset = (frame % CONTROL_FRAMES as u64) as usize;
-        self.clock += left.len() as u64;
+        self.next_frame += left.len() as u64;
         if offset == 0 {
             self.control(frame);
         }

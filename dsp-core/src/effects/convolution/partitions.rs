@@ -381,11 +381,11 @@ fn frames_to_silence(waveform: &Waveform) -> usize {
 
 on_best_instructions! {
     /// Adds the product of two stereo spectra.
-    fn add_product(sum: &mut [f32], a: &[f32], b: &[f32]) = add_product_here;
+    fn add_product(sum: &mut [f32], a: &[f32], b: &[f32]) = add_product_inline;
 }
 
 #[inline(always)]
-fn add_product_here(sum: &mut [f32], a: &[f32], b: &[f32]) {
+fn add_product_inline(sum: &mut [f32], a: &[f32], b: &[f32]) {
     let length = sum.len() / 4;
     let sides =
         sum.chunks_exact_mut(2 * length).zip(a.chunks_exact(2 * length)).zip(b.chunks_exact(2 * length));
@@ -412,11 +412,11 @@ on_best_instructions! {
         head: &[f32; HEAD_FRAMES],
         recent: &[f32; HEAD_FRAMES + CONTROL_FRAMES],
         output: &mut [f32],
-    ) = convolve_head_here;
+    ) = convolve_head_inline;
 }
 
 #[inline(always)]
-fn convolve_head_here(
+fn convolve_head_inline(
     head: &[f32; HEAD_FRAMES],
     recent: &[f32; HEAD_FRAMES + CONTROL_FRAMES],
     output: &mut [f32],

@@ -36,44 +36,44 @@ impl Room {
     }
 
     /// Returns iterators over the samples of left and right, with an expected energy of 1.
-    pub(super) fn sides(&self, sample_rate_hz: f64, seed: u64) -> [Side; 2] {
+    pub(super) fn sides(&self, sample_rate_hz: f64, seed: u64) -> [RoomNoise; 2] {
         // The amplitude e^(-6.91 t / T) falls by 60 dB in T seconds.
         let decay_per_frame =
             |secs: f64| libm::exp(-3.0 * core::f64::consts::LN_10 / (secs * sample_rate_hz));
         let frames = self.frames(sample_rate_hz);
-        let left = Side {
+        let left = RoomNoise {
             random: Random { state: seed },
             pole: libm::exp(-core::f64::consts::TAU * self.crossover_hz / sample_rate_hz),
             decays: [decay_per_frame(self.low_secs), decay_per_frame(self.high_secs)],
-            onset: libm::exp(-1.0 / (self.onset_secs * sample_rate_hz)),
+            onset_decay: libm::exp(-1.0 / (self.onset_secs * sample_rate_hz)),
             low: 0.0,
             levels: [1.0, self.brightness],
-            missing: 1.0,
+            onset_complement: 1.0,
         };
         let level = 1.0 / libm::sqrt(left.energy(frames));
-        let left = Side { levels: left.levels.map(|start| start * level), ..left };
-        let right = Side { random: left.random.skip_values(frames as u64), ..left };
+        let left = RoomNoise { levels: left.levels.map(|start| start * level), ..left };
+        let right = RoomNoise { random: left.random.skip_values(frames as u64), ..left };
         [left, right]
     }
 }
 
 /// One channel of a room, as an endless iterator over its samples.
-pub(super) struct Side {
+pub(super) struct RoomNoise {
     random: Random,
     /// Coefficient of the filter that splits the bands.
     pole: f64,
     /// Factors by which the low and the high band decay per frame.
     decays: [f64; 2],
     /// Factor by which `missing` decays per frame.
-    onset: f64,
+    onset_decay: f64,
     /// Output of the filter, which is the noise of the low band.
     low: f64,
     levels: [f64; 2],
     /// 1 minus the gain of the onset.
-    missing: f64,
+    onset_complement: f64,
 }
 
-impl Side {
+impl RoomNoise {
     /// Returns the expected energy of the first `frames` frames. `self` must be at its start.
     ///
     /// For noise of variance `v`, the filter's output has the variance `v (1 - p) / (1 + p)` and
@@ -90,7 +90,7 @@ impl Side {
             (high_level * high_level * (1.0 - 2.0 * covariance + low_variance), high_decay * high_decay),
         ];
         // Expands the factor (1 - M)^2 of the onset, where M is `missing`.
-        let onset = [(1.0, 1.0), (-2.0, self.onset), (1.0, self.onset * self.onset)];
+        let onset = [(1.0, 1.0), (-2.0, self.onset_decay), (1.0, self.onset_decay * self.onset_decay)];
         let sum = |first: f64, ratio: f64| first * (1.0 - libm::pow(ratio, frames as f64)) / (1.0 - ratio);
         let products = terms.iter().flat_map(|(term, decay)| {
             onset.map(|(factor, missing)| sum(term * factor * missing, decay * missing))
@@ -99,15 +99,16 @@ impl Side {
     }
 }
 
-impl Iterator for Side {
+impl Iterator for RoomNoise {
     type Item = f32;
 
     fn next(&mut self) -> Option<f32> {
         let noise = self.random.next();
         self.low = noise + (self.low - noise) * self.pole;
-        self.missing *= self.onset;
+        self.onset_complement *= self.onset_decay;
         let [low_level, high_level] = &mut self.levels;
-        let value = (self.low * *low_level + (noise - self.low) * *high_level) * (1.0 - self.missing);
+        let value =
+            (self.low * *low_level + (noise - self.low) * *high_level) * (1.0 - self.onset_complement);
         *low_level *= self.decays[0];
         *high_level *= self.decays[1];
         Some(value as f32)

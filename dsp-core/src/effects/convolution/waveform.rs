@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::rooms::{Room, Side};
+use super::rooms::{Room, RoomNoise};
 
 /// Values below this magnitude are replaced by 0.
 const SILENT: f64 = 1e-12;
@@ -14,7 +14,7 @@ pub(super) struct Waveform {
     /// Samples of left and right, as far as they are computed.
     samples: [Vec<f32>; 2],
     /// Iterators over the samples that are not yet computed; `None` for a response of the user.
-    room: Option<[Side; 2]>,
+    room: Option<[RoomNoise; 2]>,
 }
 
 impl Waveform {

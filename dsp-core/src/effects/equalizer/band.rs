@@ -42,7 +42,7 @@ impl CutSlope {
 
 /// The type of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BandKind {
     LowCut,
     LowShelf,
     Bell,
@@ -51,21 +51,21 @@ pub(super) enum Kind {
 }
 
 /// The bands, in the order of the signal.
-pub(super) const BANDS: [Kind; 8] = [
-    Kind::LowCut,
-    Kind::LowShelf,
-    Kind::Bell,
-    Kind::Bell,
-    Kind::Bell,
-    Kind::Bell,
-    Kind::HighShelf,
-    Kind::HighCut,
+pub(super) const BANDS: [BandKind; 8] = [
+    BandKind::LowCut,
+    BandKind::LowShelf,
+    BandKind::Bell,
+    BandKind::Bell,
+    BandKind::Bell,
+    BandKind::Bell,
+    BandKind::HighShelf,
+    BandKind::HighCut,
 ];
 
 /// Number of sections of all bands.
 pub(super) const TOTAL_SECTIONS: usize = 14;
 
-impl Kind {
+impl BandKind {
     /// Returns the number of sections.
     pub(super) const fn sections(self) -> usize {
         if self.is_cut() { CUT_SECTIONS } else { 1 }
@@ -95,7 +95,7 @@ fn butterworth_q(order: usize, section: usize) -> f64 {
 /// A band with its smoothed parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Band {
-    kind: Kind,
+    kind: BandKind,
     is_on: bool,
     q: f64,
     /// Whether a parameter was set since the last control point.
@@ -112,7 +112,7 @@ pub(super) struct Band {
 
 impl Band {
     /// Creates a band that is off.
-    pub(super) fn new(kind: Kind) -> Self {
+    pub(super) fn new(kind: BandKind) -> Self {
         Self {
             kind,
             is_on: false,
@@ -126,7 +126,7 @@ impl Band {
         }
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> BandKind {
         self.kind
     }
 
@@ -198,7 +198,7 @@ impl Band {
     }
 
     /// Returns the responses of the sections at the current parameters: as many as
-    /// [`Kind::sections`].
+    /// [`BandKind::sections`].
     pub(super) fn shapes(&self, sample_rate_hz: f64) -> impl Iterator<Item = Shape> {
         let g = warp(self.frequency_hz.value(), sample_rate_hz);
         let a = libm::exp10(self.gain_db.value() * self.fractions[0].value() / 40.0);
@@ -206,11 +206,11 @@ impl Band {
         sections.map(move |(q, fraction)| {
             let (q, fraction) = (q.value(), fraction.value());
             match self.kind {
-                Kind::LowCut => Shape::high_pass(g, 1.0 / q).blend(fraction),
-                Kind::HighCut => Shape::low_pass(g, 1.0 / q).blend(fraction),
-                Kind::LowShelf => Shape::low_shelf(g, q, a),
-                Kind::Bell => Shape::bell(g, q, a),
-                Kind::HighShelf => Shape::high_shelf(g, q, a),
+                BandKind::LowCut => Shape::high_pass(g, 1.0 / q).blend(fraction),
+                BandKind::HighCut => Shape::low_pass(g, 1.0 / q).blend(fraction),
+                BandKind::LowShelf => Shape::low_shelf(g, q, a),
+                BandKind::Bell => Shape::bell(g, q, a),
+                BandKind::HighShelf => Shape::high_shelf(g, q, a),
             }
         })
     }

@@ -19,14 +19,14 @@ use self::diffuser::Diffuser;
 use self::network::Network;
 use self::reflections::Reflections;
 use self::room::Room;
-use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group};
-use super::lfo::{Lfo, Speed};
+use super::effect::{CurveIntegral, Effect, EffectConfig, EffectKind, Group};
+use super::lfo::{Lfo, LfoRate};
 use super::memory::inline_bytes;
 use super::parameter::Unit;
 use super::params::{ParameterEnum, parameters};
 use super::simd_dispatch::with_simd_dispatch;
 use super::smoothed_parameters::SmoothedParameters;
-use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, ControlWork, ramp_all, reset_all};
 use crate::dsp::control_block::{ControlBlock, zero_padded};
 use crate::dsp::cut_filters::CutFilters;
 use crate::dsp::equal_power::equal_power;
@@ -182,7 +182,7 @@ impl Reverb {
     fn gain_targets(&self) -> [f64; 6] {
         let settings = &self.settings;
         let [dry, wet] = equal_power(settings.get(ReverbParam::Mix));
-        let late = self.network.level(settings.get(ReverbParam::DecaySecs));
+        let late = self.network.input_gain(settings.get(ReverbParam::DecaySecs));
         [
             dry,
             wet,
@@ -193,8 +193,8 @@ impl Reverb {
         ]
     }
 
-    fn speed(&self) -> Speed {
-        Speed::Hertz(self.settings.get(ReverbParam::ModulationHz))
+    fn speed(&self) -> LfoRate {
+        LfoRate::Hertz(self.settings.get(ReverbParam::ModulationHz))
     }
 
     fn start(&mut self) {
@@ -300,7 +300,7 @@ impl Effect for Reverb {
         ReverbParam::from_index(parameter) == Some(ReverbParam::ModulationHz)
     }
 
-    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveIntegral>) {
         if self.integrates(parameter) {
             self.lfo.set_integral(integral);
         }
@@ -314,12 +314,12 @@ impl Effect for Reverb {
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         match self.clock.due() {
-            Due::Start => {
+            ControlWork::Start => {
                 self.start();
                 self.step();
             }
-            Due::Step => self.step(),
-            Due::Nothing => {}
+            ControlWork::Step => self.step(),
+            ControlWork::Nothing => {}
         }
         let (frames, offset) = (left.len(), self.clock.offset());
         let mut wet = [&*left, &*right].map(zero_padded);

@@ -116,7 +116,7 @@ impl Network {
     /// pass through the lines. Eight lines then output 8 k / (1 - k) times the energy of the input.
     /// The gain does not divide by the factor k in the numerator. Reverberation that decays within
     /// one pass is therefore soft.
-    pub(super) fn level(&self, decay_secs: f64) -> f64 {
+    pub(super) fn input_gain(&self, decay_secs: f64) -> f64 {
         let remaining_energy = libm::exp10(-6.0 * self.mean_secs / decay_secs);
         libm::sqrt((1.0 - remaining_energy) * (2.0 / LINES as f64))
     }

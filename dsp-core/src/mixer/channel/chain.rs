@@ -7,7 +7,7 @@ use super::slot::EffectSlot;
 use crate::dsp::control::frames_to_multiple;
 use crate::dsp::declicker::Declicker;
 use crate::dsp::gate::Gate;
-use crate::effects::{CurveSum, LONGEST_FRAMES, MusicalTime, clamp_to_range};
+use crate::effects::{CurveIntegral, LONGEST_FRAMES, MusicalTime, clamp_to_range};
 use crate::session::AudioSlot;
 
 /// Ramp time of a parameter that a user changes, in seconds.
@@ -176,8 +176,10 @@ impl EffectChain {
     pub(crate) fn set_integral(&mut self, slot: usize, parameter: usize, sums: Option<(u64, [f64; 2])>) {
         let sample_rate_hz = f64::from(self.sample_rate_hz);
         if let Some(slot) = self.slots.get_mut(slot) {
-            let sums = sums
-                .map(|(frame, sums)| CurveSum { frame, value_secs: sums.map(|sum| sum / sample_rate_hz) });
+            let sums = sums.map(|(frame, sums)| CurveIntegral {
+                frame,
+                value_secs: sums.map(|sum| sum / sample_rate_hz),
+            });
             slot.effect.set_integral(parameter, sums);
         }
     }

@@ -53,12 +53,12 @@ const WIDTH: usize = 8;
 
 /// Peak and power of each lane.
 #[derive(Default)]
-struct Lanes {
+struct MeterLanes {
     peaks: [f32; WIDTH],
     powers: [f32; WIDTH],
 }
 
-impl Lanes {
+impl MeterLanes {
     #[inline(always)]
     fn measure(&mut self, values: &[f32; WIDTH]) {
         for (lane, value) in values.iter().enumerate() {
@@ -91,7 +91,7 @@ on_best_instructions! {
 
 #[inline(always)]
 fn measure_inline(values: &[f32]) -> (f32, f32) {
-    let mut lanes = Lanes::default();
+    let mut lanes = MeterLanes::default();
     let (chunks, remainder) = values.as_chunks::<WIDTH>();
     chunks.iter().for_each(|values| lanes.measure(values));
     lanes.total(remainder)
@@ -104,7 +104,7 @@ on_best_instructions! {
 
 #[inline(always)]
 fn measure_and_add_inline(sums: &mut [f32], values: &[f32], gain: f32) -> (f32, f32) {
-    let mut lanes = Lanes::default();
+    let mut lanes = MeterLanes::default();
     let (wide_sums, remainder_sums) = sums.as_chunks_mut::<WIDTH>();
     let (chunks, remainder) = values.as_chunks::<WIDTH>();
     for (sums, values) in wide_sums.iter_mut().zip(chunks) {

@@ -1,7 +1,7 @@
 //! Tests that signals are latency-aligned before they are summed.
 
 use super::*;
-use crate::effects::test_kinds::{LATENT_FRAMES, LISTENER_FRAMES};
+use crate::effects::test_kinds::{TEST_DELAY_FRAMES, TEST_SIDECHAIN_FRAMES};
 
 /// Checks that tracks with the same noise in opposite polarity cancel each other. The peak of the
 /// sum is compared with the peak of track "a" alone.
@@ -28,20 +28,25 @@ fn tracks_of_opposite_polarity_cancel_at_any_latency_of_their_effects() {
         track.output = Some(output);
         track
     };
-    let late = |id, gain| with(noisy(id, gain), &[latent()]);
+    let late = |id, gain| with(noisy(id, gain), &[delaying_effect()]);
     check_null("tracks", &[late("a", 1.0), noisy("b", -1.0)]);
     let mut bypassed = late("a", 1.0);
     bypassed.bypass = true;
     check_null("a bypassed chain", &[bypassed, noisy("b", -1.0)]);
-    let twice = [latent(), effect("second", "test_latent")];
+    let twice = [delaying_effect(), effect("second", "test_latent")];
     check_null("through a group", &[to(with(noisy("a", 1.0), &twice), 2), to(noisy("b", -1.0), 2), bus("g")]);
     check_null(
         "a group against a track",
-        &[to(noisy("a", 1.0), 2), noisy("b", -1.0), with(bus("g"), &[latent()])],
+        &[to(noisy("a", 1.0), 2), noisy("b", -1.0), with(bus("g"), &[delaying_effect()])],
     );
     check_null(
         "a group in a group",
-        &[to(late("a", 1.0), 2), late("b", -1.0), to(with(bus("g"), &[latent()]), 3), with(bus("h"), &twice)],
+        &[
+            to(late("a", 1.0), 2),
+            late("b", -1.0),
+            to(with(bus("g"), &[delaying_effect()]), 3),
+            with(bus("h"), &twice),
+        ],
     );
     let sending = |mut track: Track, to: u32, pre_fader: bool| {
         track.sends = vec![send(to, 0.5, pre_fader), send(to, 0.5, pre_fader)];
@@ -52,7 +57,7 @@ fn tracks_of_opposite_polarity_cancel_at_any_latency_of_their_effects() {
     let mut closed = bus("closed");
     closed.mute = true;
     for pre_fader in [false, true] {
-        let bus = with(bus("bus"), &[latent()]);
+        let bus = with(bus("bus"), &[delaying_effect()]);
         let tracks = [
             sending(late("a", 1.0), 2, pre_fader),
             sending(noisy("b", -1.0), 2, pre_fader),
@@ -63,7 +68,12 @@ fn tracks_of_opposite_polarity_cancel_at_any_latency_of_their_effects() {
     }
     check_null(
         "a send against a track",
-        &[sending(late("a", 1.0), 2, false), noisy("b", -1.0), with(bus("bus"), &[latent()]), closed],
+        &[
+            sending(late("a", 1.0), 2, false),
+            noisy("b", -1.0),
+            with(bus("bus"), &[delaying_effect()]),
+            closed,
+        ],
     );
 }
 
@@ -74,8 +84,8 @@ fn a_side_chain_is_latency_compensated() {
         |from: u32| EffectSettings { side_chain: Some(from), ..effect("listener", "test_listener") };
     for (label, input_effects, sidechain_effects) in [
         ("no latency", vec![], vec![]),
-        ("a side-chain with latency", vec![], vec![latent()]),
-        ("an input with latency", vec![latent()], vec![]),
+        ("a side-chain with latency", vec![], vec![delaying_effect()]),
+        ("an input with latency", vec![delaying_effect()], vec![]),
     ] {
         let mut listener = noisy("a", 1.0);
         listener.effects = input_effects;
@@ -92,7 +102,7 @@ fn a_side_chain_is_latency_compensated() {
     }
     // The side-chain of the master is aligned with the signal of a group that has latency.
     let mut late = bus("late");
-    late.effects = vec![latent()];
+    late.effects = vec![delaying_effect()];
     let mut fed = noisy("a", 1.0);
     fed.output = Some(1);
     let mut master = session(vec![fed, late]);
@@ -106,11 +116,14 @@ fn the_total_latency_is_reported_and_removed_from_renders() {
     let expected = render(&plain);
     let mix_latency_frames = mixer(&plain).latency_frames();
     let mut late = session(vec![noisy("a", 1.0), bus("g")]);
-    late.tracks[0].effects = vec![latent()];
+    late.tracks[0].effects = vec![delaying_effect()];
     late.tracks[0].output = Some(index_of(&late, "g"));
-    late.tracks[1].effects = vec![latent(), effect("listener", "test_listener")];
-    late.master_effects = vec![latent()];
-    assert_eq!(mixer(&late).latency_frames(), mix_latency_frames + 3 * LATENT_FRAMES + LISTENER_FRAMES);
+    late.tracks[1].effects = vec![delaying_effect(), effect("listener", "test_listener")];
+    late.master_effects = vec![delaying_effect()];
+    assert_eq!(
+        mixer(&late).latency_frames(),
+        mix_latency_frames + 3 * TEST_DELAY_FRAMES + TEST_SIDECHAIN_FRAMES
+    );
     assert!(render(&late) == expected, "the render with latency differs from that without");
 }
 
@@ -135,7 +148,7 @@ fn automation_gets_the_same_delay_as_the_signal() {
     ] {
         let build = |is_late: bool| {
             let mut session = session(vec![noisy("a", 1.0), bus("bus"), bus("closed")]);
-            session.tracks[0].effects = vec![latent(), effect("u", "utility"), latent()];
+            session.tracks[0].effects = vec![delaying_effect(), effect("u", "utility"), delaying_effect()];
             if !is_late {
                 for effect in [0, 2] {
                     session.tracks[0].effects[effect] = super::effect("none", "utility");
@@ -171,7 +184,7 @@ fn effects_get_the_musical_time_of_their_input() {
     // An effect in a group that follows a track with latency gets the beat of its input. Before the
     // start of the session, the beat is negative.
     let mut late = session(vec![noisy("a", 1.0), bus("g")]);
-    late.tracks[0].effects = vec![latent()];
+    late.tracks[0].effects = vec![delaying_effect()];
     late.tracks[0].output = Some(1);
     late.tracks[1].effects = vec![effect("clock", "test_clock")];
     late.tempo = tempo.to_vec();
@@ -184,8 +197,8 @@ fn effects_get_the_musical_time_of_their_input() {
         for (left, right) in left.chunks_mut(100).zip(right.chunks_mut(100)) {
             assert_no_alloc::assert_no_alloc(|| mixer.process(left, right));
         }
-        let clock_latency_frames = latency_frames - LATENT_FRAMES;
-        for (frame, value) in (start as i64 - LATENT_FRAMES as i64..).zip(&left[clock_latency_frames..]) {
+        let clock_latency_frames = latency_frames - TEST_DELAY_FRAMES;
+        for (frame, value) in (start as i64 - TEST_DELAY_FRAMES as i64..).zip(&left[clock_latency_frames..]) {
             let difference = f64::from(*value) * 1_000.0 - beat(frame);
             assert!(
                 difference.abs() < 1e-4,
@@ -221,7 +234,7 @@ fn sends_to_the_shared_effects_have_the_latency_of_the_track() {
         }
         output.split_off(latency_frames)
     };
-    let (plain, late) = (play(&[]), play(&[latent()]));
+    let (plain, late) = (play(&[]), play(&[delaying_effect()]));
     assert!(peak(&plain) > 0.1);
     assert!(late[..] == plain[..late.len()], "the reverb starts at a different time");
 }

@@ -42,19 +42,25 @@ fn edits_of_effects_and_routes_do_not_click() {
         session.tracks[0].effects.push(utility);
     };
     let edits: [(&str, &Before, Edit); 14] = [
-        ("an effect with latency is added", &|_| {}, |session| session.tracks[0].effects.push(latent())),
+        ("an effect with latency is added", &|_| {}, |session| {
+            session.tracks[0].effects.push(delaying_effect());
+        }),
         (
             "an effect with latency is removed",
-            &|session| session.tracks[0].effects.push(latent()),
+            &|session| session.tracks[0].effects.push(delaying_effect()),
             |session| {
                 session.tracks[0].effects.clear();
             },
         ),
-        ("the master gets latency", &|_| {}, |session| session.master_effects.push(latent())),
-        ("another track gets latency", &|_| {}, |session| session.tracks[1].effects.push(latent())),
-        ("another track loses its latency", &|session| session.tracks[1].effects.push(latent()), |session| {
-            session.tracks[1].effects.clear();
-        }),
+        ("the master gets latency", &|_| {}, |session| session.master_effects.push(delaying_effect())),
+        ("another track gets latency", &|_| {}, |session| session.tracks[1].effects.push(delaying_effect())),
+        (
+            "another track loses its latency",
+            &|session| session.tracks[1].effects.push(delaying_effect()),
+            |session| {
+                session.tracks[1].effects.clear();
+            },
+        ),
         ("an effect is added", &|_| {}, |session| {
             let mut quiet = effect("u", "utility");
             quiet.values = vec![-60.0];
@@ -105,7 +111,9 @@ fn signals_are_aligned_after_an_edit_of_effects() {
     let mut mixer = Mixer::new(&edited, slots).expect("the session is valid");
     mixer.play();
     play(&mut mixer, 4_000);
-    for effects in [vec![latent()], vec![], vec![latent(), effect("other", "test_listener")]] {
+    for effects in
+        [vec![delaying_effect()], vec![], vec![delaying_effect(), effect("other", "test_listener")]]
+    {
         edited.tracks[0].effects = effects;
         mixer.set_session(&edited, slots).expect("the edited session is valid");
         play(&mut mixer, 3_000);
@@ -119,7 +127,7 @@ fn setting_an_unchanged_session_changes_no_sample() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut session = session(vec![noisy("a", 1.0)]);
-    session.tracks[0].effects = vec![latent(), effect("echo", "delay")];
+    session.tracks[0].effects = vec![delaying_effect(), effect("echo", "delay")];
     let mut mixer = Mixer::new(&session, slots).expect("the session is valid");
     let mut unedited = Mixer::new(&session, slots).expect("the session is valid");
     mixer.play();

@@ -52,7 +52,7 @@ fn effect(id: &str, kind: &str) -> EffectSettings {
     }
 }
 
-fn latent() -> EffectSettings {
+fn delaying_effect() -> EffectSettings {
     effect("latent", "test_latent")
 }
 

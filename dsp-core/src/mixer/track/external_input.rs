@@ -37,7 +37,7 @@ impl ExternalInput {
                 *last = match has_input {
                     true if input.is_finite() => *input,
                     true => 0.0,
-                    false => decayed(*last),
+                    false => decay(*last),
                 };
                 *value += *last;
             }
@@ -47,6 +47,6 @@ impl ExternalInput {
 
 /// Returns the next frame of an input that has ended. To avoid a click, the last value decays to a
 /// hundredth in 300 frames, and then to silence.
-fn decayed(value: f32) -> f32 {
+fn decay(value: f32) -> f32 {
     if value.abs() < 1e-6 { 0.0 } else { value * 0.985 }
 }

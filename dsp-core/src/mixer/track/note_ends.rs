@@ -44,7 +44,7 @@ struct Note {
     key: u8,
     is_key_down: bool,
     /// Whether the sostenuto pedal holds the note.
-    sostenuto: bool,
+    is_held_by_sostenuto: bool,
 }
 
 /// The state of notes, keys and pedals after a number of events.
@@ -54,9 +54,9 @@ struct Notes {
     sounding: Vec<Note>,
     /// Keys that are held, in the order of their note-on events.
     keys_down: Vec<u8>,
-    sustain: bool,
-    sostenuto: bool,
-    mono: bool,
+    is_sustain_down: bool,
+    is_sostenuto_down: bool,
+    is_mono: bool,
 }
 
 impl Notes {
@@ -79,16 +79,16 @@ impl Notes {
     fn start_note(&mut self, key: u8, frame: u64) {
         let note_on_index = self.ends.len() - 1;
         self.ends[note_on_index] = NEVER;
-        let mono = self.mono;
+        let mono = self.is_mono;
         self.end_where(frame, |note| mono || note.key == key);
-        self.sounding.push(Note { note_on_index, key, is_key_down: true, sostenuto: false });
+        self.sounding.push(Note { note_on_index, key, is_key_down: true, is_held_by_sostenuto: false });
     }
 
     fn release_key(&mut self, key: u8, frame: u64) {
         let was_last = self.keys_down.last() == Some(&key);
         self.keys_down.retain(|down| *down != key);
         // In mono mode, the previously pressed key sounds again.
-        if let (true, true, Some(held)) = (self.mono, was_last, self.keys_down.last()) {
+        if let (true, true, Some(held)) = (self.is_mono, was_last, self.keys_down.last()) {
             return self.start_note(*held, frame);
         }
         self.sounding.iter_mut().filter(|note| note.key == key).for_each(|note| note.is_key_down = false);
@@ -97,10 +97,10 @@ impl Notes {
 
     fn control(&mut self, controller: u8, value: u8, frame: u64) {
         match controller {
-            SUSTAIN => self.sustain = value >= PEDAL_DOWN,
+            SUSTAIN => self.is_sustain_down = value >= PEDAL_DOWN,
             SOSTENUTO => self.press_sostenuto(value >= PEDAL_DOWN),
             RESET_ALL_CONTROLLERS => {
-                self.sustain = false;
+                self.is_sustain_down = false;
                 self.press_sostenuto(false);
             }
             ALL_SOUND_OFF => {
@@ -108,7 +108,7 @@ impl Notes {
                 return self.end_where(frame, |_| true);
             }
             ALL_NOTES_OFF..=POLY_ON => {
-                self.mono = controller == MONO_ON || self.mono && controller != POLY_ON;
+                self.is_mono = controller == MONO_ON || self.is_mono && controller != POLY_ON;
                 self.keys_down.clear();
                 self.sounding.iter_mut().for_each(|note| note.is_key_down = false);
             }
@@ -118,16 +118,16 @@ impl Notes {
     }
 
     fn press_sostenuto(&mut self, is_down: bool) {
-        if is_down != self.sostenuto {
-            self.sostenuto = is_down;
-            self.sounding.iter_mut().for_each(|note| note.sostenuto = is_down && note.is_key_down);
+        if is_down != self.is_sostenuto_down {
+            self.is_sostenuto_down = is_down;
+            self.sounding.iter_mut().for_each(|note| note.is_held_by_sostenuto = is_down && note.is_key_down);
         }
     }
 
     /// Ends the notes that neither a key nor a pedal holds any longer.
     fn end_released_notes(&mut self, frame: u64) {
-        if !self.sustain {
-            self.end_where(frame, |note| !note.is_key_down && !note.sostenuto);
+        if !self.is_sustain_down {
+            self.end_where(frame, |note| !note.is_key_down && !note.is_held_by_sostenuto);
         }
     }
 

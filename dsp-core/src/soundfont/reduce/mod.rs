@@ -109,7 +109,7 @@ impl Bank {
     ///
     /// As for [`Self::prepare`]. Also [`BankError::TooLarge`] if the result would exceed the 16-bit
     /// indices or the 32-bit sizes of an SF2 file.
-    pub fn reduced(&self, presets: &[(u16, u8)]) -> Result<Vec<u8>, BankError> {
+    pub fn write_reduced(&self, presets: &[(u16, u8)]) -> Result<Vec<u8>, BankError> {
         if self.summary().encoding == SampleEncoding::Vorbis {
             self.prepare(presets)?;
         }

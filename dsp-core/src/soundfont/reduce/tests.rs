@@ -81,8 +81,11 @@ fn check_preset_zone(whole: (&Bank, &PresetZone), small: (&Bank, &PresetZone)) {
 /// Reduces a bank to some presets and compares these with the whole bank. Returns the size of the
 /// reduced file in bytes.
 pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
-    let file = whole.reduced(presets).expect("the bank can be reduced");
-    assert!(file == whole.reduced(presets).expect("the bank can be reduced"), "the file is reproducible");
+    let file = whole.write_reduced(presets).expect("the bank can be reduced");
+    assert!(
+        file == whole.write_reduced(presets).expect("the bank can be reduced"),
+        "the file is reproducible"
+    );
     let small = Bank::from_bytes(&file).expect("the reduced bank is valid");
     assert_eq!(small.skipped(), []);
     for &(bank, program) in presets {
@@ -121,7 +124,7 @@ fn a_bank_reduced_to_two_presets_is_much_smaller() {
     let fluid = bank(FLUID);
     let bytes = check(&fluid, &[(0, 0), (128, 0)]);
     assert!((10_000_000..20_000_000).contains(&bytes), "{bytes} bytes");
-    assert_eq!(fluid.reduced(&[(0, 0), (128, 0)]), fluid.reduced(&[(128, 0), (0, 0), (0, 0)]));
+    assert_eq!(fluid.write_reduced(&[(0, 0), (128, 0)]), fluid.write_reduced(&[(128, 0), (0, 0), (0, 0)]));
     check(&fluid, &all_presets(&fluid));
 }
 
@@ -129,13 +132,13 @@ fn a_bank_reduced_to_two_presets_is_much_smaller() {
 fn missing_presets_have_the_same_substitutes_in_a_reduced_bank() {
     let tim = bank(TIM);
     check(&tim, &[(77, 5), (0, 127), (130, 99)]);
-    let empty = Bank::from_bytes(&tim.reduced(&[]).unwrap()).unwrap();
+    let empty = Bank::from_bytes(&tim.write_reduced(&[]).unwrap()).unwrap();
     assert_eq!((empty.presets().len(), empty.samples().len()), (0, 0));
 }
 
 #[test]
 fn a_reduced_bank_keeps_names_and_numbers() {
-    let small = Bank::from_bytes(&bank(TIM).reduced(&[(0, 40)]).unwrap()).unwrap();
+    let small = Bank::from_bytes(&bank(TIM).write_reduced(&[(0, 40)]).unwrap()).unwrap();
     let presets: Vec<_> = small
         .summary()
         .presets

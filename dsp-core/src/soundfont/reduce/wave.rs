@@ -129,13 +129,13 @@ impl<'a> WaveWriter<'a> {
     }
 
     /// Whether any of the samples has 24 bits.
-    fn has_low(&self) -> bool {
+    fn has_low_bytes(&self) -> bool {
         self.parts.iter().any(|&(sample, _)| self.bank.wave(sample).is_some_and(|wave| wave.low.is_some()))
     }
 
     /// Returns the size of the sample data to write, in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        self.frames() * if self.has_low() { 3 } else { 2 }
+        self.frames() * if self.has_low_bytes() { 3 } else { 2 }
     }
 
     /// Writes sample data and headers.
@@ -146,7 +146,7 @@ impl<'a> WaveWriter<'a> {
             return Err(BankError::TooLarge { kind: "frames", count: frames, limit });
         }
         let mut high = Vec::with_capacity(frames as usize * 2);
-        let mut low = self.has_low().then(|| Vec::with_capacity(frames as usize));
+        let mut low = self.has_low_bytes().then(|| Vec::with_capacity(frames as usize));
         for &(sample, span) in &self.parts {
             let Some(wave) = self.bank.wave(sample) else { continue };
             let span = span.start as usize..span.end as usize;

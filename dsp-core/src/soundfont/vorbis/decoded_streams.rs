@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::super::error::BankError;
-use super::super::skipped::Reason;
+use super::super::skipped::BankIssueReason;
 use super::super::stream::Stream;
 use super::decoder::{Frames, decode};
 use super::failure::Failure;
@@ -18,15 +18,15 @@ const FRAME_BYTES: u64 = 2;
 
 /// The decoded streams of a bank, by the index of the stream in the bank.
 pub(in super::super) struct DecodedStreams {
-    streams: Vec<OnceLock<Result<Frames, Reason>>>,
+    streams: Vec<OnceLock<Result<Frames, BankIssueReason>>>,
     /// Locked by the thread that decodes streams.
-    decoding: Mutex<()>,
+    decoding_lock: Mutex<()>,
 }
 
 impl DecodedStreams {
     /// Creates the state in which none of the streams is decoded.
-    pub(in super::super) fn none(streams: usize) -> Self {
-        Self { streams: (0..streams).map(|_| OnceLock::new()).collect(), decoding: Mutex::new(()) }
+    pub(in super::super) fn undecoded(streams: usize) -> Self {
+        Self { streams: (0..streams).map(|_| OnceLock::new()).collect(), decoding_lock: Mutex::new(()) }
     }
 
     /// Returns the frames of a stream; `None` if it is not decoded.
@@ -35,8 +35,8 @@ impl DecodedStreams {
     }
 
     /// Returns the indices of the streams that could not be decoded so far, and the reasons.
-    pub(in super::super) fn failures(&self) -> impl Iterator<Item = (usize, Reason)> {
-        let failure = |(stream, cell): (usize, &OnceLock<Result<_, Reason>>)| match cell.get() {
+    pub(in super::super) fn failures(&self) -> impl Iterator<Item = (usize, BankIssueReason)> {
+        let failure = |(stream, cell): (usize, &OnceLock<Result<_, BankIssueReason>>)| match cell.get() {
             Some(Err(reason)) => Some((stream, *reason)),
             _ => None,
         };
@@ -75,7 +75,7 @@ impl DecodedStreams {
         if self.missing_bytes(streams.clone()) == 0 {
             return Ok(());
         }
-        let _guard = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = self.decoding_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let frames = (self.bytes() + self.missing_bytes(streams.clone())) / FRAME_BYTES;
         if frames > BANK_FRAMES_MAX {
             return Err(BankError::TooLong { frames, limit_frames: BANK_FRAMES_MAX });
@@ -98,7 +98,7 @@ impl DecodedStreams {
                 Ok(Ok(frames)) => Ok(frames),
                 Ok(Err(Failure::Stream(reason))) => Err(reason),
                 Ok(Err(Failure::Bank(error))) => return Err(error),
-                Err(_) => Err(Reason::Vorbis("the decoder failed unexpectedly")),
+                Err(_) => Err(BankIssueReason::Vorbis("the decoder failed unexpectedly")),
             };
             // The result is not set yet: only the thread that holds the lock sets results.
             let _ = self.streams[number].set(decoded);

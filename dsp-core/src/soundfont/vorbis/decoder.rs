@@ -4,7 +4,7 @@ use lewton::audio::{PreviousWindowRight, read_audio_packet_generic};
 use lewton::header::read_header_ident;
 
 use super::super::error::BankError;
-use super::super::skipped::Reason;
+use super::super::skipped::BankIssueReason;
 use super::failure::Failure;
 use super::ogg;
 use super::setup_cache::SetupCache;
@@ -21,12 +21,12 @@ const FRAMES_PER_BYTE_MAX: u64 = 512;
 const PACKET_FRAMES: usize = 4_096;
 
 /// Returns the number of frames of a stream according to its last page.
-pub(in super::super) fn frames(stream: &[u8]) -> Result<u32, Reason> {
-    let frames = ogg::last_granule(stream).ok_or(Reason::Vorbis("it has no last page"))?;
+pub(in super::super) fn frames(stream: &[u8]) -> Result<u32, BankIssueReason> {
+    let frames = ogg::last_granule(stream).ok_or(BankIssueReason::Vorbis("it has no last page"))?;
     let max = FRAMES_MAX.min(stream.len() as u64 * FRAMES_PER_BYTE_MAX);
     match u32::try_from(frames) {
         Ok(count) if count > 0 && frames <= max => Ok(count),
-        _ => Err(Reason::VorbisFrames { frames, max }),
+        _ => Err(BankIssueReason::VorbisFrames { frames, max }),
     }
 }
 
@@ -46,11 +46,11 @@ pub(super) fn decode(
 ) -> Result<Frames, Failure> {
     let mut packets = ogg::Packets::new(stream);
     let mut next_header =
-        || packets.next().ok_or(Reason::Vorbis("it has fewer than three header packets"))?;
+        || packets.next().ok_or(BankIssueReason::Vorbis("it has fewer than three header packets"))?;
     let ident = read_header_ident(&next_header()?)
-        .map_err(|_| Reason::Vorbis("its identification header is invalid"))?;
+        .map_err(|_| BankIssueReason::Vorbis("its identification header is invalid"))?;
     if ident.audio_channels != 1 {
-        return Err(Reason::VorbisChannels(ident.audio_channels).into());
+        return Err(BankIssueReason::VorbisChannels(ident.audio_channels).into());
     }
     // The second header holds only comments.
     next_header()?;
@@ -66,13 +66,13 @@ pub(super) fn decode(
             return Err(Failure::Bank(BankError::Stopped));
         }
         let channels: Vec<Vec<f32>> = read_audio_packet_generic(&ident, &setup, &packet?, &mut window)
-            .map_err(|_| Reason::Vorbis("an audio packet is invalid"))?;
+            .map_err(|_| BankIssueReason::Vorbis("an audio packet is invalid"))?;
         let packet_values = channels.first().into_iter().flatten();
-        values.extend(packet_values.take(frames - values.len()).map(|&value| pcm(value).to_le_bytes()));
+        values.extend(packet_values.take(frames - values.len()).map(|&value| to_pcm16(value).to_le_bytes()));
     }
     // The last page may state a few frames more than the packets contain.
     if values.len() + PACKET_FRAMES < frames {
-        return Err(Reason::Vorbis("it has fewer frames than its last page states").into());
+        return Err(BankIssueReason::Vorbis("it has fewer frames than its last page states").into());
     }
     values.resize(frames, [0; 2]);
     Ok(values.into_boxed_slice())
@@ -80,21 +80,21 @@ pub(super) fn decode(
 
 /// Converts a value with a full scale of 1 to 16 bits. Rounds to the nearest integer, with halves
 /// away from zero, and clamps. Uses only operations that have the same result on every target.
-fn pcm(value: f32) -> i16 {
+fn to_pcm16(value: f32) -> i16 {
     let steps = value * 32_768.0;
     (if steps < 0.0 { steps - 0.5 } else { steps + 0.5 }) as i16
 }
 
 #[cfg(test)]
 mod tests {
-    use super::pcm;
+    use super::to_pcm16;
 
     #[test]
     fn values_are_rounded_and_clamped_to_16_bits() {
         let cases = [(0.0, 0), (0.5, 16_384), (1.0, 32_767), (-1.0, -32_768), (-7.0, -32_768)];
         for (value, expected) in cases {
-            assert_eq!(pcm(value), expected, "{value}");
+            assert_eq!(to_pcm16(value), expected, "{value}");
         }
-        assert_eq!((pcm(1.4 / 32_768.0), pcm(-1.5 / 32_768.0), pcm(f32::NAN)), (1, -2, 0));
+        assert_eq!((to_pcm16(1.4 / 32_768.0), to_pcm16(-1.5 / 32_768.0), to_pcm16(f32::NAN)), (1, -2, 0));
     }
 }

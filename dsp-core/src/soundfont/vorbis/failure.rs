@@ -1,19 +1,19 @@
 //! Errors of decoding.
 
 use super::super::error::BankError;
-use super::super::skipped::Reason;
+use super::super::skipped::BankIssueReason;
 
 /// Why a stream was not decoded.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The stream cannot be decoded. The bank is played without its sample.
-    Stream(Reason),
+    Stream(BankIssueReason),
     /// The decoding of all streams was stopped. The remaining streams are not decoded.
     Bank(BankError),
 }
 
-impl From<Reason> for Failure {
-    fn from(reason: Reason) -> Self {
+impl From<BankIssueReason> for Failure {
+    fn from(reason: BankIssueReason) -> Self {
         Self::Stream(reason)
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the pages and packets of an Ogg file that contains one logical stream (RFC 3533, section
 //! 6).
 
-use super::super::skipped::Reason;
+use super::super::skipped::BankIssueReason;
 
 /// Size of the part of a page header before the segment table, in bytes.
 const HEADER_BYTES: usize = 27;
@@ -90,7 +90,7 @@ impl<'a> Packets<'a> {
         Self { remaining: stream, page: None, next_segment: 0, body_offset: 0, serial: None }
     }
 
-    fn next_page(&mut self) -> Option<Result<Page<'a>, Reason>> {
+    fn next_page(&mut self) -> Option<Result<Page<'a>, BankIssueReason>> {
         if self.remaining.is_empty() {
             return None;
         }
@@ -99,12 +99,12 @@ impl<'a> Packets<'a> {
             // Bytes after the last page, such as a pad byte, are ignored.
             let is_end = self.serial.is_some() && !self.remaining.windows(4).any(|bytes| bytes == b"OggS");
             self.remaining = &[];
-            let damaged = Reason::Vorbis("a page is incomplete or its checksum is wrong");
+            let damaged = BankIssueReason::Vorbis("a page is incomplete or its checksum is wrong");
             return if is_end { None } else { Some(Err(damaged)) };
         };
         if *self.serial.get_or_insert(page.serial) != page.serial {
             self.remaining = &[];
-            return Some(Err(Reason::Vorbis("it holds more than one stream")));
+            return Some(Err(BankIssueReason::Vorbis("it holds more than one stream")));
         }
         self.remaining = &self.remaining[page.bytes.len()..];
         (self.next_segment, self.body_offset) = (0, 0);
@@ -114,7 +114,7 @@ impl<'a> Packets<'a> {
 }
 
 impl Iterator for Packets<'_> {
-    type Item = Result<Vec<u8>, Reason>;
+    type Item = Result<Vec<u8>, BankIssueReason>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut packet = Vec::new();

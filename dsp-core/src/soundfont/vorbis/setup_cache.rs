@@ -7,7 +7,7 @@ use std::rc::Rc;
 use lewton::header::{SetupHeader, read_header_setup};
 
 use super::super::error::BankError;
-use super::super::skipped::Reason;
+use super::super::skipped::BankIssueReason;
 use super::failure::Failure;
 use super::setup_check;
 
@@ -60,7 +60,7 @@ impl SetupCache {
             return Err(Failure::Bank(BankError::TooCostly { cost: self.cost, limit: COST_MAX }));
         }
         let header = read_header_setup(&packet, 1, block_sizes)
-            .map_err(|_| Reason::Vorbis("its setup header is invalid"))?;
+            .map_err(|_| BankIssueReason::Vorbis("its setup header is invalid"))?;
         let header = Rc::new(header);
         if packet.len() <= CACHED_MAX_BYTES {
             self.cached.push_front(CachedSetup { packet, block_sizes, header: Rc::clone(&header) });

@@ -2,7 +2,7 @@
 //! them. A few bytes can describe codebooks of terabytes (Vorbis I specification, sections 3.2.1
 //! and 4.2.4).
 
-use super::super::skipped::Reason;
+use super::super::skipped::BankIssueReason;
 
 /// Maximum number of values in all codebooks of a stream. The banks of the Debian package
 /// musescore-general-soundfont-small have 9,763 in 5,119 entries.
@@ -16,8 +16,8 @@ const ENTRIES_MAX: u64 = 1 << 16;
 const PREFIX_BYTES: usize = 7;
 
 /// Checks a setup header. Returns the number of entries of its codebooks.
-pub(super) fn check(header: &[u8]) -> Result<u64, Reason> {
-    let damaged = Reason::Vorbis("its setup header is invalid");
+pub(super) fn check(header: &[u8]) -> Result<u64, BankIssueReason> {
+    let damaged = BankIssueReason::Vorbis("its setup header is invalid");
     let mut bits = Bits { bytes: header.get(PREFIX_BYTES..).ok_or(damaged)?, position: 0 };
     let count = bits.read(8).ok_or(damaged)? + 1;
     let (mut entries, mut values) = (0, 0);
@@ -26,7 +26,9 @@ pub(super) fn check(header: &[u8]) -> Result<u64, Reason> {
         entries += codebook.entries;
         values += codebook.values;
         if entries > ENTRIES_MAX || values > VALUES_MAX {
-            return Err(Reason::Vorbis("its codebooks have more than 65536 entries or 262144 values"));
+            return Err(BankIssueReason::Vorbis(
+                "its codebooks have more than 65536 entries or 262144 values",
+            ));
         }
     }
     Ok(entries)

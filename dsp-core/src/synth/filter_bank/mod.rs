@@ -145,7 +145,7 @@ pub(super) fn filter(
     frames: usize,
 ) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    if count > QUAD && crate::simd::avx2() {
+    if count > QUAD && crate::simd::has_avx2() {
         #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
         // SAFETY: `avx2` has just found the one feature that the function needs.
         return unsafe { avx2::filter(filters, chunks, count, ramping, frames) };

@@ -11,12 +11,12 @@ use core::arch::x86_64::{
     _mm256_slli_epi32, _mm256_srli_epi32, _mm256_storeu_ps, _mm256_sub_epi32,
 };
 
-use super::pcm16::{FOUR, Pcm16, READ_AHEAD, UNIT_16};
+use super::pcm16::{Pcm16, READ_AHEAD, UNIT_16, VECTOR_LANES};
 use crate::dsp::lanes::LANES;
 
 /// Number of values in two overlapping registers of 16 values. The second register begins one value
 /// later, so the two registers hold all pairs of neighbours.
-const NEAR_VALUES: usize = FOUR + READ_AHEAD;
+const NEAR_VALUES: usize = VECTOR_LANES + READ_AHEAD;
 
 /// Highest step at which the taps of eight positions are among [`NEAR_VALUES`] values: the eighth
 /// position is less than 14 frames after the first frame.
@@ -115,8 +115,8 @@ fn far_taps(values: &[Pcm16], position: u64, step: u64) -> Taps {
     let taps = |lane: u64| {
         let index = (position.wrapping_add(step.wrapping_mul(lane)) >> 32) as usize;
         // Only positions after the last requested position may lie outside the values.
-        let four: Option<&[Pcm16; FOUR]> =
-            values.get(index..index.wrapping_add(FOUR)).and_then(<[_]>::first_chunk);
+        let four: Option<&[Pcm16; VECTOR_LANES]> =
+            values.get(index..index.wrapping_add(VECTOR_LANES)).and_then(<[_]>::first_chunk);
         let bytes = four.and_then(|four| four.as_flattened().first_chunk()).copied().unwrap_or_default();
         _mm_cvtsi64_si128(i64::from_le_bytes(bytes))
     };

@@ -6,26 +6,26 @@ use core::arch::wasm32::{
     u32x4, u32x4_shr, u32x4_splat, v128, v128_load64_lane, v128_load64_zero,
 };
 
-use super::pcm16::{FOUR, Pcm16, UNIT_16};
+use super::pcm16::{Pcm16, UNIT_16, VECTOR_LANES};
 
 /// Interpolates 16-bit values. The first value is the tap before the position. `fraction` is the
 /// fraction of the position, and `step` is the distance between positions, both in 2^-32 of a
 /// frame. If the values end before the last tap, the output is silent.
 pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
-    if !include_last_taps(values, fraction, step, out.len()) {
+    if !has_last_taps(values, fraction, step, out.len()) {
         return out.fill(0.0);
     }
     let offset = |lane: usize| step.wrapping_mul(lane as u64);
-    let offsets: [u64; FOUR] = core::array::from_fn(offset);
+    let offsets: [u64; VECTOR_LANES] = core::array::from_fn(offset);
     let mut position = u64::from(fraction);
     let lane_fraction = |lane: usize| fraction.wrapping_add(offset(lane) as u32);
     let mut fractions = u32x4(lane_fraction(0), lane_fraction(1), lane_fraction(2), lane_fraction(3));
-    let next_offset = step.wrapping_mul(FOUR as u64);
-    let (fours, remainder) = out.as_chunks_mut::<FOUR>();
+    let next_offset = step.wrapping_mul(VECTOR_LANES as u64);
+    let (fours, remainder) = out.as_chunks_mut::<VECTOR_LANES>();
     let (pairs, last) = fours.as_chunks_mut::<2>();
     let mut next = || {
         #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
-        // SAFETY: `include_last_taps` has checked that the taps of the last position exist. None of
+        // SAFETY: `has_last_taps` has checked that the taps of the last position exist. None of
         // these positions is after it.
         let taps = unsafe { load_taps(values, position, offsets) };
         let four = four_frames(taps, fractions);
@@ -43,7 +43,7 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
         // The lanes after the last frame read the taps of the first lane.
         let offsets = core::array::from_fn(|lane| if lane < remainder.len() { offsets[lane] } else { 0 });
         #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
-        // SAFETY: `include_last_taps` has checked that the taps of the last position exist. None of
+        // SAFETY: `has_last_taps` has checked that the taps of the last position exist. None of
         // these positions is after it.
         let taps = unsafe { load_taps(values, position, offsets) };
         for (value, result) in remainder.iter_mut().zip(four_frames(taps, fractions)) {
@@ -53,7 +53,7 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
 }
 
 /// Whether the values include all four taps of the last frame.
-fn include_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) -> bool {
+fn has_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) -> bool {
     // Within these limits, the position of the last frame has at most 64 bits.
     const STEP_BITS: u32 = 48;
     const FRAMES_MAX: usize = 1 << 15;
@@ -61,7 +61,7 @@ fn include_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) 
         return false;
     }
     let last = (u64::from(fraction) + step * (frames as u64).saturating_sub(1)) >> 32;
-    last + FOUR as u64 <= values.len() as u64
+    last + VECTOR_LANES as u64 <= values.len() as u64
 }
 
 /// Loads the four taps of each of four positions. A vector has the taps of two positions, in the
@@ -72,7 +72,7 @@ fn include_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) 
 /// `values` must have four values from each position on.
 #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
 #[inline(always)]
-unsafe fn load_taps(values: &[Pcm16], position: u64, offsets: [u64; FOUR]) -> [v128; 2] {
+unsafe fn load_taps(values: &[Pcm16], position: u64, offsets: [u64; VECTOR_LANES]) -> [v128; 2] {
     let address = |lane: usize| {
         let index = (position.wrapping_add(offsets[lane]) >> 32) as usize;
         // SAFETY: the caller guarantees that the values include this index.
@@ -90,7 +90,7 @@ unsafe fn load_taps(values: &[Pcm16], position: u64, offsets: [u64; FOUR]) -> [v
 /// Evaluates [`Cubic`](super::polynomial::Cubic) for four frames. The doubled coefficients are
 /// integers, so they are computed from the 16-bit values without rounding.
 #[inline(always)]
-fn four_frames([ab, cd]: [v128; 2], fractions: v128) -> [f32; FOUR] {
+fn four_frames([ab, cd]: [v128; 2], fractions: v128) -> [f32; VECTOR_LANES] {
     // Each 32-bit lane has two 16-bit values: `before` and `here` in `first`, `next` and `after` in
     // `second`.
     let (first, second) = (i32x4_shuffle::<0, 2, 4, 6>(ab, cd), i32x4_shuffle::<1, 3, 5, 7>(ab, cd));

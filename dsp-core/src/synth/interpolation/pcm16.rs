@@ -7,7 +7,7 @@ pub(in crate::synth) type Pcm16 = [u8; 2];
 pub(in crate::synth) const UNIT_16: f32 = 1.0 / 32_768.0;
 
 /// Number of taps of the cubic, and number of frames that are interpolated together.
-pub(super) const FOUR: usize = 4;
+pub(super) const VECTOR_LANES: usize = 4;
 
 /// Number of values after the last tap that a kernel reads without using them, if there are any.
 pub(in crate::synth) const READ_AHEAD: usize = 13;

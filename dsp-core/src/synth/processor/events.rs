@@ -34,7 +34,7 @@ impl SynthProcessor {
 
     /// Makes the next frame a control point of all voices.
     pub(super) fn request_control_point(&mut self) {
-        self.segment_frames = 0;
+        self.frames_to_control_point = 0;
         self.has_new_events = true;
     }
 

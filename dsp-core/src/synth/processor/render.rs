@@ -70,15 +70,15 @@ impl SynthProcessor {
     /// most `frames`. If there are voices, the number is also at most `longest` and does not pass
     /// the next control point.
     fn begin_chunk(&mut self, frames: usize, longest: usize) -> usize {
-        if self.segment_frames == 0 {
+        if self.frames_to_control_point == 0 {
             self.start_segments();
         }
         if self.voices.is_empty() {
-            self.segment_frames = 0;
+            self.frames_to_control_point = 0;
             return frames;
         }
-        let chunk_frames = (self.segment_frames as usize).min(frames).min(longest);
-        self.segment_frames -= chunk_frames as u32;
+        let chunk_frames = (self.frames_to_control_point as usize).min(frames).min(longest);
+        self.frames_to_control_point -= chunk_frames as u32;
         chunk_frames
     }
 
@@ -96,8 +96,8 @@ impl SynthProcessor {
         let velocity_to_cutoff = self.velocity_to_cutoff;
         let channel = &self.channel;
         let context = VoiceContext { bank, channel, sample_rate_hz, velocity_to_cutoff, grid, clock };
-        self.segment_frames = to_grid(grid.coarse_frames());
-        let (segment_frames, steps) = (&mut self.segment_frames, &mut self.steps);
+        self.frames_to_control_point = to_grid(grid.coarse_frames());
+        let (segment_frames, steps) = (&mut self.frames_to_control_point, &mut self.steps);
         self.voices.update(starts_all, |voice, ramp_clock| {
             if starts_all || voice.is_segment_over(clock) {
                 voice.advance_to(clock);

@@ -29,7 +29,7 @@ pub(crate) struct SynthProcessor {
     /// Frames since the last reset, plus the `clock` of that reset.
     pub(super) clock: u64,
     /// Number of frames to the next control point of any voice.
-    pub(super) segment_frames: u32,
+    pub(super) frames_to_control_point: u32,
     /// Whether events arrived since the last control point.
     pub(super) has_new_events: bool,
     /// Whether controllers changed since the voices last updated their parameters.
@@ -69,7 +69,7 @@ impl SynthProcessor {
             is_drum_track: false,
             voices: VoicePool::new(usize::from(polyphony)),
             clock: 0,
-            segment_frames: 0,
+            frames_to_control_point: 0,
             has_new_events: false,
             has_new_controllers: false,
             note_id: 0,
@@ -85,7 +85,7 @@ impl SynthProcessor {
     pub(crate) fn reset(&mut self, clock: u64) {
         self.voices.clear();
         self.clock = clock;
-        self.segment_frames = 0;
+        self.frames_to_control_point = 0;
         self.has_new_events = false;
         self.has_new_controllers = false;
         self.note_id = 0;

@@ -69,7 +69,7 @@ impl Voice {
     /// Returns the number of frames until the voice is inaudible, if no event changes it before.
     pub(in crate::synth) fn frames_to_silence(&self) -> Option<u32> {
         let params = &self.params;
-        let silent_cb = self.inaudible_cb - self.loop_attenuation_cb.unwrap_or(0.0);
+        let silent_cb = self.inaudible_attenuation_cb - self.loop_attenuation_cb.unwrap_or(0.0);
         let envelope = &self.state.vol_env;
         let frames =
             envelope.frames_to_attenuation(&params.vol_env_times, params.vol_env_sustain_cb, silent_cb)?;

@@ -44,7 +44,7 @@ impl Voice {
         self.is_fading = true;
         self.is_key_down = false;
         self.is_held_by_sostenuto = false;
-        self.params.vol_env_times.release = FADE_SECS * sample_rate_hz;
+        self.params.vol_env_times.full_release_frames = FADE_SECS * sample_rate_hz;
     }
 
     /// Fades the voice in from silence. `elapsed_frames` is the time of the ramp clock.
@@ -78,10 +78,12 @@ impl Voice {
     /// modulators.
     pub(in crate::synth) fn is_inaudible(&mut self, bank: &Bank) -> bool {
         let Some(envelope_cb) = self.state.vol_env.falling_attenuation_cb() else { return false };
-        if envelope_cb + self.loop_attenuation_cb.unwrap_or(0.0) >= self.inaudible_cb {
+        if envelope_cb + self.loop_attenuation_cb.unwrap_or(0.0) >= self.inaudible_attenuation_cb {
             return true;
         }
-        if envelope_cb >= self.inaudible_cb - FULL_FALL_CB / 2.0 && self.loop_attenuation_cb.is_none() {
+        if envelope_cb >= self.inaudible_attenuation_cb - FULL_FALL_CB / 2.0
+            && self.loop_attenuation_cb.is_none()
+        {
             // The sample before the loop may be louder than the loop.
             if self.reader.is_in_loop() {
                 let peak = bank.wave(self.sample).and_then(|wave| self.reader.loop_peak(wave));

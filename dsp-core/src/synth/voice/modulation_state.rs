@@ -15,9 +15,9 @@ pub(super) struct ModulationState {
     pub(super) mod_lfo: Lfo,
     // Number of frames by which `mod_env`, `vib_lfo` and `mod_lfo` lag behind the state. Each of
     // them advances only while it changes a parameter.
-    mod_env_lag: f32,
-    vib_lfo_lag: f32,
-    mod_lfo_lag: f32,
+    mod_env_lag_frames: f32,
+    vib_lfo_lag_frames: f32,
+    mod_lfo_lag_frames: f32,
 }
 
 impl ModulationState {
@@ -29,9 +29,9 @@ impl ModulationState {
             mod_env: ModulationEnvelope::new(),
             vib_lfo: Lfo::new(),
             mod_lfo: Lfo::new(),
-            mod_env_lag: 0.0,
-            vib_lfo_lag: 0.0,
-            mod_lfo_lag: 0.0,
+            mod_env_lag_frames: 0.0,
+            vib_lfo_lag_frames: 0.0,
+            mod_lfo_lag_frames: 0.0,
         }
     }
 
@@ -40,27 +40,27 @@ impl ModulationState {
         if self.portamento.offset_cents != 0.0 {
             self.portamento.advance(frames);
         }
-        self.mod_env_lag += frames;
+        self.mod_env_lag_frames += frames;
         if params.uses_mod_env() {
             self.catch_up_mod_env(params);
         }
-        self.vib_lfo_lag += frames;
+        self.vib_lfo_lag_frames += frames;
         if params.vib_lfo_to_pitch_cents != 0.0 {
             let (delay, cycles) = (params.vib_lfo_delay_frames, params.vib_lfo_cycles_per_frame);
-            self.vib_lfo.advance(delay, cycles, self.vib_lfo_lag);
-            self.vib_lfo_lag = 0.0;
+            self.vib_lfo.advance(delay, cycles, self.vib_lfo_lag_frames);
+            self.vib_lfo_lag_frames = 0.0;
         }
-        self.mod_lfo_lag += frames;
+        self.mod_lfo_lag_frames += frames;
         if params.uses_mod_lfo() {
             let (delay, cycles) = (params.mod_lfo_delay_frames, params.mod_lfo_cycles_per_frame);
-            self.mod_lfo.advance(delay, cycles, self.mod_lfo_lag);
-            self.mod_lfo_lag = 0.0;
+            self.mod_lfo.advance(delay, cycles, self.mod_lfo_lag_frames);
+            self.mod_lfo_lag_frames = 0.0;
         }
     }
 
     /// Advances the modulation envelope by the frames by which it lags.
     fn catch_up_mod_env(&mut self, params: &VoiceParams) {
-        let frames = core::mem::take(&mut self.mod_env_lag);
+        let frames = core::mem::take(&mut self.mod_env_lag_frames);
         self.mod_env.advance(&params.mod_env_times, params.mod_env_sustain, frames);
     }
 

@@ -94,7 +94,7 @@ pub(in crate::synth) struct Voice {
     max_sends: [f32; 2],
     /// Attenuation of the envelope at which a full-scale sample is inaudible with any values of
     /// controllers.
-    pub(super) inaudible_cb: f32,
+    pub(super) inaudible_attenuation_cb: f32,
     /// Level of the loop's peak below full scale, in centibels. `None` before the loop was
     /// searched.
     pub(super) loop_attenuation_cb: Option<f32>,
@@ -208,7 +208,7 @@ impl Voice {
             tuning: start.tuning,
             min_attenuation_cb,
             max_sends,
-            inaudible_cb: f32::INFINITY,
+            inaudible_attenuation_cb: f32::INFINITY,
             loop_attenuation_cb: None,
             state,
             end_state: state,
@@ -263,9 +263,10 @@ impl Voice {
             + self.params.mod_lfo_to_volume_cb.abs()
             + higher(-offset(Generator::InitialAttenuation), 0.0)
             + voice_params::send_boost_cb(max_send);
-        self.inaudible_cb = FULL_FALL_CB + boost_cb - self.min_attenuation_cb - VOICE_ATTENUATION_CB;
+        self.inaudible_attenuation_cb =
+            FULL_FALL_CB + boost_cb - self.min_attenuation_cb - VOICE_ATTENUATION_CB;
         if self.is_fading {
-            self.params.vol_env_times.release = FADE_SECS * context.sample_rate_hz;
+            self.params.vol_env_times.full_release_frames = FADE_SECS * context.sample_rate_hz;
         }
     }
 

@@ -86,7 +86,8 @@ impl Voice {
             + self.state.portamento.offset_cents;
         let SampleTuning { root_key, correction_cents, rate_ratio } = self.tuning;
         let keys = f32::from(self.note.key) - root_key;
-        let cents = keys * self.params.scale_tuning + correction_cents + self.params.pitch_cents + modulation;
+        let cents =
+            keys * self.params.scale_tuning_cents + correction_cents + self.params.pitch_cents + modulation;
         if cents != self.pitch_cents {
             self.pitch_cents = cents;
             self.reader.set_speed(rate_ratio * cents_to_exact_ratio(f64::from(cents)));

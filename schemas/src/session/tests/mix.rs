@@ -30,7 +30,7 @@ fn compiled(document: Value) -> (Session, Vec<(String, String)>) {
     let mut complete = json!({"schema_version": 1, "project_id": "p", "tracks": []});
     complete.as_object_mut().expect("an object").extend(document.as_object().expect("an object").clone());
     let project: Project = serde_json::from_value(complete).expect("a project");
-    let Compiled { session, left_out } = compile(&project, 48_000, &mut Files).expect("a session");
+    let CompiledProject { session, left_out } = compile(&project, 48_000, &mut Files).expect("a session");
     (session, left_out.into_iter().map(|part| (part.pointer, part.reason.to_string())).collect())
 }
 

@@ -33,7 +33,7 @@ fn operations() -> Vec<(Method, &'static str, Value, bool)> {
 async fn users_without_the_admin_role_are_refused() {
     let app = TestApp::with(&[("SF_REGISTRATION", "invite")]).await;
     let user = app.token_of_new_user("ada").await;
-    let key = app.api_key(&user).await;
+    let key = app.create_api_key(&user).await;
     for (method, path, body, _) in operations() {
         let call = |token: Option<&str>| {
             let call = app.remote(method.clone(), path);
@@ -69,7 +69,7 @@ async fn administrators_and_local_callers_are_admitted() {
 #[tokio::test]
 async fn an_administrators_api_key_may_read_but_not_change_accounts() {
     let app = TestApp::with(&[("SF_REGISTRATION", "invite")]).await;
-    let key = app.api_key(&app.admin_token().await).await;
+    let key = app.create_api_key(&app.admin_token().await).await;
     for (method, path, body, refused) in operations() {
         let call = app.remote(method.clone(), path).token(&key);
         let call = if body.is_null() { call } else { call.json(&body) };

@@ -115,7 +115,7 @@ async fn every_change_of_an_account_is_recorded() {
 async fn deletions_are_recorded() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let key = app.api_key(&token).await;
+    let key = app.create_api_key(&token).await;
     let project = json!({ "name": "Étude", "tracks": [] });
     let made =
         app.remote(Method::POST, "/api/v1/projects").token(&token).json(&project).send().await.expect(201);

@@ -43,7 +43,7 @@ async fn disabling_an_account_cancels_its_tasks() {
     assert_eq!(log["items"][0]["detail"], "tasks cancelled: 1");
 
     admin(&app, Method::DELETE, &format!("{TASKS}/{task_of_bob}"), Value::Null).await.expect(200);
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "the task does not end");
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await, "the task does not end");
     let cancelled = get(&app, &format!("{TASKS}?state=cancelled")).await;
     let ids: Vec<_> = cancelled["items"].as_array().expect("tasks").iter().map(|task| &task["id"]).collect();
     assert_eq!(ids.len(), 2, "{ids:?}");
@@ -69,7 +69,7 @@ async fn tasks_of_all_users_are_listed_and_cancelled() {
     app.token_of_new_user("ada").await;
     let owner = id_of(&app, "ada").await;
     let done = start(&app, &owner, |_| Ok(json!(1))).await;
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await);
     let running = start_endless(&app, &owner).await;
 
     let listed = get(&app, TASKS).await;
@@ -86,7 +86,7 @@ async fn tasks_of_all_users_are_listed_and_cancelled() {
 
     let path = format!("{TASKS}/{running}");
     assert_eq!(admin(&app, Method::DELETE, &path, Value::Null).await.expect(200)["owner"], "ada");
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "the task does not end");
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await, "the task does not end");
     assert_eq!(get(&app, &format!("{TASKS}?state=cancelled")).await["items"][0]["id"], json!(running));
     let log = get(&app, "/api/v1/admin/audit?action=task_cancelled").await;
     assert_eq!((&log["items"][0]["target"], &log["items"][0]["actor"]), (&json!("ada"), &json!("admin")));

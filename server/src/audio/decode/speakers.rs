@@ -18,7 +18,7 @@ pub(super) fn speakers(channels: &Channels) -> Vec<Speaker> {
                 })
                 .collect()
         }
-        other => Speaker::usual(other.count()),
+        other => Speaker::default_layout(other.count()),
     }
 }
 

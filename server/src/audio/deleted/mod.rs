@@ -20,7 +20,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::projects::{self, IdReferences};
 use crate::state::AppState;
 use crate::storage::{
-    Allowance, BlobKey, Reason, deleted_in_quarantine, is_disk_full, lock_contents, quarantine_deleted,
+    Allowance, BlobKey, QuarantineReason, deleted_in_quarantine, is_disk_full, lock_contents,
+    quarantine_deleted,
 };
 
 /// Deletes a user's file, unless a project or the autosave refers to it. Blocks.
@@ -73,10 +74,10 @@ pub(super) fn delete(
 }
 
 /// Number of files that are deleted together in one transaction.
-const DELETED_TOGETHER: usize = 200;
+const DELETED_PER_TRANSACTION: usize = 200;
 
 /// Deletes those of a user's files to which no project and no autosave refers. Takes the lock once
-/// for [`DELETED_TOGETHER`] files, so other users wait less than with a call of [`delete`] for each
+/// for [`DELETED_PER_TRANSACTION`] files, so other users wait less than with a call of [`delete`] for each
 /// file. The stored files of files that may be restored stay until those are purged. Blocks.
 ///
 /// # Errors
@@ -94,7 +95,7 @@ pub(super) fn delete_unused(
     let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_full;
     let searching = IdReferences::search(&state.db, owner_id, ids.iter().cloned().collect());
     let mut naming = runtime.block_on(searching)?;
-    for part in ids.chunks(DELETED_TOGETHER) {
+    for part in ids.chunks(DELETED_PER_TRANSACTION) {
         let _contents = lock_contents(state, runtime)?;
         let deleting = async {
             let mut saves = projects::lock_saves(&state.db, owner_id).await?;
@@ -130,7 +131,7 @@ fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
         state.blobs.remove(key)?;
     }
     for entry in state.blobs.quarantined()? {
-        if entry.reason == Reason::Deleted && keys.iter().any(|key| key.path() == entry.name) {
+        if entry.reason == QuarantineReason::Deleted && keys.iter().any(|key| key.path() == entry.name) {
             state.blobs.remove_quarantined(&entry)?;
         }
     }

@@ -12,7 +12,7 @@ use crate::audio::import_task;
 use crate::audio::store::find;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
-use crate::storage::{Received, file_sha256};
+use crate::storage::{ReceivedFile, file_sha256};
 use crate::tasks::TaskContext;
 
 /// Starts the task that decodes a complete upload, and returns the task's id. If this fails, the
@@ -29,7 +29,7 @@ pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiR
 /// # Errors
 /// If the query fails.
 pub(in crate::audio) async fn resume_decoding(state: &AppState) -> ApiResult<()> {
-    for upload in store::to_decode(&state.db).await? {
+    for upload in store::uploads_to_decode(&state.db).await? {
         let is_running = match &upload.task_id {
             Some(task_id) => state.tasks.is_unfinished(task_id).await?,
             None => false,
@@ -111,7 +111,7 @@ pub(in crate::audio) fn finish(
         return Ok(UploadedFile { file, already_there: false });
     }
     let outcome =
-        received(state, &row).and_then(|received| import(state, runtime, owner_id, received, observer));
+        copy_received(state, &row).and_then(|received| import(state, runtime, owner_id, received, observer));
     let verdict = match &outcome {
         Ok(_) => Verdict::Done,
         Err(_) if state.stop.is_cancelled() => Verdict::Retried,
@@ -136,10 +136,10 @@ pub(in crate::audio) fn finish(
 }
 
 /// Copies the bytes of an upload. The upload keeps its bytes until its audio file is stored.
-fn received(state: &AppState, row: &UploadRow) -> ApiResult<Received> {
+fn copy_received(state: &AppState, row: &UploadRow) -> ApiResult<ReceivedFile> {
     let writer = state.blobs.unnamed_copy(&key(&row.id)?, AUDIO_FOLDER)?;
     let sha256 = file_sha256(writer.temporary())?;
-    Ok(Received { name: row.name.clone(), writer, sha256, size_bytes: row.length_bytes })
+    Ok(ReceivedFile { name: row.name.clone(), writer, sha256, size_bytes: row.length_bytes })
 }
 
 #[cfg(test)]

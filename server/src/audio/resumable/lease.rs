@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::store;
-use crate::db::{Db, Kind, kind};
+use crate::db::{DatabaseKind, Db, kind};
 use crate::error::{ApiError, ApiResult};
 
 /// How long a lease lasts, and how often its holder renews it.
@@ -86,7 +86,7 @@ impl UploadLease {
     }
 
     async fn renew(&mut self) -> ApiResult<()> {
-        if kind(&self.db) == Kind::Sqlite {
+        if kind(&self.db) == DatabaseKind::Sqlite {
             return Ok(());
         }
         let lease_ms = i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);

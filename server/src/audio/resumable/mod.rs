@@ -23,7 +23,7 @@ pub(crate) use expiry::remove_expired;
 pub(super) use finish::{finish, resume_decoding};
 use lease::UploadLease;
 pub(super) use lease::UploadLeases;
-pub(super) use store::parts;
+pub(super) use store::part_offsets;
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult};

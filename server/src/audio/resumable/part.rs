@@ -24,7 +24,7 @@ pub(super) const QUEUED_CHUNKS_MAX: usize = 16;
 
 /// The state of an upload after an append.
 #[derive(Debug)]
-pub(super) struct Appended {
+pub(super) struct AppendResult {
     pub(super) offset_bytes: u64,
     pub(super) expires_secs: i64,
     /// The task that decodes the file, if the upload is complete.
@@ -39,7 +39,7 @@ pub(super) async fn append(
     checksum: Option<Checksum>,
     chunks: mpsc::Receiver<Bytes>,
     mut lease: UploadLease,
-) -> ApiResult<Appended> {
+) -> ApiResult<AppendResult> {
     let appended = append_leased(state, row, checksum, chunks, &mut lease).await;
     // The lease is released before the response, because the client may send the next part to
     // another process.
@@ -53,13 +53,13 @@ async fn append_leased(
     checksum: Option<Checksum>,
     mut chunks: mpsc::Receiver<Bytes>,
     lease: &mut UploadLease,
-) -> ApiResult<Appended> {
+) -> ApiResult<AppendResult> {
     if row.offset_bytes == row.length_bytes {
         // The upload was already complete. With object storage, its file is no longer on this
         // machine.
         return tokio::task::spawn_blocking(move || {
             let task_id = Some(finish::start(&state, &Handle::current(), &row)?);
-            Ok(Appended { offset_bytes: row.offset_bytes, expires_secs: expires_secs(&state), task_id })
+            Ok(AppendResult { offset_bytes: row.offset_bytes, expires_secs: expires_secs(&state), task_id })
         })
         .await?;
     }
@@ -175,7 +175,7 @@ impl Appender {
 
     /// Stores the offset, or after an error truncates the file to the stored offset. Starts
     /// decoding if the upload is complete.
-    fn finish(mut self, written: ApiResult<()>) -> ApiResult<Appended> {
+    fn finish(mut self, written: ApiResult<()>) -> ApiResult<AppendResult> {
         let checked = written.and_then(|()| match self.checksum.take().is_none_or(Checksum::matches) {
             true => Ok(()),
             false => Err(ApiError::ChecksumMismatch),
@@ -189,7 +189,7 @@ impl Appender {
         let is_complete = self.offset_bytes == self.row.length_bytes;
         let task_id =
             is_complete.then(|| finish::start(&self.state, &Handle::current(), &self.row)).transpose()?;
-        Ok(Appended { offset_bytes: self.offset_bytes, expires_secs: expires_secs(&self.state), task_id })
+        Ok(AppendResult { offset_bytes: self.offset_bytes, expires_secs: expires_secs(&self.state), task_id })
     }
 
     /// Syncs the file, then stores the offset.

@@ -59,7 +59,7 @@ pub(super) struct UploadRow {
     pub(super) file_id: Option<String>,
 }
 
-fn upload(row: &AnyRow) -> Result<UploadRow, sqlx::Error> {
+fn upload_from_row(row: &AnyRow) -> Result<UploadRow, sqlx::Error> {
     let bytes = |column| row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default());
     let state: String = row.try_get("state")?;
     Ok(UploadRow {
@@ -103,7 +103,7 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Up
             .bind(clock::now_unix_secs())
             .fetch_optional(db)
             .await?;
-    row.as_ref().map(upload).transpose()
+    row.as_ref().map(upload_from_row).transpose()
 }
 
 /// Returns the user's upload with this id, expired or not: a complete upload does not expire while
@@ -118,7 +118,7 @@ pub(super) async fn by_id_even_expired(
         .bind(id)
         .fetch_optional(db)
         .await?;
-    row.as_ref().map(upload).transpose()
+    row.as_ref().map(upload_from_row).transpose()
 }
 
 /// Returns incomplete uploads of a user. Those that expire last come first.
@@ -153,11 +153,11 @@ pub(super) async fn page(
     .bind(i64::from(limit))
     .fetch_all(db)
     .await?;
-    Ok(rows.iter().map(upload).collect::<Result<_, _>>()?)
+    Ok(rows.iter().map(upload_from_row).collect::<Result<_, _>>()?)
 }
 
 /// Returns the number of incomplete uploads of a user.
-pub(super) async fn unfinished(db: &Db, owner_id: &str) -> Result<i64, sqlx::Error> {
+pub(super) async fn unfinished_count(db: &Db, owner_id: &str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT COUNT(*) FROM audio_uploads WHERE owner_id = $1 AND state = 'receiving'")
         .bind(owner_id)
         .fetch_one(db)
@@ -165,9 +165,9 @@ pub(super) async fn unfinished(db: &Db, owner_id: &str) -> Result<i64, sqlx::Err
 }
 
 /// Returns all uploads that are still to be decoded.
-pub(super) async fn to_decode(db: &Db) -> Result<Vec<UploadRow>, sqlx::Error> {
+pub(super) async fn uploads_to_decode(db: &Db) -> Result<Vec<UploadRow>, sqlx::Error> {
     let rows = sqlx::query("SELECT * FROM audio_uploads WHERE state = 'decoding'").fetch_all(db).await?;
-    rows.iter().map(upload).collect()
+    rows.iter().map(upload_from_row).collect()
 }
 
 /// Stores the offset and the expiry time.
@@ -248,7 +248,7 @@ pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
 }
 
 /// Returns ids and offsets of all uploads whose bytes are still needed.
-pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
+pub(in crate::audio) async fn part_offsets(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT id, offset_bytes FROM audio_uploads WHERE state IN ('receiving', 'decoding')")
             .fetch_all(db)

@@ -18,7 +18,7 @@ use super::headers::{
     CHECKSUMS, Checksum, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET, metadata, number,
     require_offset_octets, require_version, required_number,
 };
-use super::part::{Appended, QUEUED_CHUNKS_MAX, append as append_part};
+use super::part::{AppendResult, QUEUED_CHUNKS_MAX, append as append_part};
 use super::store::{UploadRow, UploadState};
 use super::{key, remove_expired, store};
 use crate::auth::CurrentUser;
@@ -153,7 +153,7 @@ pub(super) async fn create(
         return Err(ApiError::TooLarge { subject: "An upload", limit_bytes });
     }
     remove_expired(&state).await?;
-    if store::unfinished(&state.db, &user.id).await? >= UNFINISHED_MAX {
+    if store::unfinished_count(&state.db, &user.id).await? >= UNFINISHED_MAX {
         return Err(ApiError::Conflict {
             code: "too_many_uploads",
             detail: format!(
@@ -298,7 +298,7 @@ pub(super) async fn append(
     let (sender, chunks) = mpsc::channel(QUEUED_CHUNKS_MAX);
     let writing = tokio::spawn(append_part(state.clone(), row, checksum, chunks, lease));
     let sent = send_body(request.into_body(), sender, state.config.limits.upload_max_bytes).await;
-    let Appended { offset_bytes, expires_secs, task_id } = writing.await??;
+    let AppendResult { offset_bytes, expires_secs, task_id } = writing.await??;
     sent?;
     let mut fields = HeaderMap::new();
     fields.insert(UPLOAD_OFFSET, HeaderValue::from(offset_bytes));
@@ -357,7 +357,7 @@ pub(super) async fn terminate(
         return Err(ApiError::Conflict { code: "upload_decoding", detail });
     }
     let deleting = || async { Ok::<_, ApiError>(store::delete(&state.db, &id).await?) };
-    reserve::making_room(&state, deleting).await?;
+    reserve::retry_with_reserve(&state, deleting).await?;
     let (blobs, local, key) = (state.blobs.clone(), state.blobs.local(), key(&id)?);
     let removing = tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key)));
     // The row is deleted already, so a failure here only leaves a file, which the periodic

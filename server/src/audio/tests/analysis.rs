@@ -50,7 +50,7 @@ async fn analysis_measures_a_tone_correctly() {
     let again = app.local(Method::POST, &path).send().await.expect(200);
     assert_eq!(again, answer);
     let started = app.local(Method::POST, &format!("{path}?async=true")).send().await.expect(202);
-    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = get(&app, &format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"))).await;
     assert_eq!(task.expect(200)["result"], answer);
 }

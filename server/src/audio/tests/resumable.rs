@@ -46,7 +46,7 @@ async fn offset(app: &TestApp, path: &str) -> String {
 }
 
 pub(super) async fn task(app: &TestApp, id: &str) -> Value {
-    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     get(app, &format!("/api/v1/tasks/{id}")).await.expect(200)
 }
 
@@ -285,7 +285,7 @@ async fn starting_the_service_decodes_complete_uploads() {
     .await
     .expect("updates");
     resume(&app.state).await.expect("resumes");
-    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let status = get(&app, &path).await.expect(200);
     assert_eq!(status["state"], "done", "{status}");
 }
@@ -323,7 +323,7 @@ async fn only_one_process_at_a_time_writes_to_an_upload() {
     };
     let now_ms = crate::clock::now_unix_ms();
     set_lease_end(now_ms + 30_000).await;
-    if crate::db::kind(&app.state.db) == crate::db::Kind::Sqlite {
+    if crate::db::kind(&app.state.db) == crate::db::DatabaseKind::Sqlite {
         // Only one process uses SQLite, so the leases of other processes are ignored.
         append(&app, &path, 0, &[0; 10]).await.expect(204);
         return;

@@ -50,7 +50,7 @@ async fn an_upload_whose_task_cannot_start_keeps_its_bytes() {
     tus(&app, Method::DELETE, &deleted).send().await.expect(204);
     append(&app, &kept, bytes.len(), b"").await.problem(429, "too_many_requests");
     release.send(()).expect("the task waits");
-    assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(std::time::Duration::from_secs(60)).await);
     let answer = append(&app, &kept, bytes.len(), b"").await;
     answer.expect(204);
     assert_eq!(task(&app, answer.header("songfoundry-task-id")).await["state"], "succeeded");
@@ -102,7 +102,7 @@ async fn the_service_starts_even_if_uploads_cannot_be_decoded() {
     let listed = get(&app, UPLOADS).await.expect(200);
     assert_eq!(listed["items"].as_array().map(Vec::len), Some(2), "{listed}");
     release.send(()).expect("the task waits");
-    assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(std::time::Duration::from_secs(60)).await);
     for path in &paths {
         assert_eq!(status(&app, path).await, (json!("receiving"), json!(bytes.len())));
         let answer = append(&app, path, bytes.len(), b"").await;
@@ -152,7 +152,7 @@ async fn disabling_an_account_keeps_the_upload_being_decoded() {
             .expect(200)
     };
     set_disabled(true).await;
-    assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(std::time::Duration::from_secs(60)).await);
     set_disabled(false).await;
     let token = app.token_of("ada").await;
     let upload = call(&token, Method::GET, &path).send().await.expect(200);

@@ -232,7 +232,7 @@ async fn an_asynchronous_upload_is_decoded_by_a_task() {
     let path = format!("{UPLOAD}?async=true");
     let call = with_form(app.local(Method::POST, &path), &[("a.wav", &sine_wav(440.0, 48_000, 0.5))]);
     let started = call.send().await.expect(202);
-    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"));
     let task = get(&app, &task).await.expect(200);
     assert_eq!((&task["state"], &task["kind"]), (&json!("succeeded"), &json!("audio-upload")), "{task}");
@@ -241,7 +241,7 @@ async fn an_asynchronous_upload_is_decoded_by_a_task() {
 
     let call = with_form(app.local(Method::POST, &path), &[("a.txt", b"no sound at all")]);
     let started = call.send().await.expect(202);
-    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"));
     let task = get(&app, &task).await.expect(200);
     assert_eq!((&task["state"], &task["error"]["status"]), (&json!("failed"), &json!(415)), "{task}");

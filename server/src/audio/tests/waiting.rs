@@ -10,10 +10,10 @@ use tokio::sync::oneshot;
 use super::undecoded::busy_task;
 use super::{UPLOAD, get, stored_names, uploaded, with_form};
 use crate::audio::test_files::sine_wav;
-use crate::db::Kind;
+use crate::db::DatabaseKind;
 use crate::permits::processors;
 use crate::state::KINDS;
-use crate::storage::{BlobKey, Reason};
+use crate::storage::{BlobKey, QuarantineReason};
 use crate::tasks::Tasks;
 use crate::test_app::TestApp;
 use crate::{clock, db, orphans};
@@ -37,7 +37,7 @@ async fn cancelling_a_queued_upload_removes_its_files() {
     let cancelled = app.local(Method::DELETE, &task).send().await.expect(200);
     assert_eq!((&cancelled["state"], stored_names(&app)), (&json!("cancelled"), Vec::new()));
     release.send(()).expect("the task waits");
-    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     assert_eq!(get(&app, &task).await.expect(200)["state"], "cancelled");
 }
 
@@ -61,7 +61,7 @@ async fn an_upload_whose_attempts_were_all_interrupted_leaves_no_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn starting_the_service_continues_queued_uploads() {
     let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
-    if db::kind(&app.state.db) == Kind::Postgres {
+    if db::kind(&app.state.db) == DatabaseKind::Postgres {
         return;
     }
     let release = busy_task(&app).await;
@@ -73,7 +73,7 @@ async fn starting_the_service_continues_queued_uploads() {
     assert_eq!(get(&app, &task).await.expect(200)["state"], "queued");
     assert_eq!(stored_names(&app).len(), 2);
     release.send(()).expect("the task waits");
-    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let done = get(&app, &task).await.expect(200);
     assert_eq!(done["state"], "succeeded", "{done}");
     assert_eq!(done["result"]["files"].as_array().map(Vec::len), Some(2), "{done}");
@@ -91,7 +91,7 @@ async fn waiting_files_without_a_task_are_quarantined() {
     let quarantined = app.state.blobs.quarantined().expect("lists");
     assert_eq!(
         quarantined.iter().map(|entry| (&*entry.name, entry.reason)).collect::<Vec<_>>(),
-        [(&*key.path(), Reason::Deleted)]
+        [(&*key.path(), QuarantineReason::Deleted)]
     );
 }
 

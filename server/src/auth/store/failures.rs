@@ -23,7 +23,7 @@ impl Failures {
 
 /// Failed log-ins of one account.
 #[derive(Debug, Default)]
-pub(in crate::auth) struct Counted {
+pub(in crate::auth) struct FailureCounts {
     /// Failures of the account from the network.
     pub account_at_network: Failures,
     /// Failures of the account from all networks that it never logged in from.
@@ -44,13 +44,13 @@ pub(in crate::auth) async fn is_known(db: &Db, user_id: &str, network: &str) -> 
 /// Returns the failures of an account since `since_secs`, and those from one network. `user_id` is
 /// empty if no account has the name. The queries are the same in this case, so that the answer
 /// takes the same time.
-pub(in crate::auth) async fn counted(
+pub(in crate::auth) async fn failures_of(
     db: &Db,
     network: &str,
     account_sha256: &str,
     user_id: &str,
     since_secs: i64,
-) -> Result<Counted, sqlx::Error> {
+) -> Result<FailureCounts, sqlx::Error> {
     let account_at_network = sqlx::query(
         "SELECT failures AS count, last_failed_secs AS last FROM login_failures \
          WHERE network = $1 AND account_sha256 = $2 AND last_failed_secs >= $3",
@@ -71,7 +71,7 @@ pub(in crate::auth) async fn counted(
     .bind(user_id)
     .fetch_one(db)
     .await?;
-    Ok(Counted {
+    Ok(FailureCounts {
         account_at_network: account_at_network
             .as_ref()
             .map_or(Ok(Failures::default()), Failures::from_row)?,

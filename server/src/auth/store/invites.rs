@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use super::{Role, UserRow, users};
+use super::{ActingUser, Role, UserRow, users};
 use crate::clock;
 use crate::db::Db;
 use crate::paging::Position;
@@ -54,7 +54,16 @@ pub(in crate::auth) struct NewInvite<'i> {
     pub(in crate::auth) expires_at: &'i str,
 }
 
-pub(in crate::auth) async fn insert(db: &Db, invite: &NewInvite<'_>) -> Result<InviteRow, sqlx::Error> {
+/// Stores an invitation of `admin`. Returns `None` if `admin` has lost access.
+pub(in crate::auth) async fn insert(
+    db: &Db,
+    admin: &ActingUser,
+    invite: &NewInvite<'_>,
+) -> Result<Option<InviteRow>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    if !admin.lock(&mut transaction).await? {
+        return Ok(None);
+    }
     let row = sqlx::query(
         "INSERT INTO invites (id, code_sha256, role, note, created_by, created_at, expires_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *",
@@ -66,9 +75,10 @@ pub(in crate::auth) async fn insert(db: &Db, invite: &NewInvite<'_>) -> Result<I
     .bind(invite.created_by)
     .bind(clock::now_text())
     .bind(invite.expires_at)
-    .fetch_one(db)
+    .fetch_one(&mut *transaction)
     .await?;
-    InviteRow::from_row(&row)
+    transaction.commit().await?;
+    InviteRow::from_row(&row).map(Some)
 }
 
 /// Returns at most `count` invitations, the newest first.
@@ -109,7 +119,7 @@ pub(in crate::auth) async fn is_open(db: &Db, code_sha256: &str) -> Result<bool,
 
 /// The result of a registration by invitation.
 #[derive(Debug)]
-pub(in crate::auth) enum Registered {
+pub(in crate::auth) enum RegistrationOutcome {
     /// The new account.
     Done(UserRow),
     /// The invitation is unknown, used or expired.
@@ -124,7 +134,7 @@ pub(in crate::auth) async fn register(
     code_sha256: &str,
     username: &str,
     password_hash: &str,
-) -> Result<Registered, sqlx::Error> {
+) -> Result<RegistrationOutcome, sqlx::Error> {
     let now = clock::now_text();
     let mut transaction = db.begin().await?;
     let role: Option<String> = sqlx::query_scalar(
@@ -136,11 +146,11 @@ pub(in crate::auth) async fn register(
     .bind(code_sha256)
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some(role) = role else { return Ok(Registered::NotInvited) };
+    let Some(role) = role else { return Ok(RegistrationOutcome::NotInvited) };
     let made =
         users::insert(&mut *transaction, username, Role::from_stored(&role), Some(password_hash), false)
             .await?;
-    let Some(made) = made else { return Ok(Registered::NameTaken) };
+    let Some(made) = made else { return Ok(RegistrationOutcome::NameTaken) };
     transaction.commit().await?;
-    Ok(Registered::Done(made))
+    Ok(RegistrationOutcome::Done(made))
 }

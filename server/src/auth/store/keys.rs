@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use super::UserRow;
+use super::{ActingUser, UserRow};
 use crate::clock;
 use crate::db::Db;
 
@@ -36,33 +36,41 @@ pub(in crate::auth) struct NewKey<'k> {
     pub(in crate::auth) hint: &'k str,
 }
 
-/// Stores a key of a user. Returns `None` if the user already has `max` keys.
+/// The result of storing a key.
+pub(in crate::auth) enum InsertOutcome {
+    /// The key is stored.
+    Stored(KeyRow),
+    /// The user already has the maximum number of keys. Nothing was changed.
+    TooMany,
+    /// The user has lost access since the request began. Nothing was changed.
+    AccessEnded,
+}
+
+/// Stores a key of a user, who may have at most `max` keys.
 pub(in crate::auth) async fn insert(
     db: &Db,
-    owner_id: &str,
+    owner: &ActingUser,
     key: &NewKey<'_>,
     max: i64,
-) -> Result<Option<KeyRow>, sqlx::Error> {
+) -> Result<InsertOutcome, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // This update changes nothing. It locks the user's row, so that concurrent requests cannot
-    // exceed the limit.
-    sqlx::query("UPDATE users SET disabled = disabled WHERE id = $1")
-        .bind(owner_id)
-        .execute(&mut *transaction)
-        .await?;
+    // The lock also keeps concurrent requests from exceeding the limit.
+    if !owner.lock(&mut transaction).await? {
+        return Ok(InsertOutcome::AccessEnded);
+    }
     let count: i64 = sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM api_keys WHERE owner_id = $1")
-        .bind(owner_id)
+        .bind(&owner.id)
         .fetch_one(&mut *transaction)
         .await?;
     if count >= max {
-        return Ok(None);
+        return Ok(InsertOutcome::TooMany);
     }
     let row = sqlx::query(
         "INSERT INTO api_keys (id, owner_id, name, key_sha256, hint, created_at) \
          VALUES ($1, $2, $3, $4, $5, $6) RETURNING *",
     )
     .bind(uuid::Uuid::new_v4().to_string())
-    .bind(owner_id)
+    .bind(&owner.id)
     .bind(key.name)
     .bind(key.sha256)
     .bind(key.hint)
@@ -70,7 +78,7 @@ pub(in crate::auth) async fn insert(
     .fetch_one(&mut *transaction)
     .await?;
     transaction.commit().await?;
-    KeyRow::from_row(&row).map(Some)
+    KeyRow::from_row(&row).map(InsertOutcome::Stored)
 }
 
 /// Returns the keys of a user, the newest first.

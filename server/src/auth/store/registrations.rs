@@ -7,7 +7,7 @@ use crate::db::Db;
 
 /// Returns the attempts from a network since `since_secs`. Sets the time of attempts after
 /// `now_secs` to `now_secs`: they are in the future because the clock was set back.
-pub(in crate::auth) async fn attempts(
+pub(in crate::auth) async fn clamp_and_read_attempts(
     db: &Db,
     network: &str,
     now_secs: i64,

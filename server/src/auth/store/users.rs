@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
-use super::unused_invites;
+use super::{ActingUser, unused_invites};
 use crate::clock;
 use crate::db::Db;
 use crate::paging::{Position, contains_pattern};
@@ -219,31 +219,37 @@ pub(in crate::auth) async fn names(db: &Db) -> Result<Vec<(String, String)>, sql
 
 /// The result of a change of an account.
 #[derive(Debug)]
-pub(in crate::auth) enum Changed {
+pub(in crate::auth) enum ChangeOutcome {
     /// The account before and after.
     Done(Box<(UserRow, UserRow)>),
     /// There is no such account.
     Missing,
     /// The account is the last enabled administrator, so it was not changed.
     LastAdmin,
+    /// The administrator who makes the change has lost access, so nothing was changed.
+    AccessEnded,
 }
 
-/// Changes the role of an account, or enables or disables it. Disabling ends its tokens. The unused
+/// Changes the role of an account, or enables or disables it, for `admin`. Disabling ends its tokens. The unused
 /// invitations of an account that is no longer an active administrator are deleted.
 pub(in crate::auth) async fn change(
     db: &Db,
+    admin: &ActingUser,
     id: &str,
     role: Option<Role>,
     disabled: Option<bool>,
-) -> Result<Changed, sqlx::Error> {
+) -> Result<ChangeOutcome, sqlx::Error> {
     let mut transaction = db.begin().await?;
     // This update changes nothing. It locks the rows, so that two administrators cannot disable
     // each other at the same time.
     sqlx::query("UPDATE users SET disabled = disabled WHERE role = 'admin'")
         .execute(&mut *transaction)
         .await?;
+    if !admin.is_current(&mut transaction).await? {
+        return Ok(ChangeOutcome::AccessEnded);
+    }
     let row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *transaction);
-    let Some(row) = row.await? else { return Ok(Changed::Missing) };
+    let Some(row) = row.await? else { return Ok(ChangeOutcome::Missing) };
     let before = UserRow::from_row(&row)?;
     let (role, disabled) = (role.unwrap_or(before.role), disabled.unwrap_or(before.disabled));
     let is_active_admin = |role: Role, disabled: bool| role == Role::Admin && !disabled;
@@ -255,7 +261,7 @@ pub(in crate::auth) async fn change(
         .fetch_one(&mut *transaction)
         .await?;
         if others == 0 {
-            return Ok(Changed::LastAdmin);
+            return Ok(ChangeOutcome::LastAdmin);
         }
     }
     let row = sqlx::query(
@@ -271,17 +277,41 @@ pub(in crate::auth) async fn change(
         unused_invites::delete(&mut transaction, &before.username, "").await?;
     }
     transaction.commit().await?;
-    Ok(Changed::Done(Box::new((before, UserRow::from_row(&row)?))))
+    Ok(ChangeOutcome::Done(Box::new((before, UserRow::from_row(&row)?))))
+}
+
+/// The result of a reset of a password.
+#[derive(Debug)]
+pub(in crate::auth) enum ResetOutcome {
+    /// The account after it.
+    Done(Box<UserRow>),
+    /// There is no such account.
+    Missing,
+    /// The administrator who makes the change has lost access, so nothing was changed.
+    AccessEnded,
 }
 
 /// Sets a password that must be changed, ends all tokens and API keys, and deletes unused
-/// invitations. Returns `None` if there is no such account.
+/// invitations. Without `admin`, the operator of the machine does it.
 pub(in crate::auth) async fn reset_password(
     db: &Db,
+    admin: Option<&ActingUser>,
     id: &str,
     password_hash: &str,
-) -> Result<Option<UserRow>, sqlx::Error> {
+) -> Result<ResetOutcome, sqlx::Error> {
     let mut transaction = db.begin().await?;
+    if let Some(admin) = admin {
+        // This update changes nothing. It locks both rows, so that two administrators who reset
+        // each other's password wait for each other.
+        sqlx::query("UPDATE users SET disabled = disabled WHERE id IN ($1, $2)")
+            .bind(&admin.id)
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?;
+        if !admin.is_current(&mut transaction).await? {
+            return Ok(ResetOutcome::AccessEnded);
+        }
+    }
     let row = sqlx::query(
         "UPDATE users SET password_hash = $1, must_change_password = 1, token_version = token_version + 1 \
          WHERE id = $2 RETURNING *",
@@ -291,9 +321,8 @@ pub(in crate::auth) async fn reset_password(
     .fetch_optional(&mut *transaction)
     .await?;
     sqlx::query("DELETE FROM api_keys WHERE owner_id = $1").bind(id).execute(&mut *transaction).await?;
-    if let Some(row) = &row {
-        unused_invites::delete(&mut transaction, row.try_get("username")?, "").await?;
-    }
+    let Some(row) = row else { return Ok(ResetOutcome::Missing) };
+    unused_invites::delete(&mut transaction, row.try_get("username")?, "").await?;
     transaction.commit().await?;
-    row.as_ref().map(UserRow::from_row).transpose()
+    Ok(ResetOutcome::Done(Box::new(UserRow::from_row(&row)?)))
 }

@@ -73,7 +73,7 @@ async fn a_deleted_key_is_invalid() {
 async fn a_key_cannot_manage_the_account() {
     let app = TestApp::start().await;
     let admin = app.admin_token().await;
-    let key = app.api_key(&admin).await;
+    let key = app.create_api_key(&admin).await;
     let password = json!({ "new_password": "vermilion-otter-413-quay" });
     for (method, path, body) in [
         (Method::GET, KEYS, Value::Null),
@@ -118,7 +118,7 @@ async fn keys_survive_a_password_change_but_not_a_reset() {
     let app = TestApp::start().await;
     let id = add_user(&app.state, "ada", STRONG).await;
     let first = token(&log_in(&app, "ada", STRONG).await);
-    let key = app.api_key(&first).await;
+    let key = app.create_api_key(&first).await;
     let body = json!({ "current_password": STRONG, "new_password": "vermilion-otter-413-quay" });
     app.remote(Method::POST, "/api/v1/auth/password").token(&first).json(&body).send().await.expect(200);
     me(&app, &key).await.expect(200);
@@ -137,7 +137,7 @@ async fn log_ins_and_keys_work_while_the_database_is_locked() {
     let app = TestApp::with(&[("SF_DATABASE_WAIT_MS", "1000")]).await;
     add_user(&app.state, "ada", STRONG).await;
     let first = token(&log_in(&app, "ada", STRONG).await);
-    let key = app.api_key(&first).await;
+    let key = app.create_api_key(&first).await;
     let lock = app.lock_database().await;
     let projects = || app.remote(Method::GET, "/api/v1/projects");
     projects().token(&key).send().await.expect(200);

@@ -4,11 +4,11 @@ use axum::http::Method;
 use serde_json::json;
 
 use super::{STRONG, add_user, log_in, me, token};
-use crate::auth::store::{Role, users};
+use crate::auth::store::{ActingUser, Role, users};
 use crate::test_app::TestApp;
 
 /// Restarts the service with these settings on the database of `app`. Returns the printed password.
-async fn restarted(app: &TestApp, settings: &[(&str, &str)]) -> (TestApp, Option<String>) {
+async fn restart(app: &TestApp, settings: &[(&str, &str)]) -> (TestApp, Option<String>) {
     let next = app.beside_with(settings).await;
     let printed = next.printed_password.clone();
     (next, printed)
@@ -22,13 +22,13 @@ async fn a_desktops_administrator_gets_a_password_when_local_trust_ends() {
     for settings in [&[("SF_TRUST_LOCAL", "off")][..], &CONTAINER] {
         let desktop = TestApp::start().await;
         assert_eq!(desktop.printed_password, None);
-        let (strict, printed) = restarted(&desktop, settings).await;
+        let (strict, printed) = restart(&desktop, settings).await;
         let password = printed.expect("a printed password");
         let answer = log_in(&strict, "admin", &password).await;
         assert_eq!(answer.expect(200)["user"]["must_change_password"], true);
         me(&strict, &token(&answer)).await.expect(200);
         // The password is printed only once.
-        let (_, again) = restarted(&desktop, settings).await;
+        let (_, again) = restart(&desktop, settings).await;
         assert_eq!(again, None);
     }
 }
@@ -44,7 +44,7 @@ async fn a_first_start_without_local_trust_prints_a_password() {
 async fn the_first_administrator_gets_another_name_if_a_user_has_it() {
     let app = TestApp::start().await;
     sqlx::query("UPDATE users SET role = 'user'").execute(&app.state.db).await.expect("changes the role");
-    let (app, password) = restarted(&app, &[("SF_TRUST_LOCAL", "off")]).await;
+    let (app, password) = restart(&app, &[("SF_TRUST_LOCAL", "off")]).await;
     log_in(&app, "administrator", &password.expect("is printed")).await.expect(200);
 }
 
@@ -53,19 +53,21 @@ async fn no_password_is_printed_if_an_administrator_can_log_in() {
     let desktop = TestApp::start().await;
     add_user(&desktop.state, "ada", STRONG).await;
     let ada = users::by_username(&desktop.state.db, "ada").await.expect("reads").expect("ada");
-    users::change(&desktop.state.db, &ada.id, Some(Role::Admin), None).await.expect("changes");
-    let (strict, printed) = restarted(&desktop, &CONTAINER).await;
+    let admin = users::by_username(&desktop.state.db, "admin").await.expect("reads").expect("admin");
+    let admin = ActingUser::of(&admin);
+    users::change(&desktop.state.db, &admin, &ada.id, Some(Role::Admin), None).await.expect("changes");
+    let (strict, printed) = restart(&desktop, &CONTAINER).await;
     assert_eq!(printed, None);
     log_in(&strict, "ada", STRONG).await.expect(200);
     // A disabled administrator cannot log in.
-    users::change(&desktop.state.db, &ada.id, None, Some(true)).await.expect("changes");
-    assert!(restarted(&desktop, &CONTAINER).await.1.is_some());
+    users::change(&desktop.state.db, &admin, &ada.id, None, Some(true)).await.expect("changes");
+    assert!(restart(&desktop, &CONTAINER).await.1.is_some());
 }
 
 #[tokio::test]
 async fn local_trust_keeps_an_administrator_without_a_password() {
     let desktop = TestApp::start().await;
-    assert_eq!(restarted(&desktop, &[]).await.1, None);
+    assert_eq!(restart(&desktop, &[]).await.1, None);
     let body = desktop.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
     assert_eq!(body["has_password"], json!(false));
 }

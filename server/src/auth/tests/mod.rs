@@ -1,5 +1,6 @@
 //! Tests of accounts through the real router, with every status that the routes document.
 
+mod acting;
 mod api_keys;
 mod first_start;
 mod local_trust;

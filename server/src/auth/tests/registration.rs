@@ -20,7 +20,7 @@ async fn invite(app: &TestApp, body: Value) -> String {
     made["code"].as_str().expect("a code").to_owned()
 }
 
-async fn by_invitation() -> TestApp {
+async fn start_with_invitations() -> TestApp {
     TestApp::with(&[("SF_REGISTRATION", "invite")]).await
 }
 
@@ -61,7 +61,7 @@ async fn open_registration_creates_accounts_with_the_role_user() {
 
 #[tokio::test]
 async fn an_invitation_creates_one_account_with_its_role() {
-    let app = by_invitation().await;
+    let app = start_with_invitations().await;
     register(&app, "ada", STRONG, None).await.problem(403, "invite_required");
     register(&app, "ada", STRONG, Some(" ")).await.problem(403, "invite_required");
     let code = invite(&app, json!({ "role": "admin", "note": "for Ada" })).await;
@@ -79,7 +79,7 @@ async fn an_invitation_creates_one_account_with_its_role() {
 
 #[tokio::test]
 async fn concurrent_registrations_use_an_invitation_once() {
-    let app = by_invitation().await;
+    let app = start_with_invitations().await;
     let code = invite(&app, json!({})).await;
     let names = ["ada", "bob", "cyd", "dee"];
     let registering = names.map(|name| register(&app, name, STRONG, Some(&code)));
@@ -93,7 +93,7 @@ async fn concurrent_registrations_use_an_invitation_once() {
 
 #[tokio::test]
 async fn many_users_register_by_invitation_from_one_address() {
-    let app = by_invitation().await;
+    let app = start_with_invitations().await;
     for number in 0..13 {
         let code = invite(&app, json!({})).await;
         register(&app, &format!("user{number}"), STRONG, Some(&code)).await.expect(201);
@@ -114,7 +114,7 @@ async fn guessing_invitations_is_slowed_down() {
 
 #[tokio::test]
 async fn an_expired_or_deleted_invitation_is_invalid() {
-    let app = by_invitation().await;
+    let app = start_with_invitations().await;
     let code = invite(&app, json!({})).await;
     let past = crate::clock::text_in(-1);
     sqlx::query("UPDATE invites SET expires_at = $1").bind(past).execute(&app.state.db).await.expect("ages");
@@ -131,7 +131,7 @@ async fn an_expired_or_deleted_invitation_is_invalid() {
 
 #[tokio::test]
 async fn invitations_end_with_the_rights_of_the_administrator_who_created_them() {
-    let app = by_invitation().await;
+    let app = start_with_invitations().await;
     let change = |id: &str, body: Value| {
         app.local(Method::PATCH, &format!("/api/v1/admin/users/{id}")).json(&body).send()
     };

@@ -44,7 +44,7 @@ async fn a_slow_request_is_refused_after_its_caller_has_lost_access() {
     let other = app.token_of("ada").await;
     save_slowly(&app, &token, log_out(&app, &token)).await.problem(401, "token_ended");
 
-    let key = app.api_key(&other).await;
+    let key = app.create_api_key(&other).await;
     let delete_key = async {
         let keys = app.remote(Method::GET, "/api/v1/auth/api-keys").token(&other).send().await.expect(200);
         let path = format!("/api/v1/auth/api-keys/{}", keys["items"][0]["id"].as_str().expect("an id"));
@@ -88,7 +88,7 @@ async fn an_event_stream_ends_after_its_caller_has_logged_out() {
     let id = start(&app, me["id"].as_str().expect("an id"), move |task| {
         let steps = steps.lock().expect("one thread uses them");
         while let Ok(progress) = steps.recv() {
-            task.progress(progress, "working");
+            task.report_progress(progress, "working");
         }
         Ok(Value::Null)
     })
@@ -107,5 +107,5 @@ async fn an_event_stream_ends_after_its_caller_has_logged_out() {
     let message = interruption.expect("the stream is interrupted").to_string();
     assert!(message.contains("logged out"), "{message}");
     drop(step);
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "the task does not end");
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await, "the task does not end");
 }

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
-pub use overview::{Lift, Throttled, ThrottledKind};
+pub use overview::{FailureSelection, Throttled, ThrottledKind};
 use rules::{COUNT_RESET_SECS, Rule};
 use unknown_queue::{UnknownPermit, UnknownQueue};
 
@@ -39,7 +39,7 @@ use super::store::{UserRow, failures};
 use crate::client_address::{Client, network_of};
 use crate::clock;
 use crate::config::LoginLimits;
-use crate::db::{Db, note};
+use crate::db::{Db, store_best_effort};
 use crate::error::ApiError;
 use crate::turns::{Turn, Turns};
 
@@ -112,7 +112,7 @@ impl Rules {
 
 /// A log-in attempt.
 #[derive(Debug)]
-pub(super) struct Subject<'s> {
+pub(super) struct LoginAttempt<'s> {
     /// Name of the account as it was typed, in lower case.
     pub username: &'s str,
     /// The account, if one has this name.
@@ -125,7 +125,7 @@ pub(super) struct Subject<'s> {
 
 /// An attempt that may be checked now. Its result must be counted.
 #[derive(Debug)]
-pub(super) struct Attempt {
+pub(super) struct AdmittedAttempt {
     network: String,
     account_sha256: String,
     username: Option<String>,
@@ -164,14 +164,19 @@ impl Throttle {
     ///
     /// # Errors
     /// 503 `busy` if earlier attempts take too long.
-    pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt, ApiError> {
+    pub(super) async fn begin(
+        &self,
+        db: &Db,
+        subject: &LoginAttempt<'_>,
+    ) -> Result<AdmittedAttempt, ApiError> {
         let network = network_of(subject.client.address);
         let account_sha256 = account_sha256(subject.username);
         let user_id = subject.row.map(|row| row.id.as_str()).unwrap_or_default();
         let now_secs = clock::now_unix_secs();
         failures::clamp_to_clock(db, now_secs).await?;
         let since_secs = now_secs - COUNT_RESET_SECS;
-        let counted = async || failures::counted(db, &network, &account_sha256, user_id, since_secs).await;
+        let counted =
+            async || failures::failures_of(db, &network, &account_sha256, user_id, since_secs).await;
         let deadline = Instant::now() + WAIT_MAX;
         let remaining_time = || deadline.saturating_duration_since(Instant::now());
 
@@ -208,7 +213,7 @@ impl Throttle {
             }
             Check::Unknown { _permit: permit }
         };
-        Ok(Attempt {
+        Ok(AdmittedAttempt {
             username: subject.row.map(|row| row.username.clone()),
             user_id: subject.row.map(|row| row.id.clone()),
             is_known,
@@ -240,7 +245,7 @@ impl Throttle {
     }
 }
 
-impl Attempt {
+impl AdmittedAttempt {
     /// Counts a wrong password. Returns the refusal if the attempt was slowed.
     ///
     /// # Errors
@@ -269,7 +274,11 @@ impl Attempt {
     /// Deletes the account's failures from this address, and makes the account known at the
     /// address.
     pub(super) async fn succeeded(self, db: &Db) {
-        note("the end of failed log-ins", failures::delete(db, &self.network, &self.account_sha256)).await;
+        store_best_effort(
+            "the end of failed log-ins",
+            failures::delete(db, &self.network, &self.account_sha256),
+        )
+        .await;
         if let Some(user_id) = self.user_id {
             make_known(db, &user_id, &self.network).await;
         }
@@ -281,7 +290,7 @@ async fn make_known(db: &Db, user_id: &str, network: &str) {
     let now_secs = clock::now_unix_secs();
     let since_secs = now_secs - KNOWN_FOR_SECS;
     let remembering = failures::remember_login(db, user_id, network, now_secs, since_secs);
-    note("the address of a log-in", remembering).await;
+    store_best_effort("the address of a log-in", remembering).await;
 }
 
 /// Returns the error for an attempt that waited too long.

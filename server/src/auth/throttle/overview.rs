@@ -105,14 +105,14 @@ impl Throttle {
 
 /// Selects the failures that are deleted to end throttling.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lift {
+pub struct FailureSelection {
     /// Name of an account.
     username: Option<String>,
     /// Network in its stored form.
     network: Option<String>,
 }
 
-impl Lift {
+impl FailureSelection {
     /// Selects failures by account, by address, or both. An address is an IPv4 or IPv6 address, or
     /// an IPv6 network that ends in `/64`.
     ///
@@ -192,6 +192,6 @@ mod tests {
         for text in ["school", "192.0.2.0/24", "192.0.2.7/64", "2001:db8::/32"] {
             assert!(network(text).is_err(), "{text}");
         }
-        assert!(Lift::new(Some(" "), None).is_err());
+        assert!(FailureSelection::new(Some(" "), None).is_err());
     }
 }

@@ -35,7 +35,7 @@ impl Throttle {
         let rule = self.rules.registrations;
         let (network, now_secs) = (network_of(address), clock::now_unix_secs());
         let since_secs = now_secs - COUNT_RESET_SECS;
-        let before = registrations::attempts(db, &network, now_secs, since_secs).await?;
+        let before = registrations::clamp_and_read_attempts(db, &network, now_secs, since_secs).await?;
         rule.check(before, now_secs)?;
         let count = registrations::count(db, &network, now_secs, since_secs).await?;
         // If the count rose by more than one, other requests were admitted in the meantime.

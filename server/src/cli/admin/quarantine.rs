@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::inventory::key_of;
 use crate::plural::counted;
 use crate::state::open_blobs;
-use crate::storage::{Blobs, Quarantined, Reason, Sharing};
+use crate::storage::{Blobs, QuarantineReason, QuarantinedFile, Sharing};
 
 /// List and restore quarantined files: files that the database did not need, and files that users
 /// deleted. The service may be running.
@@ -60,7 +60,7 @@ pub(super) async fn run(args: &Args, config: &Config) -> anyhow::Result<()> {
     }
 }
 
-fn quarantined(stores: &[Blobs]) -> io::Result<Vec<Quarantined>> {
+fn quarantined(stores: &[Blobs]) -> io::Result<Vec<QuarantinedFile>> {
     let mut found = Vec::new();
     for blobs in stores {
         found.extend(blobs.quarantined()?);
@@ -69,14 +69,14 @@ fn quarantined(stores: &[Blobs]) -> io::Result<Vec<Quarantined>> {
     Ok(found)
 }
 
-fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
+fn list(found: &[QuarantinedFile], json: bool) -> anyhow::Result<()> {
     for file in found {
         print_line(&match json {
             true => serde_json::to_string(file)?,
             false => {
                 let reason = match file.reason {
-                    Reason::Unneeded => "not needed by the database",
-                    Reason::Deleted => "deleted",
+                    QuarantineReason::Unneeded => "not needed by the database",
+                    QuarantineReason::Deleted => "deleted",
                 };
                 format!("{}  {}  {} bytes  {reason}", file.since, file.name, file.size_bytes)
             }

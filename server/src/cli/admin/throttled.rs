@@ -1,7 +1,7 @@
 //! Commands for accounts and addresses that are throttled.
 
-use crate::audit::{self, Action, Who};
-use crate::auth::{Lift, Throttle, Throttled, ThrottledKind};
+use crate::audit::{self, Action, Actor};
+use crate::auth::{FailureSelection, Throttle, Throttled, ThrottledKind};
 use crate::cli::standard_output::print_line;
 use crate::config::LoginLimits;
 use crate::db::Db;
@@ -34,8 +34,8 @@ impl LiftThrottling {
     ///
     /// # Errors
     /// The address is invalid.
-    pub(super) fn lift(&self) -> anyhow::Result<Lift> {
-        Ok(Lift::new(self.username.as_deref(), self.address.as_deref())?)
+    pub(super) fn lift(&self) -> anyhow::Result<FailureSelection> {
+        Ok(FailureSelection::new(self.username.as_deref(), self.address.as_deref())?)
     }
 }
 
@@ -70,12 +70,12 @@ fn format_columns(account: &str, address: &str, failures: &str, wait: &str, last
     format!("{account:<32} {address:<25} {failures:<8} {wait:<16} {last}")
 }
 
-pub(super) async fn lift(lift: &Lift, db: &Db) -> anyhow::Result<()> {
+pub(super) async fn lift(lift: &FailureSelection, db: &Db) -> anyhow::Result<()> {
     if lift.apply(db).await? == 0 {
         print_line(&format!("Nothing was throttled for `{}`.", lift.target()))?;
         return Ok(());
     }
-    audit::record(db, &Who::command_line(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
+    audit::record(db, &Actor::command_line(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
     print_line(&format!(
         "Deleted the failed log-ins of `{}`; its log-ins are no longer delayed.",
         lift.target()

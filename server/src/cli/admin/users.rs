@@ -5,8 +5,8 @@ use std::io::BufRead as _;
 use anyhow::Context as _;
 use serde_json::json;
 
-use crate::audit::{self, Action, Who};
-use crate::auth::management::{self, Provided};
+use crate::audit::{self, Action, Actor};
+use crate::auth::management::{self, AccountWithPassword};
 use crate::auth::passwords::Passwords;
 use crate::auth::{Role, UserRow};
 use crate::cli::standard_output::print_line;
@@ -68,9 +68,10 @@ pub(super) struct ListUsers {
 pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
     let password = read_password(args.password_stdin)?;
     let hasher = Passwords::new(1)?;
-    let account = management::create_user(db, &hasher, &args.username, args.role.into(), password).await?;
+    let account =
+        management::create_user(db, &hasher, None, &args.username, args.role.into(), password).await?;
     let detail = format!("role {}", account.row.role.as_str());
-    audit::record(db, &Who::command_line(), Action::UserCreated, &account.row.username, &detail).await;
+    audit::record(db, &Actor::command_line(), Action::UserCreated, &account.row.username, &detail).await;
     print_line(&format!(
         "Created the account `{}` (role {}).",
         account.row.username,
@@ -82,8 +83,8 @@ pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
 pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Result<()> {
     let row = management::user_named(db, &args.username).await?;
     let password = read_password(args.password_stdin)?;
-    let account = management::reset_password(db, &Passwords::new(1)?, &row.id, password).await?;
-    audit::record(db, &Who::command_line(), Action::PasswordReset, &account.row.username, "").await;
+    let account = management::reset_password(db, &Passwords::new(1)?, None, &row.id, password).await?;
+    audit::record(db, &Actor::command_line(), Action::PasswordReset, &account.row.username, "").await;
     print_line(&format!(
         "The account `{}` has a new password; its sessions have ended and its API keys are deleted.",
         account.row.username
@@ -91,7 +92,7 @@ pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Res
     print_password(&account)
 }
 
-fn print_password(account: &Provided) -> anyhow::Result<()> {
+fn print_password(account: &AccountWithPassword) -> anyhow::Result<()> {
     match &account.generated_password {
         Some(password) => {
             print_line(&format!("Password: {password}"))?;

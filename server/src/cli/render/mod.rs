@@ -22,7 +22,7 @@ use self::song::{Song, name_of, stem_of};
 use self::sound_args::SoundArgs;
 use self::soundfonts::{CommandLineSources, NamedBank};
 use self::summary::Summary;
-use super::file_args::{CheckedFile, FileArgs};
+use super::file_args::{FileArgs, OutputFileOptions};
 use super::output::{Output, STANDARD_STREAM};
 use super::progress::{Progress, interruption};
 use super::{Settings, describe};
@@ -140,7 +140,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
 /// # Errors
 /// Two songs would be written to the same file, standard input is named twice, or the output must
 /// be a folder.
-fn outputs(args: &Args, file: &CheckedFile) -> anyhow::Result<Vec<PathBuf>> {
+fn outputs(args: &Args, file: &OutputFileOptions) -> anyhow::Result<Vec<PathBuf>> {
     let is_input = |path: &&PathBuf| path.as_os_str() == STANDARD_STREAM;
     if args.songs.iter().filter(is_input).count() > 1 {
         bail!("standard input can be rendered only once");
@@ -178,11 +178,11 @@ fn outputs(args: &Args, file: &CheckedFile) -> anyhow::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// There are several songs, or a file is named twice.
-fn further_files(args: &Args) -> anyhow::Result<Vec<(PathBuf, CheckedFile)>> {
+fn further_files(args: &Args) -> anyhow::Result<Vec<(PathBuf, OutputFileOptions)>> {
     if !args.also.is_empty() && args.songs.len() > 1 {
         bail!("--also needs a single song; {} songs are given", args.songs.len());
     }
-    let mut files: Vec<(PathBuf, CheckedFile)> = Vec::new();
+    let mut files: Vec<(PathBuf, OutputFileOptions)> = Vec::new();
     for path in &args.also {
         if *path == args.file.output || files.iter().any(|(other, _)| other == path) {
             bail!("{} would be written twice", path.display());
@@ -199,9 +199,9 @@ const SECTIONS_MAX: usize = 200;
 /// The renders of one command.
 struct Batch<'a> {
     args: &'a Args,
-    file: CheckedFile,
+    file: OutputFileOptions,
     /// Further files of the mix.
-    also: Vec<(PathBuf, CheckedFile)>,
+    also: Vec<(PathBuf, OutputFileOptions)>,
     banks: Vec<NamedBank>,
     memory_bytes: u64,
     interrupted: Arc<AtomicBool>,
@@ -279,7 +279,7 @@ impl Batch<'_> {
         name: &str,
         project: &Project,
         output_path: &Path,
-    ) -> anyhow::Result<Vec<(PathBuf, CheckedFile, Option<TickRange>)>> {
+    ) -> anyhow::Result<Vec<(PathBuf, OutputFileOptions, Option<TickRange>)>> {
         let Self { args, file, also, .. } = self;
         if !args.sections {
             let also = also.iter().map(|(path, file)| (path.as_path(), file));

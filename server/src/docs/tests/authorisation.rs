@@ -97,7 +97,7 @@ impl Operation {
 pub(super) struct Resources(HashMap<&'static str, String>);
 
 impl Resources {
-    pub(super) async fn of(app: &TestApp, token: &str) -> Self {
+    pub(super) async fn create(app: &TestApp, token: &str) -> Self {
         let post = |path: &str| app.remote(Method::POST, path).token(token);
         let project = json!({ "schema_version": 1, "project_id": "song", "tracks": [] });
         post("/api/v1/projects").json(&project).send().await.expect(201);
@@ -188,14 +188,14 @@ async fn every_operation_admits_exactly_the_described_callers() {
     let log_in = app.remote(Method::POST, "/api/v1/auth/login");
     let unsettled = log_in.json(&json!({ "username": "new", "password": password })).send().await.expect(200);
     let tokens = HashMap::from([
-        ("OwnersKey", app.api_key(&owner).await),
-        ("AdminsKey", app.api_key(&admin).await),
+        ("OwnersKey", app.create_api_key(&owner).await),
+        ("AdminsKey", app.create_api_key(&admin).await),
         ("Stranger", app.token_of_new_user("grace").await),
         ("Unsettled", unsettled["access_token"].as_str().expect("a token").to_owned()),
         ("Owner", owner.clone()),
         ("Admin", admin),
     ]);
-    let resources = Resources::of(&app, &owner).await;
+    let resources = Resources::create(&app, &owner).await;
 
     let document = document_of(&app).await;
     let mut all: Vec<Operation> = operations(&document)
@@ -217,7 +217,7 @@ async fn every_operation_admits_exactly_the_described_callers() {
 async fn only_the_owner_can_read_a_resource() {
     let app = TestApp::start().await;
     let (owner, stranger) = (app.token_of_new_user("ada").await, app.token_of_new_user("grace").await);
-    let resources = Resources::of(&app, &owner).await;
+    let resources = Resources::create(&app, &owner).await;
     let document = document_of(&app).await;
     let mut read_count = 0;
     for (path, method, _) in

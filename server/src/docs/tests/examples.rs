@@ -74,7 +74,7 @@ async fn every_example_can_be_sent() {
     let document = document_of(&app).await;
     // This is the user in the example of a log-in.
     app.token_of_new_user("ada").await;
-    let resources = Resources::of(&app, &app.admin_token().await).await;
+    let resources = Resources::create(&app, &app.admin_token().await).await;
     let mut faults = Vec::new();
     let mut all: Vec<_> =
         operations(&document).filter(|(.., operation)| !has_only_errors(operation)).collect();

@@ -51,7 +51,7 @@ impl Mp3Encoder {
             }
             Quality::Variable(quality) => {
                 builder.set_vbr_mode(VbrMode::Mtrh).map_err(lame_error)?;
-                builder.set_vbr_quality(variable(quality)).map_err(lame_error)?;
+                builder.set_vbr_quality(lame_quality(quality)).map_err(lame_error)?;
             }
         }
         let encoder = builder.build().map_err(lame_error)?;
@@ -200,7 +200,7 @@ fn lame_gain(quality: Quality) -> f32 {
 }
 
 /// Returns the quality of LAME, V9 to V0, for a quality of 0 to 10.
-fn variable(quality: u8) -> LameQuality {
+fn lame_quality(quality: u8) -> LameQuality {
     match VARIABLE_MAX.saturating_sub(quality) {
         0 => LameQuality::Best,
         1 => LameQuality::SecondBest,

@@ -38,12 +38,12 @@ pub(super) struct OpusEncoder {
     pages: PacketWriter<'static, BufWriter<File>>,
     encoder: Encoder,
     /// Frames at the start that a decoder skips.
-    pre_skip: u64,
+    pre_skip_frames: u64,
     /// Frames that were received.
     frames: u64,
     packets: u64,
     /// Interleaved samples that do not fill a packet yet.
-    waiting: Vec<f32>,
+    pending_samples: Vec<f32>,
 }
 
 impl OpusEncoder {
@@ -68,7 +68,14 @@ impl OpusEncoder {
         let mut tags = b"OpusTags".to_vec();
         tags.extend(comment_block(&request.tags.ogg_comments(request.sample_rate_hz)));
         pages.write_packet(tags, STREAM_SERIAL, PacketWriteEndInfo::EndPage, 0)?;
-        Ok(Self { pages, encoder, pre_skip: u64::from(pre_skip), frames: 0, packets: 0, waiting: Vec::new() })
+        Ok(Self {
+            pages,
+            encoder,
+            pre_skip_frames: u64::from(pre_skip),
+            frames: 0,
+            packets: 0,
+            pending_samples: Vec::new(),
+        })
     }
 
     /// Encodes a packet.
@@ -81,7 +88,7 @@ impl OpusEncoder {
         // audio.
         let end = self.packets * PACKET_FRAMES as u64;
         let (kind, position) = match is_last {
-            true => (PacketWriteEndInfo::EndStream, self.pre_skip + self.frames),
+            true => (PacketWriteEndInfo::EndStream, self.pre_skip_frames + self.frames),
             false if self.packets.is_multiple_of(PAGE_PACKETS) => (PacketWriteEndInfo::EndPage, end),
             false => (PacketWriteEndInfo::NormalPacket, end),
         };
@@ -92,7 +99,7 @@ impl OpusEncoder {
 impl Encode for OpusEncoder {
     fn write(&mut self, samples: &[u8]) -> io::Result<()> {
         let floats = samples.chunks_exact(size_of::<f32>()).filter_map(|bytes| bytes.try_into().ok());
-        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut waiting = std::mem::take(&mut self.pending_samples);
         waiting.extend(floats.map(f32::from_le_bytes));
         self.frames += (samples.len() / size_of::<f32>() / CHANNELS) as u64;
         let packet_samples = PACKET_FRAMES * CHANNELS;
@@ -101,14 +108,14 @@ impl Encode for OpusEncoder {
             self.encode(packet, false)?;
         }
         waiting.drain(..whole);
-        self.waiting = waiting;
+        self.pending_samples = waiting;
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut waiting = std::mem::take(&mut self.pending_samples);
         // Silence flushes the frames in the encoder's delay.
-        let end = self.pre_skip + self.frames;
+        let end = self.pre_skip_frames + self.frames;
         loop {
             waiting.resize(PACKET_FRAMES * CHANNELS, 0.0);
             let is_last = (self.packets + 1) * PACKET_FRAMES as u64 >= end;

@@ -66,7 +66,7 @@ async fn a_task_converts_the_same_file() {
     let body = json!({ "file_id": id, "format": "flac", "sample_rate_hz": 96_000 });
     let direct = app.local(Method::POST, PATH).json(&body).send().await.expect(200);
     let started = app.local(Method::POST, &format!("{PATH}?async=true")).json(&body).send().await.expect(202);
-    assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let path = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"));
     let task = app.local(Method::GET, &path).send().await.expect(200);
     assert_eq!(task["result"]["receipt"]["pcm_sha256"], direct["receipt"]["pcm_sha256"], "{task}");

@@ -39,7 +39,7 @@ fn check(missing: &Value, warnings: &Value) {
 
 async fn result_of_task(studio: &Studio, path: &str, request: &Value) -> Value {
     let started = studio.post(path, request).await.expect(202);
-    assert!(studio.app.state.tasks.drained(Duration::from_secs(120)).await);
+    assert!(studio.app.state.tasks.wait_until_drained(Duration::from_secs(120)).await);
     let task =
         studio.get(&format!("/tasks/{}", started["task_id"].as_str().expect("an id"))).await.expect(200);
     assert_eq!(task["state"], "succeeded", "{task}");

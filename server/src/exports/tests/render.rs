@@ -230,7 +230,7 @@ async fn a_task_renders_the_same_file() {
                          "normalize": {"lufs": -20}});
     let direct = studio.post(PATH, &request).await.expect(200);
     let started = studio.post(&format!("{PATH}?async=true"), &request).await.expect(202);
-    assert!(studio.app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(studio.app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
     assert_eq!((&task["kind"], &task["state"]), (&"render".into(), &"succeeded".into()));
     let result = &task["result"];
@@ -240,7 +240,7 @@ async fn a_task_renders_the_same_file() {
 
     let broken = json!({"project": {"schema_version": 1, "project_id": "p"}});
     let started = studio.post(&format!("{PATH}?async=true"), &broken).await.expect(202);
-    assert!(studio.app.state.tasks.drained(Duration::from_secs(60)).await);
+    assert!(studio.app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
     assert_eq!((&task["state"], &task["error"]["code"]), (&"failed".into(), &"invalid_project".into()));
 }
@@ -266,7 +266,10 @@ async fn a_render_can_be_cancelled() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     studio.app.local(Method::DELETE, &format!("/api/v1{path}")).send().await.expect(200);
-    assert!(studio.app.state.tasks.drained(Duration::from_secs(20)).await, "the cancelled render still runs");
+    assert!(
+        studio.app.state.tasks.wait_until_drained(Duration::from_secs(20)).await,
+        "the cancelled render still runs"
+    );
     assert_eq!(studio.get(&path).await.expect(200)["state"], "cancelled");
     let renders = studio.app.state.config.storage.dir.join("blobs/renders");
     assert_eq!(std::fs::read_dir(renders).unwrap().count(), 0, "a cancelled render leaves no files");
@@ -694,7 +697,7 @@ async fn a_render_makes_files_of_several_formats_and_parts() {
 }
 
 #[tokio::test]
-async fn invalid_further_files_are_refused_with_their_place() {
+async fn invalid_further_files_are_refused_with_their_index() {
     let studio = Studio::start().await;
     let post = async |more_files: Value| {
         studio.post(PATH, &json!({"project": song(0, 4, json!([])), "more_files": more_files})).await

@@ -25,7 +25,7 @@ const LAST_BIT: f32 = f32::EPSILON / 2.0;
 /// Starts a task, waits for its end and returns it.
 async fn finished(studio: &Studio, path: &str, body: &Value) -> Value {
     let started = studio.post(path, body).await.expect(202);
-    assert!(studio.app.state.tasks.drained(Duration::from_secs(120)).await);
+    assert!(studio.app.state.tasks.wait_until_drained(Duration::from_secs(120)).await);
     studio.get(&format!("/tasks/{}", started["task_id"].as_str().expect("an id"))).await.expect(200)
 }
 

@@ -20,7 +20,7 @@ pub(super) const DRUM_BANK: u8 = 128;
 
 /// The standard that a file follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum System {
+pub(super) enum MidiStandard {
     /// The file does not name a standard.
     #[default]
     Unknown,
@@ -35,7 +35,7 @@ pub(super) enum System {
 pub(super) enum BankMessage {
     /// From this message on, the file follows this standard, and all channels are reset to its
     /// defaults.
-    System(System),
+    System(MidiStandard),
     /// Makes a channel, 0 to 15, a drum part or a melodic one.
     Part { channel: u8, drums: bool },
 }
@@ -56,15 +56,15 @@ pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
     match *body {
         // General MIDI system messages, for any device (RP-003, RP-024).
         [UNIVERSAL, _, 0x09, sub_id] => match sub_id {
-            0x01 => Some(Reset(System::Gm)),
-            0x02 => Some(Reset(System::Unknown)),
-            0x03 => Some(Reset(System::Gm2)),
+            0x01 => Some(Reset(MidiStandard::Gm)),
+            0x02 => Some(Reset(MidiStandard::Unknown)),
+            0x03 => Some(Reset(MidiStandard::Gm2)),
             _ => None,
         },
         // Roland's "data set 1": address, data, checksum.
         [ROLAND, _, GS, 0x12, ref address_data @ .., _checksum] => match *address_data {
-            [0x40, 0x00, 0x7f, 0x00] | [0x00, 0x00, 0x7f, _] => Some(Reset(System::Gs)),
-            [0x40, 0x00, 0x7f, 0x7f] => Some(Reset(System::Unknown)),
+            [0x40, 0x00, 0x7f, 0x00] | [0x00, 0x00, 0x7f, _] => Some(Reset(MidiStandard::Gs)),
+            [0x40, 0x00, 0x7f, 0x7f] => Some(Reset(MidiStandard::Unknown)),
             // "Use for rhythm part": off, map 1 or map 2.
             [0x40, block @ 0x10..=0x1f, 0x15, map] => {
                 Some(Part { channel: channel_of_block(block & 0x0f), drums: map != 0 })
@@ -73,7 +73,7 @@ pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
         },
         // Yamaha's "parameter change": address, data.
         [YAMAHA, 0x10..=0x1f, XG, ref address_data @ ..] => match *address_data {
-            [0x00, 0x00, 0x7e | 0x7f, 0x00] => Some(Reset(System::Xg)),
+            [0x00, 0x00, 0x7e | 0x7f, 0x00] => Some(Reset(MidiStandard::Xg)),
             // "Part mode": normal, drums, or one of the drum set-ups.
             [0x08, part @ 0..=15, 0x07, mode] => Some(Part { channel: part, drums: mode != 0 }),
             _ => None,
@@ -103,23 +103,23 @@ pub(super) struct BankSelect {
 
 impl BankSelect {
     /// Returns the SoundFont bank that a program change on the channel selects.
-    pub(super) fn soundfont_bank(self, system: System, channel: u8) -> u8 {
+    pub(super) fn soundfont_bank(self, system: MidiStandard, channel: u8) -> u8 {
         let is_drum_part = self.is_drum_part.unwrap_or(channel == DRUM_CHANNEL);
         let (msb, lsb) = (self.msb.unwrap_or(0), self.lsb.unwrap_or(0));
         let (drums, melodic) = match (system, self.msb) {
-            (System::Gm, _) => (is_drum_part, 0),
-            (System::Gm2, Some(120)) => (true, lsb),
-            (System::Gm2, Some(121)) => (false, lsb),
-            (System::Gm2, _) => (is_drum_part, 0),
-            (System::Xg, Some(126 | 127)) => (true, lsb),
+            (MidiStandard::Gm, _) => (is_drum_part, 0),
+            (MidiStandard::Gm2, Some(120)) => (true, lsb),
+            (MidiStandard::Gm2, Some(121)) => (false, lsb),
+            (MidiStandard::Gm2, _) => (is_drum_part, 0),
+            (MidiStandard::Xg, Some(126 | 127)) => (true, lsb),
             // Every other bank number makes the part melodic.
-            (System::Xg, Some(_)) => (false, lsb),
-            (System::Xg, None) => (is_drum_part, lsb),
-            (System::Gs, _) => (is_drum_part, msb),
+            (MidiStandard::Xg, Some(_)) => (false, lsb),
+            (MidiStandard::Xg, None) => (is_drum_part, lsb),
+            (MidiStandard::Gs, _) => (is_drum_part, msb),
             // Every standard that defines these bank numbers uses them in this way.
-            (System::Unknown, Some(120 | 126 | 127)) => (true, msb),
-            (System::Unknown, Some(121)) => (false, lsb),
-            (System::Unknown, _) => (is_drum_part, msb),
+            (MidiStandard::Unknown, Some(120 | 126 | 127)) => (true, msb),
+            (MidiStandard::Unknown, Some(121)) => (false, lsb),
+            (MidiStandard::Unknown, _) => (is_drum_part, msb),
         };
         if drums { DRUM_BANK } else { melodic }
     }
@@ -139,13 +139,13 @@ mod tests {
     fn resets_and_parts_are_recognised() {
         let system = |system| Some(BankMessage::System(system));
         let part = |channel, drums| Some(BankMessage::Part { channel, drums });
-        check_message(&[0x7e, 0x7f, 0x09, 0x01], system(System::Gm));
-        check_message(&[0x7e, 0x10, 0x09, 0x02], system(System::Unknown));
-        check_message(&[0x7e, 0x7f, 0x09, 0x03], system(System::Gm2));
-        check_message(&[0x41, 0x10, 0x42, 0x12, 0x40, 0x00, 0x7f, 0x00, 0x41], system(System::Gs));
-        check_message(&[0x41, 0x10, 0x42, 0x12, 0x00, 0x00, 0x7f, 0x01, 0x00], system(System::Gs));
-        check_message(&[0x43, 0x10, 0x4c, 0x00, 0x00, 0x7e, 0x00], system(System::Xg));
-        check_message(&[0x43, 0x1f, 0x4c, 0x00, 0x00, 0x7f, 0x00], system(System::Xg));
+        check_message(&[0x7e, 0x7f, 0x09, 0x01], system(MidiStandard::Gm));
+        check_message(&[0x7e, 0x10, 0x09, 0x02], system(MidiStandard::Unknown));
+        check_message(&[0x7e, 0x7f, 0x09, 0x03], system(MidiStandard::Gm2));
+        check_message(&[0x41, 0x10, 0x42, 0x12, 0x40, 0x00, 0x7f, 0x00, 0x41], system(MidiStandard::Gs));
+        check_message(&[0x41, 0x10, 0x42, 0x12, 0x00, 0x00, 0x7f, 0x01, 0x00], system(MidiStandard::Gs));
+        check_message(&[0x43, 0x10, 0x4c, 0x00, 0x00, 0x7e, 0x00], system(MidiStandard::Xg));
+        check_message(&[0x43, 0x1f, 0x4c, 0x00, 0x00, 0x7f, 0x00], system(MidiStandard::Xg));
         check_message(&[0x41, 0x10, 0x42, 0x12, 0x40, 0x10, 0x15, 0x00, 0x1b], part(9, false));
         check_message(&[0x41, 0x10, 0x42, 0x12, 0x40, 0x11, 0x15, 0x01, 0x19], part(0, true));
         check_message(&[0x41, 0x10, 0x42, 0x12, 0x40, 0x19, 0x15, 0x02, 0x10], part(8, true));
@@ -169,44 +169,44 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_bank(system: System, channel: u8, msb: Option<u8>, lsb: Option<u8>, expected: u8) {
+    fn check_bank(system: MidiStandard, channel: u8, msb: Option<u8>, lsb: Option<u8>, expected: u8) {
         let select = BankSelect { msb, lsb, is_drum_part: None };
         assert_eq!(select.soundfont_bank(system, channel), expected, "{system:?} {channel} {select:?}");
     }
 
     #[test]
     fn bank_select_follows_the_rules_of_each_system() {
-        check_bank(System::Unknown, 0, Some(8), Some(3), 8);
-        check_bank(System::Unknown, 0, None, Some(3), 0);
-        check_bank(System::Unknown, 9, Some(8), None, 128);
-        check_bank(System::Unknown, 0, Some(126), None, 128);
-        check_bank(System::Unknown, 9, Some(121), Some(1), 1);
-        check_bank(System::Gm, 0, Some(8), Some(3), 0);
-        check_bank(System::Gm, 9, Some(8), None, 128);
-        check_bank(System::Gm2, 0, Some(121), Some(3), 3);
-        check_bank(System::Gm2, 0, Some(120), None, 128);
-        check_bank(System::Gm2, 9, Some(121), Some(1), 1);
-        check_bank(System::Gm2, 9, None, None, 128);
-        check_bank(System::Gm2, 2, Some(5), Some(1), 0);
-        check_bank(System::Gs, 0, Some(8), Some(3), 8);
-        check_bank(System::Gs, 9, Some(8), None, 128);
-        check_bank(System::Xg, 0, Some(0), Some(3), 3);
-        check_bank(System::Xg, 0, None, Some(3), 3);
-        check_bank(System::Xg, 0, Some(64), Some(0), 0);
-        check_bank(System::Xg, 0, Some(126), None, 128);
-        check_bank(System::Xg, 0, Some(127), Some(0), 128);
-        check_bank(System::Xg, 9, None, None, 128);
-        check_bank(System::Xg, 9, Some(0), Some(0), 0);
+        check_bank(MidiStandard::Unknown, 0, Some(8), Some(3), 8);
+        check_bank(MidiStandard::Unknown, 0, None, Some(3), 0);
+        check_bank(MidiStandard::Unknown, 9, Some(8), None, 128);
+        check_bank(MidiStandard::Unknown, 0, Some(126), None, 128);
+        check_bank(MidiStandard::Unknown, 9, Some(121), Some(1), 1);
+        check_bank(MidiStandard::Gm, 0, Some(8), Some(3), 0);
+        check_bank(MidiStandard::Gm, 9, Some(8), None, 128);
+        check_bank(MidiStandard::Gm2, 0, Some(121), Some(3), 3);
+        check_bank(MidiStandard::Gm2, 0, Some(120), None, 128);
+        check_bank(MidiStandard::Gm2, 9, Some(121), Some(1), 1);
+        check_bank(MidiStandard::Gm2, 9, None, None, 128);
+        check_bank(MidiStandard::Gm2, 2, Some(5), Some(1), 0);
+        check_bank(MidiStandard::Gs, 0, Some(8), Some(3), 8);
+        check_bank(MidiStandard::Gs, 9, Some(8), None, 128);
+        check_bank(MidiStandard::Xg, 0, Some(0), Some(3), 3);
+        check_bank(MidiStandard::Xg, 0, None, Some(3), 3);
+        check_bank(MidiStandard::Xg, 0, Some(64), Some(0), 0);
+        check_bank(MidiStandard::Xg, 0, Some(126), None, 128);
+        check_bank(MidiStandard::Xg, 0, Some(127), Some(0), 128);
+        check_bank(MidiStandard::Xg, 9, None, None, 128);
+        check_bank(MidiStandard::Xg, 9, Some(0), Some(0), 0);
     }
 
     #[test]
     fn a_part_message_makes_a_channel_drums_or_melodic() {
         let part = |drums| BankSelect { msb: Some(8), lsb: None, is_drum_part: Some(drums) };
-        for (system, melodic) in [(System::Gs, 8), (System::Unknown, 8), (System::Gm, 0)] {
+        for (system, melodic) in [(MidiStandard::Gs, 8), (MidiStandard::Unknown, 8), (MidiStandard::Gm, 0)] {
             assert_eq!(part(true).soundfont_bank(system, 3), DRUM_BANK, "{system:?}");
             assert_eq!(part(false).soundfont_bank(system, 9), melodic, "{system:?}");
         }
         let xg = BankSelect { is_drum_part: Some(true), ..BankSelect::default() };
-        assert_eq!(xg.soundfont_bank(System::Xg, 3), DRUM_BANK);
+        assert_eq!(xg.soundfont_bank(MidiStandard::Xg, 3), DRUM_BANK);
     }
 }

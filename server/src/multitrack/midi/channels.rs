@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use schemas::json::{Kind, View};
+use schemas::json::{JsonKind, View};
 use schemas::project::{
     BendControl, CcControl, Control, KeyPressureControl, Note, PressureControl, ProgramControl, SynthEngine,
     Track,
 };
 use schemas::{Extra, Project};
 
-use super::banks::{BankMessage, BankSelect, DRUM_BANK, DRUM_CHANNEL, System};
+use super::banks::{BankMessage, BankSelect, DRUM_BANK, DRUM_CHANNEL, MidiStandard};
 
 /// Controller numbers of bank select: the most and the least significant byte.
 pub(super) const BANK_SELECT_MSB: u8 = 0;
@@ -17,7 +17,7 @@ pub(super) const BANK_SELECT_LSB: u8 = 32;
 
 /// Field of an imported track: true if a message made its channel a drum part, false if a message
 /// made channel 10 melodic.
-pub(super) const DRUM_PART: &str = "midi_drum_part";
+pub(super) const DRUM_PART_FIELD: &str = "midi_drum_part";
 
 /// Number of channels of a MIDI port.
 const CHANNELS: u8 = 16;
@@ -34,7 +34,7 @@ pub(super) struct ChannelContent {
     active_notes: HashMap<u8, VecDeque<usize>>,
     /// The bank that the next program change selects.
     bank_select: BankSelect,
-    system: System,
+    system: MidiStandard,
     /// Current bank and program.
     preset: (u8, u8),
     first_note_preset: Option<(u8, u8)>,
@@ -46,7 +46,7 @@ pub(super) struct ChannelContent {
 impl ChannelContent {
     /// Returns an empty channel. `channel` is 0 to 15.
     pub(super) fn new(channel: u8) -> Self {
-        let preset = (BankSelect::default().soundfont_bank(System::default(), channel), 0);
+        let preset = (BankSelect::default().soundfont_bank(MidiStandard::default(), channel), 0);
         Self { channel, preset, ..Self::default() }
     }
 
@@ -168,7 +168,7 @@ pub(super) struct PortChannel {
 /// or channel 10 melodic. Only the tracks imported from those channels then get them.
 pub(super) fn assign_channels(tracks: &[&Track], keeps_part_messages: bool) -> Vec<PortChannel> {
     let drum_part_of = |track: &Track| {
-        let drums = track.extra.get(DRUM_PART).filter(|_| keeps_part_messages)?.as_bool()?;
+        let drums = track.extra.get(DRUM_PART_FIELD).filter(|_| keeps_part_messages)?.as_bool()?;
         Some((imported_channel(track)?, drums))
     };
     let drum_parts: HashMap<PortChannel, bool> =
@@ -207,13 +207,14 @@ pub(super) fn plays_drums(track: &Track) -> bool {
 
 /// Fields of an imported track that are not in the schema. The first two are numbers, the last is a
 /// boolean.
-const IMPORTED_FIELDS: [&str; 3] = ["midi_channel", "midi_port", DRUM_PART];
+const IMPORTED_FIELDS: [&str; 3] = ["midi_channel", "midi_port", DRUM_PART_FIELD];
 
 /// Copies [`IMPORTED_FIELDS`] from the document of an imported project to the tracks of `project`.
 pub(super) fn restore_import_fields(project: &mut Project, document: View<'_>) {
     for (track, view) in project.tracks.iter_mut().zip(document.list("tracks")) {
         for name in IMPORTED_FIELDS {
-            let field = view.get(name).filter(|field| matches!(field.kind(), Kind::Number | Kind::Boolean));
+            let field =
+                view.get(name).filter(|field| matches!(field.kind(), JsonKind::Number | JsonKind::Boolean));
             if let Some(field) = field {
                 track.extra.insert(name, field.to_value());
             }
@@ -298,8 +299,8 @@ mod tests {
     #[test]
     fn tracks_of_imported_drum_parts_keep_their_channels() {
         let mut tracks = [track(128, Some(10)), track(0, Some(9)), track(0, Some(10)), track(128, Some(4))];
-        tracks[0].extra.insert(DRUM_PART, true.into());
-        tracks[1].extra.insert(DRUM_PART, false.into());
+        tracks[0].extra.insert(DRUM_PART_FIELD, true.into());
+        tracks[1].extra.insert(DRUM_PART_FIELD, false.into());
         let tracks: Vec<&Track> = tracks.iter().collect();
         let port_channels = |keeps_part_messages| {
             let port_channels = assign_channels(&tracks, keeps_part_messages);

@@ -25,7 +25,7 @@ const PORTS: u64 = 128;
 
 /// A system exclusive message of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Exclusive {
+pub(super) struct SystemExclusive {
     /// Position from the start of the project, in 960ths of a quarter note.
     pub(super) tick: u32,
     /// MIDI port, 0 to 127.
@@ -37,11 +37,11 @@ pub(super) struct Exclusive {
 }
 
 /// Stores the messages in the project's field.
-pub(super) fn store(project: &mut Project, exclusives: &[Exclusive]) {
+pub(super) fn store(project: &mut Project, exclusives: &[SystemExclusive]) {
     if exclusives.is_empty() {
         return;
     }
-    let entry = |exclusive: &Exclusive| {
+    let entry = |exclusive: &SystemExclusive| {
         let data: String = exclusive.data.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut entry = json!({"tick": exclusive.tick, "data": data});
         if exclusive.port > 0 {
@@ -57,7 +57,7 @@ pub(super) fn store(project: &mut Project, exclusives: &[Exclusive]) {
 
 /// Loads the messages from a project document. Skips invalid entries, because the schema does not
 /// check the field.
-pub(super) fn load(document: View<'_>) -> Vec<Exclusive> {
+pub(super) fn load(document: View<'_>) -> Vec<SystemExclusive> {
     let mut total_bytes = 0;
     let mut exclusives = Vec::new();
     for entry in document.list(FIELD).take(MAX_MESSAGES) {
@@ -71,7 +71,7 @@ pub(super) fn load(document: View<'_>) -> Vec<Exclusive> {
     exclusives
 }
 
-fn parse(entry: View<'_>) -> Option<Exclusive> {
+fn parse(entry: View<'_>) -> Option<SystemExclusive> {
     let number = |view: View<'_>| view.as_json().parse::<u64>().ok();
     let tick = entry.get("tick").and_then(number).filter(|tick| *tick <= u64::from(MAX_TICK))?;
     let data = entry.text("data").filter(|data| data.len() <= 2 * MAX_BYTES)?;
@@ -79,7 +79,7 @@ fn parse(entry: View<'_>) -> Option<Exclusive> {
     let digit = |letter: u8| char::from(letter).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? * 16 + digit(*low)?) as u8);
     let port = entry.get("port").map_or(Some(0), number).filter(|port| *port < PORTS)?;
-    Some(Exclusive {
+    Some(SystemExclusive {
         tick: tick as u32,
         port: port as u8,
         escape: entry.get("escape").is_some_and(|escape| escape.as_json() == "true"),
@@ -94,13 +94,14 @@ mod tests {
 
     use super::*;
 
-    fn reload(project: &Project) -> Vec<Exclusive> {
+    fn reload(project: &Project) -> Vec<SystemExclusive> {
         load(JsonText::of_value(&serde_json::to_value(project).expect("JSON")).view())
     }
 
     #[test]
     fn stored_messages_are_loaded_unchanged() {
-        let exclusive = |tick, port, escape, data: &[u8]| Exclusive { tick, port, escape, data: data.into() };
+        let exclusive =
+            |tick, port, escape, data: &[u8]| SystemExclusive { tick, port, escape, data: data.into() };
         let exclusives = [exclusive(0, 0, false, &[0x7e, 0xf7]), exclusive(MAX_TICK, 127, true, &[0, 255])];
         let mut project = Project::new("p", "P");
         store(&mut project, &[]);

@@ -10,7 +10,7 @@ use super::banks::{DRUM_BANK, DRUM_CHANNEL};
 use super::channels::{
     BANK_SELECT_LSB, BANK_SELECT_MSB, PortChannel, assign_channels, imported_channel, restore_import_fields,
 };
-use super::exclusives::{Exclusive, load};
+use super::exclusives::{SystemExclusive, load};
 
 /// Longest delta time between two events in ticks: four bytes of seven bits.
 const MAX_DELTA_TICKS: u64 = 0x0fff_ffff;
@@ -81,7 +81,7 @@ impl<'a> EventList<'a> {
 
     /// Adds the system exclusive messages of a port. At their tick they come first, because they
     /// configure channels.
-    fn exclusives(&mut self, exclusives: &'a [Exclusive], port: u8) {
+    fn exclusives(&mut self, exclusives: &'a [SystemExclusive], port: u8) {
         for exclusive in exclusives.iter().filter(|exclusive| exclusive.port == port) {
             let kind = if exclusive.escape {
                 TrackEventKind::Escape(&exclusive.data)
@@ -133,7 +133,7 @@ fn unplayed_channels<'a>(noteless: &[&'a Track], port_channels: &[PortChannel]) 
 fn first_track<'a>(
     project: &'a Project,
     unplayed: &[(&'a Track, u8)],
-    exclusives: &'a [Exclusive],
+    exclusives: &'a [SystemExclusive],
 ) -> Vec<TrackEvent<'a>> {
     let mut events = EventList::default();
     events.meta(0, MetaMessage::TrackName(project.name.as_bytes()));

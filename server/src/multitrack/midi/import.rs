@@ -12,8 +12,8 @@ use schemas::{Extra, TICKS_PER_QUARTER};
 use super::MidiError;
 use super::banks::{BankMessage, bank_message};
 use super::banks::{DRUM_BANK, DRUM_CHANNEL};
-use super::channels::{ChannelContent, DRUM_PART};
-use super::exclusives::{Exclusive, MAX_BYTES, MAX_MESSAGES};
+use super::channels::{ChannelContent, DRUM_PART_FIELD};
+use super::exclusives::{MAX_BYTES, MAX_MESSAGES, SystemExclusive};
 use super::file::{EventKind, MidiFile, Timing};
 
 /// Properties of the new project that do not come from the file.
@@ -29,7 +29,7 @@ pub struct ImportOptions {
 
 /// A project made from a MIDI file.
 #[derive(Debug)]
-pub struct Imported {
+pub struct ImportedProject {
     /// The project made from the file.
     pub project: Project,
     /// Warnings, as sentences, about data of the file that could not be read or represented.
@@ -61,7 +61,7 @@ const MAX_DENOMINATOR_POWER: u8 = 7;
 ///
 /// # Errors
 /// The file is not a MIDI file, or it exceeds a limit of a project.
-pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiError> {
+pub fn import(bytes: &[u8], options: ImportOptions) -> Result<ImportedProject, MidiError> {
     let mut file = MidiFile::read(bytes)?;
     let scale = TickScale { timing: file.timing };
     let ends: Vec<u32> =
@@ -99,7 +99,7 @@ pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiErro
         .enumerate()
         .map(|(index, (channel, name))| build_track(index + 1, channel, name, options.soundfont_id.clone()))
         .collect();
-    Ok(Imported { project, warnings })
+    Ok(ImportedProject { project, warnings })
 }
 
 /// Converts ticks of the file to 960ths of a quarter note.
@@ -226,7 +226,7 @@ fn collect_exclusives(
     file: &MidiFile,
     scale: &TickScale,
     warnings: &mut Vec<String>,
-) -> Result<Vec<Exclusive>, MidiError> {
+) -> Result<Vec<SystemExclusive>, MidiError> {
     let mut exclusives = Vec::new();
     let (mut total_bytes, mut left_out) = (0, 0);
     for track in &file.tracks {
@@ -242,7 +242,7 @@ fn collect_exclusives(
                         continue;
                     }
                     let port = current_port;
-                    exclusives.push(Exclusive { tick, port, escape: *escape, data: data.clone() });
+                    exclusives.push(SystemExclusive { tick, port, escape: *escape, data: data.clone() });
                 }
                 _ => {}
             }
@@ -403,7 +403,7 @@ fn build_track(number: usize, channel: Channel, name: String, soundfont_id: Opti
     track.volume_db = IMPORTED_TRACK_DB;
     track.extra.insert("midi_channel", channel.channel.into());
     if (bank == DRUM_BANK) != (channel.channel == DRUM_CHANNEL) {
-        track.extra.insert(DRUM_PART, (bank == DRUM_BANK).into());
+        track.extra.insert(DRUM_PART_FIELD, (bank == DRUM_BANK).into());
     }
     if channel.port > 0 {
         track.extra.insert("midi_port", channel.port.into());

@@ -43,7 +43,7 @@ fn name(text: &'static str) -> Kind {
     TrackEventKind::Meta(MetaMessage::TrackName(text.as_bytes()))
 }
 
-fn read(bytes: &[u8]) -> Imported {
+fn read(bytes: &[u8]) -> ImportedProject {
     let options = ImportOptions { project_id: "p".into(), name: None, soundfont_id: Some("bank".into()) };
     let imported = import(bytes, options).expect("a project");
     let document = serde_json::to_value(&imported.project).expect("JSON");

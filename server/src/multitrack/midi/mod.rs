@@ -10,7 +10,7 @@ mod import;
 mod songs_test;
 
 pub use export::export;
-pub use import::{ImportOptions, Imported, import};
+pub use import::{ImportOptions, ImportedProject, import};
 
 use schemas::limits::{MAX_EVENT_BYTES, event_bytes};
 

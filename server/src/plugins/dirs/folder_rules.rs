@@ -84,11 +84,11 @@ impl ResolvedFolderRules {
         }
         let real = match requested.canonicalize() {
             Ok(real) => real,
-            Err(error) if self.is_lexically_below_roots(requested) => return Err(unreadable(path, &error)),
-            Err(_) => return Err(self.outside(path)),
+            Err(error) if self.is_lexically_below_roots(requested) => return Err(read_error(path, &error)),
+            Err(_) => return Err(self.outside_roots_error(path)),
         };
         if !self.is_below_roots(&real) {
-            return Err(self.outside(path));
+            return Err(self.outside_roots_error(path));
         }
         if self.is_in_storage(&real) {
             return Err(ApiError::Forbidden {
@@ -99,7 +99,7 @@ impl ResolvedFolderRules {
                 ),
             });
         }
-        std::fs::read_dir(&real).map_err(|error| unreadable(path, &error))?;
+        std::fs::read_dir(&real).map_err(|error| read_error(path, &error))?;
         Ok(real)
     }
 
@@ -109,7 +109,7 @@ impl ResolvedFolderRules {
         roots.iter().chain(&self.real_roots).any(|root| requested.starts_with(root))
     }
 
-    fn outside(&self, path: &str) -> ApiError {
+    fn outside_roots_error(&self, path: &str) -> ApiError {
         let roots = self.roots.as_deref().unwrap_or_default();
         let names: Vec<String> = roots.iter().map(|root| format!("`{}`", root.display())).collect();
         let allowed = if names.is_empty() { "not set".to_owned() } else { names.join(", ") };
@@ -123,7 +123,7 @@ impl ResolvedFolderRules {
     }
 }
 
-fn unreadable(path: &str, error: &std::io::Error) -> ApiError {
+fn read_error(path: &str, error: &std::io::Error) -> ApiError {
     let path = printable(path);
     match error.kind() {
         ErrorKind::NotFound => ApiError::not_found("folder", &path),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use songfoundry_bridge_protocol::{PARENT_VARIABLE, ScanRecord, ScannedPlugin};
 
 use crate::config::PluginsConfig;
-use crate::helper_processes::{Helpers, Registered};
+use crate::helper_processes::{HelperRegistration, Helpers};
 
 /// Interval between checks whether the helper has ended or a user has requested its end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -31,7 +31,7 @@ pub(super) struct ScanResult {
 
 /// Result of a scan.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum ScanOutcome {
     /// The scan ended. Its result is valid until the module changes.
     Scanned(ScanResult),
     /// The module was not scanned, with the reason: the helper could not be started, or a user
@@ -54,13 +54,13 @@ impl Helper {
 
     /// Scans a module, which gets `home` as its home folder. Blocks until the helper has answered
     /// or is ended.
-    pub(super) fn scan(&self, module: &Path, home: &Path) -> Outcome {
+    pub(super) fn scan(&self, module: &Path, home: &Path) -> ScanOutcome {
         let started = Process::start(self, module, home);
         let (mut process, records) = match started {
             Ok(started) => started,
             Err(error) => {
                 let program = self.program.display();
-                return Outcome::NotScanned(format!(
+                return ScanOutcome::NotScanned(format!(
                     "the plugin helper {program} cannot be started: {error}"
                 ));
             }
@@ -73,7 +73,7 @@ impl Helper {
                 Ok(ScanRecord::Plugin(plugin)) => result.plugins.push(plugin),
                 Ok(ScanRecord::Failed { reason }) => result.problem = Some(reason),
                 Ok(ScanRecord::End { plugins }) if result.plugins.len() == plugins as usize => {
-                    return Outcome::Scanned(result);
+                    return ScanOutcome::Scanned(result);
                 }
                 Ok(ScanRecord::End { plugins }) => {
                     return failed(format!(
@@ -88,7 +88,9 @@ impl Helper {
                 Err(RecvTimeoutError::Timeout) => helper_had_ended = process.has_ended(),
             }
             if process.registered.is_to_end() {
-                return Outcome::NotScanned("the plugin helper was ended by a user; scan again".to_owned());
+                return ScanOutcome::NotScanned(
+                    "the plugin helper was ended by a user; scan again".to_owned(),
+                );
             }
             if Instant::now() > deadline {
                 let secs = self.timeout.as_secs();
@@ -100,14 +102,14 @@ impl Helper {
     }
 }
 
-fn failed(reason: String) -> Outcome {
-    Outcome::Scanned(ScanResult { plugins: Vec::new(), problem: Some(reason) })
+fn failed(reason: String) -> ScanOutcome {
+    ScanOutcome::Scanned(ScanResult { plugins: Vec::new(), problem: Some(reason) })
 }
 
 /// A running helper. Dropping this value kills the helper's process group.
 struct Process {
     child: Child,
-    registered: Registered,
+    registered: HelperRegistration,
     /// Whether the helper was reaped. From then on another process may have its process id.
     is_reaped: bool,
 }

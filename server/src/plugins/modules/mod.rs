@@ -14,5 +14,5 @@ mod version;
 pub use scan_cache::Plugins;
 pub(super) use scan_cache::SCAN_CACHE_SECS;
 pub(crate) use scanner::Scan;
-pub(super) use scanner::{FoundPlugin, Unclassified};
+pub(super) use scanner::{FoundPlugin, UnclassifiedModule};
 pub(super) use search::{Limits, Remark, search};

@@ -76,7 +76,7 @@ impl Plugins {
         user: &CurrentUser,
     ) -> Result<Option<Arc<Scan>>, ApiError> {
         let dirs = self.dirs_of(&user.id).await?;
-        if !user.has_plugins() || dirs.is_empty() {
+        if !user.may_use_plugins() || dirs.is_empty() {
             return Ok(None);
         }
         if !user.may_scan() {
@@ -166,7 +166,7 @@ impl Inner {
     /// Loads the scan results that earlier processes stored into the scanner. Does this only once.
     async fn restore_results(&self) -> Result<(), sqlx::Error> {
         let restore = || async {
-            self.scanner.restore(store::all(&self.db).await?);
+            self.scanner.restore(store::stored_results(&self.db).await?);
             Ok(())
         };
         self.has_restored.get_or_try_init(restore).await.copied()

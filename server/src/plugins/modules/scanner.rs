@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use songfoundry_bridge_protocol::{PluginFormat, PluginKind, ScannedPlugin};
 
-use super::helper::{Helper, Outcome, ScanResult};
+use super::helper::{Helper, ScanOutcome, ScanResult};
 use super::names::normalized;
 use super::search::{Limits, Module, Remark, SoundFontFile, search};
 use super::store::VersionedResult;
@@ -30,7 +30,7 @@ pub(crate) struct FoundPlugin {
 
 /// A plugin of unknown kind, or a module that could not be scanned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unclassified {
+pub(crate) struct UnclassifiedModule {
     pub(crate) module: PathBuf,
     pub(crate) format: PluginFormat,
     pub(crate) name: String,
@@ -46,7 +46,7 @@ pub(crate) struct Scan {
     pub(crate) scanned_at: String,
     pub(crate) instruments: Vec<FoundPlugin>,
     pub(crate) effects: Vec<FoundPlugin>,
-    pub(crate) unclassified: Vec<Unclassified>,
+    pub(crate) unclassified: Vec<UnclassifiedModule>,
     /// Modules that the search rules exclude, and modules with a plugin that another module also
     /// contains.
     pub(crate) ignored: Vec<Remark>,
@@ -157,14 +157,14 @@ impl Scanner {
             return cached.clone();
         }
         match self.helper.scan(&module.path, home) {
-            Outcome::Scanned(result) => {
+            ScanOutcome::Scanned(result) => {
                 let (plugins, problem) = (result.plugins.len(), result.problem.as_deref());
                 tracing::info!(path = ?module.path, plugins, problem, "scanned a plugin module");
                 lock(&self.cached).insert(module.path.clone(), (version, result.clone()));
                 lock(&self.changed).insert(module.path.clone());
                 result
             }
-            Outcome::NotScanned(reason) => {
+            ScanOutcome::NotScanned(reason) => {
                 tracing::warn!(path = ?module.path, reason, "cannot scan a plugin module");
                 ScanResult { plugins: Vec::new(), problem: Some(reason) }
             }
@@ -192,7 +192,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Scan {
     /// Adds the plugins of a module, and its problem if it has one.
     fn add(&mut self, module: Module, result: ScanResult) {
-        let unclassified = |name: String, reason: String| Unclassified {
+        let unclassified = |name: String, reason: String| UnclassifiedModule {
             module: module.path.clone(),
             format: module.format,
             name,

@@ -56,7 +56,7 @@ pub(crate) struct Remark {
 
 /// Result of a search.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     /// In the order of a depth-first search. The entries of a folder are visited by name.
     pub(crate) modules: Vec<Module>,
     pub(crate) soundfonts: Vec<SoundFontFile>,
@@ -70,14 +70,14 @@ pub(crate) struct Found {
 
 /// Searches folders recursively. Follows symbolic links, but visits each folder and file only once.
 /// `allow` gets a path without symbolic links and decides whether to visit it. Blocks.
-pub(crate) fn search(dirs: &[PathBuf], limits: Limits, allow: &dyn Fn(&Path) -> bool) -> Found {
+pub(crate) fn search(dirs: &[PathBuf], limits: Limits, allow: &dyn Fn(&Path) -> bool) -> SearchResult {
     let mut search = Search {
         limits,
         allow,
         entries: 0,
         seen: HashSet::new(),
         directory: Path::new(""),
-        found: Found::default(),
+        found: SearchResult::default(),
     };
     for dir in dirs {
         search.directory = dir;
@@ -92,7 +92,7 @@ struct Search<'a> {
     entries: usize,
     seen: HashSet<PathBuf>,
     directory: &'a Path,
-    found: Found,
+    found: SearchResult,
 }
 
 /// An entry of a folder.

@@ -24,11 +24,11 @@ impl TestFolder {
         self.0.path().canonicalize().expect("a path").join(name)
     }
 
-    fn search(&self, dir: &str) -> Found {
+    fn search(&self, dir: &str) -> SearchResult {
         self.search_within(&[dir], Limits::default())
     }
 
-    fn search_within(&self, dirs: &[&str], limits: Limits) -> Found {
+    fn search_within(&self, dirs: &[&str], limits: Limits) -> SearchResult {
         let dirs: Vec<PathBuf> = dirs.iter().map(|dir| self.path(dir)).collect();
         search(&dirs, limits, &|_| true)
     }
@@ -42,11 +42,11 @@ impl TestFolder {
         paths.into_iter().map(name).collect()
     }
 
-    fn modules(&self, result: &Found) -> Vec<String> {
+    fn modules(&self, result: &SearchResult) -> Vec<String> {
         self.names(result.modules.iter().map(|module| &module.path))
     }
 
-    fn ignored(&self, result: &Found) -> Vec<String> {
+    fn ignored(&self, result: &SearchResult) -> Vec<String> {
         self.names(result.ignored.iter().map(|remark| &remark.path))
     }
 }

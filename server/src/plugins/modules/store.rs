@@ -16,7 +16,7 @@ pub(super) type VersionedResult = (String, ScanResult);
 
 /// Returns all stored scan results by the path of the module. Skips entries that an older version
 /// of the service wrote in another format.
-pub(super) async fn all(db: &Db) -> Result<HashMap<PathBuf, VersionedResult>, sqlx::Error> {
+pub(super) async fn stored_results(db: &Db) -> Result<HashMap<PathBuf, VersionedResult>, sqlx::Error> {
     let rows = sqlx::query("SELECT path, version, contents FROM plugin_modules").fetch_all(db).await?;
     let mut stored = HashMap::with_capacity(rows.len());
     for row in &rows {

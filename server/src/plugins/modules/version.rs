@@ -14,7 +14,7 @@ const DEPTH_MAX: usize = 6;
 /// module's files. It also changes with the version of the service, because the helper has the same
 /// version.
 pub(super) fn version_of(module: &Path) -> String {
-    let mut files = Files::default();
+    let mut files = FileTotals::default();
     files.add(module, DEPTH_MAX);
     let modified = files.modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let nanos = modified.unwrap_or_default().as_nanos();
@@ -23,14 +23,14 @@ pub(super) fn version_of(module: &Path) -> String {
 
 /// Totals of the files of a module.
 #[derive(Debug, Default)]
-struct Files {
+struct FileTotals {
     count: u64,
     size_bytes: u64,
     /// Latest modification time of the files.
     modified: Option<SystemTime>,
 }
 
-impl Files {
+impl FileTotals {
     fn add(&mut self, path: &Path, depth: usize) {
         let Ok(metadata) = fs::metadata(path) else { return };
         if metadata.is_dir() && depth > 0 && self.count < FILES_MAX {

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use super::dialogs::{Answer, Dialog, system_dialogs};
 use crate::config::PluginsConfig;
 use crate::error::{ApiError, ApiResult};
-use crate::helper_processes::{Helpers, Registered};
+use crate::helper_processes::{HelperRegistration, Helpers};
 
 /// Interval between checks whether a user has requested the end of the dialog.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -169,7 +169,7 @@ impl Picker {
 /// An open dialog. Dropping this value kills the dialog's process group.
 struct OpenDialog {
     child: Child,
-    registered: Registered,
+    registered: HelperRegistration,
 }
 
 impl OpenDialog {

@@ -168,7 +168,8 @@ async fn a_local_user_can_change_their_list_but_an_api_key_cannot() {
     let token = app.token_of_new_user("ada").await;
     let body = json!({ "path": real });
     let post = || app.local(Method::POST, PATH).json(&body);
-    let (users_key, admins_key) = (app.api_key(&token).await, app.api_key(&app.admin_token().await).await);
+    let (users_key, admins_key) =
+        (app.create_api_key(&token).await, app.create_api_key(&app.admin_token().await).await);
     for key in [&users_key, &admins_key] {
         for call in [post(), app.local(Method::POST, "/api/v1/plugins/scan")] {
             call.token(key).send().await.problem(403, "api_key_not_allowed");

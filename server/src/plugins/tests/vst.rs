@@ -149,7 +149,7 @@ async fn instruments_and_effects_are_listed_separately() {
 async fn an_api_key_gets_the_last_scan_but_never_starts_one() {
     let service = PluginService::start().await;
     service.install("mixed", "Mixed.vst3");
-    let key = service.app.api_key(&service.app.admin_token().await).await;
+    let key = service.app.create_api_key(&service.app.admin_token().await).await;
     let by_key = |method, path: &str| service.app.remote(method, &format!("/api/v1{path}")).token(&key);
     let listed = async || {
         let available = by_key(Method::GET, "/plugins/available").send().await.expect(200);
@@ -309,7 +309,7 @@ async fn scan_results_survive_a_restart() {
     service.install("crash", "crash.vst3");
     service.scan().await;
     // The next process has no plugin helper. It needs none, because the scan results are stored.
-    let next_process = service.app.beside().await;
+    let next_process = service.app.start_second_server().await;
     let get = |path: &'static str| next_process.local(Method::GET, path).send();
     let effects = get("/api/v1/plugins/effects").await.expect(200);
     assert_eq!(names(&effects["vst_effects"]), ["Test Effect"]);

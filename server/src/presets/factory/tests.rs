@@ -54,7 +54,7 @@ fn every_preset_is_a_valid_user_preset() {
     assert!(PRESETS.len() >= 40, "{}", PRESETS.len());
     for preset in PRESETS.iter() {
         let content = preset.content.view().to_value();
-        let checked_content = content::checked(preset.summary.kind, &content);
+        let checked_content = content::check_content(preset.summary.kind, &content);
         assert_eq!(checked_content.as_ref(), Ok(&content), "{}", preset.summary.id);
         assert!(preset.summary.description.ends_with('.'), "{}", preset.summary.id);
     }

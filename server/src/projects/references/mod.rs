@@ -33,7 +33,7 @@ pub(crate) fn ids_in(text: &str) -> impl Iterator<Item = &str> {
 
 /// A document that was searched.
 #[derive(Debug)]
-struct Searched {
+struct SearchedDocument {
     /// Name of the document for use in a sentence.
     name: String,
     /// The searched version: a revision, or the time of the autosave.
@@ -48,8 +48,8 @@ struct Searched {
 pub(crate) struct IdReferences {
     owner_id: String,
     ids: HashSet<String>,
-    projects: HashMap<String, Searched>,
-    autosave: Option<Searched>,
+    projects: HashMap<String, SearchedDocument>,
+    autosave: Option<SearchedDocument>,
 }
 
 impl IdReferences {
@@ -83,13 +83,17 @@ impl IdReferences {
                     None => continue,
                 },
             };
-            self.projects.insert(id, Searched { name: format!("the project `{name}`"), version, found_ids });
+            self.projects
+                .insert(id, SearchedDocument { name: format!("the project `{name}`"), version, found_ids });
         }
         let version = store::temp_version(connection, &self.owner_id).await?;
         if self.autosave.as_ref().map(|document| &document.version) != version.as_ref() {
-            self.autosave = store::temp_body(connection, &self.owner_id).await?.map(|(version, text)| {
-                Searched { name: "the autosave".to_owned(), version, found_ids: self.ids_referred_to(&text) }
-            });
+            self.autosave =
+                store::temp_body(connection, &self.owner_id).await?.map(|(version, text)| SearchedDocument {
+                    name: "the autosave".to_owned(),
+                    version,
+                    found_ids: self.ids_referred_to(&text),
+                });
         }
         Ok(())
     }
@@ -101,7 +105,7 @@ impl IdReferences {
     /// Returns the names of the documents that refer to `id`, for use in a sentence: at most ten
     /// projects, and the autosave.
     pub(crate) fn documents_naming(&self, id: &str) -> Vec<String> {
-        let has_id = |document: &&Searched| document.found_ids.contains(id);
+        let has_id = |document: &&SearchedDocument| document.found_ids.contains(id);
         let mut projects: Vec<String> =
             self.projects.values().filter(has_id).map(|document| document.name.clone()).collect();
         projects.sort_unstable();

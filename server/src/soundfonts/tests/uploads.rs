@@ -187,7 +187,7 @@ async fn a_task_uses_the_soundfonts_of_its_owner() {
     project["tracks"][0]["synth_engine"]["soundfont_id"] = json!("mine");
     let result = async |caller: &TestUser<'_>, path: &str, body: &Value| {
         let started = caller.post(path, body).await.expect(202);
-        assert!(studio.app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
+        assert!(studio.app.state.tasks.wait_until_drained(std::time::Duration::from_secs(60)).await);
         let task = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"));
         let task = caller.get(&task).await.expect(200);
         assert_eq!(task["state"], "succeeded", "{task}");

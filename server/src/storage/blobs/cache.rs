@@ -22,7 +22,7 @@ pub(super) struct Cache {
 }
 
 /// A local copy: its last use, its path and its size in bytes.
-type Copy = (SystemTime, PathBuf, u64);
+type CachedCopy = (SystemTime, PathBuf, u64);
 
 impl Cache {
     pub(super) fn new(root: PathBuf, limit_bytes: u64, reserve_bytes: u64) -> Self {
@@ -63,7 +63,7 @@ impl Cache {
     }
 
     /// Returns all copies. The least recently used one comes first.
-    fn copies(&self) -> io::Result<Vec<Copy>> {
+    fn copies(&self) -> io::Result<Vec<CachedCopy>> {
         let mut copies = Vec::new();
         for folder in fs::read_dir(&self.root)? {
             for entry in fs::read_dir(folder?.path())? {

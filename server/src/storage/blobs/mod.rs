@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use cache::Cache;
-pub use quarantine::{Quarantined, Reason};
+pub use quarantine::{QuarantineReason, QuarantinedFile};
 pub use remote::Remote;
 pub use writer::{BlobWriter, write_private_file};
 
@@ -148,7 +148,7 @@ pub struct Orphan {
 
 /// A file that must exist because the database refers to it.
 #[derive(Debug, Clone)]
-pub struct Expected {
+pub struct ExpectedFile {
     /// Key of the file.
     pub key: BlobKey,
     /// Size of the file in bytes. For an unfinished upload, this is the minimum size.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::time::Duration;
 
-use super::{Blobs, Expected, FileKind, Orphan};
+use super::{Blobs, ExpectedFile, FileKind, Orphan};
 
 impl Blobs {
     /// Returns the files of one kind that are not among `expected` and that were stored at least
@@ -12,7 +12,12 @@ impl Blobs {
     ///
     /// # Errors
     /// The files cannot be listed.
-    pub fn orphans(&self, kind: FileKind, expected: &[Expected], age: Duration) -> io::Result<Vec<Orphan>> {
+    pub fn orphans(
+        &self,
+        kind: FileKind,
+        expected: &[ExpectedFile],
+        age: Duration,
+    ) -> io::Result<Vec<Orphan>> {
         let expected_in_folder = expected.iter().filter(|file| file.key.folder() == kind.folder);
         let expected_names: HashSet<String> = expected_in_folder.map(|file| file.key.file_name()).collect();
         let mut orphans = Vec::new();

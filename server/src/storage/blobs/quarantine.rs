@@ -37,7 +37,7 @@ const BATCH_REQUESTS_MAX: usize = 10;
 /// Reason why a file was quarantined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum QuarantineReason {
     /// No row of the database needed the file.
     Unneeded,
     /// A user deleted the file.
@@ -46,28 +46,28 @@ pub enum Reason {
 
 /// A file in the quarantine.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Quarantined {
+pub struct QuarantinedFile {
     /// Original folder and name of the file, joined by `/`.
     pub name: String,
     /// Time when the file was quarantined, in UTC, as digits from the year to the second.
     pub since: String,
     /// Reason why the file was quarantined.
-    pub reason: Reason,
+    pub reason: QuarantineReason,
     /// Size of the file in bytes.
     pub size_bytes: u64,
     #[serde(skip)]
     batch: String,
 }
 
-impl Quarantined {
+impl QuarantinedFile {
     /// Parses a path relative to the quarantine. Returns `None` if it is not the path of a
     /// quarantined file.
     pub(super) fn parse(path: &str, size_bytes: u64) -> Option<Self> {
         let (batch, name) = path.split_once('/')?;
         let (folder, file) = name.split_once('/')?;
         let (since, reason) = match batch.strip_suffix(DELETED_SUFFIX) {
-            Some(since) => (since, Reason::Deleted),
-            None => (batch, Reason::Unneeded),
+            Some(since) => (since, QuarantineReason::Deleted),
+            None => (batch, QuarantineReason::Unneeded),
         };
         let is_time = since.len() == TIME_DIGITS && since.bytes().all(|byte| byte.is_ascii_digit());
         let is_file = !folder.is_empty() && !file.is_empty() && !file.contains('/') && !file.starts_with('.');
@@ -104,10 +104,10 @@ impl Blobs {
     ///
     /// # Errors
     /// The file cannot be moved. It then stays where it is.
-    pub fn set_aside(&self, key: &BlobKey, reason: Reason) -> io::Result<Option<String>> {
+    pub fn set_aside(&self, key: &BlobKey, reason: QuarantineReason) -> io::Result<Option<String>> {
         let suffix = match reason {
-            Reason::Unneeded => "",
-            Reason::Deleted => DELETED_SUFFIX,
+            QuarantineReason::Unneeded => "",
+            QuarantineReason::Deleted => DELETED_SUFFIX,
         };
         let path = format!("{}{suffix}/{}", time_digits(&clock::now_text()), key.path());
         let is_moved = match &self.remote {
@@ -125,14 +125,14 @@ impl Blobs {
     ///
     /// # Errors
     /// The files cannot be listed.
-    pub fn quarantined(&self) -> io::Result<Vec<Quarantined>> {
+    pub fn quarantined(&self) -> io::Result<Vec<QuarantinedFile>> {
         let files = match &self.remote {
             Some(store) => store.remote.list_recursive(FOLDER)?,
             None => files_below(&self.quarantine)?,
         };
-        let mut files: Vec<Quarantined> = files
+        let mut files: Vec<QuarantinedFile> = files
             .into_iter()
-            .filter_map(|(path, size_bytes)| Quarantined::parse(&path, size_bytes))
+            .filter_map(|(path, size_bytes)| QuarantinedFile::parse(&path, size_bytes))
             .collect();
         files.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
         Ok(files)
@@ -166,7 +166,7 @@ impl Blobs {
     }
 
     /// Returns the newest file of `key` in the quarantine.
-    fn find_quarantined(&self, key: &BlobKey) -> io::Result<Option<Quarantined>> {
+    fn find_quarantined(&self, key: &BlobKey) -> io::Result<Option<QuarantinedFile>> {
         let mut batches = match &self.remote {
             Some(store) => store.remote.folders(FOLDER)?,
             None => batches(&self.quarantine)?,
@@ -186,7 +186,7 @@ impl Blobs {
                 Some(store) => store.remote.size_bytes(&format!("{FOLDER}/{path}"))?,
                 None => file_size_bytes(&self.quarantine.join(&path))?,
             };
-            let quarantined = size_bytes.and_then(|size_bytes| Quarantined::parse(&path, size_bytes));
+            let quarantined = size_bytes.and_then(|size_bytes| QuarantinedFile::parse(&path, size_bytes));
             if quarantined.is_some() {
                 return Ok(quarantined);
             }
@@ -198,7 +198,7 @@ impl Blobs {
     ///
     /// # Errors
     /// The file exists but cannot be removed.
-    pub fn remove_quarantined(&self, quarantined: &Quarantined) -> io::Result<()> {
+    pub fn remove_quarantined(&self, quarantined: &QuarantinedFile) -> io::Result<()> {
         match &self.remote {
             Some(store) => store.remote.remove(&format!("{FOLDER}/{}", quarantined.batch), &quarantined.name),
             None => {
@@ -210,7 +210,7 @@ impl Blobs {
     }
 
     /// Removes the folders of a batch if they are empty.
-    fn remove_empty_folders(&self, removed: &Quarantined) {
+    fn remove_empty_folders(&self, removed: &QuarantinedFile) {
         let batch = self.quarantine.join(&removed.batch);
         if let Some((folder, _)) = removed.name.split_once('/') {
             // `remove_dir` fails if the folder is not empty. Such a folder must stay.
@@ -326,9 +326,9 @@ mod tests {
         for blobs in [exclusive, shared.with_quarantine_inside()] {
             let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             blobs.put(&key, b"bytes").expect("stores");
-            assert!(blobs.set_aside(&key, Reason::Unneeded).expect("moves").is_some());
+            assert!(blobs.set_aside(&key, QuarantineReason::Unneeded).expect("moves").is_some());
             assert!(
-                blobs.set_aside(&key, Reason::Unneeded).expect("moves").is_none(),
+                blobs.set_aside(&key, QuarantineReason::Unneeded).expect("moves").is_none(),
                 "the file was already moved"
             );
             assert!(!blobs.path(&key).exists());
@@ -341,9 +341,9 @@ mod tests {
             assert!(quarantined[0].is_older(0, now_ms) && !quarantined[0].is_older(60, now_ms));
             assert!(blobs.read(&key).expect("reads").is_some());
             assert!(blobs.path(&key).exists() && blobs.quarantined().expect("lists").is_empty());
-            assert!(blobs.set_aside(&key, Reason::Deleted).expect("moves").is_some());
+            assert!(blobs.set_aside(&key, QuarantineReason::Deleted).expect("moves").is_some());
             let quarantined = blobs.quarantined().expect("lists");
-            assert_eq!(quarantined[0].reason, Reason::Deleted);
+            assert_eq!(quarantined[0].reason, QuarantineReason::Deleted);
             blobs.remove_quarantined(&quarantined[0]).expect("removes");
             assert!(blobs.read(&key).expect("reads").is_none());
         }
@@ -365,7 +365,7 @@ mod tests {
                 });
             }
             for _ in 0..2_000 {
-                blobs.set_aside(&key, Reason::Deleted).expect("moves");
+                blobs.set_aside(&key, QuarantineReason::Deleted).expect("moves");
             }
             is_done.store(true, Ordering::Relaxed);
         });
@@ -384,7 +384,9 @@ mod tests {
         let blobs = Blobs::open_remote(root, remote, 1 << 20, 0, Sharing::Exclusive).expect("opens");
         let check = move || {
             let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
-            for (content, reason) in [(b"first", Reason::Deleted), (b"other", Reason::Unneeded)] {
+            for (content, reason) in
+                [(b"first", QuarantineReason::Deleted), (b"other", QuarantineReason::Unneeded)]
+            {
                 blobs.put(&key, content).expect("stores");
                 assert!(blobs.set_aside(&key, reason).expect("moves").is_some());
                 assert!(blobs.read_stored(&key).expect("accesses the storage").is_none());
@@ -399,7 +401,7 @@ mod tests {
             let part = BlobKey::new("parts", "b1", "part").expect("a valid key");
             let local = blobs.local();
             local.put(&part, b"part").expect("stores");
-            assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
+            assert!(local.set_aside(&part, QuarantineReason::Unneeded).expect("moves").is_some());
             let names = |blobs: &Blobs| -> Vec<String> {
                 blobs.quarantined().expect("lists").into_iter().map(|file| file.name).collect()
             };
@@ -435,11 +437,11 @@ mod tests {
 
     #[test]
     fn only_paths_of_quarantined_files_are_parsed() {
-        let parse = |path: &str| Quarantined::parse(path, 1).map(|file| (file.since, file.reason));
+        let parse = |path: &str| QuarantinedFile::parse(path, 1).map(|file| (file.since, file.reason));
         let time = "20261122101112";
         let expected = |reason| Some((time.to_owned(), reason));
-        assert_eq!(parse("20261122101112/audio/a.wav"), expected(Reason::Unneeded));
-        assert_eq!(parse("20261122101112-deleted/audio/a.wav"), expected(Reason::Deleted));
+        assert_eq!(parse("20261122101112/audio/a.wav"), expected(QuarantineReason::Unneeded));
+        assert_eq!(parse("20261122101112-deleted/audio/a.wav"), expected(QuarantineReason::Deleted));
         for bad in ["2026/audio/a.wav", "20261122101112/a.wav", "20261122101112/audio/.writing-1", "x"] {
             assert_eq!(parse(bad), None, "{bad}");
         }

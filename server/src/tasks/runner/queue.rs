@@ -38,7 +38,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const RESTART_DELAY: Duration = Duration::from_secs(2);
 
 /// Time for which answered offers and dead workers are kept, in seconds.
-const KEPT_SECS: f64 = 3_600.0;
+const KEPT_SECS: f64 = 60.0;
 
 /// The queue of offers.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use crate::db::Db;
 
 /// A task that ended without another attempt. Its files must be removed.
 #[derive(Debug)]
-pub(in crate::tasks) struct Abandoned {
+pub(in crate::tasks) struct AbandonedTask {
     /// Name of the task's kind.
     pub(in crate::tasks) kind: String,
     pub(in crate::tasks) input: Value,
@@ -24,7 +24,7 @@ pub(in crate::tasks) async fn cancel(
     kinds_with_files: &[&str],
     owner_id: &str,
     id: Option<&str>,
-) -> Result<(u64, Vec<Abandoned>), sqlx::Error> {
+) -> Result<(u64, Vec<AbandonedTask>), sqlx::Error> {
     let mut transaction = db.begin().await?;
     let cancelled = sqlx::query(
         "UPDATE tasks SET cancel_requested = 1, \
@@ -52,7 +52,7 @@ pub(in crate::tasks) async fn cancel(
 
 /// Marks unfinished tasks of an earlier process as failed, with `error` as JSON text. Returns their
 /// number. Tasks with files are treated as lost and due instead, so that upkeep requeues them.
-pub(in crate::tasks) async fn end_leftovers(
+pub(in crate::tasks) async fn fail_unfinished(
     db: &Db,
     kinds_with_files: &[&str],
     error: &str,
@@ -94,7 +94,7 @@ pub(in crate::tasks) struct ReleaseOutcome {
     /// Whether the task waits for another attempt.
     pub(in crate::tasks) is_waiting: bool,
     /// The task, if it has ended and its files must be removed. Otherwise empty.
-    pub(in crate::tasks) abandoned: Vec<Abandoned>,
+    pub(in crate::tasks) abandoned: Vec<AbandonedTask>,
 }
 
 /// Returns the outcome of a release. `changed` is the changed row with id, kind and state, or
@@ -119,7 +119,7 @@ async fn delete_inputs(
     connection: &mut AnyConnection,
     kinds_with_files: &[&str],
     ended: Vec<&AnyRow>,
-) -> Result<Vec<Abandoned>, sqlx::Error> {
+) -> Result<Vec<AbandonedTask>, sqlx::Error> {
     let mut abandoned = Vec::new();
     for row in ended {
         let (id, kind): (String, String) = (row.try_get("id")?, row.try_get("kind")?);
@@ -129,7 +129,7 @@ async fn delete_inputs(
                 .fetch_one(&mut *connection)
                 .await?;
             let input = serde_json::from_str(&input).map_err(|error| sqlx::Error::Decode(error.into()))?;
-            abandoned.push(Abandoned { kind, input });
+            abandoned.push(AbandonedTask { kind, input });
         }
         delete_input(connection, &id).await?;
     }

@@ -2,7 +2,7 @@
 
 use sqlx::Row as _;
 
-use super::abandoned::{Abandoned, ReleaseOutcome, release_outcome};
+use super::abandoned::{AbandonedTask, ReleaseOutcome, release_outcome};
 use super::{bytes, delivery};
 use crate::clock;
 use crate::db::Db;
@@ -23,7 +23,7 @@ pub(in crate::tasks) struct LostAttempt {
 /// Returns the running tasks whose attempts no longer send heartbeats.
 pub(in crate::tasks) async fn lost_attempts(db: &Db) -> Result<Vec<LostAttempt>, sqlx::Error> {
     let rows = sqlx::query(
-        "SELECT id, owner_id, attempt, failures, cancel_requested FROM tasks \
+        "SELECT id, owner_id, offer, attempt, failures, cancel_requested FROM tasks \
          WHERE state = 'running' AND alive_until_ms < $1",
     )
     .bind(clock::now_unix_ms())
@@ -50,7 +50,7 @@ pub(in crate::tasks) async fn fail_lost(
     id: &str,
     attempt: i64,
     error: &str,
-) -> Result<Option<Vec<Abandoned>>, sqlx::Error> {
+) -> Result<Option<Vec<AbandonedTask>>, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let row = sqlx::query(
         "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, failures = failures + 1, \
@@ -99,7 +99,7 @@ pub(in crate::tasks) async fn requeue_lost(
 /// Adapts leases and due times to a clock that was set back. Leases that end later than twice
 /// `lease_ms` from now are cut to `lease_ms`. Tasks that would wait longer than `wait_ms` become
 /// due. Returns those tasks.
-pub(in crate::tasks) async fn follow_clock(
+pub(in crate::tasks) async fn adapt_to_clock(
     db: &Db,
     lease_ms: i64,
     wait_ms: i64,
@@ -124,7 +124,8 @@ pub(in crate::tasks) async fn follow_clock(
         .execute(db)
         .await?;
     let rows = sqlx::query(
-        "UPDATE tasks SET due_ms = $1 WHERE state = 'queued' AND due_ms > $2 RETURNING id, owner_id",
+        "UPDATE tasks SET due_ms = $1, offer = offer + 1 WHERE state = 'queued' AND due_ms > $2 \
+         RETURNING id, owner_id, offer",
     )
     .bind(now_ms)
     .bind(due_max_ms)
@@ -135,7 +136,10 @@ pub(in crate::tasks) async fn follow_clock(
 
 /// Returns the tasks that have been due for `for_ms` without being claimed, because their offers
 /// may be lost. Each task is returned only once within that time.
-pub(in crate::tasks) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delivery>, sqlx::Error> {
+pub(in crate::tasks) async fn reset_and_list_overdue(
+    db: &Db,
+    for_ms: i64,
+) -> Result<Vec<Delivery>, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE state = 'queued' AND due_ms < $1")
         .bind(now_ms - for_ms)
@@ -145,7 +149,8 @@ pub(in crate::tasks) async fn overdue(db: &Db, for_ms: i64) -> Result<Vec<Delive
         return Ok(Vec::new());
     }
     let rows = sqlx::query(
-        "UPDATE tasks SET due_ms = $1 WHERE state = 'queued' AND due_ms < $2 RETURNING id, owner_id",
+        "UPDATE tasks SET due_ms = $1, offer = offer + 1 WHERE state = 'queued' AND due_ms < $2 \
+         RETURNING id, owner_id, offer",
     )
     .bind(now_ms)
     .bind(now_ms - for_ms)

@@ -50,7 +50,7 @@ async fn the_end_of_a_task_is_stored_once_the_database_is_unlocked() {
     for id in [&successful_task, &retried_task] {
         // An attempt that gave up storing its end would no longer be in the list of running ones.
         while read(&app, id).await["message"] != "Waiting for the database"
-            && !app.state.tasks.stopped(Duration::ZERO).await
+            && !app.state.tasks.wait_until_stopped(Duration::ZERO).await
         {
             assert!(started_at.elapsed() < LIMIT, "{}", read(&app, id).await);
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -58,7 +58,7 @@ async fn the_end_of_a_task_is_stored_once_the_database_is_unlocked() {
     }
     lock.release().await;
     for (id, result) in [(&successful_task, "done"), (&retried_task, "at last")] {
-        let task = ended(&app, id).await;
+        let task = wait_for_end(&app, id).await;
         assert_eq!((&task["state"], &task["result"]), (&json!("succeeded"), &json!(result)));
     }
 }
@@ -93,7 +93,7 @@ async fn a_cancellation_that_cannot_be_stored_is_refused_and_changes_nothing() {
     assert_eq!(state_of(&app, &id).await, "running", "a refused cancellation must not stop the work");
     lock.release().await;
     app.local(Method::DELETE, &path).send().await.expect(200);
-    assert_eq!(ended(&app, &id).await["state"], "cancelled");
+    assert_eq!(wait_for_end(&app, &id).await["state"], "cancelled");
 }
 
 /// No process has an attempt at these running tasks, as after a failed write of an attempt's end.
@@ -123,6 +123,6 @@ async fn a_task_with_a_lost_attempt_is_retried_or_cancelled_without_a_restart() 
             .expect("a row");
         transaction.commit().await.expect("commits");
     }
-    assert_eq!(ended(&app, "lost").await["result"], "retried");
-    assert_eq!(ended(&app, "cancelled").await["state"], "cancelled");
+    assert_eq!(wait_for_end(&app, "lost").await["result"], "retried");
+    assert_eq!(wait_for_end(&app, "cancelled").await["state"], "cancelled");
 }

@@ -75,7 +75,7 @@ async fn the_input_of_a_task_is_deleted_once_it_cannot_run() {
     insert_with_input(&app, &owner, "lost", "running").await;
     insert_with_input(&app, &owner, "stopped", "running").await;
     app.local(Method::DELETE, &format!("{LIST}/stopped")).send().await.expect(200);
-    assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "a task did not end in time");
+    assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await, "a task did not end in time");
     for (id, state) in [("lost", "failed"), ("stopped", "cancelled")] {
         assert_eq!((read(&app, id).await["state"].as_str(), input_of(&app, id).await), (Some(state), None));
     }
@@ -122,7 +122,7 @@ async fn inputs_of_tasks_count_towards_the_quota_of_projects() {
     let storage = app.local(Method::GET, "/api/v1/admin/storage").send().await.expect(200);
     assert!(storage["users"][0]["task_bytes"].as_u64() > Some(60_000), "{storage}");
     finish.send(()).expect("the work waits");
-    ended(&app, &id).await;
+    wait_for_end(&app, &id).await;
     save().await.expect(201);
 }
 
@@ -131,7 +131,7 @@ async fn the_result_of_a_removed_task_no_longer_counts_towards_the_quota() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
     let id = start(&app, &owner, |_| Ok(json!("x".repeat(50_000)))).await;
-    ended(&app, &id).await;
+    wait_for_end(&app, &id).await;
     let task_bytes = || async {
         let storage = app.local(Method::GET, "/api/v1/admin/storage").send().await.expect(200);
         storage["users"][0]["task_bytes"].as_u64().expect("a number")

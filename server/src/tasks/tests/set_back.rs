@@ -36,7 +36,7 @@ async fn a_clock_that_was_set_back_does_not_delay_tasks() {
         .execute(&app.state.db)
         .await
         .expect("a row");
-    let task = ended(&app, &retried).await;
+    let task = wait_for_end(&app, &retried).await;
     assert_eq!((&task["state"], &task["result"]), (&json!("succeeded"), &json!("at last")));
     assert_eq!(read(&app, "lost").await["state"], "cancelled");
 }

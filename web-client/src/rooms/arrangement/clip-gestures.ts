@@ -1,4 +1,4 @@
-/** Handles pointer gestures that select, move, copy and resize clips. */
+/** Handles pointer gestures that select, move, copy, resize and fade clips. */
 import { fadeSpans, itemSpan, LANE_PX, TITLE_PX } from '../../canvas/draw-clips';
 import type { TimeView } from '../../canvas/time-view.svelte';
 import { framesAtTick, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from '../../project/audio-time';
@@ -68,7 +68,7 @@ export class ClipGestures {
     if (width <= 3 * EDGE_PX) return 'body';
     if (item.type === 'audio' && yInLane < TITLE_PX + FADE_REACH_PX) {
       const fades = fadeSpans(this.#time(), item, width);
-      // Without a fade, its handle is a little inside the clip and does not cover the clip's edge.
+      // The handle of a fade without length is `EDGE_PX` inside the clip, beside the clip's edge.
       if (Math.abs(x - left - Math.max(fades.in, EDGE_PX)) < FADE_REACH_PX) return 'fade-in';
       if (Math.abs(x - left - width + Math.max(fades.out, EDGE_PX)) < FADE_REACH_PX) return 'fade-out';
     }
@@ -142,7 +142,7 @@ export class ClipGestures {
     this.#base = null;
   }
 
-  /** Adds a clip of one bar, unless there is a clip at the point. */
+  /** Adds a clip of one bar to an instrument track, unless there is a clip at the point. */
   create(point: LanePoint): void {
     const { project } = this.#song;
     const track = project.tracks[Math.floor(point.y / LANE_PX)];

@@ -26,7 +26,7 @@ type Drag =
       /** The notes and the selection when the drag started. */
       base: NotesEdit;
       moved: boolean;
-      /** Whether the note is removed if the pointer does not move. */
+      /** Whether the selected notes are removed if the pointer does not move. */
       remove: boolean;
       gesture: string | null;
     }
@@ -155,8 +155,9 @@ export class RollGestures {
   }
 
   /**
-   * Sets the velocity of the notes that are nearest to `x` in the velocity lane, or of the selected
-   * notes among them. Edits with the same `gesture` are one undo step.
+   * Sets the velocity of the notes that are nearest to `x` in the velocity lane, within 5 pixels.
+   * If some of these notes are selected, sets only theirs. Edits with the same `gesture` are one
+   * undo step.
    */
   setVelocityAt(item: MidiItem, x: number, velocity: number, gesture: string): void {
     const { view } = this.#roll;

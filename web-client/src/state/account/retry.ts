@@ -3,7 +3,7 @@ import { ApiError } from '../../api/client';
 
 /** Delay before the second attempt, in seconds. It doubles before each further attempt. */
 const FIRST_DELAY_SECS = 1;
-/** Maximum of this delay, in seconds. */
+/** Maximum of the doubled delay, in seconds. */
 const LONGEST_DELAY_SECS = 30;
 
 /**

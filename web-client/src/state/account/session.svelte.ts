@@ -7,9 +7,10 @@ import { isTemporary, retryDelaySecs } from './retry';
 import { isStringOrNull, readStored, writeStored } from '../local-storage';
 
 /**
- * The page asks the service for the user's account (`starting`). If the service is busy, it repeats
- * the request later (`waiting`). In the state `password` the user must choose a new password; in
- * the state `open` the user is logged in.
+ * The page asks the service for the user's account (`starting`). If the service is busy, the page
+ * repeats the request later (`waiting`). After an error that a retry would not resolve, the state
+ * is `unreachable`. In the state `password` the user must choose a new password; in the state
+ * `open` the user is logged in.
  */
 export type SessionState =
   | { kind: 'starting' }

@@ -65,7 +65,10 @@ export class Selection {
     this.focus = 'tracks';
   }
 
-  /** Selects the first track with notes of a newly opened song, and the clip with most notes. */
+  /**
+   * Selects the first track with notes of a newly opened song, and the track's clip with the most
+   * notes. If no track has notes, selects the first track.
+   */
   startWith(project: Project): void {
     this.notes = new Set();
     this.isMaster = false;

@@ -18,7 +18,7 @@ export class TrackCommands {
     this.#notices = notices;
   }
 
-  /** Adds an instrument track; if `engine` is null, with the default SoundFont's first sound. */
+  /** Adds an instrument track. If `engine` is null, the track has the default sound. */
   addInstrument(engine: SoundFontEngine | null, name?: string): void {
     const song = this.#song;
     const sound = engine ?? this.#soundFonts.defaultSound;

@@ -78,7 +78,7 @@ export class AudioFiles {
       );
       if (!answer) return null;
       const [uploaded] = answer.files;
-      if (!uploaded) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service refused the file'));
+      if (!uploaded) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service refused the file without a reason; try another file'));
       this.#requestedIds.add(uploaded.id);
       this.#files.set(uploaded.id, uploaded);
       void this.#loadWaveform(uploaded);

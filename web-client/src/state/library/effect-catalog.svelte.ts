@@ -34,7 +34,7 @@ export class EffectCatalog {
     return effect.type === 'builtin' ? (this.kinds.find((kind) => kind.id === effect.name) ?? null) : null;
   }
 
-  /** Returns the name of an effect that the page shows. */
+  /** Returns the name under which the page shows an effect. */
   nameOf(effect: Effect): string {
     return this.kindOf(effect)?.name ?? effect.name ?? (effect.type === 'builtin' ? 'Effect' : effect.plugin_id);
   }

@@ -19,7 +19,7 @@ export class SoundFontCatalog {
   readonly defaultId: string | null = $derived(
     (this.entries.find((entry) => entry.default) ?? this.entries.find((entry) => entry.usable))?.soundfont_id ?? null,
   );
-  /** The first preset of the default SoundFont; null if the service has no SoundFont. */
+  /** Program 0 in bank 0 of the default SoundFont; null if no SoundFont is usable. */
   readonly defaultSound: SoundFontEngine | null = $derived(
     this.defaultId === null ? null : { type: 'soundfont', soundfont_id: this.defaultId, bank: 0, program: 0 },
   );
@@ -43,7 +43,7 @@ export class SoundFontCatalog {
 
   /**
    * Returns, for each SoundFont, the presets that match every word of `query`: by their name, by
-   * `bank:program`, or by the name of the SoundFont.
+   * `bank:program`, or by the name of the SoundFont. An empty query also lists unusable SoundFonts.
    */
   search(query: string): CatalogGroup[] {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -52,7 +52,7 @@ export class SoundFontCatalog {
       .filter((group) => group.presets.length > 0 || (words.length === 0 && !group.soundfont.usable));
   }
 
-  /** Returns the name of an instrument that the page shows. */
+  /** Returns the name under which the page shows an instrument. */
   nameOf(engine: SynthEngine | undefined): string {
     if (!engine) return 'No instrument';
     if (engine.type !== 'soundfont') return engine.plugin_id;

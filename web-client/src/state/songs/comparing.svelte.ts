@@ -56,7 +56,7 @@ export class Comparing {
         },
       };
     } catch (error) {
-      if (this.#running === running) this.state = { kind: 'failed', problem: `The files cannot be compared: ${reasonOf(error)}` };
+      if (this.#running === running) this.state = { kind: 'failed', problem: `${name} cannot be compared with the export: ${reasonOf(error)}` };
     }
   }
 
@@ -70,8 +70,8 @@ export class Comparing {
 }
 
 /**
- * Returns the volumes, 0..1, at which both files are equally loud: the louder one is turned down to
- * the other one. A silent file keeps its volume.
+ * Returns the volumes, 0..1, at which both files are equally loud. The volume of the softer file is
+ * 1. A silent file also has the volume 1.
  */
 export function equalVolumes(lufs: Record<Side, number | null | undefined>): Record<Side, number> {
   const known = Object.values(lufs).filter((value) => typeof value === 'number');

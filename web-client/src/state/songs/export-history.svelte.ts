@@ -6,7 +6,7 @@ import type { RenderEntry } from '../../api/types';
 export class ExportHistory {
   /** The exports of the song, the newest first. */
   entries = $state.raw<RenderEntry[]>([]);
-  /** Why the last operation failed; null if it did not. */
+  /** The reason why the last operation failed; null if it succeeded. */
   problem = $state<string | null>(null);
   /** Id of the song. */
   #projectId: string | null = null;

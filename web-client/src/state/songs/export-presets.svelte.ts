@@ -8,7 +8,7 @@ export class ExportPresets {
   own = $state.raw<PresetSummary[]>([]);
   /** Presets that come with the program. */
   factory = $state.raw<PresetSummary[]>([]);
-  /** Why the last operation failed; null if it did not. */
+  /** The reason why the last operation failed; null if it succeeded. */
   problem = $state<string | null>(null);
   readonly #api: Api;
 

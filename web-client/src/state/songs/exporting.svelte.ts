@@ -19,12 +19,12 @@ import { saveBlob } from '../download';
 /** A file of a finished export, and the song at the time when the export started. */
 export type Exported = { project: Project; result: FileWithReceipt; title: string };
 
-/** A link with which others can download an export, and when it ends. */
+/** A link with which others can download an export, and the time at which the link expires. */
 export type SharedLink = { url: string; endsAt: Date };
 
 /**
  * State of an export. `problem` is a sentence; `progress` is 0..1; `taskId` is null until the
- * service starts the task. Of a finished export, `exported` is the one of its `files` that is shown.
+ * service starts the task. Of the `files` of a finished export, the page shows `exported`.
  */
 export type ExportState =
   | { kind: 'idle' }
@@ -43,7 +43,7 @@ type DoneState = Extract<ExportState, { kind: 'done' }>;
 
 export class Exporting {
   state = $state.raw<ExportState>({ kind: 'idle' });
-  /** The first file of the last finished export since the page was loaded; null if there is none. */
+  /** The first file of the last export that finished since the page was loaded, or null. */
   lastExport = $state.raw<Exported | null>(null);
   /** Options of the last export and id of its song; null before the first export. */
   #last: { projectId: string; options: ExportOptions } | null = null;
@@ -58,7 +58,7 @@ export class Exporting {
     await this.#run(project, options, files);
   }
 
-  /** Exports the mix as it is played: the samples of the engine. */
+  /** Exports the whole mix as a 32-bit float WAV file, with the samples that the engine plays. */
   async exportMix(project: Project): Promise<void> {
     const file: ExportFile = {
       format: 'wav',
@@ -119,7 +119,7 @@ export class Exporting {
       const result = await readRender(this.#api, render_id);
       this.#show([{ project, result, title }]);
     } catch (error) {
-      this.state = { kind: 'failed', problem: `The earlier export cannot be opened: ${reasonOf(error)}` };
+      this.state = { kind: 'failed', problem: `The earlier export “${title}” cannot be opened: ${reasonOf(error)}` };
     }
   }
 
@@ -133,17 +133,19 @@ export class Exporting {
     if (this.state.kind !== 'done') return;
     const { files, exported } = this.state;
     this.#updateDone(files, { downloading: true, problem: null });
+    let fileName = '';
     try {
       for (const { result, title } of which === 'all' ? files : [exported]) {
-        saveBlob(await exportedFile(this.#api, result.render_id), `${title || 'song'}.${result.format}`);
+        fileName = `${title || 'song'}.${result.format}`;
+        saveBlob(await exportedFile(this.#api, result.render_id), fileName);
       }
       this.#updateDone(files, { downloading: false });
     } catch (error) {
-      this.#updateDone(files, { downloading: false, problem: `The file cannot be downloaded: ${reasonOf(error)}` });
+      this.#updateDone(files, { downloading: false, problem: `${fileName} cannot be downloaded: ${reasonOf(error)}` });
     }
   }
 
-  /** Makes a link to the file for a number of seconds. */
+  /** Makes a link to the shown file, which expires after `secs` seconds. */
   async share(secs: number): Promise<void> {
     if (this.state.kind !== 'done') return;
     const { files, exported } = this.state;

@@ -146,7 +146,7 @@ export class Saving {
     return !isSmall;
   }
 
-  /** Shows a notice if another window has written an autosave. */
+  /** Shows a notice if another window has written an autosave since the last call. */
   async poll(): Promise<void> {
     if (document.hidden) return;
     let newest;
@@ -184,7 +184,7 @@ export class Saving {
       await this.load(conflict.unsavedProject.project_id);
       await this.dropAutosave();
     } catch (error) {
-      this.#notices.failed('The other version cannot be loaded', error);
+      this.#notices.failed(`The saved version of “${conflict.unsavedProject.name}” cannot be loaded`, error);
     }
   }
 
@@ -234,7 +234,7 @@ export class Saving {
     }
   }
 
-  /** Stores which song the page opens when it is loaded again. */
+  /** Stores the id of the song that the page opens when it is loaded again. */
   #remember(): void {
     writeStored('last-project', this.#song.revision === null ? null : this.#song.project.project_id);
   }

@@ -9,7 +9,7 @@ import type { Saving } from './saving.svelte';
 import { DEMO_ID, type SongList } from './song-list.svelte';
 
 export class SongSwitch {
-  /** The question about unsaved work that the user must answer; `proceed` opens the other song. */
+  /** The open question about unsaved work, or null; `proceed` opens the other song. */
   question = $state.raw<{ proceed: () => void } | null>(null);
   readonly #song: Song;
   readonly #player: Player;

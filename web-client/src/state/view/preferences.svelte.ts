@@ -3,7 +3,7 @@ import type { InstrumentSound } from '../../api/types';
 import { TICKS_PER_QUARTER } from '../../project/model';
 import { readStored, writeStored } from '../local-storage';
 
-/** Who renders instrument tracks: the server or the client. `auto` lets the service choose. */
+/** The renderer of instrument tracks: the server or the client. `auto` lets the service choose. */
 export type SoundChoice = 'auto' | InstrumentSound;
 
 type Stored = { sound: SoundChoice; follow: boolean; snapTicks: number };
@@ -47,7 +47,7 @@ export class Preferences {
     this.#remember();
   }
 
-  /** Grid step in ticks of commands that always need one. If snapping is off, it is a sixteenth. */
+  /** Grid step, in ticks, of commands that always need one: a sixteenth if snapping is off. */
   get stepTicks(): number {
     return this.#stored.snapTicks || TICKS_PER_QUARTER / 4;
   }

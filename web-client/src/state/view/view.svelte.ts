@@ -12,7 +12,7 @@ export class View {
   dialog = $state<DialogName | null>(null);
   editorTab = $state<EditorTabId>('roll');
   soundSettingsShown = $state(false);
-  /** Whether the mixer shows the loudness of the master. It is only measured while it is shown. */
+  /** Whether the mixer shows the loudness of the master, which is measured only then. */
   loudnessShown = $state(true);
 
   /** Shows the editor and opens one of its tabs. */

@@ -17,7 +17,7 @@ impl OldClips {
     /// frame `read` of the clip, which is played next.
     pub(super) fn carry_over(&self, voice: &Voice, ring: &mut Ring, read: u64) {
         let behind_frames = self.sources(voice, read).map(|(old, old_ring, frame)| {
-            (frame - old_ring.start()).min(old.round_frame(frame)).min(voice.round_frame(read))
+            (frame - old_ring.start()).min(old.loop_frame(frame)).min(voice.loop_frame(read))
         });
         let Some(behind_frames) = behind_frames.max() else { return };
         let mut clip_frame = read - behind_frames.min(ring.behind_frames());

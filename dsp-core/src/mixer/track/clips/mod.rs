@@ -120,7 +120,8 @@ impl ClipPlayer {
         };
         self.near_voices = Vec::with_capacity(self.voices.len());
         self.find_near_voices();
-        self.rings.resize_with(max_simultaneous(&self.voices), || Ring::new(AHEAD_FRAMES, BEHIND_FRAMES));
+        self.rings
+            .resize_with(max_simultaneous_rings(&self.voices), || Ring::new(AHEAD_FRAMES, BEHIND_FRAMES));
         self.assign_rings();
         for ring in &mut self.rings {
             let Some(voice) = ring.voice_index().and_then(|voice| self.voices.get(voice)) else { continue };
@@ -360,11 +361,11 @@ fn voices_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> Vec<Voice> {
 /// Returns the number of rings that a player of `clips` has, and the bytes of each ring.
 pub(crate) fn rings_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> (usize, usize) {
     let ring_bytes = 2 * size_of::<f32>() * (AHEAD_FRAMES + BEHIND_FRAMES) as usize;
-    (max_simultaneous(&voices_of(clips, slots)), ring_bytes + size_of::<Ring>())
+    (max_simultaneous_rings(&voices_of(clips, slots)), ring_bytes + size_of::<Ring>())
 }
 
 /// Returns the maximum number of voices that need a ring at the same time.
-fn max_simultaneous(voices: &[Voice]) -> usize {
+fn max_simultaneous_rings(voices: &[Voice]) -> usize {
     let streamed = || voices.iter().filter(|voice| voice.audio.is_none());
     let mut ends: Vec<u64> = streamed().map(Voice::end).collect();
     ends.sort_unstable();

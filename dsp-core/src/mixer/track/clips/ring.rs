@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_available_round_of_a_loop_is_repeated_without_a_request() {
+    fn an_available_iteration_of_a_loop_is_repeated_without_a_request() {
         let mut ring = Ring::new(6, 0);
         ring.begin(0);
         fill(&mut ring, 0, &[1.0, 2.0]);

@@ -45,7 +45,7 @@ impl Voice {
     /// Returns the frame of the source for a frame of the clip, and the number of frames that
     /// follow without a jump.
     pub(super) fn source(&self, clip_frame: u64) -> (u64, u64) {
-        let frame_in_region = self.round_frame(clip_frame);
+        let frame_in_region = self.loop_frame(clip_frame);
         let to_end = (self.region_frames - frame_in_region).min(self.sounding_frames - clip_frame);
         (self.clip.offset_frames + frame_in_region, to_end)
     }
@@ -57,7 +57,7 @@ impl Voice {
 
     /// Returns the number of frames from the start of the clip, or of the current iteration of its
     /// loop, to a frame of the clip.
-    pub(super) fn round_frame(&self, clip_frame: u64) -> u64 {
+    pub(super) fn loop_frame(&self, clip_frame: u64) -> u64 {
         if self.clip.looped { clip_frame % self.region_frames } else { clip_frame }
     }
 
@@ -67,7 +67,7 @@ impl Voice {
         if !self.clip.looped {
             return (frame_in_region >= from).then_some(frame_in_region);
         }
-        let frames_to_go = frame_in_region + self.region_frames - self.round_frame(from);
+        let frames_to_go = frame_in_region + self.region_frames - self.loop_frame(from);
         (frame_in_region < self.region_frames).then(|| from + frames_to_go % self.region_frames)
     }
 

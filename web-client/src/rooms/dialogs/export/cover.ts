@@ -1,12 +1,14 @@
 /** Cover pictures of exported files. */
 
-/** Maximum size of a picture in bytes, and the sides in pixels to which larger ones are reduced. */
+/** Maximum size of a picture, in bytes. */
 const MAX_BYTES = 1 << 20;
+/** Longer sides, in pixels, to which larger pictures are reduced, in the order of the attempts. */
 const SIDES_PX = [1_400, 1_000, 600];
 
 /**
- * Returns a picture in base64, as the service needs it: JPEG and PNG files that are small enough as
- * they are, and other pictures as JPEG. Rejects if the browser cannot read the picture.
+ * Returns a picture in base64: a JPEG or PNG file of at most `MAX_BYTES` bytes unchanged, any other
+ * picture as a JPEG file. Rejects if the browser cannot read the picture or cannot reduce it
+ * enough.
  */
 export async function coverOf(file: Blob): Promise<string> {
   if (/^image\/(jpeg|png)$/.test(file.type) && file.size <= MAX_BYTES) return base64Of(file);
@@ -16,7 +18,7 @@ export async function coverOf(file: Blob): Promise<string> {
     const reduced = await jpegOf(picture, side);
     if (reduced.size <= MAX_BYTES) return base64Of(reduced);
   }
-  throw new Error('it is too large');
+  throw new Error(`it is larger than ${MAX_BYTES} bytes even if its longer side has 600 pixels`);
 }
 
 /** Returns the address of a picture in base64, for an image element. */
@@ -29,7 +31,7 @@ async function jpegOf(picture: ImageBitmap, sidePx: number): Promise<Blob> {
   const scale = Math.min(1, sidePx / Math.max(picture.width, picture.height));
   const canvas = new OffscreenCanvas(Math.max(1, picture.width * scale), Math.max(1, picture.height * scale));
   const context = canvas.getContext('2d');
-  if (!context) throw new Error('this browser cannot draw it');
+  if (!context) throw new Error('this browser cannot reduce pictures; choose a JPEG or PNG file of at most 1 MiB');
   context.drawImage(picture, 0, 0, canvas.width, canvas.height);
   return canvas.convertToBlob({ type: 'image/jpeg', quality: 0.9 });
 }
@@ -37,7 +39,7 @@ async function jpegOf(picture: ImageBitmap, sidePx: number): Promise<Blob> {
 async function base64Of(file: Blob): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let text = '';
-  // Longer lists of arguments are too long for some browsers.
+  // Some browsers limit the number of arguments of a call.
   for (let start = 0; start < bytes.length; start += 8_192) {
     text += String.fromCharCode(...bytes.subarray(start, start + 8_192));
   }

@@ -1,10 +1,12 @@
-/** SVG paths of levels over time, in a box of 1 by 1 whose origin is the top left corner. */
+/**
+ * SVG paths of levels over time or frequency, in a box of 1 by 1 with its origin at the top left.
+ */
 
 /** Levels of the top and bottom edge of the box, in dB. */
 const TOP_DB = 0;
 const BOTTOM_DB = -48;
 
-/** Returns the distance of a level from the top, 0..1; silence (null) is at the bottom. */
+/** Returns the distance of a level in dB from the top, 0..1; silence (null) is at the bottom. */
 export function heightOf(db: number | null): number {
   const height = (TOP_DB - (db ?? BOTTOM_DB)) / (TOP_DB - BOTTOM_DB);
   return Math.min(1, Math.max(0, height));

@@ -4,12 +4,12 @@ import type { ExportFormat } from '../../../api/types';
 import { canShapeNoise, defaultQualityKey, qualityChoices, rateFor, type FormatCapabilities } from './formats';
 import type { Section } from './song-parts';
 
-/** Maximum number of files of an export. */
+/** Maximum number of files of an export, as in the service. */
 export const FILES_MAX = 32;
 
 /**
- * Returns the options of a further format: those of the first one as far as the format supports
- * them, and its default quality.
+ * Returns the options of a further format: those of the chosen format that the further format also
+ * supports, and the further format's default quality.
  */
 function inFormat(options: ExportOptions, format: FormatCapabilities): Omit<ExportFile, 'range' | 'title'> {
   const { bitDepth, noiseShaping } = options;
@@ -22,8 +22,8 @@ function inFormat(options: ExportOptions, format: FormatCapabilities): Omit<Expo
 }
 
 /**
- * Returns the files of an export, the first one in the chosen format. With `sections`, there is a
- * file for each of them instead of the chosen part.
+ * Returns the files of an export, the first one in the chosen format. With `sections`, there are
+ * files for each section instead of the chosen part.
  */
 export function filesOf(
   options: ExportOptions,

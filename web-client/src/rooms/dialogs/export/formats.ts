@@ -3,10 +3,10 @@ import type { BitDepth, Capabilities, ExportFormat } from '../../../api/types';
 import type { FileQuality } from '../../../api/endpoints';
 import { SAMPLE_RATES_HZ } from '../../../project/model';
 
-/** What a format supports. */
+/** The options that a format supports. */
 export type FormatCapabilities = Capabilities['export']['by_format'][number];
 
-/** Returns the name of a format; its extension before the service has told the name. */
+/** Returns the name of a format, or its capitalised id before the service has sent the names. */
 export const formatName = (capabilities: Capabilities | null, format: ExportFormat): string =>
   capabilities?.export.by_format.find((each) => each.format === format)?.name ?? format.toUpperCase();
 
@@ -18,13 +18,13 @@ export const DEPTH_NAMES: Record<BitDepth, string> = {
 };
 
 /**
- * Whether noise shaping has an effect: only integers have quantization noise, and there is no
- * filter for 96 kHz.
+ * Whether noise shaping has an effect. Only integers have quantization noise, and the service has
+ * no noise-shaping filter for 96 kHz.
  */
 export const canShapeNoise = (bitDepth: BitDepth | null, sampleRateHz: number): boolean =>
   bitDepth !== null && bitDepth !== 'float32' && sampleRateHz < 96_000;
 
-/** What WAV supports, for the time before the service has told what it supports. */
+/** The options of WAV that the page offers before the service has sent its capabilities. */
 export const WAV_ONLY: FormatCapabilities[] = [
   {
     format: 'wav',
@@ -40,7 +40,7 @@ export const WAV_ONLY: FormatCapabilities[] = [
   },
 ];
 
-/** The variable qualities that the menu offers. */
+/** The qualities of variable bit rates in the order of the menu; 10 is the best. */
 const QUALITIES = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 
 /** Returns the key of a quality's menu item; empty without a quality. */

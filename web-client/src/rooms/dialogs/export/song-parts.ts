@@ -2,7 +2,7 @@
 import { barPositionAt, tickOfBarPosition } from '../../../project/grid';
 import type { Project, Track } from '../../../project/model';
 
-/** A range of the song in ticks, without its end. */
+/** A range of the song in ticks, from `start_tick` up to, but not including, `end_tick`. */
 export type TickRange = { start_tick: number; end_tick: number };
 
 /** A named part of the song. */

@@ -7,9 +7,9 @@ const TOP_DB = -3;
 type Levels = (number | null)[];
 
 /**
- * Returns the levels of both files in the third-octave bands, as they are if both are equally loud,
- * and so that the highest band has {@link TOP_DB}. Bands that only one file has are null in the
- * other one.
+ * Returns the levels of the third-octave bands of both files at equal loudness, in decibels. The
+ * highest band of both has the level {@link TOP_DB}. Bands that only one file has are null in the
+ * other file.
  */
 export function comparableSpectra(one: Measurements, other: Measurements): [Levels, Levels] {
   const count = Math.max(one.third_octaves.length, other.third_octaves.length);

@@ -1,0 +1,50 @@
+//! Checks, within a change, that the account that makes it still may.
+
+use sqlx::AnyConnection;
+
+use super::Role;
+
+/// The account that makes a change, as it was when its request began.
+#[derive(Debug, Clone)]
+pub struct ActingUser {
+    pub(in crate::auth) id: String,
+    pub(in crate::auth) role: Role,
+    pub(in crate::auth) token_version: i64,
+}
+
+impl ActingUser {
+    /// Returns the account of a row.
+    #[cfg(test)]
+    pub(in crate::auth) fn of(row: &super::UserRow) -> Self {
+        Self { id: row.id.clone(), role: row.role, token_version: row.token_version }
+    }
+
+    /// Locks the account's row until the transaction ends. Returns what [`Self::is_current`]
+    /// returns.
+    pub(in crate::auth) async fn lock(&self, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+        // This update changes nothing.
+        sqlx::query("UPDATE users SET disabled = disabled WHERE id = $1")
+            .bind(&self.id)
+            .execute(&mut *connection)
+            .await?;
+        self.is_current(connection).await
+    }
+
+    /// Whether the account is still enabled and has the same role, and none of its tokens was ended
+    /// with its password.
+    pub(in crate::auth) async fn is_current(
+        &self,
+        connection: &mut AnyConnection,
+    ) -> Result<bool, sqlx::Error> {
+        let found: i64 = sqlx::query_scalar(
+            "SELECT CAST(COUNT(*) AS BIGINT) FROM users \
+             WHERE id = $1 AND disabled = 0 AND role = $2 AND token_version = $3",
+        )
+        .bind(&self.id)
+        .bind(self.role.as_str())
+        .bind(self.token_version)
+        .fetch_one(connection)
+        .await?;
+        Ok(found > 0)
+    }
+}
