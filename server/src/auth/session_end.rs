@@ -33,9 +33,16 @@ const CHECK_EVERY: Duration = if cfg!(test) { Duration::ZERO } else { Duration::
 /// Interval of the checks of a caller who waits for an answer.
 const CHECK_WAITING_EVERY: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 5_000 });
 
+/// Ends of the paths of operations that themselves end the caller's access. Their answers are sent.
+const ENDING_PATHS: [&str; 2] = ["/auth/password", "/auth/logout"];
+
 /// Middleware that ends a request or the body of its answer after the caller has lost access. A
 /// request that is ended gets 401; its work ends as if the caller had disconnected.
 pub(crate) async fn end_with_access(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    if ENDING_PATHS.iter().any(|ending| path.ends_with(ending)) {
+        return next.run(request).await;
+    }
     let Some(credentials) = Credentials::of(request.headers(), &state) else {
         return next.run(request).await;
     };

@@ -543,7 +543,8 @@ async fn every_server_can_follow_and_cancel_a_task() {
     let (events, ()) =
         tokio::time::timeout(limit, async { tokio::join!(follow, cancel) }).await.expect("ends");
     let text = String::from_utf8(events.bytes).expect("text");
-    assert!(text.contains("far away") && text.contains("\"state\":\"cancelled\""), "{text}");
+    // On a busy machine, the message may have been replaced before the stream asks for it.
+    assert!(text.contains("\"progress\":0.25") && text.contains("\"state\":\"cancelled\""), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

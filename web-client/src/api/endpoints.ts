@@ -168,7 +168,7 @@ export async function startExport(
   if (!('task_id' in answer)) throw new Error('the service answered without the id of an export task; try again');
   return answer.task_id;
 }
-/** Returns the newest 50 finished exports of a song, the newest first. */
+/** Returns the finished exports of a song that the service keeps, the newest first. */
 export const listRenders = async ({ call }: Api, projectId: string): Promise<RenderEntry[]> =>
   (await bodyOf(call.GET('/api/v1/plugins/renders', { params: { query: { project_id: projectId } } }))).items;
 /** Returns an exported file of a song again, with its receipt. */
