@@ -6,12 +6,12 @@
 import { createHash } from 'node:crypto';
 import type { Plugin } from 'vite';
 
-const HASH_LENGTH = 16;
+const HASH_DIGITS = 16;
 
 export function contentHash(parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
-  return hash.digest('hex').slice(0, HASH_LENGTH);
+  return hash.digest('hex').slice(0, HASH_DIGITS);
 }
 
 /**

@@ -3,11 +3,11 @@ import type { EngineClient } from '@songfoundry/web-worklet';
 import { describe, expect, it, vi } from 'vitest';
 
 import type { Api } from '../src/api/client';
-import { audioSamples } from '../src/api/endpoints';
+import { downloadAudioSamples } from '../src/api/endpoints';
 import { ClipAudio } from '../src/engine/clip-audio';
 import type { Project } from '../src/project/model';
 
-vi.mock('../src/api/endpoints', () => ({ audioFile: () => Promise.resolve({ sample_rate_hz: 48_000 }), audioSamples: vi.fn() }));
+vi.mock('../src/api/endpoints', () => ({ audioFile: () => Promise.resolve({ sample_rate_hz: 48_000 }), downloadAudioSamples: vi.fn() }));
 
 type Listener = Parameters<EngineClient['onWantedAudio']>[0];
 
@@ -49,11 +49,11 @@ describe('audio of clips', () => {
       fillAudio,
     } as unknown as EngineClient;
     const audio = new ClipAudio({} as Api, () => undefined, (id, error) => expect.fail(`${id}: ${String(error)}`));
-    vi.mocked(audioSamples).mockResolvedValueOnce(wavHeader(LONG_FILE_BYTES));
+    vi.mocked(downloadAudioSamples).mockResolvedValueOnce(wavHeader(LONG_FILE_BYTES));
     audio.assign(engine, project('one'));
     await audio.settled();
     let answer: (bytes: ArrayBuffer) => void = () => undefined;
-    vi.mocked(audioSamples).mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+    vi.mocked(downloadAudioSamples).mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
     requestBlocks([{ trackId: 'voice', clip: 0, slot: 0, sourceFrame: 100, frames: 2, aheadFrames: 0 }]);
     audioIn.mockReturnValue(fileInSlot);
     answer(new Float32Array([0.5, 0.25]).buffer);
@@ -80,7 +80,7 @@ describe('audio of clips', () => {
       dropAudio: (id: string) => received.push([id, 'dropped', 0]),
       onWantedAudio: () => undefined,
     } as unknown as EngineClient;
-    vi.mocked(audioSamples).mockImplementation((_api, id, _rate, range) => {
+    vi.mocked(downloadAudioSamples).mockImplementation((_api, id, _rate, range) => {
       const size = sizes[id];
       if (size === undefined || !range) return Promise.reject(new Error(`there is no ${id}`));
       const [from, to] = range;
@@ -128,9 +128,9 @@ describe('audio of clips', () => {
     audio.assign(engine, song(names));
     await audio.settled();
     expect(received.at(-1)).toEqual(['take 8', 'streamed', 15 * MIB]);
-    const serve = vi.mocked(audioSamples).getMockImplementation();
-    if (!serve) throw new Error('recordingEngine must mock audioSamples first');
-    vi.mocked(audioSamples).mockImplementation((...args) => {
+    const serve = vi.mocked(downloadAudioSamples).getMockImplementation();
+    if (!serve) throw new Error('recordingEngine must mock downloadAudioSamples first');
+    vi.mocked(downloadAudioSamples).mockImplementation((...args) => {
       const [, , , [from] = [0]] = args;
       return from > 30 * MIB ? Promise.reject(new Error('the connection was lost')) : serve(...args);
     });
@@ -140,7 +140,7 @@ describe('audio of clips', () => {
     audio.retry();
     await audio.settled();
     expect(received.slice(10)).toEqual([['take 8', 'failed', 0]]);
-    vi.mocked(audioSamples).mockImplementation(serve);
+    vi.mocked(downloadAudioSamples).mockImplementation(serve);
     audio.retry();
     await audio.settled();
     expect(received.slice(11)).toEqual([['take 8', 'whole', 60 * MIB]]);

@@ -1,30 +1,30 @@
 import { describe, expect, it } from 'vitest';
 
 import { octaveShiftOf, semitoneOf } from '../src/engine/computer-keys';
-import { METER_FLOOR_DB, moveMeter, silentMeter } from '../src/engine/meters';
+import { METER_FLOOR_DB, meterAt, silentMeter } from '../src/engine/meters';
 import { Playhead } from '../src/engine/playhead';
-import { AUDIO_MAX_BYTES, renderRequestOf, tracksThatFit } from '../src/engine/server-sound.svelte';
+import { AUDIO_MAX_BYTES, renderRequestOf, maxRenderedTracks } from '../src/engine/server-sound.svelte';
 import { readFloatWav } from '../src/engine/wav';
 import type { MidiItem, Project, Track } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
 
 describe('meters', () => {
   it('fall at 20 dB a second', () => {
-    const loud = moveMeter(silentMeter(), 1, 1000);
+    const loud = meterAt(silentMeter(), 1, 1000);
     expect(loud.levelDb).toBeCloseTo(0);
-    expect(moveMeter(loud, 0, 1500).levelDb).toBeCloseTo(-10);
-    expect(moveMeter(loud, 0, 9000).levelDb).toBe(METER_FLOOR_DB);
+    expect(meterAt(loud, 0, 1500).levelDb).toBeCloseTo(-10);
+    expect(meterAt(loud, 0, 9000).levelDb).toBe(METER_FLOOR_DB);
   });
 
   it('rise immediately', () => {
-    expect(moveMeter(moveMeter(silentMeter(), 0.1, 0), 0.5, 10).levelDb).toBeCloseTo(-6.02, 2);
+    expect(meterAt(meterAt(silentMeter(), 0.1, 0), 0.5, 10).levelDb).toBeCloseTo(-6.02, 2);
   });
 
   it('hold a peak for two seconds before it falls', () => {
-    let meter = moveMeter(silentMeter(), 1, 0);
-    for (let nowMs = 30; nowMs <= 1980; nowMs += 30) meter = moveMeter(meter, 0, nowMs);
+    let meter = meterAt(silentMeter(), 1, 0);
+    for (let nowMs = 30; nowMs <= 1980; nowMs += 30) meter = meterAt(meter, 0, nowMs);
     expect(meter.peakDb).toBeCloseTo(0);
-    for (let nowMs = 2010; nowMs <= 2500; nowMs += 10) meter = moveMeter(meter, 0, nowMs);
+    for (let nowMs = 2010; nowMs <= 2500; nowMs += 10) meter = meterAt(meter, 0, nowMs);
     expect(meter.peakDb).toBeCloseTo(-10, 0);
   });
 });
@@ -152,8 +152,8 @@ describe('a render request', () => {
 describe('audio from the service', () => {
   it('is requested only for as many tracks as fit into the memory limit', () => {
     const tenMinutes = 600 * 48000;
-    expect(tracksThatFit(tenMinutes)).toBe(2);
-    expect(tracksThatFit(tenMinutes) * tenMinutes * 16).toBeLessThanOrEqual(AUDIO_MAX_BYTES);
-    expect(tracksThatFit(0)).toBe(0);
+    expect(maxRenderedTracks(tenMinutes)).toBe(2);
+    expect(maxRenderedTracks(tenMinutes) * tenMinutes * 16).toBeLessThanOrEqual(AUDIO_MAX_BYTES);
+    expect(maxRenderedTracks(0)).toBe(0);
   });
 });

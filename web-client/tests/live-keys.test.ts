@@ -10,7 +10,7 @@ function keysOfATrack(): { keys: LiveKeys; notes: string[]; loaded: () => void }
   let resolve: () => void = () => undefined;
   const promise = new Promise<void>((done) => (resolve = done));
   const player = {
-    soundReady: () => promise,
+    waitForSoundOf: () => promise,
     noteOn: (trackId: string, key: number) => notes.push(`on ${trackId} ${key}`),
     noteOff: (trackId: string, key: number) => notes.push(`off ${trackId} ${key}`),
   };

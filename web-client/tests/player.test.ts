@@ -126,7 +126,7 @@ describe('the player', () => {
     const player = newPlayer();
     await player.sync(PROJECT);
     expect(player.state).toEqual({ kind: 'unavailable', reason: 'not_loaded', detail: 'it was refused.' });
-    player.soundFontsChanged();
+    player.reloadSoundFonts();
     await player.play();
     expect([player.state.kind, player.transport]).toEqual(['unavailable', 'stopped']);
     expect(create).toHaveBeenCalledTimes(1);

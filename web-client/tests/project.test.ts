@@ -145,7 +145,7 @@ describe('choosing an instrument', () => {
   it('removes program and bank controls up to the first note only', () => {
     const change = setInstrument(song(controls), 'a', engine);
     expect(midiItem(change.project, 'one').controls).toEqual([controls[2], controls[4]]);
-    expect(change).toMatchObject({ removedControls: 3, laterProgramChanges: 1 });
+    expect(change).toMatchObject({ removedControlCount: 3, laterProgramChangeCount: 1 });
     expect(change.project.tracks[0]?.synth_engine).toEqual(engine);
   });
 

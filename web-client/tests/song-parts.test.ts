@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Project, Track } from '../src/project/model';
-import { barsOf, divisionOf, playingTracks, rangeOfBars, sectionsOf } from '../src/rooms/dialogs/export/song-parts';
+import { barsOf, divisionOf, tracksWithContent, rangeOfBars, sectionsOf } from '../src/rooms/dialogs/export/song-parts';
 
 const track = (id: string, kind: Track['kind'], items: Track['items'] = []): Track => ({
   id,
@@ -60,6 +60,6 @@ describe('sections of a song', () => {
 
   it('play only instruments and audio', () => {
     const tracks = (['instrument', 'audio', 'bus', 'group'] as const).map((kind) => track(kind, kind));
-    expect(playingTracks(tracks).map(({ id }) => id)).toEqual(['instrument', 'audio']);
+    expect(tracksWithContent(tracks).map(({ id }) => id)).toEqual(['instrument', 'audio']);
   });
 });

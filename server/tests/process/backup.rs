@@ -222,6 +222,16 @@ fn a_restore_replaces_nothing_without_permission() {
         download(&Service::start(&storage, &[]), &second, "");
         return;
     }
+    // The restore would move this backup away with the files that it replaces.
+    let inside = storage.join("blobs/backup");
+    run("cp", &["-r", path_text(&backup), path_text(&inside)]);
+    assert_refused(
+        &storage,
+        &["restore", "--replace", path_text(&inside)],
+        "nothing was changed. Move the backup",
+    );
+    download(&Service::start(&storage, &[]), &second, "");
+    fs::remove_dir_all(&inside).expect("removes");
     let printed = run_admin(&storage, &["restore", "--replace", path_text(&backup)]);
     assert!(printed.contains("The replaced files are in"), "{printed}");
     let moved_aside = fs::read_dir(&storage).expect("reads").map(|entry| entry.expect("reads").path());

@@ -349,3 +349,36 @@ fn a_command_fails_if_its_output_does_not_fit_on_the_disk() {
         );
     }
 }
+
+#[test]
+fn a_restore_without_enough_space_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disk = SmallDisk::mount(folder.path(), DISK_MEGABYTES);
+    let service = start(&disk);
+    let storage = disk.folder.join("storage");
+    if database::postgres_address(&storage).is_some() {
+        // An existing database is not replaced.
+        return;
+    }
+    service.expect(201, "POST", "/api/v1/projects", &[], &song("first"));
+    assert_eq!(upload(&service, "", &wav(480_000, 1)).expect("an answer").status, 201);
+    service.kill();
+    let backup = tempfile::tempdir().expect("a folder");
+    let backup = backup.path().join("backup");
+    let admin = |args: &[&str]| disk.songfoundry(&storage).arg("admin").args(args).output().expect("runs");
+    let made = admin(&["backup", backup.to_str().expect("Unicode")]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    disk.fill();
+    let refused = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        !refused.status.success() && errors.contains("MiB of free space; nothing was changed"),
+        "{errors}"
+    );
+    let service = start(&disk);
+    assert_eq!(service.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
+    service.kill();
+    disk.empty();
+    let restored = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
+    assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+}

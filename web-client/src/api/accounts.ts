@@ -2,7 +2,7 @@
 import { bodyOf, type Api } from './client';
 import type { ApiKeyList } from './types';
 
-export const loginLocal = ({ call }: Api) => bodyOf(call.POST('/api/v1/auth/local'));
+export const logInLocally = ({ call }: Api) => bodyOf(call.POST('/api/v1/auth/local'));
 export const login = ({ call }: Api, username: string, password: string) =>
   bodyOf(call.POST('/api/v1/auth/login', { body: { username, password } }));
 export const register = ({ call }: Api, username: string, password: string, invite: string | null) =>

@@ -97,10 +97,10 @@ export class Api {
   }
 }
 
-type Answered<T> = { data?: T; response: Response };
+type CallResult<T> = { data?: T; response: Response };
 
 /** Returns the body of a successful answer. */
-export async function bodyOf<T>(answered: Promise<Answered<T>>): Promise<T> {
+export async function bodyOf<T>(answered: Promise<CallResult<T>>): Promise<T> {
   return (await answered).data as T;
 }
 
@@ -108,7 +108,7 @@ export async function bodyOf<T>(answered: Promise<Answered<T>>): Promise<T> {
  * Returns the answer itself, for callers that need its headers or stream its body. The request must
  * use {@link UNREAD_BODY}.
  */
-export async function answerOf(answered: Promise<Answered<unknown>>): Promise<Response> {
+export async function answerOf(answered: Promise<CallResult<unknown>>): Promise<Response> {
   return (await answered).response;
 }
 

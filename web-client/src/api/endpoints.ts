@@ -43,7 +43,7 @@ export const deleteProject = ({ call }: Api, id: string) =>
   bodyOf(call.DELETE('/api/v1/projects/{id}', { params: { path: { id } } }));
 
 export const readTemp = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp'));
-export const tempRevision = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp/revision'));
+export const readTempRevision = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp/revision'));
 export const deleteTemp = ({ call }: Api) => bodyOf(call.DELETE('/api/v1/projects/temp'));
 /** The body of an autosave request. */
 export type TempSave = { client_id: string; project: Project };
@@ -68,7 +68,7 @@ export const audioFile = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1
 /** Returns the newest 100 audio files of the caller. */
 export const listAudio = ({ call }: Api) => bodyOf(call.GET('/api/v1/audio', { params: { query: { limit: 100 } } }));
 /** Downloads the 8-bit peaks of an audio file in the binary format of BBC audiowaveform. */
-export const audioPeaks = ({ call }: Api, id: string, framesPerPixel: number) =>
+export const downloadAudioPeaks = ({ call }: Api, id: string, framesPerPixel: number) =>
   bodyOf(
     call.GET('/api/v1/audio/{id}/peaks', {
       params: { path: { id }, query: { format: 'dat', bits: 8, samples_per_pixel: framesPerPixel } },
@@ -80,7 +80,7 @@ export const audioPeaks = ({ call }: Api, id: string, framesPerPixel: number) =>
  * Downloads an audio file as a 32-bit float WAV at a sample rate. `range` selects the bytes from
  * `from` up to, but not including, `to`.
  */
-export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, range?: [from: number, to: number]) =>
+export const downloadAudioSamples = ({ call }: Api, id: string, sampleRateHz: number, range?: [from: number, to: number]) =>
   bodyOf(
     call.GET('/api/v1/audio/{id}/file', {
       params: { path: { id }, query: { format: 'wav32f', sample_rate_hz: sampleRateHz } },
@@ -189,10 +189,10 @@ export const shareRender = ({ call }: Api, renderId: string, expiresSecs: number
 /** Measures an exported file. */
 export const analyzeRender = ({ call }: Api, renderId: string) =>
   bodyOf(call.POST('/api/v1/plugins/renders/{render_id}/analyze', { params: { path: { render_id: renderId } } }));
-export const exportedFile = ({ call }: Api, renderId: string) =>
+export const downloadExportedFile = ({ call }: Api, renderId: string) =>
   bodyOf(call.GET('/api/v1/plugins/renders/{render_id}/file', { params: { path: { render_id: renderId } }, parseAs: 'blob' }));
 export const readTask = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } } }));
-export const taskEvents = ({ call }: Api, id: string) =>
+export const openTaskEvents = ({ call }: Api, id: string) =>
   answerOf(call.GET('/api/v1/tasks/{id}/events', { params: { path: { id } }, ...UNREAD_BODY }));
 export const cancelTask = ({ call }: Api, id: string) => bodyOf(call.DELETE('/api/v1/tasks/{id}', { params: { path: { id } } }));
 
@@ -209,7 +209,7 @@ export const importMidi = ({ call }: Api, file: Blob, name: string, soundfontId:
 /** A file that contains a song with its audio. */
 export type SongFileFormat = 'bundle' | 'dawproject';
 /** Returns a saved song with its audio. */
-export const songFile = ({ call }: Api, id: string, format: SongFileFormat) =>
+export const downloadSongFile = ({ call }: Api, id: string, format: SongFileFormat) =>
   bodyOf(call.GET(`/api/v1/projects/{id}/${format}`, { params: { path: { id } }, parseAs: 'blob' }));
 export const exportMidi = ({ call }: Api, project: Project) =>
   bodyOf(call.POST('/api/v1/multitrack/midi/export', { body: { project }, parseAs: 'blob' }));

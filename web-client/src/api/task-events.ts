@@ -1,6 +1,6 @@
 /** Follows a task by server-sent events, or by polling if those fail. */
 import type { Api } from './client';
-import { readTask, taskEvents } from './endpoints';
+import { readTask, openTaskEvents } from './endpoints';
 import type { Problem, RenderResult, Task } from './types';
 
 /** A task that renders a song. The OpenAPI document does not give the types of its result. */
@@ -35,7 +35,7 @@ export class EventSplitter {
 
 /** Follows the event stream; returns the finished task, or null if the stream ends before that. */
 async function followEvents(api: Api, id: string, onChange: (task: ExportTask) => void): Promise<ExportTask | null> {
-  const response = await taskEvents(api, id);
+  const response = await openTaskEvents(api, id);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return null;
   const splitter = new EventSplitter();

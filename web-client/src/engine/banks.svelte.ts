@@ -6,7 +6,7 @@ import { AUDITION_TRACK_ID } from '../project/engine-project';
 import { planBanks, type PlannedBank, type TrackNeeds } from './bank-plan';
 
 /** A bank that is being loaded. `fraction` of its bytes, 0..1, has arrived; null if unknown. */
-export type BankLoading = { soundfontId: string; fraction: number | null };
+export type BankDownload = { soundfontId: string; fraction: number | null };
 
 /**
  * Total size of all banks, in bytes, up to which unused banks stay in the engine. They stay because
@@ -20,7 +20,7 @@ type Bank = PlannedBank & { sizeBytes: number; failed: boolean; outdated: boolea
 
 export class Banks {
   /** The bank that is being loaded, for the status line; null if none is. */
-  loading = $state.raw<BankLoading | null>(null);
+  loading = $state.raw<BankDownload | null>(null);
   readonly #api: Api;
   readonly #onFailure: (soundfontId: string, error: unknown) => void;
   #engine: EngineClient | null = null;

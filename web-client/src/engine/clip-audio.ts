@@ -4,7 +4,7 @@
  */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { ApiError, type Api } from '../api/client';
-import { audioFile, audioSamples } from '../api/endpoints';
+import { audioFile, downloadAudioSamples } from '../api/endpoints';
 import { filesOf } from '../project/files';
 import type { Project } from '../project/model';
 import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav';
@@ -132,7 +132,7 @@ export class ClipAudio {
     try {
       const { sampleRate } = engine.context;
       const { sample_rate_hz: fileRateHz } = await audioFile(this.#api, id);
-      const layout = readFloatWavLayout(await audioSamples(this.#api, id, sampleRate, [0, HEADER_BYTES]));
+      const layout = readFloatWavLayout(await downloadAudioSamples(this.#api, id, sampleRate, [0, HEADER_BYTES]));
       if (!isStillNeeded()) return;
       const bytes = layout.frames * layout.channels * 4;
       if (this.#fitsWhole(file, bytes)) {
@@ -161,7 +161,7 @@ export class ClipAudio {
   async *#chunks(id: string, startBytes: number, bytes: number, rateHz: number): AsyncGenerator<Uint8Array> {
     for (let fromByte = 0; fromByte < bytes; fromByte += CHUNK_BYTES) {
       const toByte = Math.min(bytes, fromByte + CHUNK_BYTES);
-      yield new Uint8Array(await audioSamples(this.#api, id, rateHz, [startBytes + fromByte, startBytes + toByte]));
+      yield new Uint8Array(await downloadAudioSamples(this.#api, id, rateHz, [startBytes + fromByte, startBytes + toByte]));
     }
   }
 
@@ -178,7 +178,7 @@ export class ClipAudio {
       const fromByte = layout.startBytes + block.sourceFrame * frameBytes;
       const toByte = fromByte + Math.min(BLOCK_FRAMES, block.frames) * frameBytes;
       const [left, right = left] = readFloatSamples(
-        await audioSamples(this.#api, file.id, engine.context.sampleRate, [fromByte, toByte]),
+        await downloadAudioSamples(this.#api, file.id, engine.context.sampleRate, [fromByte, toByte]),
         layout.channels,
       );
       // The engine may have put another file in the slot during the request.

@@ -46,7 +46,7 @@ export class LiveKeys {
     const target = this.#target();
     if (!target || key < 0 || key > 127) return;
     if ('sound' in target) void this.pressSound(target.sound, key, velocity);
-    else void this.#holdKey(key, velocity, target.trackId, this.#player.soundReady(target.trackId));
+    else void this.#holdKey(key, velocity, target.trackId, this.#player.waitForSoundOf(target.trackId));
   }
 
   /** Starts a note of a sound on the audition track. */

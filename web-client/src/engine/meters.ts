@@ -18,7 +18,7 @@ function amplitudeToDb(amplitude: number): number {
 }
 
 /** Returns the state of a meter at `nowMs`, when the linear peak is `amplitude`. */
-export function moveMeter(meter: Meter, amplitude: number, nowMs: number): Meter {
+export function meterAt(meter: Meter, amplitude: number, nowMs: number): Meter {
   const inputDb = amplitudeToDb(amplitude);
   const fallenDb = meter.levelDb - (FALL_DB_PER_SEC * Math.max(0, nowMs - meter.atMs)) / 1000;
   const levelDb = Math.max(METER_FLOOR_DB, inputDb, fallenDb);
@@ -37,8 +37,8 @@ export class MeterBank {
     ids.forEach((id, index) => {
       const [left, right] = this.of(id);
       this.#meters.set(id, [
-        moveMeter(left, peaks[index * 2] ?? 0, nowMs),
-        moveMeter(right, peaks[index * 2 + 1] ?? 0, nowMs),
+        meterAt(left, peaks[index * 2] ?? 0, nowMs),
+        meterAt(right, peaks[index * 2 + 1] ?? 0, nowMs),
       ]);
     });
   }

@@ -35,7 +35,7 @@ export type EngineState =
 export type TransportState = { kind: 'stopped' } | { kind: 'waiting' } | { kind: 'playing'; engine: EngineClient };
 
 /** Measurements for the status line. */
-export type EngineFigures = {
+export type EngineMeasurements = {
   /** Rendering time as a fraction of the audio's duration; above 1 if rendering is too slow. */
   load: number;
   /** Number of drop-outs since the engine's start, including those of late streamed audio. */
@@ -77,7 +77,7 @@ export class Player {
   readonly serverSound: ServerSound;
   readonly clipAudio: ClipAudio;
   readonly gainReductions = new GainReductions();
-  figures = $state.raw<EngineFigures>({ load: 0, underruns: 0, latencyMs: null });
+  figures = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
   /** Loudness and peaks of the master; null while nothing watches them. */
   loudness = $state.raw<MasterMeters | null>(null);
 
@@ -136,7 +136,7 @@ export class Player {
   /**
    * Starts or stops the service's rendering of the instruments, after the user's choice changed.
    */
-  instrumentSoundChanged(): void {
+  applyInstrumentSound(): void {
     const { engine } = this;
     if (!engine || !this.#appliedTarget) return;
     if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, this.#appliedTarget.project);
@@ -144,7 +144,7 @@ export class Player {
   }
 
   /** Loads the SoundFonts of the song again after SoundFonts were added or deleted. */
-  soundFontsChanged(): void {
+  reloadSoundFonts(): void {
     this.banks.forget();
     this.serverSound.stop(this.engine);
     this.#renewSession();
@@ -203,7 +203,7 @@ export class Player {
   }
 
   /** Resolves when a track's SoundFont is loaded or has failed to load. */
-  async soundReady(trackId: string): Promise<void> {
+  async waitForSoundOf(trackId: string): Promise<void> {
     if (!this.#trackIds.includes(trackId)) await this.#update();
     await this.banks.ready(trackId);
   }

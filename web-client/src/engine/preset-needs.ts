@@ -1,6 +1,6 @@
 /** Finds the presets that each track of a song plays. */
 import type { EngineClient } from '@songfoundry/web-worklet';
-import { soundsOnly } from '../project/engine-project';
+import { trackWithPresetSelection } from '../project/engine-project';
 import type { Project, Track } from '../project/model';
 import type { TrackNeeds } from './bank-plan';
 
@@ -13,7 +13,7 @@ export class PresetNeeds {
     const soundfontTracks = project.tracks.filter((track) => track.kind === 'instrument' && track.synth_engine?.type === 'soundfont');
     const changedTracks = soundfontTracks.filter((track) => this.#presetsOf(track) === undefined);
     if (changedTracks.length > 0) {
-      const presets = engine.presetsUsed({ ...project, tracks: changedTracks.map(soundsOnly) });
+      const presets = engine.presetsUsed({ ...project, tracks: changedTracks.map(trackWithPresetSelection) });
       changedTracks.forEach((track, index) => {
         this.#cache.set(track.items, { instrument: instrumentKey(track), presets: presets[index] ?? [] });
       });

@@ -20,7 +20,7 @@ export const AUDIO_MAX_BYTES = 1024 * 1024 * 1024;
 const BYTES_PER_FRAME = 16;
 
 /** Returns how many rendered tracks of a song of `lengthFrames` fit into the memory limit. */
-export function tracksThatFit(lengthFrames: number): number {
+export function maxRenderedTracks(lengthFrames: number): number {
   return lengthFrames <= 0 ? 0 : Math.floor(AUDIO_MAX_BYTES / (lengthFrames * BYTES_PER_FRAME));
 }
 
@@ -95,7 +95,7 @@ export class ServerSound {
    * Renders the tracks that changed since the last call. `lengthFrames` is the length of the song.
    */
   update(engine: EngineClient, project: Project, lengthFrames: number): void {
-    const maxTracks = tracksThatFit(lengthFrames);
+    const maxTracks = maxRenderedTracks(lengthFrames);
     const settings = JSON.stringify(voiceSettings(project));
     const trackIds = new Set(project.tracks.map((track) => track.id));
     for (const id of [...this.#renderings.keys()]) if (!trackIds.has(id)) this.#drop(engine, id);

@@ -1,5 +1,5 @@
 /** Converts the project to the form that the engine receives. */
-import { selectsSound } from './instrument';
+import { selectsPreset } from './instrument';
 import type { Item, Project, SoundFontEngine, Track } from './model';
 
 /** Id of an extra track without items, which plays the sounds that the user auditions. */
@@ -52,10 +52,10 @@ export function withBanks(project: Project, banks: ReadonlyMap<string, string>):
 /**
  * Returns a track without notes, effects, sends and automation, which do not select its presets.
  */
-export function soundsOnly({ id, name, kind, color, volume_db, pan, mute, solo, synth_engine, ...track }: Track): Track {
+export function trackWithPresetSelection({ id, name, kind, color, volume_db, pan, mute, solo, synth_engine, ...track }: Track): Track {
   const items = track.items.flatMap((item): Item[] => {
     if (item.type !== 'midi') return [];
-    return [{ ...item, notes: [], controls: item.controls.filter(selectsSound) }];
+    return [{ ...item, notes: [], controls: item.controls.filter(selectsPreset) }];
   });
   const reduced = { id, name, kind, color, volume_db, pan, mute, solo, items };
   return synth_engine ? { ...reduced, synth_engine } : reduced;

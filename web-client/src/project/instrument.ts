@@ -6,16 +6,16 @@ import type { Control, Item, MidiItem, Project, SoundFontEngine, Track } from '.
 export type InstrumentChange = {
   project: Project;
   /** Number of program and bank controls that would override the instrument and were removed. */
-  removedControls: number;
+  removedControlCount: number;
   /** Number of program changes after the first note. They stay in the song. */
-  laterProgramChanges: number;
+  laterProgramChangeCount: number;
 };
 
 /** MIDI controllers of Bank Select: the most and the least significant byte. */
 const BANK_SELECT = [0, 32];
 
 /** Whether a control selects the bank or program of a track. */
-export function selectsSound(control: Control): boolean {
+export function selectsPreset(control: Control): boolean {
   return control.type === 'program' || (control.type === 'cc' && BANK_SELECT.includes(control.controller));
 }
 
@@ -29,7 +29,7 @@ function firstNoteTick(track: Track): number {
   return firstTick;
 }
 
-function withoutSound(item: MidiItem, controls: Control[]): MidiItem {
+function withoutPresetSelection(item: MidiItem, controls: Control[]): MidiItem {
   const { soundfont_bank: _bank, soundfont_program: _program, ...remaining } = item;
   return { ...remaining, controls };
 }
@@ -40,23 +40,23 @@ function withoutSound(item: MidiItem, controls: Control[]): MidiItem {
  * controls after the first note.
  */
 export function setInstrument(project: Project, trackId: string, engine: SoundFontEngine): InstrumentChange {
-  let removedControls = 0;
-  let laterProgramChanges = 0;
+  let removedControlCount = 0;
+  let laterProgramChangeCount = 0;
   const changed = updateTrack(project, trackId, (track) => {
     const firstTick = firstNoteTick(track);
     const items = track.items.map((item): Item => {
       if (item.type !== 'midi') return item;
       const controls = item.controls.filter((control) => {
-        if (!selectsSound(control) || item.start_tick + control.tick > firstTick) return true;
-        removedControls += 1;
+        if (!selectsPreset(control) || item.start_tick + control.tick > firstTick) return true;
+        removedControlCount += 1;
         return false;
       });
-      laterProgramChanges += controls.filter((control) => control.type === 'program').length;
+      laterProgramChangeCount += controls.filter((control) => control.type === 'program').length;
       const hasSound = item.soundfont_bank !== undefined || item.soundfont_program !== undefined;
       if (!hasSound && controls.length === item.controls.length) return item;
-      return withoutSound(item, controls);
+      return withoutPresetSelection(item, controls);
     });
     return { ...track, kind: 'instrument', items, synth_engine: engine };
   });
-  return { project: changed, removedControls, laterProgramChanges };
+  return { project: changed, removedControlCount, laterProgramChangeCount };
 }

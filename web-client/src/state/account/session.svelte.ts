@@ -1,6 +1,6 @@
 /** Logs the user in and out, and reads the capabilities of the service. */
 import { Api, ApiError, reasonOf } from '../../api/client';
-import { changePassword, login, loginLocal, logout, me, refresh, register } from '../../api/accounts';
+import { changePassword, login, logInLocally, logout, me, refresh, register } from '../../api/accounts';
 import { capabilities } from '../../api/endpoints';
 import type { Capabilities, TokenAnswer, User } from '../../api/types';
 import { isTemporary, retryDelaySecs } from './retry';
@@ -113,7 +113,7 @@ export class Session {
       }
     }
     try {
-      this.#accept(await loginLocal(this.api));
+      this.#accept(await logInLocally(this.api));
       this.local = true;
     } catch (error) {
       if (isTemporary(error)) throw error;

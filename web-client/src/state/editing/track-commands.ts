@@ -81,10 +81,10 @@ export class TrackCommands {
     }
     const change = setInstrument(song.project, track.id, engine);
     song.edit(`Choose ${preset.name}`, () => change.project);
-    const laterChanges = change.laterProgramChanges;
-    if (change.removedControls === 0 && laterChanges === 0) return;
+    const laterChanges = change.laterProgramChangeCount;
+    if (change.removedControlCount === 0 && laterChanges === 0) return;
     const result =
-      change.removedControls > 0
+      change.removedControlCount > 0
         ? `The program change at the start of ${track.name} was removed, because it would replace ${preset.name}.`
         : `${track.name} plays ${preset.name}.`;
     const remaining =

@@ -2,7 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 
 import { ApiError, type Api } from '../../api/client';
-import { audioFile, audioPeaks, listAudio } from '../../api/endpoints';
+import { audioFile, downloadAudioPeaks, listAudio } from '../../api/endpoints';
 import type { AudioFile } from '../../api/types';
 import { uploadAudio } from '../../api/upload';
 import type { AudioSourceInfo } from '../../project/audio-time';
@@ -102,7 +102,7 @@ export class AudioFiles {
     let framesPerPixel = MIN_FRAMES_PER_PIXEL;
     while (file.frames / framesPerPixel > WAVEFORM_PIXELS) framesPerPixel *= 2;
     try {
-      this.#waveforms.set(file.id, readWaveform(await audioPeaks(this.#api, file.id, framesPerPixel)));
+      this.#waveforms.set(file.id, readWaveform(await downloadAudioPeaks(this.#api, file.id, framesPerPixel)));
     } catch (error) {
       this.#markMissing(file.id, error);
     }

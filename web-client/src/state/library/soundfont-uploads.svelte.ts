@@ -65,7 +65,7 @@ export class SoundFontUploads {
   /** Reads the catalogue again, and makes the engine load the song's SoundFonts again. */
   async #reload(): Promise<void> {
     await this.#catalog.load();
-    this.#player.soundFontsChanged();
+    this.#player.reloadSoundFonts();
   }
 }
 

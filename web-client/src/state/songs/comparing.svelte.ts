@@ -1,6 +1,6 @@
 /** Compares an exported file with a reference: a finished recording of the user. */
 import { reasonOf, type Api } from '../../api/client';
-import { analyzeRender, exportedFile } from '../../api/endpoints';
+import { analyzeRender, downloadExportedFile } from '../../api/endpoints';
 import { measureReference } from '../../api/upload';
 import type { Measurements } from '../../api/types';
 import type { Exported } from './exporting.svelte';
@@ -15,14 +15,14 @@ export type Side = 'export' | 'reference';
  * State of the comparison. `progress`, 0..1, is the part of the reference that has been sent;
  * `problem` is a sentence.
  */
-export type ComparingState =
+export type ComparisonState =
   | { kind: 'idle' }
   | { kind: 'measuring'; name: string; progress: number }
   | { kind: 'done'; files: Record<Side, Compared> }
   | { kind: 'failed'; problem: string };
 
 export class Comparing {
-  state = $state.raw<ComparingState>({ kind: 'idle' });
+  state = $state.raw<ComparisonState>({ kind: 'idle' });
   #running: AbortController | null = null;
   readonly #api: Api;
 
@@ -44,7 +44,7 @@ export class Comparing {
       const [ofReference, ofExport, file] = await Promise.all([
         measureReference(this.#api, reference, onProgress, running.signal),
         analyzeRender(this.#api, result.render_id),
-        exportedFile(this.#api, result.render_id),
+        downloadExportedFile(this.#api, result.render_id),
       ]);
       if (this.#running !== running) return;
       const urlOf = (content: Blob): string => URL.createObjectURL(content);

@@ -2,7 +2,7 @@
 import { reasonOf, type Api } from '../../api/client';
 import {
   cancelTask,
-  exportedFile,
+  downloadExportedFile,
   NO_TAGS,
   readRender,
   shareRender,
@@ -137,7 +137,7 @@ export class Exporting {
     try {
       for (const { result, title } of which === 'all' ? files : [exported]) {
         fileName = `${title || 'song'}.${result.format}`;
-        saveBlob(await exportedFile(this.#api, result.render_id), fileName);
+        saveBlob(await downloadExportedFile(this.#api, result.render_id), fileName);
       }
       this.#updateDone(files, { downloading: false });
     } catch (error) {

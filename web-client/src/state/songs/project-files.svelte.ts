@@ -3,7 +3,7 @@
  * are bundles, which only this program reads, and DAWproject files, which other programs read, too.
  */
 import type { Api } from '../../api/client';
-import { songFile, type SongFileFormat } from '../../api/endpoints';
+import { downloadSongFile, type SongFileFormat } from '../../api/endpoints';
 import { uploadSong } from '../../api/upload';
 import { saveBlob } from '../download';
 import type { Song } from '../editing/song.svelte';
@@ -62,7 +62,7 @@ export class ProjectFiles {
     const fileName = `${name}${EXTENSIONS[format]}`;
     this.writtenFileName = fileName;
     try {
-      saveBlob(await songFile(this.#api, id, format), fileName);
+      saveBlob(await downloadSongFile(this.#api, id, format), fileName);
     } catch (error) {
       this.#notices.failed(`The song cannot be saved as ${fileName}`, error);
     } finally {

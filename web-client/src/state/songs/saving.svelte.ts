@@ -6,7 +6,7 @@ import {
   loadProject,
   readTemp,
   saveProject,
-  tempRevision,
+  readTempRevision,
   writeTemp,
   type TempSave,
 } from '../../api/endpoints';
@@ -95,7 +95,7 @@ export class Saving {
   /** Restores unsaved work of an earlier window. The user can undo this if the song was saved. */
   async restoreAutosave(): Promise<void> {
     try {
-      if ((await tempRevision(this.#api)).updated_at === null) return;
+      if ((await readTempRevision(this.#api)).updated_at === null) return;
       this.#hasAutosave = true;
       const stored = await readTemp(this.#api);
       const { project, revision } = readAutosave(stored.project);
@@ -151,7 +151,7 @@ export class Saving {
     if (document.hidden) return;
     let newest;
     try {
-      newest = await tempRevision(this.#api);
+      newest = await readTempRevision(this.#api);
     } catch {
       // If the service does not answer, the next save reports the problem.
       return;
@@ -166,7 +166,7 @@ export class Saving {
   }
 
   /** Resolves a conflict by saving this window's version as a new song. */
-  async keepMineAsCopy(): Promise<void> {
+  async saveOwnVersionAsCopy(): Promise<void> {
     const conflict = this.conflict;
     if (!conflict) return;
     this.conflict = null;
@@ -176,7 +176,7 @@ export class Saving {
   }
 
   /** Resolves a conflict by opening the service's version; this window's version is lost. */
-  async loadTheirs(): Promise<void> {
+  async openSavedVersion(): Promise<void> {
     const conflict = this.conflict;
     if (!conflict) return;
     this.conflict = null;

@@ -69,5 +69,5 @@ export function rangeOfBars({ time_signatures }: Pick<Project, 'time_signatures'
 }
 
 /** Returns the tracks that can be exported alone. Buses and groups have no sound of their own. */
-export const playingTracks = (tracks: readonly Track[]): Track[] =>
+export const tracksWithContent = (tracks: readonly Track[]): Track[] =>
   tracks.filter(({ kind }) => kind === 'instrument' || kind === 'audio');
