@@ -107,7 +107,7 @@ pub enum ApiError {
         method: String,
     },
     /// 408: the body did not arrive completely in time.
-    #[error("the request's body ended early, arrived too slowly, or could not be read; send it again")]
+    #[error("the request's body ended before its stated length, or could not be read; send it again")]
     BodyIncomplete,
     /// 409: the request conflicts with the current state.
     #[error("{detail}")]

@@ -56,7 +56,7 @@ impl ReservedBytes {
     /// Reserves `more` bytes. If no other reservation has bytes, there is no limit.
     ///
     /// # Errors
-    /// 503 `busy` with `Retry-After` if the budget has too few free bytes.
+    /// 503 `busy` with `Retry-After` if the owner would then have more bytes than remain free.
     pub(crate) fn grow(&mut self, more: u64) -> ApiResult<()> {
         let Inner { name, max_bytes, totals } = &*self.budget.0;
         let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,10 +66,10 @@ impl ReservedBytes {
         if !is_alone && owner_bytes + total > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "Too little {name} is free at the moment: all users use {} of {max_bytes} bytes, and you use {}; \
-                     try again in {RETRY_AFTER_SECS} seconds.",
-                    totals.bytes,
-                    owner_bytes - more
+                    "This request needs {more} bytes of {name}; you use {} bytes and may use at most as many as are \
+                     free, which are {} of {max_bytes}. Try again in {RETRY_AFTER_SECS} seconds.",
+                    owner_bytes - more,
+                    max_bytes.saturating_sub(totals.bytes)
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
             });

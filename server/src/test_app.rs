@@ -87,13 +87,13 @@ impl TestApp {
         Self::on(Arc::clone(&self.database), &[]).await
     }
 
-    /// Like [`Self::beside`], but the new server runs no tasks.
-    pub(crate) async fn beside_without_work(&self) -> Self {
-        self.beside_with(&[("SF_SERVE_TASKS", "off")]).await
+    /// Like [`Self::start_second_server`], but the new server runs no tasks.
+    pub(crate) async fn start_second_server_without_work(&self) -> Self {
+        self.start_second_server_with(&[("SF_SERVE_TASKS", "off")]).await
     }
 
     /// Starts another server on the same database, with these settings.
-    pub(crate) async fn beside_with(&self, settings: &[(&str, &str)]) -> Self {
+    pub(crate) async fn start_second_server_with(&self, settings: &[(&str, &str)]) -> Self {
         Self::on(Arc::clone(&self.database), settings).await
     }
 

@@ -139,7 +139,8 @@ fn two_processes(song: &str) -> anyhow::Result<f64> {
         let output = child.wait_with_output()?;
         ensure!(output.status.success(), "a render of 16 tracks failed: {}", output.status);
         let text = String::from_utf8(output.stdout)?;
-        let rendered: RenderTime = serde_json::from_str(text.trim()).context("the render's JSON")?;
+        let rendered: RenderTime =
+            serde_json::from_str(text.trim()).context("cannot read the JSON of the render")?;
         longest = longest.max(rendered.secs);
     }
     Ok(longest)

@@ -66,7 +66,7 @@ fn midi_file() -> anyhow::Result<Vec<u8>> {
 /// delay on some.
 fn project_with_effects(midi: &[u8]) -> anyhow::Result<Value> {
     let mut project = serde_json::to_value(import(midi, ImportOptions::default())?.project)?;
-    let tracks = project["tracks"].as_array_mut().context("a project has tracks")?;
+    let tracks = project["tracks"].as_array_mut().context("the imported project has no list `tracks`")?;
     ensure!(tracks.len() == 16, "the project has {} tracks instead of 16", tracks.len());
     for (index, track) in tracks.iter_mut().enumerate() {
         let names = ["equalizer", "compressor", "delay"];

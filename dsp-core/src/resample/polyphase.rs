@@ -142,7 +142,8 @@ pub(super) fn filter_mono<S: Scalar>(
     }
 }
 
-/// Like [`mono`], but for two channels. One call is faster than two calls of [`mono`].
+/// Like [`filter_mono`], but for two channels. One call is faster than two calls of
+/// [`filter_mono`].
 #[inline(always)]
 pub(super) fn filter_stereo<S: Scalar>(
     filter: &PolyphaseFilter<S>,

@@ -23,10 +23,10 @@ pub trait Loops: Scalar {
         results: &mut [Pair<Self>],
     );
 
-    /// See [`polyphase::mono`].
+    /// See [`polyphase::filter_mono`].
     fn mono(filter: &PolyphaseFilter<Self>, position: Position, input: &[Self], output: &mut [Self]);
 
-    /// See [`polyphase::stereo`].
+    /// See [`polyphase::filter_stereo`].
     fn stereo(
         filter: &PolyphaseFilter<Self>,
         position: Position,

@@ -58,10 +58,12 @@ pub enum NotLocal {
     #[error("the request asks to upgrade the connection, as some proxies do (Connection: upgrade)")]
     Upgrade,
     /// `Host` is missing, repeated, does not name this machine, or differs from the request line.
-    #[error("the Host header does not name this machine by `localhost` or a trusted address")]
+    #[error(
+        "the Host header is missing, repeated, or names no address of this machine; expected `localhost` or that address"
+    )]
     ForeignHost,
-    /// `Origin` names another site.
-    #[error("the Origin header names another site")]
+    /// `Origin` is repeated, or is not the site of the `Host` header.
+    #[error("the Origin header is repeated, or its scheme, host and port are not those of the request")]
     ForeignOrigin,
     /// The browser says that another site caused the request.
     #[error("the browser says that another site caused the request (Sec-Fetch-Site)")]

@@ -93,7 +93,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     };
     let files = restored.await.with_context(|| match &replaced_dir {
         Some(replaced_dir) => format!(
-            "the restore is incomplete; repeat it. The files of before are in {}",
+            "the restore is incomplete; repeat it. The previous files are in {}",
             replaced_dir.display()
         ),
         None => "the restore is incomplete; repeat it".to_owned(),

@@ -49,7 +49,7 @@ pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
         None if key.is_some() => {
             return Err(ConfigError::Missing {
                 key: "SF_AI_UPSTREAM_URL",
-                reason: "SF_AI_UPSTREAM_KEY is the key for that address; set both or neither",
+                reason: "SF_AI_UPSTREAM_KEY is set, which is the key for that address; set the address, or remove the key",
             });
         }
         None => None,

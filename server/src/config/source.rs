@@ -207,11 +207,11 @@ fn value_text(key: &'static str, value: toml::Value) -> Result<String, ConfigErr
         toml::Value::Integer(number) => Ok(number.to_string()),
         toml::Value::Boolean(on) => Ok(if on { "on" } else { "off" }.to_owned()),
         toml::Value::Array(values) => {
-            let texts: Vec<&str> = values
-                .iter()
-                .map(|value| value.as_str())
-                .collect::<Option<_>>()
-                .ok_or_else(|| invalid(key, "a list", "a list of strings".to_owned()))?;
+            let texts: Vec<&str> =
+                values.iter().map(|value| value.as_str()).collect::<Option<_>>().ok_or_else(|| {
+                    let list = toml::Value::Array(values.clone()).to_string();
+                    invalid(key, &list, "a list of strings".to_owned())
+                })?;
             Ok(texts.join(separator))
         }
         other => Err(invalid(key, &other.to_string(), setting(key).range.to_string())),

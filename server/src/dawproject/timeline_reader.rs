@@ -95,7 +95,7 @@ pub(super) struct TimelineReader<'r> {
 impl<'r> TimelineReader<'r> {
     pub(super) fn timeline(&mut self, node: Node<'r>, scope: &Scope<'r>) -> Result<(), Refusal> {
         if self.depth == DEPTH_MAX {
-            return Err(Refusal::bad(format!("its clips refer to each other more than {DEPTH_MAX} deep")));
+            return Err(Refusal::bad(format!("its lanes and clips are nested more than {DEPTH_MAX} deep")));
         }
         self.depth += 1;
         let outcome = self.timeline_of_kind(node, scope);

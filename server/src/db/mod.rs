@@ -202,13 +202,13 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     connection.close().await.context("cannot close a connection to the database")
 }
 
-/// Longest wait of [`note`].
-const NOTE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest wait of [`store_best_effort`].
+const BEST_EFFORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Writes data that the request does not depend on, such as the time of a log-in. A failure is only
 /// logged: a full disk or a locked database must not lock out users who could free space.
 pub(crate) async fn store_best_effort(subject: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
-    match tokio::time::timeout(NOTE_TIMEOUT, writing).await {
+    match tokio::time::timeout(BEST_EFFORT_TIMEOUT, writing).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%error, "cannot store {subject}"),
         Err(_) => tracing::warn!("cannot store {subject}: the database is busy"),

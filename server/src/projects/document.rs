@@ -109,7 +109,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Upgrades and validates a document like [`validated`].
+    /// Upgrades and validates a document like [`upgrade_and_validate`].
     pub(crate) fn check(document: &JsonText, path_id: Option<&str>) -> Result<Self, ApiError> {
         let document = upgrade_and_validate(document, path_id)?;
         Ok(Self {

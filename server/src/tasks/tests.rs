@@ -522,7 +522,7 @@ async fn a_task_fails_if_its_process_ends_in_every_attempt() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_server_can_follow_and_cancel_a_task() {
     let app = TestApp::start().await;
-    let second = app.beside_without_work().await;
+    let second = app.start_second_server_without_work().await;
     let owner = owner(&app).await;
     let work = |task: &TaskContext| {
         while !task.is_cancelled() {

@@ -29,7 +29,7 @@ pub(super) struct Case {
     interpolation: Interpolation,
     velocity_to_cutoff: VelocityToCutoff,
     /// Whether browsers also play the song with the whole bank.
-    whole_in_browsers: bool,
+    is_whole_bank_in_browsers: bool,
 }
 
 /// Returns all cases. Banks repeat every three songs and interpolations every four, so that all
@@ -63,7 +63,7 @@ fn case(index: usize, song: PathBuf) -> Case {
         },
         // Loading a whole large bank is slow, so only one case uses one. Browsers do not load
         // compressed banks.
-        whole_in_browsers: bank == SMALL || index == 1,
+        is_whole_bank_in_browsers: bank == SMALL || index == 1,
     }
 }
 
@@ -102,6 +102,6 @@ impl Case {
 
     /// Returns the path of the whole bank, if browsers play it.
     pub(super) fn whole_bank_for_browsers(&self) -> Option<&str> {
-        self.whole_in_browsers.then_some(self.bank)
+        self.is_whole_bank_in_browsers.then_some(self.bank)
     }
 }

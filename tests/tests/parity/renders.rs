@@ -72,7 +72,7 @@ pub(super) fn render_in_calls(session: &Session, slots: Slots<'_>, call_frames: 
     render_with_mixer(session, slots, call_frames, 0, frames, |_| false)
 }
 
-/// Renders like [`by_calls`], after a seek to the frame `seek_frame`.
+/// Renders like [`render_in_calls`], after a seek to the frame `seek_frame`.
 pub(super) fn render_after_seek(
     session: &Session,
     slots: Slots<'_>,
@@ -83,7 +83,7 @@ pub(super) fn render_after_seek(
     render_with_mixer(session, slots, call_frames, seek_frame, frames, |_| false)
 }
 
-/// Renders like [`by_calls`], with audio that is streamed as in browsers. Before playback, audio is
+/// Renders like [`render_in_calls`], with audio that is streamed as in browsers. Before playback, audio is
 /// delivered until the mixer requests none. During playback, a piece for each clip is delivered
 /// after each call.
 pub(super) fn render_streamed(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {

@@ -4,7 +4,7 @@ import { palette } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /** Minimum distance between grid lines, in pixels. */
-const MIN_LINE_PX = 9;
+const MIN_LINE_SPACING_PX = 9;
 
 /** Draws the vertical lines of bars, beats and grid steps. */
 export function drawGrid(
@@ -14,7 +14,7 @@ export function drawGrid(
   stepTicks: number,
   heightPx: number,
 ): void {
-  const lines = gridLines(signatures, view.startTick, view.endTick, stepTicks, MIN_LINE_PX * view.ticksPerPx);
+  const lines = gridLines(signatures, view.startTick, view.endTick, stepTicks, MIN_LINE_SPACING_PX * view.ticksPerPx);
   for (const line of lines) {
     context.fillStyle = line.level === 'bar' ? palette().line : line.level === 'beat' ? palette().lineSoft : palette().lineFaint;
     context.fillRect(Math.round(view.x(line.tick)), 0, 1, heightPx);

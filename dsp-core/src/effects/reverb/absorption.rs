@@ -45,8 +45,8 @@ const PASSTHROUGH: Shelves = [[f32x4::ONE, f32x4::ZERO, f32x4::ZERO]; 2];
 pub(super) struct Absorption {
     sample_rate_hz: f64,
     computed_for: Option<(Decay, [usize; LINES])>,
-    from: [Shelves; GROUPS],
-    to: [Shelves; GROUPS],
+    start_shelves: [Shelves; GROUPS],
+    target_shelves: [Shelves; GROUPS],
     is_ramping: bool,
     pub(super) states: States,
 }
@@ -56,8 +56,8 @@ impl Absorption {
         Self {
             sample_rate_hz,
             computed_for: None,
-            from: [PASSTHROUGH; GROUPS],
-            to: [PASSTHROUGH; GROUPS],
+            start_shelves: [PASSTHROUGH; GROUPS],
+            target_shelves: [PASSTHROUGH; GROUPS],
             is_ramping: false,
             states: [[f32x4::ZERO; 2]; GROUPS],
         }
@@ -76,7 +76,7 @@ impl Absorption {
             *state = (*state + floor) - floor;
         }
         if self.is_ramping {
-            self.from = self.to;
+            self.start_shelves = self.target_shelves;
         }
         self.is_ramping = self.computed_for != Some((*decay, *lines));
         if self.is_ramping {
@@ -87,7 +87,7 @@ impl Absorption {
     /// Sets the coefficients immediately, without a ramp.
     pub(super) fn reset_to(&mut self, decay: &Decay, lines: &[usize; LINES]) {
         self.compute(decay, lines);
-        (self.from, self.is_ramping) = (self.to, false);
+        (self.start_shelves, self.is_ramping) = (self.target_shelves, false);
     }
 
     fn compute(&mut self, decay: &Decay, lines: &[usize; LINES]) {
@@ -121,7 +121,7 @@ impl Absorption {
                     shelf[2][lane] = feedback as f32;
                 }
             }
-            self.to[group] = [low, high].map(|shelf| shelf.map(f32x4::new));
+            self.target_shelves[group] = [low, high].map(|shelf| shelf.map(f32x4::new));
         }
     }
 
@@ -133,12 +133,16 @@ impl Absorption {
             // The block is transposed from four frames per line to four lines per frame, and back.
             let [a, b, c, d] = [0, 1, 2, 3].map(|lane| lines[4 * group + lane]);
             let mut frames_of_lines = transpose([a, b, c, d]);
-            let (from, state) = (&self.from[group], &mut states[group]);
+            let (from, state) = (&self.start_shelves[group], &mut states[group]);
             if frames == 4 && !self.is_ramping {
                 frames_of_lines.iter_mut().for_each(|values| filter_frame(from, state, values));
             } else {
                 for (frame, values) in frames_of_lines.iter_mut().enumerate().take(frames) {
-                    filter_frame(&interpolate(from, &self.to[group], offset + frame), state, values);
+                    filter_frame(
+                        &interpolate(from, &self.target_shelves[group], offset + frame),
+                        state,
+                        values,
+                    );
                 }
             }
             for (lane, values) in transpose(frames_of_lines).into_iter().enumerate() {

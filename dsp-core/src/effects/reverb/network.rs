@@ -25,26 +25,26 @@ use crate::dsp::tap_crossfade::TapCrossfade;
 /// Four values that ramp linearly from one control point to the next.
 #[derive(Debug, Clone, Copy)]
 struct Ramps {
-    from: f32x4,
-    to: f32x4,
+    start: f32x4,
+    target: f32x4,
     step: f32x4,
 }
 
 impl Ramps {
     fn new(value: f32) -> Self {
-        Self { from: f32x4::splat(value), to: f32x4::splat(value), step: f32x4::ZERO }
+        Self { start: f32x4::splat(value), target: f32x4::splat(value), step: f32x4::ZERO }
     }
 
     fn ramp_to(&mut self, to: f32x4) {
-        (self.from, self.to) = (self.to, to);
-        self.step = (self.to - self.from) * f32x4::splat(1.0 / CONTROL_FRAMES as f32);
+        (self.start, self.target) = (self.target, to);
+        self.step = (self.target - self.start) * f32x4::splat(1.0 / CONTROL_FRAMES as f32);
     }
 
     /// Returns the value of a lane, at four offsets in frames after the control point.
     #[inline(always)]
     fn value_at(&self, lane: usize, offsets: f32x4) -> f32x4 {
         let splat_lane = |values: &f32x4| f32x4::splat(values.as_array_ref()[lane]);
-        splat_lane(&self.from) + splat_lane(&self.step) * offsets
+        splat_lane(&self.start) + splat_lane(&self.step) * offsets
     }
 }
 

@@ -9,7 +9,7 @@ use crate::test_app::TestApp;
 
 /// Restarts the service with these settings on the database of `app`. Returns the printed password.
 async fn restart(app: &TestApp, settings: &[(&str, &str)]) -> (TestApp, Option<String>) {
-    let next = app.beside_with(settings).await;
+    let next = app.start_second_server_with(settings).await;
     let printed = next.printed_password.clone();
     (next, printed)
 }

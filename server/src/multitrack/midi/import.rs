@@ -287,7 +287,8 @@ struct Channel {
     content: ChannelContent,
 }
 
-/// Collects the events of each channel, in the order of the file's tracks.
+/// Collects the events of each channel by ascending tick. The channels are in the order of the
+/// tracks that use them first.
 fn collect_channels(file: &MidiFile, scale: &TickScale, ends: &[u32]) -> Result<Vec<Channel>, MidiError> {
     let mut events = Vec::new();
     for (index, track) in file.tracks.iter().enumerate() {

@@ -37,7 +37,7 @@ async fn finished_tasks_are_removed_after_the_number_of_days_in_the_settings() {
             .expect("a row");
     }
     // A process removes old tasks when it starts.
-    let _other = app.beside_without_work().await;
+    let _other = app.start_second_server_without_work().await;
     let started_at = Instant::now();
     let ids = || async {
         let tasks = app.local(Method::GET, LIST).send().await.expect(200);

@@ -197,7 +197,7 @@ export interface paths {
         put?: never;
         /**
          * Gives an account a generated password, which must be changed at the next log-in. Its tokens and
-         *     API keys end.
+         *     API keys end, and its unused invitations are deleted.
          */
         post: operations["post_admin_users_id_reset_password"];
         delete?: never;
@@ -682,7 +682,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Renews the token. */
+        /** Issues a new token of the caller's log-in. The old token stays valid until it expires. */
         post: operations["post_auth_refresh"];
         delete?: never;
         options?: never;
@@ -934,10 +934,10 @@ export interface paths {
         put?: never;
         /**
          * Renders each track's part of the mix to a separate file. A part includes the track's fader, its
-         *     sends, buses and groups, and the master's fader, but not the master's effects and limiter unless
-         *     `through_master` is set. All files begin at the start of the song and have the same length. If
-         *     tracks share only faders and reverbs, the sum of the files is the mix. The task's result is a
-         *     `Stems`.
+         *     sends, buses and groups, and the master's fader. It includes the master's effects and limiter
+         *     only if `through_master` is set. All files begin at the start of the song and have the same
+         *     length. If tracks share only faders and reverbs, the sum of the files is the mix. The task's
+         *     result is a `Stems`.
          */
         post: operations["post_multitrack_stems"];
         delete?: never;
@@ -997,8 +997,9 @@ export interface paths {
         /**
          * Adds a folder to the caller's plugin folders, of which there may be 32. The folder may also
          *     contain SoundFonts. Only administrators and callers on this machine may add one, because scans
-         *     run the code of plugins. On a server, the folder must be below `SF_PLUGIN_ROOTS`. A folder in
-         *     the storage folder is refused. Adding a folder twice changes nothing.
+         *     run the code of plugins. The folder must be below `SF_PLUGIN_ROOTS`; a desktop without this
+         *     setting allows all folders. A folder in the storage folder is refused. Adding a folder twice
+         *     changes nothing.
          */
         post: operations["post_plugins_dirs"];
         /**
@@ -1095,7 +1096,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Repeats what the answer to a render said about this file, with its receipt. */
+        /** Returns the part of the render's answer that concerns this file, with its receipt. */
         get: operations["get_plugins_renders_render_id"];
         put?: never;
         post?: never;
@@ -1150,8 +1151,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a link with which people without an account can download a render. It ends after some
-         *     time, when the render is deleted, and when its owner logs out everywhere or is disabled.
+         * Makes a link with which people without an account can download a render. It ends after
+         *     `expires_secs`, when the render is deleted, and when its owner logs out everywhere or is
+         *     disabled.
          */
         post: operations["post_plugins_renders_render_id_link"];
         delete?: never;
@@ -1212,7 +1214,7 @@ export interface paths {
         };
         /**
          * Lists the SoundFonts of the system and those that the caller has uploaded. If several have the
-         *     same id, the list has only the one that is played; its field `others` has the rest.
+         *     same id, the list has only the one that is played; its field `others` lists the other ones.
          */
         get: operations["get_plugins_soundfonts_catalog"];
         put?: never;
@@ -1536,10 +1538,10 @@ export interface paths {
         /**
          * Sends a project and the audio files that it uses as a DAWproject file, which Bitwig Studio,
          *     Cubase, Studio One and others import.
-         * @description The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded,
-         *     fades, tempo, time signatures, markers, and the automation of volume, pan and sends. The format
-         *     cannot hold effects, plugins, sections and curves of automation: the comment in `metadata.xml`
-         *     lists those of the project.
+         * @description The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded, and
+         *     fades. It also has tempo, time signatures, markers, and the automation of volume, pan and sends.
+         *     Effects, plugins, sections and curves of automation are left out; the comment in `metadata.xml`
+         *     says which of them the project has.
          */
         get: operations["get_projects_id_dawproject"];
         put?: never;
@@ -1839,7 +1841,7 @@ export interface components {
             disabled: boolean;
             /** @description Whether the user must change the password before any other operation. */
             must_change_password: boolean;
-            /** @description Whether the account has a password; the desktop's administrator begins without one. */
+            /** @description Whether the account has a password; in `standalone`, the administrator has none at first. */
             has_password: boolean;
             /** @description When the account was created, RFC 3339. */
             created_at: string;
@@ -1973,8 +1975,8 @@ export interface components {
             /** @description SHA-256 of the file that was converted, in hexadecimal. */
             source_sha256: string;
             /**
-             * @description SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
-             *     another file decodes to.
+             * @description SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of the
+             *     decoded samples of another file.
              */
             pcm_sha256: string;
             /**
@@ -2117,7 +2119,7 @@ export interface components {
             export: components["schemas"]["ExportCapabilities"];
             /** @description Whether `/ai_proxy` gives access to a language model. */
             ai: boolean;
-            /** @description Limits on requests and on what is stored. */
+            /** @description Limits on requests and stored data, and intervals of the web page. */
             limits: components["schemas"]["Limits"];
             /** @description Who may register an account. */
             registration: components["schemas"]["Registration"];
@@ -2127,7 +2129,7 @@ export interface components {
              */
             secure: boolean;
         };
-        /** @description The SoundFonts, once with their presets and once condensed. */
+        /** @description The SoundFonts, listed once with their presets and once without details. */
         CatalogAnswer: {
             /** @description All banks with their presets. */
             soundfonts: components["schemas"]["SoundFont"][];
@@ -2146,14 +2148,14 @@ export interface components {
             correlation: number | null;
             /**
              * Format: double
-             * @description Level of the side signal (half the difference of the channels) above the mid signal (half
-             *     the sum), in decibels; null if one of them is silent.
+             * @description Level of the side signal above the mid signal, in decibels; null if one of them is silent.
+             *     These signals are half the difference and half the sum of the channels.
              */
             side_level_db: number | null;
             /**
              * Format: double
-             * @description What the sum of the channels loses, in decibels: 0 for equal channels, 3 for independent
-             *     ones; null if nothing remains.
+             * @description Loss of level in the sum of the channels, in decibels: 0 for equal channels, 3 for
+             *     independent ones; null if nothing remains.
              */
             mono_loss_db: number | null;
             /** @description The octaves with sound, from low to high. */
@@ -2269,7 +2271,10 @@ export interface components {
             action: string;
             /** @description Id of the account that acted; null without a log-in. */
             actor_id: string | null;
-            /** @description Name of the account that acted, at the time of the action. */
+            /**
+             * @description Name of the account that acted, at the time of the action; `nobody` or `command line`
+             *     without an account.
+             */
             actor: string;
             /** @description Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`. */
             via: components["schemas"]["Via"];
@@ -2293,7 +2298,7 @@ export interface components {
             bit_depths: components["schemas"]["BitDepth"][];
             /** @description Sample rates of WAV files in hertz. */
             sample_rates_hz: number[];
-            /** @description What each format supports. */
+            /** @description Capabilities of each file format. */
             by_format: components["schemas"]["FormatCapabilities"][];
         };
         /** @description The project to export. */
@@ -2354,13 +2359,13 @@ export interface components {
          * @enum {string}
          */
         Format: "wav" | "flac" | "mp3" | "ogg" | "opus";
-        /** @description What a format of exported audio supports. */
+        /** @description Capabilities of a format of exported audio. */
         FormatCapabilities: {
             /** @description Name of the format in requests, which is also the extension of its files. */
             format: components["schemas"]["Format"];
             /** @description Name of the format for people. */
             name: string;
-            /** @description What the format is good for, as a part of a sentence. */
+            /** @description Purpose of the format, as a part of a sentence. */
             purpose: string;
             /** @description Whether a file can have a cover picture. */
             has_cover: boolean;
@@ -2467,7 +2472,7 @@ export interface components {
         Invite: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description State. */
+            /** @description Whether the invitation can be used, was used or has expired. */
             state: components["schemas"]["InviteState"];
             /** @description Role of the created account. */
             role: components["schemas"]["Role"];
@@ -2481,7 +2486,7 @@ export interface components {
             expires_at: string;
             /** @description When the invitation was used, RFC 3339; null if it was not. */
             used_at: string | null;
-            /** @description Name of the account that was created with the invitation. */
+            /** @description Name of the account that was created with the invitation; null if it was not used. */
             used_by: string | null;
         };
         /**
@@ -2515,8 +2520,8 @@ export interface components {
         Lifted: {
             /**
              * Format: int64
-             * @description Entries of failed log-ins, one for each account at each address, and one for the
-             *     registrations from an address.
+             * @description Number of deleted counters: one for the failed log-ins of each account at each address, and
+             *     one for the registrations from an address.
              */
             lifted: number;
         };
@@ -2533,7 +2538,7 @@ export interface components {
              */
             reduced_secs: number;
         };
-        /** @description Limits on what the service accepts, and intervals of the web page. */
+        /** @description Limits on requests and stored data, and intervals of the web page. */
         Limits: {
             /**
              * Format: int64
@@ -2588,7 +2593,7 @@ export interface components {
             audio_quota_bytes: number;
             /**
              * Format: int64
-             * @description Quota of one user in bytes for the kept revisions of their projects.
+             * @description Quota of one user in bytes for the kept revisions of their projects and for tasks.
              */
             projects_quota_bytes: number;
             /**
@@ -2665,7 +2670,10 @@ export interface components {
         };
         /** @description The account of the caller. */
         Me: components["schemas"]["UserView"] & {
-            /** @description Whether the caller is trusted as local. If so, logging out has no effect. */
+            /**
+             * @description Whether the caller is trusted as local. If so, the caller acts as the administrator without
+             *     a token, even after logging out.
+             */
             local: boolean;
         };
         /** @description An audio file on the service's machine. */
@@ -2706,7 +2714,7 @@ export interface components {
         };
         /** @description Files to import. */
         MediaImport: {
-            /** @description Whole paths of 1 to 100 audio files. */
+            /** @description Absolute paths of 1 to 100 audio files. */
             paths: string[];
         };
         /** @description A missing SoundFont or preset of a project. */
@@ -2732,7 +2740,7 @@ export interface components {
             /** @description The models as the service describes them; each has an `id`. */
             data: Record<string, unknown>[];
         };
-        /** @description A further file of a render. It has the same tracks and the same longest tail. */
+        /** @description A further file of a render. It has the same tracks as the first file, and the same maximum tail. */
         MoreFile: components["schemas"]["FileOptions"] & components["schemas"]["SoundOptions"] & {
             range?: components["schemas"]["TickRange"] | null;
         };
@@ -2754,8 +2762,8 @@ export interface components {
         /** @description An account to create. */
         NewAccount: {
             /**
-             * @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
-             *     matter.
+             * @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`, beginning with a
+             *     letter or a digit; case does not matter.
              */
             username: string;
             /** @description Password. It must have a score of 3 or more, and at most 1024 bytes. */
@@ -2797,8 +2805,8 @@ export interface components {
         /** @description An account to make. */
         NewUser: {
             /**
-             * @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`; case does not
-             *     matter.
+             * @description Name to log in with: 2 to 64 letters from a to z, digits and `. _ - + @`, beginning with a
+             *     letter or a digit; case does not matter.
              */
             username: string;
             /** @description Role of the user; `user` by default. */
@@ -2831,14 +2839,14 @@ export interface components {
             gain_db: number;
             /**
              * Format: double
-             * @description Decibels by which the highest true peak exceeded the limit after the gain. The limiter
-             *     reduced it by this much, so the file can be softer than the target.
+             * @description Decibels by which the highest true peak exceeded the limit after the gain; 0 if it did not.
+             *     The limiter reduced it by this much, so the file can be softer than the target.
              */
             peak_reduction_db: number;
             /**
              * Format: int32
-             * @description Number of times that the file was written, with a lower limit each time, until its true peak
-             *     was below the limit.
+             * @description Number of times that the file was written, at most 4. Each time, the limit was lower, until
+             *     the true peak did not exceed the maximum.
              */
             attempts: number;
         };
@@ -2855,7 +2863,7 @@ export interface components {
              */
             true_peak_db?: number | null;
         };
-        /** @description What an octave loses in mono. */
+        /** @description Loss of level of an octave in mono. */
         OctaveReport: {
             /**
              * Format: double
@@ -2869,7 +2877,7 @@ export interface components {
             level_db: number;
             /**
              * Format: double
-             * @description What the sum of the channels loses, in decibels; null if nothing remains.
+             * @description Loss of level in the sum of the channels, in decibels; null if nothing remains.
              */
             mono_loss_db: number | null;
         };
@@ -2903,7 +2911,7 @@ export interface components {
                 disabled: boolean;
                 /** @description Whether the user must change the password before any other operation. */
                 must_change_password: boolean;
-                /** @description Whether the account has a password; the desktop's administrator begins without one. */
+                /** @description Whether the account has a password; in `standalone`, the administrator has none at first. */
                 has_password: boolean;
                 /** @description When the account was created, RFC 3339. */
                 created_at: string;
@@ -2996,7 +3004,10 @@ export interface components {
                 action: string;
                 /** @description Id of the account that acted; null without a log-in. */
                 actor_id: string | null;
-                /** @description Name of the account that acted, at the time of the action. */
+                /**
+                 * @description Name of the account that acted, at the time of the action; `nobody` or `command line`
+                 *     without an account.
+                 */
                 actor: string;
                 /** @description Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`. */
                 via: components["schemas"]["Via"];
@@ -3016,7 +3027,7 @@ export interface components {
             items: {
                 /** @description Id, a UUID. */
                 id: string;
-                /** @description State. */
+                /** @description Whether the invitation can be used, was used or has expired. */
                 state: components["schemas"]["InviteState"];
                 /** @description Role of the created account. */
                 role: components["schemas"]["Role"];
@@ -3030,7 +3041,7 @@ export interface components {
                 expires_at: string;
                 /** @description When the invitation was used, RFC 3339; null if it was not. */
                 used_at: string | null;
-                /** @description Name of the account that was created with the invitation. */
+                /** @description Name of the account that was created with the invitation; null if it was not used. */
                 used_by: string | null;
             }[];
             /** @description Cursor of the next page; null on the last page. */
@@ -3155,7 +3166,7 @@ export interface components {
                 variables: string[];
                 /** @description When the template was stored, RFC 3339. */
                 created_at: string;
-                /** @description When the template was last changed, RFC 3339. */
+                /** @description When the template was last replaced, RFC 3339. Setting only `favourite` does not count. */
                 updated_at: string;
             }[];
             /** @description Cursor of the next page; null on the last page. */
@@ -3235,15 +3246,17 @@ export interface components {
                 address: string | null;
                 /**
                  * Format: int64
-                 * @description Failed log-ins within an hour. For an address, the number of failed accounts; for
-                 *     registrations, the number of all attempts, including successful ones.
+                 * @description Number of failed log-ins; the count starts again after an hour without one. For an address,
+                 *     the number of failed accounts; for registrations, the number of all attempts, including
+                 *     successful ones.
                  */
                 failures: number;
                 /** @description When the last log-in failed or the last registration arrived, RFC 3339. */
                 last_failed_at: string;
                 /**
                  * Format: int64
-                 * @description Seconds until the next registration is admitted; 0 for log-ins, which are queued.
+                 * @description Seconds until the next registration is admitted; 0 for log-ins, which wait in a queue
+                 *     instead.
                  */
                 retry_after_secs: number;
             }[];
@@ -3521,7 +3534,7 @@ export interface components {
             variables: string[];
             /** @description When the template was stored, RFC 3339. */
             created_at: string;
-            /** @description When the template was last changed, RFC 3339. */
+            /** @description When the template was last replaced, RFC 3339. Setting only `favourite` does not count. */
             updated_at: string;
         };
         /** @description An account with the password to hand to its owner. */
@@ -3570,15 +3583,15 @@ export interface components {
              *     missing audio.
              */
             left_out: components["schemas"]["LeftOutOfRender"][];
-            /** @description SoundFonts and presets of the project that are missing, and what played instead. */
+            /** @description SoundFonts and presets of the project that are missing, and their replacements. */
             missing_sounds: components["schemas"]["MissingSound"][];
             /** @description Version of the engine. */
             engine_version: string;
             /** @description SHA-256 of the project document, in hexadecimal. */
             project_sha256: string;
             /**
-             * @description SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of what
-             *     another file decodes to.
+             * @description SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of the
+             *     decoded samples of another file.
              */
             pcm_sha256: string;
             /**
@@ -3588,7 +3601,7 @@ export interface components {
             frames: number;
             /**
              * Format: double
-             * @description End of the last item in seconds. The tail comes after it.
+             * @description End of the last item in seconds, or length of the range. The tail of a song comes after it.
              */
             song_secs: number;
             /** @description Gain reduction of the mix limiter. */
@@ -3917,7 +3930,7 @@ export interface components {
         };
         /** @description Plugins and SoundFonts found in the caller's folders. */
         ScanAnswer: {
-            /** @description Total number of VST plugins: instruments, effects and unclassified ones. */
+            /** @description Total number of instruments, effects and entries of `unclassified`. */
             vst_found: number;
             /** @description Number of plugins that are instruments. */
             instruments: number;
@@ -3926,8 +3939,9 @@ export interface components {
             /** @description Plugins of unknown kind, and modules that could not be scanned. */
             unclassified: components["schemas"]["UnclassifiedPlugin"][];
             /**
-             * @description Modules that are not used, and SoundFonts in these folders that are not used because another
-             *     SoundFont has the same id. Each comes with the reason.
+             * @description Modules that are not used, or that have a plugin which another module also contains.
+             *     SoundFonts in these folders that are not used because another SoundFont has the same id.
+             *     Each comes with the reason.
              */
             ignored: components["schemas"]["ScanRemark"][];
             /** @description Folders that could not be searched, each with the reason. */
@@ -3942,7 +3956,10 @@ export interface components {
              *     uploaded.
              */
             soundfonts: components["schemas"]["ScannedSoundFont"][];
-            /** @description Whether a cached list of effects of any user was discarded. If so, request such lists again. */
+            /**
+             * @description Whether a cached list of effects of any user was discarded. If so, clients should request
+             *     their lists again.
+             */
             fx_cache_invalidated: boolean;
             /** @description Time when the scan ended, RFC 3339. */
             scanned_at: string;
@@ -3954,7 +3971,10 @@ export interface components {
              * @description How long a scan is valid, in seconds.
              */
             max_age_secs: number;
-            /** @description Time of the scan, RFC 3339; null if the caller has no plugin folders. */
+            /**
+             * @description Time of the scan, RFC 3339; null if there is no scan, for example because the caller has no
+             *     plugin folders.
+             */
             scanned_at: string | null;
         };
         /** @description A SoundFont with a problem. */
@@ -4172,8 +4192,8 @@ export interface components {
         SoundOptions: {
             bit_depth?: components["schemas"]["BitDepth"] | null;
             /**
-             * @description Whether the noise of integer samples is moved to frequencies at which the ear is least
-             *     sensitive. This has an effect at 44100 and 48000 Hz; false by default.
+             * @description Whether the quantization noise of integer samples is moved to frequencies at which the ear
+             *     is least sensitive. This has an effect at 44100 and 48000 Hz; false by default.
              */
             noise_shaping?: boolean | null;
             normalize?: components["schemas"]["Normalize"] | null;
@@ -4200,7 +4220,7 @@ export interface components {
         StemsRequest: components["schemas"]["FileOptions"] & components["schemas"]["RenderOptions"] & {
             /**
              * @description Ids of tracks, buses and groups; by default those of all tracks that play something and are
-             *     not muted. The stem of a bus or group has what passes through it.
+             *     not muted. The stem of a bus or group contains the signal that passes through it.
              */
             tracks?: string[] | null;
             /**
@@ -4225,7 +4245,7 @@ export interface components {
             soundfont_disk_bytes: number;
             /**
              * Format: int64
-             * @description All finished exports and stems, in bytes.
+             * @description Size of all finished exports and stems in bytes.
              */
             render_disk_bytes: number;
             /**
@@ -4234,7 +4254,7 @@ export interface components {
              */
             free_bytes: number | null;
         };
-        /** @description What the answer to a render said about its file. */
+        /** @description The part of a stored answer that concerns one file. */
         StoredAnswer: components["schemas"]["FileWithReceipt"] | components["schemas"]["AudioExport"];
         /** @description A preset with its content. */
         StoredPreset: components["schemas"]["PresetSummary"] & {
@@ -4302,7 +4322,7 @@ export interface components {
         TempDocument: {
             /** @description Time of writing, RFC 3339. */
             updated_at: string;
-            /** @description Id of the window that wrote it. */
+            /** @description Id of the window that wrote the autosave. */
             client_id: string;
             /**
              * @description The project, upgraded to the current schema version. It may be invalid, because autosaves
@@ -4314,7 +4334,7 @@ export interface components {
         TempRevision: {
             /** @description Time of writing, RFC 3339; null if there is no autosave. */
             updated_at: string | null;
-            /** @description Id of the window that wrote it; null if there is no autosave. */
+            /** @description Id of the window that wrote the autosave; null if there is no autosave. */
             client_id: string | null;
         };
         /** @description An autosave in a request. */
@@ -4372,15 +4392,17 @@ export interface components {
             address: string | null;
             /**
              * Format: int64
-             * @description Failed log-ins within an hour. For an address, the number of failed accounts; for
-             *     registrations, the number of all attempts, including successful ones.
+             * @description Number of failed log-ins; the count starts again after an hour without one. For an address,
+             *     the number of failed accounts; for registrations, the number of all attempts, including
+             *     successful ones.
              */
             failures: number;
             /** @description When the last log-in failed or the last registration arrived, RFC 3339. */
             last_failed_at: string;
             /**
              * Format: int64
-             * @description Seconds until the next registration is admitted; 0 for log-ins, which are queued.
+             * @description Seconds until the next registration is admitted; 0 for log-ins, which wait in a queue
+             *     instead.
              */
             retry_after_secs: number;
         };
@@ -4423,7 +4445,7 @@ export interface components {
         };
         /** @description A part of the folder tree. */
         Tree: components["schemas"]["Folder"] & {
-            /** @description Whether the answer leaves out folders because it reached its limit of 5,000. */
+            /** @description Whether the answer has its maximum of 5,000 folders, so that others may be missing. */
             truncated: boolean;
         };
         /** @description A plugin of unknown kind, or a module that could not be scanned. */
@@ -4434,7 +4456,7 @@ export interface components {
             format: components["schemas"]["VstFormat"];
             /** @description Path of the plugin's module. */
             path: string;
-            /** @description Reason why the kind is unknown. */
+            /** @description Reason why the plugin's kind is unknown or the module could not be scanned. */
             reason: string;
         };
         /** @description Result of an upload. */
@@ -4598,7 +4620,7 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description Whether the user must change the password before any other operation. */
             must_change_password: boolean;
-            /** @description Whether the account has a password; the desktop's administrator begins without one. */
+            /** @description Whether the account has a password; in `standalone`, the administrator has none at first. */
             has_password: boolean;
         };
         /** @description Versions of this installation. */
@@ -5225,7 +5247,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The request as in OpenAI's `chat/completions`: `model`, `messages` and so on */
+        /** @description The request as in OpenAI's `chat/completions`, with `model`, `messages` and other fields */
         requestBody: {
             content: {
                 "application/json": Record<string, unknown>;
@@ -6743,9 +6765,9 @@ export interface operations {
             query?: {
                 /**
                  * @description Pairs `bank:program` such as `0:0,0:33,128:0`, at most 4096. The answer is then an SF2 file
-                 *     with only these presets and PCM samples. It sounds bit-identical to the whole bank. If the
-                 *     bank lacks a preset, the file has the preset that would be played instead. By default, the
-                 *     answer is the unchanged file.
+                 *     with only these presets and PCM samples. Renders with this file are bit-identical to renders
+                 *     with the whole bank. If the bank lacks a preset, the file has the preset that would be
+                 *     played instead. By default, the answer is the unchanged file.
                  */
                 presets?: string;
             };
@@ -6875,7 +6897,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page. Leave it out to get the first page. */
                 cursor?: string;
-                /** @description `instrument` or `effect_chain`; both by default. */
+                /** @description `instrument`, `effect_chain` or `export`; all by default. */
                 kind?: "instrument" | "effect_chain" | "export";
                 /** @description `factory` or `user`; both by default. */
                 source?: "factory" | "user";
