@@ -58,10 +58,12 @@ pub(in crate::tasks) async fn fail_unfinished(
     error: &str,
 ) -> Result<u64, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let unfinished: Vec<(String, String)> =
-        sqlx::query_as("SELECT id, kind FROM tasks WHERE state IN ('queued', 'running')")
-            .fetch_all(&mut *transaction)
-            .await?;
+    // The first statement writes, so that SQLite waits for other writers instead of refusing.
+    let unfinished: Vec<(String, String)> = sqlx::query_as(
+        "UPDATE tasks SET state = state WHERE state IN ('queued', 'running') RETURNING id, kind",
+    )
+    .fetch_all(&mut *transaction)
+    .await?;
     let mut failed = 0;
     for (id, kind) in unfinished {
         if kinds_with_files.contains(&kind.as_str()) {
