@@ -375,10 +375,10 @@ fn a_restore_without_enough_space_changes_nothing() {
         !refused.status.success() && errors.contains("MiB of free space; nothing was changed"),
         "{errors}"
     );
+    disk.empty();
     let service = start(&disk);
     assert_eq!(service.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
     service.kill();
-    disk.empty();
     let restored = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
     assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
 }
