@@ -34,9 +34,9 @@ pub struct Progress {
 /// let mut resampler = ResamplerProcessor::new(96_000, 44_100, 1)?;
 /// let (mut remaining, mut block, mut converted) = (&clip[..], [0.0; 256], Vec::new());
 /// while !remaining.is_empty() {
-///     let Progress { read, written } = resampler.process(&[remaining], &mut [&mut block]);
-///     converted.extend_from_slice(&block[..written]);
-///     remaining = &remaining[read..];
+///     let Progress { read_frames, written_frames } = resampler.process(&[remaining], &mut [&mut block]);
+///     converted.extend_from_slice(&block[..written_frames]);
+///     remaining = &remaining[read_frames..];
 /// }
 /// loop {
 ///     let written = resampler.finish(&mut [&mut block]);

@@ -122,7 +122,7 @@ impl CurrentUser {
     /// Returns the account for a change that must not be made once the account may no longer make it.
     #[must_use]
     pub fn acting(&self) -> ActingUser {
-        ActingUser { id: self.id.clone(), role: self.role, token_version: self.token_version }
+        ActingUser { id: self.id.clone(), role: self.role.as_str(), token_version: self.token_version }
     }
 
     /// Returns the caller as an actor of the audit log.

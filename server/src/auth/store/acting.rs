@@ -2,23 +2,16 @@
 
 use sqlx::AnyConnection;
 
-use super::Role;
-
 /// The account that makes a change, as it was when its request began.
 #[derive(Debug, Clone)]
 pub struct ActingUser {
     pub(in crate::auth) id: String,
-    pub(in crate::auth) role: Role,
+    /// Name of the role.
+    pub(in crate::auth) role: &'static str,
     pub(in crate::auth) token_version: i64,
 }
 
 impl ActingUser {
-    /// Returns the account of a row.
-    #[cfg(test)]
-    pub(in crate::auth) fn of(row: &super::UserRow) -> Self {
-        Self { id: row.id.clone(), role: row.role, token_version: row.token_version }
-    }
-
     /// Locks the account's row until the transaction ends. Returns what [`Self::is_current`]
     /// returns.
     pub(in crate::auth) async fn lock(&self, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
@@ -41,7 +34,7 @@ impl ActingUser {
              WHERE id = $1 AND disabled = 0 AND role = $2 AND token_version = $3",
         )
         .bind(&self.id)
-        .bind(self.role.as_str())
+        .bind(self.role)
         .bind(self.token_version)
         .fetch_one(connection)
         .await?;

@@ -8,7 +8,7 @@ use crate::test_app::TestApp;
 
 async fn acting(app: &TestApp, name: &str) -> ActingUser {
     let row = users::by_username(&app.state.db, name).await.expect("reads").expect("an account");
-    ActingUser::of(&row)
+    super::acting(&row)
 }
 
 #[track_caller]

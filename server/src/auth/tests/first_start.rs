@@ -3,8 +3,8 @@
 use axum::http::Method;
 use serde_json::json;
 
-use super::{STRONG, add_user, log_in, me, token};
-use crate::auth::store::{ActingUser, Role, users};
+use super::{STRONG, acting, add_user, log_in, me, token};
+use crate::auth::store::{Role, users};
 use crate::test_app::TestApp;
 
 /// Restarts the service with these settings on the database of `app`. Returns the printed password.
@@ -54,7 +54,7 @@ async fn no_password_is_printed_if_an_administrator_can_log_in() {
     add_user(&desktop.state, "ada", STRONG).await;
     let ada = users::by_username(&desktop.state.db, "ada").await.expect("reads").expect("ada");
     let admin = users::by_username(&desktop.state.db, "admin").await.expect("reads").expect("admin");
-    let admin = ActingUser::of(&admin);
+    let admin = acting(&admin);
     users::change(&desktop.state.db, &admin, &ada.id, Some(Role::Admin), None).await.expect("changes");
     let (strict, printed) = restart(&desktop, &CONTAINER).await;
     assert_eq!(printed, None);

@@ -13,7 +13,7 @@ mod tokens;
 use axum::http::Method;
 use serde_json::json;
 
-use super::store::{Role, users};
+use super::store::{ActingUser, Role, UserRow, users};
 use crate::state::AppState;
 use crate::test_app::{Answer, TestApp};
 
@@ -24,6 +24,11 @@ pub(crate) async fn add_user(state: &AppState, username: &str, password: &str) -
     let hash = state.passwords.hash(password.to_owned()).await.expect("hashes");
     let made = users::insert(&state.db, username, Role::User, Some(&hash), false).await.expect("stores");
     made.expect("a free name").id
+}
+
+/// Returns an account as the maker of a change.
+fn acting(row: &UserRow) -> ActingUser {
+    ActingUser { id: row.id.clone(), role: row.role.as_str(), token_version: row.token_version }
 }
 
 async fn log_in(app: &TestApp, username: &str, password: &str) -> Answer {
