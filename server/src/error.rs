@@ -249,6 +249,12 @@ impl ApiError {
         Self::NotFound { code: "not_found", detail: format!("There is no {kind} `{id}`.") }
     }
 
+    /// Returns the 401 for a request whose account was disabled after it began.
+    pub(crate) fn account_disabled() -> Self {
+        let detail = "The account was disabled while the service worked on this request.".to_owned();
+        Self::Unauthorized { code: "account_disabled", detail }
+    }
+
     /// Returns a 400 with a stable name.
     pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
         Self::BadRequest { code, detail: detail.into() }

@@ -59,23 +59,7 @@ pub(crate) const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
 const DOCUMENTS_WAITING_KIB: u64 = 128 * 1024;
 const DOCUMENTS_WAITING: u64 = 1_024;
 
-static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
-    // At most four documents per processor run at the same time.
-    let (running, min_weight) = (DOCUMENTS_AT_ONCE_KIB, DOCUMENTS_AT_ONCE_KIB / (4 * processors()));
-    let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
-    Permits::weighted(
-        "document processing",
-        Bounds {
-            running,
-            min_weight,
-            per_user: running / 2,
-            waiting_weight_max: waiting,
-            waiting_requests_max: requests,
-            reserve_for_idle_users: 0,
-        },
-    )
-    .with_low_priority()
-});
+static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| document_permits(DOCUMENTS_AT_ONCE_KIB));
 
 /// Documents below this size in bytes have separate permits, so that they do not wait for large
 /// documents.
@@ -84,22 +68,21 @@ const SMALL_BYTES: usize = 1024 * 1024;
 /// Maximum total size of the small documents that are processed at the same time, in KiB.
 pub(crate) const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
 
-static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
-    let (running, min_weight) = (SMALL_AT_ONCE_KIB, SMALL_AT_ONCE_KIB / (4 * processors()));
-    let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
-    Permits::weighted(
-        "document processing",
-        Bounds {
-            running,
-            min_weight,
-            per_user: running / 2,
-            waiting_weight_max: waiting,
-            waiting_requests_max: requests,
-            reserve_for_idle_users: 0,
-        },
-    )
-    .with_low_priority()
-});
+static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| document_permits(SMALL_AT_ONCE_KIB));
+
+/// Returns permits for documents of `running_kib` in total. At most four documents per processor
+/// run at the same time.
+fn document_permits(running_kib: u32) -> Permits {
+    let bounds = Bounds {
+        running: running_kib,
+        min_weight: running_kib / (4 * processors()),
+        per_user: running_kib / 2,
+        waiting_weight_max: DOCUMENTS_WAITING_KIB,
+        waiting_requests_max: DOCUMENTS_WAITING,
+        reserve_for_idle_users: 0,
+    };
+    Permits::weighted("document processing", bounds).with_low_priority()
+}
 
 /// Runs `work` on a JSON document of `size_bytes` on a blocking thread, when a permit is free.
 ///

@@ -28,8 +28,8 @@ pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     result.ok_or_else(|| io::Error::other("the thread did not run its work"))
 }
 
-/// Runs `work` on a new thread with a lower priority and waits for it. All work has the same dynamic
-/// type, so that this function is compiled only once.
+/// Runs `work` on a new thread with a lower priority and waits for it. All work has the same
+/// dynamic type, so that this function is compiled only once.
 fn run_on_thread(work: &mut (dyn FnMut() + Send)) -> io::Result<()> {
     let runtime = Handle::try_current().ok();
     thread::scope(|scope| {

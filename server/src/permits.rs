@@ -258,8 +258,7 @@ impl Permits {
         });
         running.await??;
         if request.0.is_disabled() {
-            let detail = "The account was disabled while the service worked on this request.".to_owned();
-            return Err(ApiError::Unauthorized { code: "account_disabled", detail });
+            return Err(ApiError::account_disabled());
         }
         Ok(())
     }

@@ -98,8 +98,8 @@ pub struct CurveIntegral {
 ///
 /// The output does not depend on the number of frames per call. No method locks or panics, and only
 /// [`Self::set_impulse`] allocates. The caller limits the input: each sample is 0 or has a
-/// magnitude from [`MIN_INPUT_MAGNITUDE`] to [`MAX_INPUT_MAGNITUDE`]. Output and state are finite, and decaying signals
-/// end in exact zeros before they become denormal.
+/// magnitude from [`MIN_INPUT_MAGNITUDE`] to [`MAX_INPUT_MAGNITUDE`]. Output and state are finite,
+/// and decaying signals end in exact zeros before they become denormal.
 pub trait Effect: Send {
     /// Clears all audio state, ends all ramps and moves to `frame` of the session's clock.
     /// Oscillators get the phase that they would have after playback from the session's start.

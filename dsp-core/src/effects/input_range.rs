@@ -4,8 +4,8 @@ use super::effect::{MAX_INPUT_MAGNITUDE, MIN_INPUT_MAGNITUDE};
 use crate::simd::on_best_instructions;
 
 on_best_instructions! {
-    /// Clamps samples to magnitudes of at most [`MAX_INPUT_MAGNITUDE`]. Magnitudes below [`MIN_INPUT_MAGNITUDE`] and NaN
-    /// become 0.
+    /// Clamps samples to magnitudes of at most [`MAX_INPUT_MAGNITUDE`]. Magnitudes below
+    /// [`MIN_INPUT_MAGNITUDE`] and NaN become 0.
     pub(crate) fn clamp_to_range(audio: [&mut [f32]; 2]) = clamp_to_range_inline;
 }
 

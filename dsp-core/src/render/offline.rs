@@ -107,7 +107,8 @@ impl OfflineRender {
     }
 
     /// Creates a render of a range of frames of a session, without a tail. The samples are those of
-    /// a whole render. The frames before the range are rendered and dropped: see [`Self::skip_block`].
+    /// a whole render. The frames before the range are rendered and dropped: see
+    /// [`Self::skip_block`].
     ///
     /// # Errors
     ///

@@ -109,7 +109,8 @@ pub(super) struct Workspace<S> {
 }
 
 impl<S: Sample> SharpFilter<S> {
-    /// Designs the filter. `lower_rate_ratio` is the lower of the two rates divided by the input rate.
+    /// Designs the filter. `lower_rate_ratio` is the lower of the two rates divided by the input
+    /// rate.
     fn new(factor: usize, lower_rate: f64) -> Self {
         // The length of the impulse response is fixed in frames of the lower rate.
         let taps = (libm::ceil(S::TAPS as f64 / lower_rate) as usize).next_multiple_of(2);

@@ -7,7 +7,6 @@ use super::secrets;
 use super::store::invites::{self, InviteRow, NewInvite};
 use super::store::users::{self, ChangeOutcome, ResetOutcome};
 use super::store::{ActingUser, Role, UserRow};
-use super::user::token_ended;
 use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
@@ -25,12 +24,21 @@ pub struct AccountWithPassword {
     pub generated_password: Option<String>,
 }
 
-/// Creates an account. If `password` is `None`, one is generated. The password must be changed at
-/// the first log-in.
+/// Returns the error for an administrator who has lost the role, or whose account was disabled,
+/// since the request began.
+fn no_longer_admin() -> ApiError {
+    ApiError::Forbidden {
+        code: "admin_only",
+        detail: "You are no longer an administrator, so nothing was changed.".to_owned(),
+    }
+}
+
+/// Creates an account for `admin`; without `admin`, the operator of the machine does it. If
+/// `password` is `None`, one is generated. The password must be changed at the first log-in.
 ///
 /// # Errors
-/// 400 `bad_username`, `weak_password` or `password_too_long`; 409 `username_taken`; 503 `busy`; 401
-/// `token_ended` if `admin` has lost access. Without `admin`, the operator of the machine does it.
+/// 400 `bad_username`, `weak_password` or `password_too_long`; 403 `admin_only` if `admin` is no
+/// longer an administrator; 409 `username_taken`; 503 `busy`.
 pub async fn create_user(
     db: &Db,
     hasher: &Passwords,
@@ -49,7 +57,7 @@ pub async fn create_user(
     if let Some(admin) = admin
         && !admin.lock(&mut transaction).await?
     {
-        return Err(token_ended());
+        return Err(no_longer_admin());
     }
     let made = users::insert(&mut *transaction, &username, role, Some(&hash), true).await?;
     let row = made.ok_or_else(|| username_taken(&username))?;
@@ -61,8 +69,8 @@ pub async fn create_user(
 /// generated. All tokens and API keys of the account end, and its unused invitations are deleted.
 ///
 /// # Errors
-/// 404 if there is no such account; 400 `weak_password` or `password_too_long`; 503 `busy`; 401
-/// `token_ended` if `admin` has lost access. Without `admin`, the operator of the machine does it.
+/// 400 `weak_password` or `password_too_long`; 403 `admin_only` if `admin` is no longer an
+/// administrator; 404 if there is no such account; 503 `busy`.
 pub async fn reset_password(
     db: &Db,
     hasher: &Passwords,
@@ -77,7 +85,7 @@ pub async fn reset_password(
     match users::reset_password(db, admin, id, &hash).await? {
         ResetOutcome::Done(row) => Ok(AccountWithPassword { row: *row, generated_password }),
         ResetOutcome::Missing => Err(missing()),
-        ResetOutcome::AccessEnded => Err(token_ended()),
+        ResetOutcome::AccessEnded => Err(no_longer_admin()),
     }
 }
 
@@ -135,8 +143,8 @@ pub async fn user_names(db: &Db) -> ApiResult<Vec<(String, String)>> {
 /// Changes the role of an account, or enables or disables it. Returns the account before and after.
 ///
 /// # Errors
-/// 404 if there is no such account; 409 `last_admin` if no administrator would be left; 401
-/// `token_ended` if `admin` has lost access.
+/// 403 `admin_only` if `admin` is no longer an administrator; 404 if there is no such account; 409
+/// `last_admin` if no administrator would be left.
 pub async fn change_user(
     db: &Db,
     admin: &ActingUser,
@@ -147,7 +155,7 @@ pub async fn change_user(
     match users::change(db, admin, id, role, disabled).await? {
         ChangeOutcome::Done(both) => Ok(*both),
         ChangeOutcome::Missing => Err(ApiError::not_found("account", id)),
-        ChangeOutcome::AccessEnded => Err(token_ended()),
+        ChangeOutcome::AccessEnded => Err(no_longer_admin()),
         ChangeOutcome::LastAdmin => Err(ApiError::Conflict {
             code: "last_admin",
             detail: "This account is the last administrator that is enabled; create another one first."
@@ -168,8 +176,8 @@ pub struct MadeInvite {
 /// Creates an invitation for one account with this role, valid for `lifetime_secs`.
 ///
 /// # Errors
-/// If the database fails, or if there are no random bytes; 401 `token_ended` if `admin` has lost
-/// access.
+/// If the database fails, or if there are no random bytes; 403 `admin_only` if `admin` is no longer
+/// an administrator.
 pub async fn create_invite(
     db: &Db,
     admin: &ActingUser,
@@ -186,7 +194,7 @@ pub async fn create_invite(
         created_by,
         expires_at: &clock::text_in(i64::from(lifetime_secs)),
     };
-    let row = invites::insert(db, admin, &new).await?.ok_or_else(token_ended)?;
+    let row = invites::insert(db, admin, &new).await?.ok_or_else(no_longer_admin)?;
     Ok(MadeInvite { code, row })
 }
 

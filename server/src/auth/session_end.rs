@@ -21,6 +21,7 @@ use hyper::body::{Body as _, Frame, SizeHint};
 use tokio::time::Instant;
 
 use super::api_key_owner::{KEY_PREFIX, key_invalid, owner};
+use super::store::users;
 use super::tokens::Claims;
 use super::user::{account_of, bearer, token_ended};
 use crate::error::ApiError;
@@ -54,10 +55,10 @@ pub(crate) async fn end_with_access(State(state): State<AppState>, request: Requ
     let response = tokio::select! {
         biased;
         response = next.run(request) => response,
-        () = access.clone().end() => return access.credentials.refusal().into_response(),
+        () = access.clone().end() => return access.refusal().await.into_response(),
     };
     if access.has_ended() {
-        return access.credentials.refusal().into_response();
+        return access.refusal().await.into_response();
     }
     // An answer whose size is known is in memory, so it is sent at once.
     match response.body().size_hint().exact() {
@@ -82,14 +83,6 @@ impl Credentials {
         }
         state.tokens.check(text).ok().map(Self::Token)
     }
-
-    /// Returns the error for credentials that are no longer valid.
-    fn refusal(&self) -> ApiError {
-        match self {
-            Self::Token(_) => token_ended(),
-            Self::ApiKey(_) => key_invalid(),
-        }
-    }
 }
 
 /// The access of a caller, who had it when the request began.
@@ -110,6 +103,17 @@ impl Access {
         while !self.has_ended() {
             tokio::time::sleep(CHECK_WAITING_EVERY).await;
             self.clone().check().await;
+        }
+    }
+
+    /// Returns the error for a caller who has lost access.
+    async fn refusal(&self) -> ApiError {
+        match &self.credentials {
+            Credentials::ApiKey(_) => key_invalid(),
+            Credentials::Token(claims) => match users::by_id(&self.state.db, &claims.sub).await {
+                Ok(Some(account)) if account.disabled => ApiError::account_disabled(),
+                _ => token_ended(),
+            },
         }
     }
 

@@ -119,7 +119,8 @@ impl CurrentUser {
         self.may_use_plugins() && self.via != Via::ApiKey
     }
 
-    /// Returns the account for a change that must not be made once the account may no longer make it.
+    /// Returns the account for a change that must not be made once the account may no longer make
+    /// it.
     #[must_use]
     pub fn acting(&self) -> ActingUser {
         ActingUser { id: self.id.clone(), role: self.role.as_str(), token_version: self.token_version }

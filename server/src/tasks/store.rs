@@ -177,8 +177,9 @@ pub(super) async fn claim(
         .transpose()
 }
 
-/// Returns the number of the next offer of a waiting task. Returns `None` if the task is not waiting,
-/// or if `delivery` is not its current offer. Thus an offer that arrives twice is not repeated twice.
+/// Returns the number of the next offer of a waiting task. Returns `None` if the task is not
+/// waiting, or if `delivery` is not its current offer. Thus an offer that arrives twice is not
+/// repeated twice.
 pub(super) async fn next_offer(db: &Db, delivery: &Delivery) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar(
         "UPDATE tasks SET offer = offer + 1 WHERE id = $1 AND state = 'queued' AND offer = $2 RETURNING offer",

@@ -83,9 +83,9 @@ pub(super) fn render_after_seek(
     render_with_mixer(session, slots, call_frames, seek_frame, frames, |_| false)
 }
 
-/// Renders like [`render_in_calls`], with audio that is streamed as in browsers. Before playback, audio is
-/// delivered until the mixer requests none. During playback, a piece for each clip is delivered
-/// after each call.
+/// Renders like [`render_in_calls`], with audio that is streamed as in browsers. Before playback,
+/// audio is delivered until the mixer requests none. During playback, a piece for each clip is
+/// delivered after each call.
 pub(super) fn render_streamed(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
     render_with_mixer(session, slots, REPORT_FRAMES, 0, frames, |mixer| {
         assert_eq!(mixer.take_underruns().events, 0, "audio was delivered too late");

@@ -4,8 +4,8 @@ use super::shape::Shape;
 use crate::dsp::stereo_frames::Frame;
 
 /// Coefficients of [`step`]. The denominator of the transfer function is `1 + feedback_1 z^-1 +
-/// feedback_2 z^-2`, and `feedforward` contains the coefficients of the numerator. `to_half` and `to_low` convert
-/// states of [`step`] to states of [`step_moving`].
+/// feedback_2 z^-2`, and `feedforward` contains the coefficients of the numerator. `to_half` and
+/// `to_low` convert states of [`step`] to states of [`step_moving`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factors {
     pub(super) feedback_1: f64,

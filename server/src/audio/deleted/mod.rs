@@ -77,8 +77,9 @@ pub(super) fn delete(
 const DELETED_PER_TRANSACTION: usize = 200;
 
 /// Deletes those of a user's files to which no project and no autosave refers. Takes the lock once
-/// for [`DELETED_PER_TRANSACTION`] files, so other users wait less than with a call of [`delete`] for each
-/// file. The stored files of files that may be restored stay until those are purged. Blocks.
+/// for [`DELETED_PER_TRANSACTION`] files, so other users wait less than with a call of [`delete`]
+/// for each file. The stored files of files that may be restored stay until those are purged.
+/// Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails. Some files may be deleted then.

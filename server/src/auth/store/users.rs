@@ -230,8 +230,9 @@ pub(in crate::auth) enum ChangeOutcome {
     AccessEnded,
 }
 
-/// Changes the role of an account, or enables or disables it, for `admin`. Disabling ends its tokens. The unused
-/// invitations of an account that is no longer an active administrator are deleted.
+/// Changes the role of an account, or enables or disables it, for `admin`. Disabling ends its
+/// tokens. The unused invitations of an account that is no longer an active administrator are
+/// deleted.
 pub(in crate::auth) async fn change(
     db: &Db,
     admin: &ActingUser,

@@ -13,7 +13,7 @@ async fn acting(app: &TestApp, name: &str) -> ActingUser {
 
 #[track_caller]
 fn refused<T: std::fmt::Debug>(outcome: Result<T, ApiError>) {
-    assert!(matches!(outcome, Err(ApiError::Unauthorized { code: "token_ended", .. })), "{outcome:?}");
+    assert!(matches!(outcome, Err(ApiError::Forbidden { code: "admin_only", .. })), "{outcome:?}");
 }
 
 #[tokio::test]
