@@ -158,6 +158,30 @@ async fn stems_add_up_to_the_mix() {
     assert!(residual <= LAST_BIT, "{residual}");
 }
 
+/// The engine adds the tracks in their order, as 32-bit floats.
+#[tokio::test(flavor = "multi_thread")]
+async fn stems_without_a_shared_reverb_add_up_to_the_mix_to_the_last_bit() {
+    let studio = Studio::start().await;
+    let track = |id: &str, pan: f64, pitch: u8| {
+        json!({ "id": id, "name": id, "kind": "instrument", "synth_engine": engine(0, 4), "volume_db": -3, "pan": pan,
+                "items": notes(&[pitch, pitch + 4, pitch + 7]) })
+    };
+    let project = json!({
+        "schema_version": 1, "project_id": "song", "name": "Song",
+        "settings": { "reverb": { "level_db": -144 }, "chorus": { "level_db": -144 } },
+        "tracks": [track("a", -0.7, 48), track("b", 0.4, 60), track("c", 0.0, 72)],
+    });
+    let mixed = mix(&studio, &project).await;
+    let made = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
+    let stems = unpacked(&studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes);
+    let mut sum = vec![0.0_f32; stems[0].1.len()];
+    for (_, samples) in &stems {
+        sum.iter_mut().zip(samples).for_each(|(sum, sample)| *sum += sample);
+    }
+    assert_eq!(stems.len(), 3);
+    assert!(sum.starts_with(&mixed), "the largest difference is {}", difference(&sum, &mixed));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn stems_ignore_the_limiter_solo_and_master_effects() {
     let studio = Studio::start().await;
