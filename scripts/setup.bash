@@ -187,16 +187,13 @@ fingerprint() {
   find "$@" -type f -not -path '*/node_modules/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
 }
 
-# Builds the engine as WebAssembly.
-build_engine() {
-  quietly engine.log cargo build --package dsp-wasm --release --target wasm32-unknown-unknown
-}
-
-# Writes the JavaScript bindings of the built engine to web-worklet/pkg, and builds the page in
-# web-client/dist, unless they are up to date.
-build_page_of_engine() {
-  local module=$TARGET/wasm32-unknown-unknown/release/dsp_wasm.wasm
+# Builds the engine as WebAssembly, its JavaScript bindings in web-worklet/pkg and the page in
+# web-client/dist, unless they are up to date. The engine has a build folder of its own, because
+# cargo runs one release build in a folder at a time.
+build_page() {
+  local module=$TARGET/engine/wasm32-unknown-unknown/release/dsp_wasm.wasm
   local stamp=web-worklet/pkg/.made-from mark
+  quietly engine.log cargo build --package dsp-wasm --release --target wasm32-unknown-unknown --target-dir "$TARGET/engine"
   mark=$(fingerprint "$module")
   if [ "$mark" != "$(cat $stamp 2>/dev/null)" ]; then
     say "Writing the engine's bindings"
@@ -211,12 +208,6 @@ build_page_of_engine() {
   say "Building the page"
   quietly page.log npm run --workspace web-client build
   echo "$mark" >"$stamp"
-}
-
-# Builds the page in web-client/dist, unless it is up to date.
-build_page() {
-  build_engine
-  build_page_of_engine
 }
 
 # Installs the OpenAPI 3.1 validator and sets OPENAPI_VALIDATOR to the path of its program.

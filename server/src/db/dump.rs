@@ -75,7 +75,7 @@ pub(crate) async fn restore(address: &DatabaseAddress, path: &Path) -> anyhow::R
 /// # Errors
 /// If the database cannot be reached.
 pub(crate) async fn is_empty(address: &DatabaseAddress) -> anyhow::Result<bool> {
-    sqlx::any::install_default_drivers();
+    super::install_drivers();
     let cannot_open = || super::cannot_open(address);
     let mut connection = AnyConnection::connect(address.reveal()).await.with_context(cannot_open)?;
     let tables: i64 = sqlx::query_scalar(

@@ -8,6 +8,7 @@
 
 mod address;
 mod copies;
+mod drivers;
 mod dump;
 mod lease;
 mod lock;
@@ -21,12 +22,13 @@ mod tests;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use sqlx::any::{AnyPoolOptions, install_default_drivers};
+use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{AnyConnection, Connection as _};
 
 pub use address::DatabaseAddress;
 pub(crate) use copies::{copy_sqlite, faults, open_copy};
+pub use drivers::install_drivers;
 pub(crate) use dump::{Snapshot, is_empty, restore};
 pub(crate) use lease::take_lease;
 pub(crate) use lock::{Lock, LockedTransaction, begin_locked, lock};
@@ -83,7 +85,7 @@ impl PoolLimits {
 /// If the database cannot be reached, is too old, or a migration fails. The error never contains
 /// the password.
 pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
-    install_default_drivers();
+    install_drivers();
     let cannot_open = || cannot_open(address);
     // A single connection is opened first: a pool would retry for a while and then hide the cause.
     let (url, first) = match address.kind() {
@@ -101,7 +103,7 @@ pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Resu
 /// # Errors
 /// Those of [`open`], and if the database is missing or has another schema version.
 pub(crate) async fn open_existing(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
-    install_default_drivers();
+    install_drivers();
     let cannot_open = || cannot_open(address);
     if let Some(file) = address.file() {
         std::fs::metadata(file).with_context(cannot_open)?;

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use sqlx::{AnyConnection, Connection as _};
 
 use support::{Service, form, request};
 use worker::Worker;
@@ -113,6 +114,18 @@ fn tasks(server: &Service) -> HashMap<String, Value> {
     }
 }
 
+/// Returns the number of offers in the queue that no worker has answered.
+fn unanswered_offers(database_url: &str) -> i64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let mut connection = AnyConnection::connect(database_url).await.expect("the database of the test");
+        let query = sqlx::query_scalar("SELECT COUNT(*) FROM apalis.jobs WHERE status <> 'Done'");
+        let count = query.fetch_one(&mut connection).await.expect("a number");
+        connection.close().await.expect("closes");
+        count
+    })
+}
+
 /// Returns the next pseudo-random number. The sequence is the same in each run.
 fn pseudo_random(state: &mut u64) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -181,6 +194,14 @@ fn every_task_has_one_result_whichever_process_is_killed() {
         let path = task["result"]["audio_url"].as_str().expect("an address");
         let file = servers[number % 2].send("GET", path, &[], &[]).expect("an answer");
         assert_eq!(file.status, 200, "{}", file.body);
+    }
+    // Every offer of a task is answered, and the answers are stored in the queue: an offer without
+    // an answer would be repeated whenever its worker ends.
+    let mut unanswered_count = unanswered_offers(&cluster.database_url);
+    while unanswered_count > 0 {
+        assert!(begun.elapsed() < TASKS_END_WITHIN, "{unanswered_count} offers have no answer");
+        std::thread::sleep(Duration::from_millis(100));
+        unanswered_count = unanswered_offers(&cluster.database_url);
     }
     eprintln!("{TASKS} tasks, {kills} killed workers: {:.1} s", begun.elapsed().as_secs_f64());
 }

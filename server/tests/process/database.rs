@@ -18,7 +18,7 @@ pub(crate) fn postgres_address(storage: &Path) -> Option<String> {
 }
 
 async fn create(server: &str, name: &str) {
-    sqlx::any::install_default_drivers();
+    songfoundry_server::db::install_drivers();
     let mut connection = AnyConnection::connect(server).await.expect("the test's PostgreSQL");
     let created = sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE \"{name}\"")))
         .execute(&mut connection)
@@ -42,7 +42,7 @@ pub(crate) fn change(storage: &Path, statement: &'static str) {
     let address = address(storage);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        sqlx::any::install_default_drivers();
+        songfoundry_server::db::install_drivers();
         let mut connection = AnyConnection::connect(&address).await.expect("the database of the test");
         sqlx::query(statement).execute(&mut connection).await.expect("changes");
         connection.close().await.expect("closes");

@@ -66,7 +66,7 @@ impl Queue {
         let config = Config::default()
             .queue(NAME)
             .batch_size(1)
-            .persist_results(false)
+            .persist_results(true)
             .heartbeat_interval(lost_after / HEARTBEATS_PER_TIMEOUT)
             .missed_heartbeats(missed_max);
         Ok(Self { pool, config, workers: AtomicUsize::new(0) })
