@@ -3,6 +3,7 @@
 //! The service starts a helper for each scan and never loads a plugin itself. A plugin that crashes
 //! or hangs thus affects only its helper.
 
+mod process;
 mod scan;
 
 use std::path::PathBuf;
@@ -26,6 +27,12 @@ enum Command {
         /// A VST3 or VST2 module: a library or a bundle.
         file: PathBuf,
     },
+    /// Run another command, and end all processes that it starts together with it.
+    #[cfg(unix)]
+    Supervise {
+        #[command(subcommand)]
+        command: process::supervise::Supervised,
+    },
 }
 
 /// Returns the features of this build, which hosts no plugin format yet.
@@ -37,6 +44,8 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Capabilities => println!("{}", serde_json::to_string_pretty(&capabilities())?),
         Command::Scan { file } => scan::run(&file)?,
+        #[cfg(unix)]
+        Command::Supervise { command } => process::supervise::run(command)?,
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -15,6 +16,9 @@ use crate::low_priority;
 
 /// Seconds after which a refused client may try again (`Retry-After`).
 const RETRY_AFTER_SECS: u64 = 5;
+
+/// Interval at which a waiting part of work checks whether its caller has disconnected.
+const DISCONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Tells running work whether its caller still waits for the result.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +32,12 @@ impl Caller {
     /// Whether the caller has disconnected, or its account has been disabled.
     pub(crate) fn has_disconnected(&self) -> bool {
         self.has_disconnected.load(Ordering::Relaxed) || self.is_disabled()
+    }
+
+    /// Returns a caller that has disconnected.
+    #[cfg(test)]
+    pub(crate) fn gone() -> Self {
+        Self { has_disconnected: Arc::new(AtomicBool::new(true)), user: None }
     }
 
     fn is_disabled(&self) -> bool {
@@ -211,6 +221,33 @@ impl Permits {
     ) -> ApiResult<T> {
         let _held = runtime.block_on(self.acquire(Some(self.user(user_id)), 1, None))?;
         part()
+    }
+
+    /// Like [`Self::run_part`], but stops waiting when `caller` disconnects. Then returns `None`.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// Those of `part`.
+    pub(crate) fn run_part_of<T>(
+        &self,
+        runtime: &Handle,
+        user_id: &str,
+        caller: &Caller,
+        part: impl FnOnce() -> ApiResult<T>,
+    ) -> ApiResult<Option<T>> {
+        let disconnected = async {
+            while !caller.has_disconnected() {
+                tokio::time::sleep(DISCONNECTION_CHECK_INTERVAL).await;
+            }
+        };
+        let held = runtime.block_on(async {
+            tokio::select! {
+                held = self.acquire(Some(self.user(user_id)), 1, None) => held.map(Some),
+                () = disconnected => Ok(None),
+            }
+        })?;
+        // The permits are held until the part has ended.
+        held.map(|_permits| part()).transpose()
     }
 
     /// Ends the running and the waiting work of a user whose account has been disabled.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore};
 
-use super::scanner::{Scan, Scanner};
+use super::scanner::{FoundPlugin, Scan, Scanner};
 use super::store;
 use crate::auth::CurrentUser;
 use crate::config::Config;
@@ -83,6 +83,18 @@ impl Plugins {
             return Ok(self.last_scan(&user.id, &dirs).await);
         }
         self.scan(&user.id, dirs, Freshness::Recent).await.map(Some)
+    }
+
+    /// Returns the plugin with this id that the user may use, from the same scan as
+    /// [`Self::current`].
+    pub(crate) async fn find(
+        &self,
+        user: &CurrentUser,
+        plugin_id: &str,
+    ) -> Result<Option<FoundPlugin>, ApiError> {
+        let scan = self.current(user).await?;
+        let mut plugins = scan.iter().flat_map(|scan| scan.instruments.iter().chain(&scan.effects));
+        Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
     }
 
     /// Scans a user's folders now. Discards the cached scans of all users, because their folders

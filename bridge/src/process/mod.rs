@@ -1,0 +1,4 @@
+//! The processes of the helper.
+
+#[cfg(unix)]
+pub(crate) mod supervise;
