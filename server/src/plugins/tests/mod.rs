@@ -2,5 +2,7 @@
 
 mod dirs;
 mod effects;
+mod midi_render;
+mod midi_render_faults;
 mod pick_dir;
 mod vst;
