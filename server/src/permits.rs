@@ -17,8 +17,8 @@ use crate::low_priority;
 /// Seconds after which a refused client may try again (`Retry-After`).
 const RETRY_AFTER_SECS: u64 = 5;
 
-/// Interval at which a waiting part of work checks whether its caller has disconnected.
-const DISCONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// Interval at which a waiting part of work checks whether it was cancelled.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Tells running work whether its caller still waits for the result.
 #[derive(Debug, Clone, Default)]
@@ -32,12 +32,6 @@ impl Caller {
     /// Whether the caller has disconnected, or its account has been disabled.
     pub(crate) fn has_disconnected(&self) -> bool {
         self.has_disconnected.load(Ordering::Relaxed) || self.is_disabled()
-    }
-
-    /// Returns a caller that has disconnected.
-    #[cfg(test)]
-    pub(crate) fn gone() -> Self {
-        Self { has_disconnected: Arc::new(AtomicBool::new(true)), user: None }
     }
 
     fn is_disabled(&self) -> bool {
@@ -223,31 +217,31 @@ impl Permits {
         part()
     }
 
-    /// Like [`Self::run_part`], but stops waiting when `caller` disconnects. Then returns `None`.
-    /// Blocks.
+    /// Like [`Self::run_part`], but stops waiting when `is_cancelled` returns true. Then returns
+    /// `None`. Blocks.
     ///
     /// # Errors
-    /// Those of `part`.
+    /// 500 if the permits are closed.
     pub(crate) fn run_part_of<T>(
         &self,
         runtime: &Handle,
         user_id: &str,
-        caller: &Caller,
-        part: impl FnOnce() -> ApiResult<T>,
+        is_cancelled: &dyn Fn() -> bool,
+        part: impl FnOnce() -> T,
     ) -> ApiResult<Option<T>> {
-        let disconnected = async {
-            while !caller.has_disconnected() {
-                tokio::time::sleep(DISCONNECTION_CHECK_INTERVAL).await;
+        let cancelled = async {
+            while !is_cancelled() {
+                tokio::time::sleep(CANCEL_CHECK_INTERVAL).await;
             }
         };
         let held = runtime.block_on(async {
             tokio::select! {
                 held = self.acquire(Some(self.user(user_id)), 1, None) => held.map(Some),
-                () = disconnected => Ok(None),
+                () = cancelled => Ok(None),
             }
         })?;
         // The permits are held until the part has ended.
-        held.map(|_permits| part()).transpose()
+        Ok(held.map(|_permits| part()))
     }
 
     /// Ends the running and the waiting work of a user whose account has been disabled.

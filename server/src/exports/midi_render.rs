@@ -1,7 +1,6 @@
 //! Handler of `POST /plugins/midi-render`, which renders notes with a plugin, before any fader.
 
 use std::fs::File;
-use std::io::BufWriter;
 
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
@@ -27,7 +26,7 @@ use crate::large_answer;
 use crate::permits::Caller;
 use crate::plugin_hosts::PluginRef;
 use crate::projects::{ProjectControl, ProjectNote, ProjectTempo};
-use crate::rendering::plugin_track::{PluginSetup, PluginTrack, RenderedTrack, WarmUp};
+use crate::rendering::plugin_track::{PluginSetup, PluginTrack, RenderedTrack};
 use crate::rendering::{RenderError, check_length};
 use crate::state::AppState;
 use crate::storage::RoomChecked;
@@ -133,8 +132,7 @@ pub(super) async fn render(
         let request: MidiRenderRequest = parse_long(body)?;
         let request = request.check(work_state.config.limits.tail_max_secs)?;
         let plugin = runtime.block_on(instrument(&work_state, &user, &request.plugin_id))?;
-        let render = || rendered(&work_state, &user.id, caller, &request, &plugin);
-        let (file, track) = work_state.plugin_hosts.run(&runtime, &user.id, caller, render)?;
+        let (file, track) = rendered(&work_state, &runtime, &user.id, caller, &request, &plugin)?;
         Ok((large_answer::sound(&work_state, &user.id, FORMAT.media_type(), file)?, track))
     };
     let (mut response, track) = state.exports.renders.run_for(&owner_id, body_kib, work).await?;
@@ -176,9 +174,10 @@ async fn instrument(state: &AppState, user: &CurrentUser, plugin_id: &str) -> Ap
     Ok(PluginRef { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id })
 }
 
-/// Renders the file, twice if the first attempt may have failed by chance.
+/// Renders the file. Memory is reserved before the plugin's turn comes, as in other renders.
 fn rendered(
     state: &AppState,
+    runtime: &Handle,
     user_id: &str,
     caller: &Caller,
     request: &MidiRender,
@@ -203,22 +202,11 @@ fn rendered(
         tail_secs: request.tail_secs,
         is_cancelled: &is_cancelled,
     };
-    let mut attempt = |warm_up| -> Result<_, RenderError> {
-        // The file is unnamed, so the operating system deletes it once the answer has been sent.
-        let mut file = tempfile::tempfile_in(&state.config.storage.dir)?;
-        let buffered = BufWriter::new(RoomChecked::new(state, &mut file));
-        let rendered = track.render(warm_up, &reservation, buffered, &mut observer)?;
-        let is_unexpectedly_silent = rendered.is_silent && track.has_notes();
-        Ok((file, RenderedTrack { is_silent: is_unexpectedly_silent, ..rendered }))
-    };
-    let first = attempt(WarmUp::Short);
-    let may_succeed_again = match &first {
-        Ok((_, track)) => track.is_silent,
-        Err(RenderError::Plugin(error)) => error.is_death(),
-        Err(_) => false,
-    };
-    let outcome = if may_succeed_again { attempt(WarmUp::Long) } else { first };
-    Ok(outcome?)
+    // The file is unnamed, so the operating system deletes it once the answer has been sent.
+    let new_file = || Ok(RoomChecked::new(state, tempfile::tempfile_in(&state.config.storage.dir)?));
+    let render = || track.render(&reservation, new_file, &mut observer);
+    let (file, track) = state.plugin_hosts.run(runtime, user_id, &is_cancelled, render)??;
+    Ok((file.into_inner(), track))
 }
 
 /// Returns the value of the response header [`WARNINGS`].

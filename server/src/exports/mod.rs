@@ -11,6 +11,7 @@ mod mixdown;
 mod more_files;
 mod new_render;
 mod notes;
+mod plugin_instruments;
 mod plugin_options;
 mod preset_options;
 mod queries;

@@ -24,10 +24,9 @@ use songfoundry_bridge_protocol::PluginFormat;
 use tokio::runtime::Handle;
 
 use crate::config::Config;
-use crate::error::ApiResult;
 use crate::helper_processes::Helpers;
 use crate::helper_processes::bridge::Bridge;
-use crate::permits::{Bounds, Caller, Permits};
+use crate::permits::{Bounds, Permits};
 use formats::Formats;
 
 /// Folder in the storage folder for the home folders of plugins.
@@ -88,16 +87,16 @@ impl PluginHosts {
     /// Blocks.
     ///
     /// # Errors
-    /// Those of `part`; 409 `cancelled` if the caller disconnects while it waits.
+    /// [`HostError::Cancelled`] if `is_cancelled` returns true while the plugin waits.
     pub(crate) fn run<T>(
         &self,
         runtime: &Handle,
         user_id: &str,
-        caller: &Caller,
-        part: impl FnOnce() -> ApiResult<T>,
-    ) -> ApiResult<T> {
-        let done = self.permits.run_part_of(runtime, user_id, caller, part)?;
-        done.ok_or_else(|| HostError::Cancelled.into())
+        is_cancelled: &dyn Fn() -> bool,
+        part: impl FnOnce() -> T,
+    ) -> Result<T, HostError> {
+        let done = self.permits.run_part_of(runtime, user_id, is_cancelled, part);
+        done.map_err(std::io::Error::other)?.ok_or(HostError::Cancelled)
     }
 
     /// Returns the formats that the program can host.

@@ -109,6 +109,23 @@ impl Plugins {
         Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
     }
 
+    /// Whether a user may use the plugins of [`Self::find_scanned`].
+    pub(crate) fn may_use(&self, user: &CurrentUser) -> bool {
+        self.0.are_folders_shared || user.may_use_plugins()
+    }
+
+    /// Returns the plugin with this id that earlier scans of the user's folders found. Runs no
+    /// module.
+    pub(crate) async fn find_scanned(
+        &self,
+        user_id: &str,
+        plugin_id: &str,
+    ) -> Result<Option<FoundPlugin>, ApiError> {
+        let scan = self.scan(user_id, self.dirs_of(user_id).await?, Freshness::Any).await?;
+        let mut plugins = scan.instruments.iter().chain(&scan.effects);
+        Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
+    }
+
     /// Scans a user's folders now. Discards the cached scans of all users, because their folders
     /// may overlap. Also returns whether a cached scan was discarded. Concurrent calls share one
     /// scan.

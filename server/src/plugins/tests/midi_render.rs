@@ -15,7 +15,7 @@ use crate::test_studio::{float_samples, peak};
 pub(super) const PATH: &str = "/api/v1/plugins/midi-render";
 
 /// Instruments of Debian's packages dpf-plugins-vst and amsynth.
-const NEKOBI: &str = "/usr/lib/vst/Nekobi-vst.so";
+pub(super) const NEKOBI: &str = "/usr/lib/vst/Nekobi-vst.so";
 const AMSYNTH: &str = "/usr/lib/vst/amsynth_vst.so";
 
 /// An effect of Debian's package zam-plugins.
@@ -26,7 +26,7 @@ pub(super) fn note(tick: f64, length: f64) -> Value {
 }
 
 /// A service with these modules of the system, and the ids of their plugins.
-async fn service_with(modules: &[&str]) -> (PluginService, Vec<String>) {
+pub(super) async fn service_with(modules: &[&str]) -> (PluginService, Vec<String>) {
     let service = PluginService::start().await;
     for module in modules {
         let path = Path::new(module);
@@ -55,7 +55,7 @@ pub(super) async fn send(service: &PluginService, body: &Value) -> Answer {
 }
 
 /// Renders a request. Returns the interleaved samples.
-async fn render(service: &PluginService, body: &Value) -> Vec<f32> {
+pub(super) async fn render(service: &PluginService, body: &Value) -> Vec<f32> {
     let answer = send(service, body).await;
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
     assert_eq!(answer.header("content-type"), "audio/wav");

@@ -5,4 +5,5 @@ mod effects;
 mod midi_render;
 mod midi_render_faults;
 mod pick_dir;
+mod project_instruments;
 mod vst;

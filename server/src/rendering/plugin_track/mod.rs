@@ -8,10 +8,11 @@ mod output;
 mod setup;
 mod timeline;
 
-use std::io::{Seek, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::time::Duration;
 
 use dsp_core::session::{Event, Session};
+use dsp_core::wav::FLOAT_HEADER_BYTES;
 use songfoundry_bridge_protocol::host::{Event as PluginEvent, Process, Transport};
 
 use super::budget::Reservation;
@@ -61,8 +62,8 @@ pub struct PluginTrack<'t> {
 }
 
 /// How long a plugin processes silence before the song.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WarmUp {
+#[derive(Clone, Copy)]
+enum WarmUp {
     /// A tenth of a second of silence, as fast as possible.
     Short,
     /// Two seconds of silence, with pauses of a second in total.
@@ -72,25 +73,54 @@ pub enum WarmUp {
 /// A rendered track.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderedTrack {
-    /// Whether the file is silent.
+    /// Whether the file is silent although the track has notes.
     pub is_silent: bool,
     /// Number of samples that were infinite or not a number. They are 0 in the file.
     pub non_finite_samples: u64,
 }
 
 impl PluginTrack<'_> {
-    /// Whether the track has notes.
+    /// Renders the track into a file of `new_file` as 32-bit floats. If the process of the plugin
+    /// dies, or the file is silent although the track has notes, a new process renders once more
+    /// into another file, after a long warm-up.
+    ///
+    /// # Errors
+    /// [`RenderError`]
+    pub fn render<W: Write + Seek>(
+        &self,
+        reservation: &Reservation,
+        mut new_file: impl FnMut() -> io::Result<W>,
+        observer: Observer<'_>,
+    ) -> Result<(W, RenderedTrack), RenderError> {
+        let mut attempt = |warm_up| -> Result<_, RenderError> {
+            let mut file = new_file()?;
+            let track = self.attempt(warm_up, reservation, BufWriter::new(&mut file), observer)?;
+            Ok((file, track))
+        };
+        let first = attempt(WarmUp::Short);
+        let may_succeed_again = match &first {
+            Ok((_, track)) => track.is_silent,
+            Err(RenderError::Plugin(error)) => error.is_death(),
+            Err(_) => false,
+        };
+        if may_succeed_again { attempt(WarmUp::Long) } else { first }
+    }
+
+    /// Returns the largest size of the file, in bytes.
     #[must_use]
-    pub fn has_notes(&self) -> bool {
+    pub fn max_file_bytes(&self) -> u64 {
+        let frames = output::max_frames(self.session, self.tail_secs);
+        FLOAT_HEADER_BYTES + frames * u64::from(CHANNELS) * size_of::<f32>() as u64
+    }
+
+    fn has_notes(&self) -> bool {
         let events = self.session.tracks.first().map_or(&[][..], |track| &track.events);
         events.iter().any(|event| matches!(event.event, Event::NoteOn { .. }))
     }
 
-    /// Renders the track into `destination` as 32-bit floats, in a new process of the plugin.
-    ///
-    /// # Errors
-    /// [`RenderError`]; the content of the destination is then undefined.
-    pub fn render(
+    /// Renders the track into `destination`, in a new process of the plugin. The content of the
+    /// destination is undefined after an error.
+    fn attempt(
         &self,
         warm_up: WarmUp,
         reservation: &Reservation,
@@ -122,7 +152,7 @@ impl PluginTrack<'_> {
             output.write(&channels)?;
             pass.report(output.written_frames(), output.max_frames(), observer)?;
         }
-        let is_silent = output.finish()?;
+        let is_silent = output.finish()? && self.has_notes();
         Ok(RenderedTrack { is_silent, non_finite_samples })
     }
 

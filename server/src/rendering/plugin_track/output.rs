@@ -37,13 +37,12 @@ impl<W: Write + Seek> Output<W> {
         tail_secs: f64,
         latency_frames: u32,
     ) -> io::Result<Self> {
-        let frames = |secs: f64| (secs * f64::from(session.sample_rate_hz)) as u64;
         Ok(Self {
             wav: FloatWavWriter::new(destination, CHANNELS.into(), session.sample_rate_hz)?,
             latency_frames: latency_frames.into(),
             song_frames: session.length_frames,
-            max_frames: session.length_frames.saturating_add(frames(tail_secs.clamp(0.0, MAX_TAIL_SECS))),
-            silence_frames: frames(SILENCE_SECS),
+            max_frames: max_frames(session, tail_secs),
+            silence_frames: frames(session, SILENCE_SECS),
             written_frames: 0,
             sound_end_frames: 0,
             interleaved: Vec::new(),
@@ -91,6 +90,15 @@ impl<W: Write + Seek> Output<W> {
         self.wav.finish()?;
         Ok(self.sound_end_frames == 0)
     }
+}
+
+/// Returns the largest number of frames of a file with a tail of at most `tail_secs`.
+pub(super) fn max_frames(session: &Session, tail_secs: f64) -> u64 {
+    session.length_frames.saturating_add(frames(session, tail_secs.clamp(0.0, MAX_TAIL_SECS)))
+}
+
+fn frames(session: &Session, secs: f64) -> u64 {
+    (secs * f64::from(session.sample_rate_hz)) as u64
 }
 
 #[cfg(test)]
