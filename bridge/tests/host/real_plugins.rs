@@ -63,8 +63,15 @@ const LSP: [&str; 8] = [
 ];
 
 /// Plugins that pass their input through, because they only draw it. None of their parameters
-/// changes the sound.
+/// changes the sound. `ZamAutoSat` has no parameters.
 const ANALYSERS: [&str; 3] = ["glBars", "ProM", "spectrum-analyzer-x2"];
+
+/// Plugins without a sound: this one multiplies its input with that of its side-chain.
+const SILENT: [&str; 1] = ["AmplitudeImposer"];
+
+/// Plugins with an oscillator that a reset does not restart, so that the sound depends on all that
+/// was processed before.
+const FREE_RUNNING: [&str; 1] = ["MaPitchshift"];
 
 /// Number of frames of a signal.
 const FRAMES: usize = 19_200;
@@ -113,6 +120,13 @@ fn run(helper: &mut Helper, opened: &Opened, first: Vec<Event>) -> [Vec<f32>; 2]
     output
 }
 
+/// Returns the second of two runs, because some plugins keep the state of their envelopes and ramps
+/// when they are reset.
+fn settled(helper: &mut Helper, opened: &Opened) -> [Vec<f32>; 2] {
+    run(helper, opened, Vec::new());
+    run(helper, opened, Vec::new())
+}
+
 /// Opens the plugin of a module, processes a sound, moves parameters until the sound changes, and
 /// restores the state in a new process.
 fn check(module: &Path) {
@@ -120,13 +134,14 @@ fn check(module: &Path) {
     assert_eq!(plugins.len(), 1, "{}", module.display());
     let (mut helper, opened) = Helper::open(module, &plugins[0].plugin_id);
     assert_eq!(opened.name, plugins[0].name);
-    let initial = run(&mut helper, &opened, Vec::new());
-    assert!(peak(&initial) > 0.001, "{} is silent", module.display());
+    let initial = settled(&mut helper, &opened);
+    let is_one_of = |names: &[&str]| names.iter().any(|name| module.to_string_lossy().contains(name));
+    let is_silent = peak(&initial) < 0.001;
+    assert_eq!(is_silent, is_one_of(&SILENT), "{}: peak {}", module.display(), peak(&initial));
     // Plugins with an LFO or with noise differ a little each time.
-    let variation = difference(&initial, &run(&mut helper, &opened, Vec::new()));
-    let moved = move_parameter(&mut helper, &opened, &initial, variation);
-    let is_analyser = ANALYSERS.iter().any(|analyser| module.to_string_lossy().contains(analyser));
-    assert_eq!(moved.is_none(), is_analyser, "{}: parameter that changes the sound", module.display());
+    let again = run(&mut helper, &opened, Vec::new());
+    let variation = difference(&initial, &again);
+    let moved = move_parameter(&mut helper, &opened, &initial, &again);
     println!(
         "{:60} {:25} peak {:.3}, latency {}, {} parameters, {} programs, variation {variation:.5}, changed by {}",
         module.display(),
@@ -137,12 +152,14 @@ fn check(module: &Path) {
         opened.programs.len(),
         moved.as_ref().map_or("none", |(parameter, _)| parameter.name.as_str()),
     );
+    let is_unchanged = is_one_of(&ANALYSERS) || opened.parameters.is_empty();
+    assert_eq!(moved.is_none(), is_unchanged, "{}: parameter that changes the sound", module.display());
     if let Some((parameter, value)) = &moved {
         helper.set_parameter(parameter.id, *value);
     }
     let state = helper.state();
     let values = helper.set_state(Request::SetState, &state);
-    let sound = run(&mut helper, &opened, Vec::new());
+    let sound = settled(&mut helper, &opened);
     assert!(helper.close().success(), "{}", module.display());
     let (mut helper, opened) = Helper::open(module, &plugins[0].plugin_id);
     let restored = helper.set_state(Request::SetState, &state);
@@ -150,11 +167,27 @@ fn check(module: &Path) {
         left.id == right.id && (left.value - right.value).abs() < 0.000_1
     };
     assert!(values.len() == restored.len() && values.iter().zip(&restored).all(is_near), "{restored:?}");
-    let restored_sound = run(&mut helper, &opened, Vec::new());
-    if variation < 0.000_1 {
+    let restored_sound = settled(&mut helper, &opened);
+    if is_one_of(&FREE_RUNNING) {
+        let change = level_difference(&sound, &restored_sound);
+        assert!(change < 0.05, "{}: the level differs by {change}", module.display());
+    } else if variation < 0.000_1 {
         let change = difference(&sound, &restored_sound);
         assert!(change < 0.001, "{}: the restored sound differs by {change}", module.display());
     }
+}
+
+/// Returns the largest difference of the levels in sections of 1,200 frames. It is small even if
+/// both sounds are noise.
+fn level_difference(left: &[Vec<f32>; 2], right: &[Vec<f32>; 2]) -> f32 {
+    let level = |section: &[f32]| {
+        (section.iter().map(|sample| sample * sample).sum::<f32>() / section.len() as f32).sqrt()
+    };
+    let levels = |sound: &[Vec<f32>; 2]| {
+        sound.iter().flat_map(|channel| channel.chunks(1_200)).map(level).collect::<Vec<f32>>()
+    };
+    let levels = levels(left).into_iter().zip(levels(right));
+    levels.map(|(left, right)| (left - right).abs()).fold(0.0, f32::max)
 }
 
 /// Moves one parameter after another until the sound changes, and returns the parameter with its
@@ -163,12 +196,14 @@ fn move_parameter(
     helper: &mut Helper,
     opened: &Opened,
     initial: &[Vec<f32>; 2],
-    variation: f32,
+    again: &[Vec<f32>; 2],
 ) -> Option<(Parameter, f64)> {
     for moved in opened.parameters.iter().filter(|parameter| !parameter.is_bypass) {
         let value = if moved.value < 0.5 { 1.0 } else { 0.0 };
         let output = run(helper, opened, vec![parameter(0, moved.id, value)]);
-        if difference(initial, &output) > 0.01 + 4.0 * variation {
+        let is_changed = difference(initial, &output) > 0.01 + 4.0 * difference(initial, again)
+            || level_difference(initial, &output) > 0.01 + 2.0 * level_difference(initial, again);
+        if is_changed {
             return Some((moved.clone(), value));
         }
         helper.set_parameter(moved.id, moved.value);
@@ -231,7 +266,8 @@ fn the_first_sound_of_a_note_is_at_its_frame() {
         };
         let (first, second) = (first_sound_of(1_000), first_sound_of(1_333));
         println!("{}: notes at 1000 and 1333 sound from {first} and {second}", module.display());
-        assert!(first >= 1_000, "{first}");
+        // The attack of a note may be silent for some frames.
+        assert!((1_000..1_010).contains(&first) && (1_333..1_343).contains(&second));
     });
 }
 
