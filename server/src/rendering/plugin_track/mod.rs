@@ -157,3 +157,6 @@ impl PluginTrack<'_> {
         Ok(latency_frames)
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;
