@@ -75,10 +75,12 @@ pub enum Request {
         /// Index into [`Opened::programs`].
         index: u32,
     },
-    /// Ends all notes and tails: deactivates the plugin and activates it again. Parameters keep
-    /// their values. Answer: [`Answer::Done`].
+    /// Ends all notes and tails: deactivates the plugin, processes silence until it is silent (for
+    /// at most five seconds of audio), and activates it again. Parameters keep their values.
+    /// Plugins may still keep the phase of an LFO or the seed of a noise. Answer: [`Answer::Done`].
     Reset,
-    /// Closes the plugin. The helper ends after the answer. Answer: [`Answer::Done`].
+    /// Closes the plugin. The helper closes it after the answer and then ends; some plugins crash or
+    /// hang meanwhile, which has no consequence. Answer: [`Answer::Done`].
     Close,
 }
 
@@ -103,7 +105,7 @@ pub struct Process {
     pub frames: u32,
     /// Number of channels of the input in the binary part; 0 for silent input, which then has no
     /// binary part. An input with other channels than the plugin's main input is converted: a mono
-    /// input goes to both channels of a stereo bus, a mono bus gets the mean of the channels, and
+    /// input goes to every channel of the bus, a mono bus gets the mean of the channels, and
     /// otherwise channels are left out or silent.
     pub input_channels: u16,
     /// Number of channels of the output. The plugin's main output is converted to them: a mono

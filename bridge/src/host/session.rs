@@ -21,6 +21,12 @@ use crate::vst3::Vst3Plugin;
 /// Permitted sample rates.
 const SAMPLE_RATES_HZ: std::ops::RangeInclusive<f64> = 8_000.0..=768_000.0;
 
+/// Maximum length of a tail that a reset waits for. Noise generators sound for ever.
+const TAIL_MAX_SECS: f64 = 5.0;
+
+/// Samples below this level (-120 dBFS) are silent.
+const SILENCE: f32 = 0.000_001;
+
 /// An answer with its binary part.
 type Reply = (Answer, Vec<u8>);
 
@@ -104,7 +110,7 @@ impl Session {
                 plain(Answer::ParameterTexts { texts })
             }
             Request::Reset => {
-                plugin.reset()?;
+                hosted.reset()?;
                 plain(Answer::Done)
             }
             Request::Hello { .. } | Request::Open(_) | Request::Close => unreachable!("answered above"),
@@ -126,25 +132,49 @@ impl Session {
         }
         let format = Format { sample_rate_hz: open.sample_rate_hz, block_frames_max: open.block_frames_max };
         let module = Path::new(&open.module);
-        let mut plugin: Box<dyn HostedPlugin> = match module::format(module) {
+        let plugin: Box<dyn HostedPlugin> = match module::format(module) {
             PluginFormat::Vst3 => Box::new(Vst3Plugin::open(module, &open.plugin_id, format)?),
             PluginFormat::Vst2 => Box::new(Vst2Plugin::open(module, &open.plugin_id, format)?),
         };
+        let mut hosted = Hosted { plugin, format, parameters: HashSet::new() };
         // Some plugins know their latency only after they have processed a block.
-        denormals::flush();
-        plugin.main_input().iter_mut().for_each(|channel| channel.fill(0.0));
-        let transport = Transport { is_playing: false, ..Transport::default() };
-        plugin.process(&Block { frames: open.block_frames_max as usize, transport, events: &[] })?;
-        plugin.take_changes()?;
-        plugin.reset()?;
-        let opened = plugin.opened()?;
-        let parameters = opened.parameters.iter().map(|parameter| parameter.id).collect();
-        self.hosted = Some(Hosted { plugin, format, parameters });
+        hosted.process_silence()?;
+        hosted.plugin.take_changes()?;
+        hosted.reset()?;
+        let opened = hosted.plugin.opened()?;
+        hosted.parameters = opened.parameters.iter().map(|parameter| parameter.id).collect();
+        self.hosted = Some(hosted);
         Ok(opened)
     }
 }
 
 impl Hosted {
+    /// Ends all notes and tails. Some plugins keep tails when they are deactivated, so they process
+    /// silence until they are silent.
+    fn reset(&mut self) -> Result<(), FailureReason> {
+        self.plugin.reset()?;
+        let frames_max = (self.format.sample_rate_hz * TAIL_MAX_SECS) as u64;
+        let (mut frames, mut silent_frames) = (0, 0);
+        // A plugin with a latency may be silent before its tail.
+        while frames < frames_max && silent_frames <= u64::from(self.plugin.latency_frames()) {
+            let block_frames = u64::from(self.format.block_frames_max);
+            silent_frames = if self.process_silence()? { silent_frames + block_frames } else { 0 };
+            frames += block_frames;
+        }
+        self.plugin.reset()
+    }
+
+    /// Processes a block of silence. Returns whether the output is silent.
+    fn process_silence(&mut self) -> Result<bool, FailureReason> {
+        denormals::flush();
+        self.plugin.main_input().iter_mut().for_each(|channel| channel.fill(0.0));
+        let transport = Transport { is_playing: false, ..Transport::default() };
+        let frames = self.format.block_frames_max as usize;
+        self.plugin.process(&Block { frames, transport, events: &[] })?;
+        let mut samples = self.plugin.main_output().iter().flat_map(|channel| &channel[..frames]);
+        Ok(samples.all(|sample| sample.abs() < SILENCE))
+    }
+
     fn process(&mut self, request: &Process, binary: &[u8]) -> Result<Reply, FailureReason> {
         check(request, &self.parameters)?;
         let input = bytes_to_samples(binary, request.input_channels.into(), request.frames as usize)

@@ -35,7 +35,11 @@ const SIGNAL_EXIT_CODE_OFFSET: i32 = 128;
 #[derive(Subcommand)]
 pub(crate) enum Supervised {
     /// Host a plugin. Standard output is the socket to the service.
-    Host,
+    Host {
+        /// Maximum memory of the process of the plugin.
+        #[arg(long)]
+        memory_max_bytes: u64,
+    },
     /// List the plugins in a module, on standard output.
     Scan {
         /// A VST3 or VST2 module: a library or a bundle.
@@ -64,11 +68,12 @@ fn start(supervised: Supervised) -> anyhow::Result<Pid> {
     // This duplicate is closed when this function returns, after the child has inherited it.
     let mut _socket = None;
     match supervised {
-        Supervised::Host => {
+        Supervised::Host { memory_max_bytes } => {
             // A plugin may print to standard output, so the socket must have another number. The
             // child inherits duplicates of `dup`.
             let socket = nix::unistd::dup(std::io::stdout())?;
-            command.args(["host", "--socket", &socket.as_raw_fd().to_string()]).stdout(Stdio::null());
+            command.args(["host", "--socket", &socket.as_raw_fd().to_string()]);
+            command.args(["--memory-max-bytes", &memory_max_bytes.to_string()]).stdout(Stdio::null());
             _socket = Some(socket);
         }
         Supervised::Scan { file } => {

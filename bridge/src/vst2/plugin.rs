@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use songfoundry_bridge_protocol::host::{
-    Bus, EventKind, Opened, PARAMETERS_MAX, PROGRAMS_MAX, Parameter, ParameterValue, PresetFormat, Tail,
+    Bus, Event, EventKind, Opened, PARAMETERS_MAX, PROGRAMS_MAX, Parameter, ParameterValue, PresetFormat,
+    Tail, Transport,
 };
 use songfoundry_bridge_protocol::{PluginFormat, ScannedPlugin};
 
@@ -38,6 +39,7 @@ pub(crate) struct Vst2Plugin {
     /// The value of each parameter of the new plugin.
     default_values: Vec<f32>,
     programs: u32,
+    program_names: Vec<String>,
 }
 
 impl Vst2Plugin {
@@ -73,6 +75,8 @@ impl Vst2Plugin {
         if parameters as usize > PARAMETERS_MAX {
             return Err(too_many(parameters.into(), "parameters", PARAMETERS_MAX as u64));
         }
+        let programs = u32::try_from(programs).unwrap_or(0);
+        let program_names = program_names(&instance, programs);
         let values: Vec<f32> = (0..parameters).map(|index| instance.value(index)).collect();
         let plugin = Self {
             process_replacing,
@@ -82,7 +86,8 @@ impl Vst2Plugin {
             outputs,
             default_values: values.clone(),
             values,
-            programs: u32::try_from(programs).unwrap_or(0),
+            programs,
+            program_names,
             instance,
         };
         plugin.activate();
@@ -118,27 +123,7 @@ impl Vst2Plugin {
     }
 
     fn program(&self) -> Option<u32> {
-        let program = u32::try_from(self.instance.request(Request::Program)).ok()?;
-        Some(program).filter(|program| *program < self.programs)
-    }
-
-    fn program_name(&self, index: u32) -> String {
-        // The value -1 is the category in older versions of VST2: all of them.
-        let (answer, name) =
-            self.instance.request_text_of(Request::ProgramNameIndexed, index.cast_signed(), -1);
-        match answer != 0 || !name.is_empty() {
-            true => bounded_text(&name),
-            false if self.program() == Some(index) => {
-                bounded_text(&self.instance.request_text(Request::ProgramName).1)
-            }
-            false => String::new(),
-        }
-    }
-
-    fn select_program(&self, index: u32) {
-        self.instance.request(Request::BeginSetProgram);
-        self.instance.request_with(Request::SetProgram, 0, index as isize, std::ptr::null_mut(), 0.0);
-        self.instance.request(Request::EndSetProgram);
+        self.instance.program(self.programs)
     }
 
     fn set_values(&self, values: &[f32]) {
@@ -191,9 +176,7 @@ impl HostedPlugin for Vst2Plugin {
                 .map_while(|index| self.values.get(index as usize).map(|_| index))
                 .map(|index| self.parameter(index))
                 .collect(),
-            programs: (0..self.programs.min(PROGRAMS_MAX as u32))
-                .map(|index| self.program_name(index))
-                .collect(),
+            programs: self.program_names.clone(),
             program: self.program(),
             has_editor: flags & HAS_EDITOR != 0,
             accepts_notes: flags & IS_SYNTH != 0 || can_do == 1,
@@ -301,7 +284,7 @@ impl HostedPlugin for Vst2Plugin {
         let state = StoredState::of_plugin(bytes, PluginFormat::Vst2, plugin_id, name)?;
         let program = state.part(PartKind::Program).and_then(|bytes| bytes.try_into().ok());
         if let Some(program) = program.map(u32::from_le_bytes).filter(|program| *program < self.programs) {
-            self.select_program(program);
+            self.instance.select_program(program);
         }
         if let Some(chunk) = state.part(PartKind::BankChunk) {
             self.instance.set_chunk(ChunkKind::Bank, chunk);
@@ -335,10 +318,10 @@ impl HostedPlugin for Vst2Plugin {
             Content::BankValues { program, programs } => {
                 let selected = program.min(self.programs.saturating_sub(1));
                 for (index, values) in (0..self.programs).zip(&programs) {
-                    self.select_program(index);
+                    self.instance.select_program(index);
                     self.set_values(values);
                 }
-                self.select_program(selected);
+                self.instance.select_program(selected);
             }
         }
         self.accept_values();
@@ -368,7 +351,7 @@ impl HostedPlugin for Vst2Plugin {
                 let mut programs = Vec::new();
                 for index in 0..self.programs.clamp(1, PROGRAMS_MAX as u32) {
                     if index != selected {
-                        self.select_program(index);
+                        self.instance.select_program(index);
                         self.read_values();
                         programs.push(self.values.clone());
                     } else {
@@ -376,7 +359,7 @@ impl HostedPlugin for Vst2Plugin {
                     }
                 }
                 if programs.len() > 1 {
-                    self.select_program(selected);
+                    self.instance.select_program(selected);
                     self.set_values(&current);
                 }
                 self.accept_values();
@@ -390,12 +373,19 @@ impl HostedPlugin for Vst2Plugin {
         if index >= self.programs {
             return Err(format!("the plugin has {} programs, but no program {index}", self.programs));
         }
-        self.select_program(index);
+        self.instance.select_program(index);
         self.accept_values();
         Ok(())
     }
 
     fn reset(&mut self) -> Result<(), FailureReason> {
+        // Some instruments keep their notes when they are deactivated.
+        if self.instance.read(|effect| effect.flags & IS_SYNTH != 0) {
+            let frames = self.format.block_frames_max as usize;
+            let transport = Transport { is_playing: false, ..Transport::default() };
+            self.inputs.silence();
+            self.process(&Block { frames, transport, events: &end_of_notes() })?;
+        }
         self.deactivate();
         self.activate();
         Ok(())
@@ -405,6 +395,45 @@ impl HostedPlugin for Vst2Plugin {
         self.deactivate();
         self.instance.request(Request::Close);
     }
+}
+
+impl Instance {
+    /// Returns the selected program of a plugin with this number of programs.
+    fn program(&self, programs: u32) -> Option<u32> {
+        let program = u32::try_from(self.request(Request::Program)).ok()?;
+        Some(program).filter(|program| *program < programs)
+    }
+
+    fn select_program(&self, index: u32) {
+        self.request(Request::BeginSetProgram);
+        self.request_with(Request::SetProgram, 0, index as isize, std::ptr::null_mut(), 0.0);
+        self.request(Request::EndSetProgram);
+    }
+}
+
+/// Returns the names of the programs of a new plugin. A plugin that has no names by index is asked
+/// for the name of each program while the program is selected.
+fn program_names(instance: &Instance, programs: u32) -> Vec<String> {
+    let programs = programs.min(PROGRAMS_MAX as u32);
+    // The value -1 is the category in older versions of VST2: all of them.
+    let name = |index: u32| instance.request_text_of(Request::ProgramNameIndexed, index.cast_signed(), -1).1;
+    let names: Vec<String> = (0..programs).map(|index| bounded_text(&name(index))).collect();
+    let Some(selected) = instance.program(programs) else { return names };
+    if names.iter().any(|name| !name.is_empty()) {
+        return names;
+    }
+    let selected_name = |index| {
+        // Selecting a program may change a plugin, so it is avoided where it has no use.
+        if programs > 1 {
+            instance.select_program(index);
+        }
+        bounded_text(&instance.request_text(Request::ProgramName).1)
+    };
+    let names = (0..programs).map(selected_name).collect();
+    if programs > 1 {
+        instance.select_program(selected);
+    }
+    names
 }
 
 /// Returns the inputs and outputs with the channels that an effect states.
@@ -420,6 +449,16 @@ fn buses(instance: &Instance, block_frames_max: u32) -> Result<(Buses, Buses), F
         Buses::new(split_buses(inputs, main_inputs), "input", block_frames_max)?,
         Buses::new(split_buses(outputs, outputs.min(MAIN_CHANNELS_MAX)), "output", block_frames_max)?,
     ))
+}
+
+/// Returns the MIDI controllers that end all sounds and all notes, on all channels.
+fn end_of_notes() -> Vec<Event> {
+    const ALL_SOUND_OFF: u8 = 120;
+    const ALL_NOTES_OFF: u8 = 123;
+    let controllers =
+        (0..16).flat_map(|channel| [ALL_SOUND_OFF, ALL_NOTES_OFF].map(|controller| (channel, controller)));
+    let kind = |(channel, controller)| EventKind::Controller { channel, controller, value: 0 };
+    controllers.map(|controller| Event { frame: 0, kind: kind(controller) }).collect()
 }
 
 /// Divides channels into a main bus and one with all others.

@@ -192,7 +192,9 @@ impl Vst3Plugin {
         let stream = MemoryStream::new(component);
         // SAFETY: the component is initialized, and the stream lives as long as the call.
         let answer = unsafe { self.instance.component.setState(as_stream(&stream)) };
-        if answer != kResultOk && !component.is_empty() {
+        // Plugins without parameters or with an empty state answer with an error although nothing is
+        // wrong.
+        if answer != kResultOk && self.instance.component_state()? != component {
             return Err("the plugin refuses the state".to_owned());
         }
         self.instance.synchronize_controller(component);

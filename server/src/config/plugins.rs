@@ -18,6 +18,8 @@ pub struct PluginsConfig {
     pub scan_max_secs: u64,
     /// Longest time that a hosted plugin may take for one answer, in seconds.
     pub answer_max_secs: u64,
+    /// Maximum memory of the process of a hosted plugin, in bytes.
+    pub memory_max_bytes: u64,
     /// Maximum number of plugins that this process hosts at a time.
     pub hosts_max: u32,
     /// Maximum number of plugins that this process hosts for one user at a time.
@@ -40,6 +42,7 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
         bridge,
         scan_max_secs: source.integer("SF_PLUGIN_SCAN_MAX_SECS")?,
         answer_max_secs: source.integer("SF_PLUGIN_ANSWER_MAX_SECS")?,
+        memory_max_bytes: source.integer("SF_PLUGIN_MEMORY_MAX_BYTES")?,
         hosts_max: count("SF_PLUGIN_HOSTS_MAX")?,
         hosts_per_user: count("SF_PLUGIN_HOSTS_PER_USER")?,
         dialog_bridge: source.text("SF_DIALOG_BRIDGE").0.map(PathBuf::from),

@@ -726,6 +726,14 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_PLUGIN_MEMORY_MAX_BYTES",
+        default: "4294967296",
+        unit: "bytes",
+        range: Range::Integer(64 << 20, 1 << 40),
+        description: "Maximum memory of the process of one hosted plugin.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_PLUGIN_HOSTS_MAX",
         default: "8",
         unit: "plugins",

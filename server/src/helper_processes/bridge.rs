@@ -31,9 +31,14 @@ pub(crate) struct Bridge {
 pub(crate) enum BridgeCommand<'a> {
     /// Lists the plugins of this module on standard output, which is a pipe.
     Scan(&'a Path),
-    /// Hosts a plugin. The helper gets this socket.
+    /// Hosts a plugin.
     #[cfg(unix)]
-    Host(std::os::fd::OwnedFd),
+    Host {
+        /// The helper's end of a pair of sockets.
+        socket: std::os::fd::OwnedFd,
+        /// Maximum memory of the process of the plugin, in bytes.
+        memory_max_bytes: u64,
+    },
 }
 
 impl Bridge {
@@ -73,7 +78,10 @@ impl Bridge {
         match bridge_command {
             BridgeCommand::Scan(module) => command.arg("scan").arg(module).stdout(Stdio::piped()),
             #[cfg(unix)]
-            BridgeCommand::Host(socket) => command.arg("host").stdout(Stdio::from(socket)),
+            BridgeCommand::Host { socket, memory_max_bytes } => command
+                .arg("host")
+                .args(["--memory-max-bytes", &memory_max_bytes.to_string()])
+                .stdout(Stdio::from(socket)),
         };
         for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMPDIR"] {
             command.env(variable, home);

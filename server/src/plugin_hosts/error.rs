@@ -5,6 +5,9 @@ use songfoundry_bridge_protocol::PluginFormat;
 use crate::error::ApiError;
 use crate::helper_processes::bridge::Exit;
 
+/// Longest text from a helper in an error, in characters.
+const REASON_MAX_CHARS: usize = 500;
+
 /// Reason why a hosted plugin gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
@@ -75,6 +78,12 @@ impl HostError {
             None => Self::InvalidAnswer { reason: "it closed its socket and kept running".to_owned() },
         }
     }
+}
+
+/// Returns a text from a helper for an error: without control characters, and cut to a maximum
+/// length.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(REASON_MAX_CHARS).collect()
 }
 
 /// Returns the name of a plugin format for people.

@@ -10,7 +10,7 @@ use songfoundry_bridge_protocol::host::{Answer, Request};
 
 use super::PluginHosts;
 use super::connection::{Connection, Stop};
-use super::error::HostError;
+use super::error::{HostError, printable};
 use crate::helper_processes::bridge::{BridgeCommand, BridgeProcess};
 use crate::state::make_private_dir;
 
@@ -34,7 +34,10 @@ impl<'a> HostHelper<'a> {
         let home = tempfile::tempdir_in(&hosts.homes)?;
         let (socket, helper_socket) = UnixStream::pair()?;
         Connection::prepare(&socket)?;
-        let command = BridgeCommand::Host(OwnedFd::from(helper_socket));
+        let command = BridgeCommand::Host {
+            socket: OwnedFd::from(helper_socket),
+            memory_max_bytes: hosts.memory_max_bytes,
+        };
         let process = hosts.bridge.start("plugin", command, home.path()).map_err(|error| {
             let program = hosts.bridge.program().display().to_string();
             HostError::NotStarted { program, reason: format!("it cannot be started: {error}") }
@@ -45,7 +48,9 @@ impl<'a> HostHelper<'a> {
     /// Sends a request, and returns its answer unless it is a refusal. Blocks.
     pub(super) fn accepted(&mut self, request: &Request, binary: &[u8]) -> Result<Frame<Answer>, HostError> {
         match self.request(request, binary)? {
-            Frame { header: Answer::Refused { reason }, .. } => Err(HostError::Refused { reason }),
+            Frame { header: Answer::Refused { reason }, .. } => {
+                Err(HostError::Refused { reason: printable(&reason) })
+            }
             frame => Ok(frame),
         }
     }
@@ -79,7 +84,7 @@ impl<'a> HostHelper<'a> {
             Some(Stop::Late) => HostError::Late { limit_secs: self.hosts.answer_max.as_secs() },
             Some(Stop::Cancelled) => HostError::Cancelled,
             Some(Stop::EndedByAdministrator) => HostError::EndedByAdministrator,
-            None => HostError::InvalidAnswer { reason: error.to_string() },
+            None => HostError::InvalidAnswer { reason: printable(&error.to_string()) },
         }
     }
 }

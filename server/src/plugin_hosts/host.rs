@@ -3,7 +3,7 @@
 use songfoundry_bridge_protocol::frame::{Frame, bytes_to_samples, samples_to_bytes};
 use songfoundry_bridge_protocol::host::{
     Answer, Open, Opened, PARAMETERS_MAX, PROGRAMS_MAX, PROTOCOL_VERSION, ParameterValue, Process, Processed,
-    Request,
+    Request, TEXT_BYTES_MAX,
 };
 
 use super::error::HostError;
@@ -142,16 +142,18 @@ impl<'a> PluginHost<'a> {
 }
 
 fn checked(opened: Opened) -> Result<Opened, HostError> {
-    match opened.parameters.len() <= PARAMETERS_MAX && opened.programs.len() <= PROGRAMS_MAX {
-        true => Ok(opened),
-        false => Err(HostError::InvalidAnswer {
-            reason: format!(
-                "it has {} parameters and {} programs; at most {PARAMETERS_MAX} and {PROGRAMS_MAX} are allowed",
-                opened.parameters.len(),
-                opened.programs.len()
-            ),
-        }),
-    }
+    let (parameters, programs) = (opened.parameters.len(), opened.programs.len());
+    let reason = if parameters > PARAMETERS_MAX || programs > PROGRAMS_MAX {
+        format!(
+            "it has {parameters} parameters and {programs} programs; at most {PARAMETERS_MAX} and \
+             {PROGRAMS_MAX} are allowed"
+        )
+    } else if opened.parameters.iter().any(|parameter| parameter.name.len() > TEXT_BYTES_MAX) {
+        format!("the name of a parameter has more than {TEXT_BYTES_MAX} bytes")
+    } else {
+        return Ok(opened);
+    };
+    Err(HostError::InvalidAnswer { reason })
 }
 
 fn unexpected() -> HostError {

@@ -49,6 +49,8 @@ pub struct PluginHosts {
     bridge: Bridge,
     formats: Formats,
     answer_max: Duration,
+    /// Maximum memory of the process of a plugin, in bytes.
+    memory_max_bytes: u64,
     /// Folder in which each hosted plugin gets a home folder.
     homes: PathBuf,
     permits: Permits,
@@ -78,6 +80,7 @@ impl PluginHosts {
             bridge: Bridge::new(plugins.bridge.clone(), helpers.clone()),
             formats: Formats::default(),
             answer_max: Duration::from_secs(plugins.answer_max_secs),
+            memory_max_bytes: plugins.memory_max_bytes,
             homes,
             permits: Permits::weighted("hosted plugins", bounds),
         }
@@ -119,5 +122,7 @@ impl PluginHosts {
     }
 }
 
+#[cfg(all(test, unix))]
+pub(crate) mod scripted;
 #[cfg(all(test, unix))]
 mod tests;

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
-use super::vst::PluginService;
+use super::vst::{PluginService, helper};
 use crate::test_app::Answer;
 use crate::test_studio::{float_samples, peak};
 
@@ -183,6 +183,30 @@ async fn only_callers_who_may_use_the_plugin_can_render() {
     let key = service.app.create_api_key(&service.app.admin_token().await).await;
     let by_key = service.app.remote(Method::POST, PATH).token(&key).json(&body).send().await;
     assert_eq!(by_key.status, 200, "an API key may use plugins that a scan has found");
+}
+
+/// The wrapper of the helper ends the first host without an answer.
+#[tokio::test]
+async fn a_render_is_repeated_once_if_the_plugin_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (wrapper, mark) = (folder.path().join("wrapper"), folder.path().join("mark"));
+    let text = format!(
+        "#!/bin/sh\n\
+         if [ \"$2\" = host ] && [ ! -e '{mark}' ]; then touch '{mark}'; exit 3; fi\n\
+         exec '{helper}' \"$@\"\n",
+        mark = mark.display(),
+        helper = helper().display()
+    );
+    std::fs::write(&wrapper, text).expect("writes");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&wrapper, executable).expect("sets permissions");
+    let service = PluginService::with(&[("SF_BRIDGE", &wrapper.to_string_lossy())]).await;
+    symlink(NEKOBI, service.path("Nekobi-vst.so")).expect("makes a symbolic link");
+    let available = service.get("/available").await.expect(200);
+    let id = &available["vst_instruments"][0]["plugin_id"];
+    let samples =
+        render(&service, &json!({"plugin_id": id, "notes": [note(0.0, 480.0)], "tail_secs": 0})).await;
+    assert!(mark.exists() && peak(&samples) > 0.01, "{}", peak(&samples));
 }
 
 #[tokio::test]

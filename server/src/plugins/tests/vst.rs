@@ -46,6 +46,11 @@ fn built() -> &'static BuiltFiles {
     })
 }
 
+/// Returns the path of the helper.
+pub(super) fn helper() -> &'static Path {
+    &built().helper
+}
+
 /// A service whose administrator has one plugin folder.
 pub(super) struct PluginService {
     pub(super) app: TestApp,

@@ -187,3 +187,6 @@ impl PluginTrack<'_> {
         Ok(latency_frames)
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;
