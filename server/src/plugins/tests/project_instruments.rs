@@ -81,7 +81,7 @@ async fn exports_play_plugin_instruments() {
     // The track plays what `POST /plugins/midi-render` returns.
     let request = json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)]});
     let alone = render_notes(&service, &request).await;
-    let file = format!("/api/v1/audio/{}/samples", frozen["file"]["id"].as_str().expect("an id"));
+    let file = format!("/api/v1/audio/{}/file", frozen["file"]["id"].as_str().expect("an id"));
     let residual = difference(&samples(&service, &file.into()).await, &alone);
     assert!(residual < NULL_PEAK, "{residual}");
 }

@@ -37,12 +37,12 @@ fn render(script: &str, session: &Session, is_cancelled: &dyn Fn() -> bool) -> R
     };
     let reservation =
         RenderBudget::unshared(1 << 30).share_of("ada").reserve(session, Slots::default(), &mut |_| true)?;
-    let mut file = Cursor::new(Vec::new());
-    let rendered = track.render(WarmUp::Short, &reservation, &mut file, &mut |_| true)?;
+    let (file, rendered) = track.render(&reservation, || Ok(Cursor::new(Vec::new())), &mut |_| true)?;
     let bytes = file.into_inner();
     let mut reader = hound::WavReader::new(&bytes[..]).expect("a WAV file");
     let samples: Vec<f32> = reader.samples().step_by(2).map(|sample| sample.expect("a sample")).collect();
-    assert_eq!(rendered.is_silent, samples.iter().all(|sample| *sample == 0.0));
+    let has_sound = samples.iter().any(|sample| *sample != 0.0);
+    assert_eq!(rendered.is_silent, track.has_notes() && !has_sound);
     Ok(samples)
 }
 
