@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,8 @@ fn modules() -> &'static Path {
 struct Supervised {
     folder: tempfile::TempDir,
     child: Child,
+    /// Taken from the child, which would close it when it is waited for.
+    input: Option<ChildStdin>,
 }
 
 impl Supervised {
@@ -33,7 +35,7 @@ impl Supervised {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("Module.vst3");
         fs::copy(modules().join(format!("lib{module}.so")), &file).expect("copies");
-        let child = Command::new(env!("CARGO_BIN_EXE_songfoundry-bridge"))
+        let mut child = Command::new(env!("CARGO_BIN_EXE_songfoundry-bridge"))
             .args(["supervise", "scan"])
             .arg(file)
             .env("HOME", folder.path())
@@ -42,7 +44,8 @@ impl Supervised {
             .stderr(Stdio::null())
             .spawn()
             .expect("the supervisor runs");
-        Self { folder, child }
+        let input = child.stdin.take();
+        Self { folder, child, input }
     }
 
     fn processes(&self) -> usize {
@@ -79,7 +82,7 @@ fn all_processes_end_when_the_input_closes() {
     let mut supervised = Supervised::scan("stray");
     // The supervisor, the scan, and the process that the module started in a new session.
     supervised.wait_for_processes(3);
-    drop(supervised.child.stdin.take());
+    drop(supervised.input.take());
     assert_eq!(supervised.child.wait().expect("ends").signal(), Some(nix::libc::SIGKILL));
     assert_eq!(supervised.processes(), 0);
 }

@@ -59,8 +59,8 @@ pub(super) struct MidiRenderRequest {
     /// Preset that the plugin loads instead of a state.
     #[schema(value_type = Option<PluginPreset>)]
     preset: Option<Value>,
-    /// Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are set
-    /// after `state` or `preset` is loaded.
+    /// Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
+    /// set after `state` or `preset` is loaded.
     #[serde(default)]
     #[schema(value_type = HashMap<String, f64>, required = false)]
     params: Map<String, Value>,

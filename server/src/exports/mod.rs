@@ -1,5 +1,5 @@
-//! Exports: rendered projects, mixdowns, stems, frozen tracks, and notes that a SoundFont or a plugin
-//! plays.
+//! Exports: rendered projects, mixdowns, stems, frozen tracks, and notes that a SoundFont or a
+//! plugin plays.
 
 mod audio_export;
 mod file_options;

@@ -1,4 +1,4 @@
-//! The notes of a request, which an instrument plays: a project of one track is made of them, so that
+//! The notes of a request, which an instrument plays. They become a project of one track, so that
 //! the project's schema validates them.
 
 use schemas::Project;

@@ -1,5 +1,5 @@
-//! Hosts plugins: each in a process of its own (`songfoundry-bridge host`), which is started for one
-//! piece of work and ended with it. The plugin slice finds plugins; this one runs them.
+//! Hosts plugins: each in a separate process (`songfoundry-bridge host`), which is started for one
+//! piece of work and ended with it. The slice `plugins` finds plugins; this one runs them.
 //!
 //! A plugin may crash, hang or send anything. Each is an ordinary [`HostError`]. All processes of
 //! the plugin, its socket and its folder are gone when the [`PluginHost`] is dropped.

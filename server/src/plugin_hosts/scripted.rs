@@ -194,7 +194,7 @@ struct Clicks {
 }
 
 /// Latency of [`Clicks`].
-pub(crate) const CLICKS_LATENCY_FRAMES: u32 = 480;
+const CLICKS_LATENCY_FRAMES: u32 = 480;
 
 impl Clicks {
     fn process(&mut self, process: &Process) -> (Answer, Vec<u8>) {

@@ -33,8 +33,8 @@ struct Inner {
     has_restored: OnceCell<()>,
     /// Permit for running a scan. Only one runs at a time, because two could scan the same modules.
     permit: Semaphore,
-    /// Cached scans by user id; the scan of shared folders has the id `None`. A running scan locks its slot, which makes other callers wait for
-    /// its result.
+    /// Cached scans by user id; the scan of shared folders has the id `None`. A running scan locks
+    /// its slot, which makes other callers wait for its result.
     slots: Mutex<HashMap<Option<String>, Slot>>,
 }
 

@@ -37,8 +37,8 @@ const BLOCK_FRAMES_MAX: u32 = 512;
 /// Length of the silence that a plugin processes before the song, in seconds.
 const WARM_UP_SECS: f64 = 0.1;
 
-/// Number of times that a plugin processes this silence in a long warm-up, and the pause after each.
-/// A plugin that loads its sounds in the background gets a second for this.
+/// Number of times that a plugin processes this silence in a long warm-up, and the pause after
+/// each. A plugin that loads its sounds in the background gets a second for this.
 const LONG_WARM_UP_ROUNDS: u32 = 20;
 const LONG_WARM_UP_PAUSE: Duration = Duration::from_millis(50);
 
@@ -176,7 +176,9 @@ impl PluginTrack<'_> {
             let silence =
                 Process { frames, output_channels: CHANNELS, transport, events, ..Process::default() };
             latency_frames = host.process(silence, &[])?.processed.latency_frames;
-            pause.map(std::thread::sleep);
+            if let Some(pause) = pause {
+                std::thread::sleep(pause);
+            }
         }
         let limit_frames = LATENCY_MAX_SECS * sample_rate_hz;
         if latency_frames > limit_frames {
