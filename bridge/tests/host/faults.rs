@@ -44,7 +44,7 @@ fn a_plugin_that_ends_the_helper_leaves_no_answer() {
         assert_eq!(answer, None, "{name}");
         let status = helper.wait();
         assert_eq!(status.signal(), signal.map(|signal| signal as i32), "{name}");
-        assert_eq!(status.core_dumped(), false, "{name}");
+        assert!(!status.core_dumped(), "{name}");
     }
 }
 

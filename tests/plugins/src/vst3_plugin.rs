@@ -213,12 +213,12 @@ unsafe fn changes(data: &ProcessData) -> Vec<(i32, Change)> {
                 events.getEvent(index, &mut event);
                 let content = event.__field0;
                 let kind = u32::from(event.r#type);
-                let change = if kind == kNoteOnEvent as u32 {
+                let change = if kind == kNoteOnEvent {
                     let note = content.noteOn;
                     Change::Start { id: note.noteId, key: note.pitch.into(), velocity: note.velocity }
-                } else if kind == kNoteOffEvent as u32 {
+                } else if kind == kNoteOffEvent {
                     Change::End { id: content.noteOff.noteId, key: content.noteOff.pitch.into() }
-                } else if kind == kNoteExpressionValueEvent as u32 {
+                } else if kind == kNoteExpressionValueEvent {
                     let value = content.noteExpressionValue;
                     Change::Tune { id: value.noteId, semitones: 240.0 * (value.value - 0.5) }
                 } else {
