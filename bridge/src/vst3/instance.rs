@@ -142,9 +142,9 @@ impl Instance {
             [self.arrangements(kInput as BusDirection)?, self.arrangements(kOutput as BusDirection)?];
         let mut stereo = current.clone();
         for (arrangements, direction) in stereo.iter_mut().zip([kInput, kOutput]) {
-            let is_main = self.bus_info(kAudio as MediaType, direction as BusDirection, 0);
-            let is_main = is_main.is_some_and(|info| info.busType == kMain as i32);
-            if let Some(first) = arrangements.first_mut().filter(|_| is_main) {
+            let Some(first) = arrangements.first_mut() else { continue };
+            let info = self.bus_info(kAudio as MediaType, direction as BusDirection, 0);
+            if info.is_some_and(|info| info.busType == kMain as i32) {
                 *first = SpeakerArr::kStereo;
             }
         }

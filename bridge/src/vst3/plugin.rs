@@ -170,9 +170,9 @@ impl Vst3Plugin {
             outputEvents: as_list(&output_events),
             processContext: &raw mut context,
         };
-        // SAFETY: the processor is active. The buffers have the channels that it stated and at least
-        // as many samples; they and all objects live as long as the call. Some plugins answer with
-        // an error when they have nothing to do; their output is silent.
+        // SAFETY: the processor is active. The buffers have the channels that it stated and at
+        // least as many samples; they and all objects live as long as the call. Some plugins answer
+        // with an error when they have nothing to do; their output is silent.
         unsafe { self.instance.processor.process(&mut data) };
         self.frames += frames as i64;
         self.output_changes.extend(output_changes.last_values());
@@ -189,8 +189,8 @@ impl Vst3Plugin {
         let stream = MemoryStream::new(component);
         // SAFETY: the component is initialized, and the stream lives as long as the call.
         let answer = unsafe { self.instance.component.setState(as_stream(&stream)) };
-        // Plugins without parameters or with an empty state answer with an error although nothing is
-        // wrong.
+        // Plugins without parameters or with an empty state answer with an error although nothing
+        // is wrong.
         if answer != kResultOk && self.instance.component_state()? != component {
             return Err("the plugin refuses the state".to_owned());
         }
