@@ -18,11 +18,12 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// Maximum number of frames of a block: the upper limit of [`Open::block_frames_max`].
 pub const BLOCK_FRAMES_MAX: u32 = 8_192;
 
-/// Maximum number of channels of all buses of a direction, and of the audio in a frame.
-pub const CHANNELS_MAX: u16 = 64;
+/// Maximum number of channels of all buses of a direction, and of the audio in a frame. Samplers
+/// with separate outputs have up to 98.
+pub const CHANNELS_MAX: u16 = 128;
 
 /// Maximum number of buses of a direction.
-pub const BUSES_MAX: usize = 32;
+pub const BUSES_MAX: usize = 64;
 
 /// Maximum number of parameters that a plugin may have.
 pub const PARAMETERS_MAX: usize = 10_000;

@@ -94,7 +94,7 @@ fn a_plugin_with_too_many_channels_is_refused() {
     let module = module(&folder);
     let mut helper = Helper::start();
     let reason = helper.refused(open_request(&module, &id_of(&module, "Thousand Channels")), &[]);
-    assert_eq!(reason, "the plugin states 1000 output channels; the maximum is 64");
+    assert_eq!(reason, "the plugin states 1000 output channels; the maximum is 128");
 }
 
 #[test]
