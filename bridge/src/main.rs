@@ -3,12 +3,21 @@
 //! The service starts a helper for each scan and never loads a plugin itself. A plugin that crashes
 //! or hangs thus affects only its helper.
 
+mod host;
+mod module;
+mod process;
 mod scan;
+mod vst2;
+mod vst3;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use songfoundry_bridge_protocol::Capabilities;
+use songfoundry_bridge_protocol::{Capabilities, PluginFormat};
+
+/// Default limit of the memory of a process that hosts a plugin, in bytes. Large samplers have some
+/// gigabytes of sounds in memory.
+const HOST_MEMORY_MAX_BYTES: u64 = 4 << 30;
 
 #[derive(Parser)]
 #[command(name = "songfoundry-bridge", version, about = "Hosts audio plugins for the Songfoundry service")]
@@ -26,17 +35,39 @@ enum Command {
         /// A VST3 or VST2 module: a library or a bundle.
         file: PathBuf,
     },
+    /// Host a plugin for the service that started this process.
+    Host {
+        /// File descriptor of the inherited socket for requests and answers.
+        #[arg(long)]
+        socket: i32,
+        /// Maximum memory of this process.
+        #[arg(long, default_value_t = HOST_MEMORY_MAX_BYTES)]
+        memory_max_bytes: u64,
+    },
+    /// Run another command, and end all processes that it starts together with it.
+    #[cfg(unix)]
+    Supervise {
+        #[command(subcommand)]
+        command: process::supervise::Supervised,
+    },
 }
 
-/// Returns the features of this build, which hosts no plugin format yet.
+/// Returns the features of this build. Only builds for Linux host plugins.
 fn capabilities() -> Capabilities {
-    Capabilities { version: env!("CARGO_PKG_VERSION").to_owned(), formats: Vec::new(), editor_windows: false }
+    let formats = match cfg!(target_os = "linux") {
+        true => vec![PluginFormat::Vst2, PluginFormat::Vst3],
+        false => Vec::new(),
+    };
+    Capabilities { version: env!("CARGO_PKG_VERSION").to_owned(), formats, editor_windows: false }
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Capabilities => println!("{}", serde_json::to_string_pretty(&capabilities())?),
         Command::Scan { file } => scan::run(&file)?,
+        Command::Host { socket, memory_max_bytes } => host::run(socket, memory_max_bytes)?,
+        #[cfg(unix)]
+        Command::Supervise { command } => process::supervise::run(command)?,
     }
     Ok(())
 }

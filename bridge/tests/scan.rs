@@ -1,37 +1,16 @@
 //! Runs `songfoundry-bridge scan` on test modules and checks the records that it prints.
 
-use std::path::{Path, PathBuf};
+mod modules;
+
+use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 
+use modules::install;
 use songfoundry_bridge_protocol::{PluginKind, ScanRecord, ScannedPlugin};
-
-/// Returns the folder with the modules of `tests/plugins`, which are built once.
-fn modules() -> &'static Path {
-    static MODULES: OnceLock<PathBuf> = OnceLock::new();
-    MODULES.get_or_init(|| {
-        let build_status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--locked", "--package", "songfoundry-test-plugins", "--examples"])
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-            .status();
-        assert!(build_status.expect("cargo runs").success(), "the modules of tests/plugins cannot be built");
-        let program = Path::new(env!("CARGO_BIN_EXE_songfoundry-bridge"));
-        program.parent().expect("a folder").join("examples")
-    })
-}
 
 fn scan(file: &Path) -> Output {
     let output = Command::new(env!("CARGO_BIN_EXE_songfoundry-bridge")).arg("scan").arg(file).output();
     output.expect("the helper runs")
-}
-
-/// Copies a module to `name` in a folder and returns the path of the copy. `name` may be a path in
-/// a bundle.
-fn install(folder: &tempfile::TempDir, module: &str, name: &str) -> PathBuf {
-    let path = folder.path().join(name);
-    std::fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
-    std::fs::copy(modules().join(format!("lib{module}.so")), &path).expect("copies");
-    path
 }
 
 fn records(output: &Output) -> Vec<ScanRecord> {

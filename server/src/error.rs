@@ -177,7 +177,8 @@ pub enum ApiError {
         /// Explanation for people.
         detail: String,
     },
-    /// 502: an upstream service refused the request, or sent an unusable answer.
+    /// 502: an upstream service refused the request, or an upstream service or a plugin sent an
+    /// unusable answer or none.
     #[error("{detail}")]
     BadGateway {
         /// Stable name of the error, for programs.
@@ -185,7 +186,7 @@ pub enum ApiError {
         /// Explanation for people.
         detail: String,
     },
-    /// 504: an upstream service did not answer in time.
+    /// 504: an upstream service or a plugin did not answer in time.
     #[error("{detail}")]
     GatewayTimeout {
         /// Stable name of the error, for programs.

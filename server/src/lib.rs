@@ -58,6 +58,7 @@ pub mod paging;
 pub mod panics;
 mod peer;
 pub(crate) mod permits;
+pub mod plugin_hosts;
 pub mod plugins;
 mod plural;
 pub mod presets;

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -15,6 +16,9 @@ use crate::low_priority;
 
 /// Seconds after which a refused client may try again (`Retry-After`).
 const RETRY_AFTER_SECS: u64 = 5;
+
+/// Interval at which a waiting part of work checks whether it was cancelled.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Tells running work whether its caller still waits for the result.
 #[derive(Debug, Clone, Default)]
@@ -211,6 +215,33 @@ impl Permits {
     ) -> ApiResult<T> {
         let _held = runtime.block_on(self.acquire(Some(self.user(user_id)), 1, None))?;
         part()
+    }
+
+    /// Like [`Self::run_part`], but stops waiting when `is_cancelled` returns true. Then returns
+    /// `None`. Blocks.
+    ///
+    /// # Errors
+    /// 500 if the permits are closed.
+    pub(crate) fn run_part_of<T>(
+        &self,
+        runtime: &Handle,
+        user_id: &str,
+        is_cancelled: &dyn Fn() -> bool,
+        part: impl FnOnce() -> T,
+    ) -> ApiResult<Option<T>> {
+        let cancelled = async {
+            while !is_cancelled() {
+                tokio::time::sleep(CANCEL_CHECK_INTERVAL).await;
+            }
+        };
+        let held = runtime.block_on(async {
+            tokio::select! {
+                held = self.acquire(Some(self.user(user_id)), 1, None) => held.map(Some),
+                () = cancelled => Ok(None),
+            }
+        })?;
+        // The permits are held until the part has ended.
+        Ok(held.map(|_permits| part()))
     }
 
     /// Ends the running and the waiting work of a user whose account has been disabled.

@@ -27,6 +27,7 @@ use crate::metrics::Metrics;
 use crate::monitoring::LastMeasurement;
 use crate::page::PageFiles;
 use crate::permits::Permits;
+use crate::plugin_hosts::PluginHosts;
 use crate::plugins::{self, Picker, Plugins};
 use crate::project_archives::ArchiveLimits;
 use crate::projects::{self, OnSaved};
@@ -67,6 +68,8 @@ pub struct Services {
     pub exports: Exports,
     /// Plugins of users.
     pub plugins: Plugins,
+    /// Hosts plugins.
+    pub plugin_hosts: PluginHosts,
     /// Shows folder dialogs on this machine's screen.
     pub(crate) picker: Picker,
     /// Decoding and inspection of audio files.
@@ -208,6 +211,7 @@ impl AppState {
             large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),
+            plugin_hosts: PluginHosts::new(&config, &helpers),
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
             storage_sums: LastMeasurement::default(),

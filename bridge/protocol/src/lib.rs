@@ -1,8 +1,12 @@
 //! Messages between the Songfoundry service and its native plugin helper.
 //!
 //! The helper prints JSON on standard output: [`Capabilities`] for the command `capabilities`, and
-//! a [`ScanRecord`] on each line for the command `scan`. The service links this crate and no other
-//! part of the helper, because plugins are never loaded into the service's own process.
+//! a [`ScanRecord`] on each line for the command `scan`. The command `host` answers requests on a
+//! socket ([`host`], [`frame`]). The service links this crate and no other part of the helper,
+//! because plugins are never loaded into the service's own process.
+
+pub mod frame;
+pub mod host;
 
 use serde::{Deserialize, Serialize};
 

@@ -49,6 +49,12 @@ pub enum ProjectIssueReason {
     /// A plugin. The engine cannot run plugins.
     #[error("the engine cannot run plugins")]
     Plugin,
+    /// The plugin instrument of a track that has notes.
+    #[error("the plugin cannot play the notes: {reason}")]
+    PluginInstrument {
+        /// Reason, as a sentence without a capital and a full stop.
+        reason: String,
+    },
     /// A built-in effect that this version does not have.
     #[error("there is no built-in effect \"{name}\"")]
     UnknownEffect {

@@ -18,15 +18,15 @@ pub(super) struct Scans {
     /// The scan for SoundFonts.
     soundfonts: SoundFontScan,
     /// Each user's latest plugin scan since this process started. Users without a scan are left
-    /// out.
+    /// out. In `container`, all users share one scan.
     plugins: Vec<PluginScan>,
 }
 
 /// Result of a scan for a user's plugins.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginScan {
-    /// Id of the user.
-    user_id: String,
+    /// Id of the user; null for the scan that all users share.
+    user_id: Option<String>,
     /// When the scan ended, RFC 3339.
     scanned_at: String,
     /// Folders that were searched.
@@ -49,7 +49,7 @@ pub(super) struct PluginProblem {
 }
 
 impl PluginScan {
-    fn of(user_id: String, scan: &Scan) -> Self {
+    fn of(user_id: Option<String>, scan: &Scan) -> Self {
         let unclassified = scan.unclassified.iter().map(|plugin| (&plugin.module, &plugin.reason));
         let unreadable = scan.unreadable.iter().map(|folder| (&folder.path, &folder.reason));
         let problems = unclassified.chain(unreadable);

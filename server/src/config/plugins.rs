@@ -1,4 +1,4 @@
-//! Settings of plugins: their folders, the helper that scans them, and folder dialogs.
+//! Settings of plugins: their folders, the helper that scans and hosts them, and folder dialogs.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use super::{ConfigError, Environment, Source};
 /// File name of the plugin helper, without the suffix of the operating system.
 const BRIDGE: &str = "songfoundry-bridge";
 
-/// Folders of plugins, the helper that scans them, and folder dialogs.
+/// Folders of plugins, the helper that scans and hosts them, and folder dialogs.
 #[derive(Debug, Clone)]
 pub struct PluginsConfig {
     /// Folders in which users may add plugin folders. `None` allows all folders.
@@ -16,6 +16,14 @@ pub struct PluginsConfig {
     pub bridge: PathBuf,
     /// Longest time that scanning one module may take, in seconds.
     pub scan_max_secs: u64,
+    /// Longest time that a hosted plugin may take for one answer, in seconds.
+    pub answer_max_secs: u64,
+    /// Maximum memory of the process of a hosted plugin, in bytes.
+    pub memory_max_bytes: u64,
+    /// Maximum number of plugins that this process hosts at a time.
+    pub hosts_max: u32,
+    /// Maximum number of plugins that this process hosts for one user at a time.
+    pub hosts_per_user: u32,
     /// A program of the desktop that shows folder dialogs.
     pub dialog_bridge: Option<PathBuf>,
     /// Longest time that a folder dialog stays open, in seconds.
@@ -27,11 +35,16 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
         (None, Environment::Container) => Some(Vec::new()),
         (roots, _) => roots,
     };
+    let count = |key| source.integer(key).map(|value| u32::try_from(value).unwrap_or(u32::MAX));
     let bridge = source.text("SF_BRIDGE").0.map_or_else(default_bridge, PathBuf::from);
     Ok(PluginsConfig {
         roots,
         bridge,
         scan_max_secs: source.integer("SF_PLUGIN_SCAN_MAX_SECS")?,
+        answer_max_secs: source.integer("SF_PLUGIN_ANSWER_MAX_SECS")?,
+        memory_max_bytes: source.integer("SF_PLUGIN_MEMORY_MAX_BYTES")?,
+        hosts_max: count("SF_PLUGIN_HOSTS_MAX")?,
+        hosts_per_user: count("SF_PLUGIN_HOSTS_PER_USER")?,
         dialog_bridge: source.text("SF_DIALOG_BRIDGE").0.map(PathBuf::from),
         dialog_max_secs: source.integer("SF_DIALOG_MAX_SECS")?,
     })

@@ -718,6 +718,38 @@ pub const SETTINGS: &[Setting] = &[
         ..BLANK
     },
     Setting {
+        key: "SF_PLUGIN_ANSWER_MAX_SECS",
+        default: "30",
+        unit: "seconds",
+        range: Range::Integer(1, 600),
+        description: "Longest time that a hosted plugin may take for one answer, such as loading or a part of the audio; then it is ended.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_PLUGIN_MEMORY_MAX_BYTES",
+        default: "4294967296",
+        unit: "bytes",
+        range: Range::Integer(64 << 20, 1 << 40),
+        description: "Maximum memory of the process of one hosted plugin.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_PLUGIN_HOSTS_MAX",
+        default: "8",
+        unit: "plugins",
+        range: Range::Integer(1, 256),
+        description: "Maximum number of plugins that one process of the service hosts at a time, each in a separate process. Others wait.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_PLUGIN_HOSTS_PER_USER",
+        default: "4",
+        unit: "plugins",
+        range: Range::Integer(1, 256),
+        description: "Maximum number of plugins that one process of the service hosts for one user at a time. Others wait.",
+        ..BLANK
+    },
+    Setting {
         key: "SF_BRIDGE",
         default_note: "`songfoundry-bridge` beside this program",
         range: Range::Text("the path of a program"),

@@ -78,7 +78,7 @@ pub(super) async fn freeze(
     let operation = Freeze { track_id: request.track_id, stage: request.stage };
     let job = ExportJob::new(
         &state,
-        &user.id,
+        &user,
         request.export,
         CheckedFile::default(),
         Selection::default(),
@@ -116,7 +116,7 @@ impl Export for Freeze {
             );
             return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
         }
-        let parts = opened.parts()?;
+        let parts = opened.parts(&|needed| needed == index)?;
         let part = match stage {
             Stage::BeforeFader => Part::BeforeFader(index),
             Stage::AfterFader => Part::AfterFader(index),

@@ -13,11 +13,13 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use super::file_options::CheckedFile;
+use super::plugin_instruments::PluginInstruments;
 use super::request::{ExportRequest, TAIL_DEFAULT_SECS, checked_tail};
 use super::sound_options::{FileSettings, SoundDefaults};
 use super::sources::ProjectSources;
 use super::unknown_options::refuse_unknown;
 use crate::audio::{self, AudioFile};
+use crate::auth::CurrentUser;
 use crate::encoding::audio_format::BitDepth;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Json;
@@ -64,6 +66,9 @@ pub(super) struct ExportJob<E> {
     #[serde(default)]
     selection: Selection,
     tail_secs: f64,
+    /// Whether the owner was allowed to use plugins when the export was requested.
+    #[serde(default)]
+    may_use_plugins: bool,
     operation: E,
 }
 
@@ -74,7 +79,7 @@ impl<E: Export> ExportJob<E> {
     /// 400 if the request is invalid, 404 if there is no such project.
     pub(super) async fn new(
         state: &AppState,
-        owner_id: &str,
+        user: &CurrentUser,
         request: ExportRequest,
         file: CheckedFile,
         selection: Selection,
@@ -102,7 +107,8 @@ impl<E: Export> ExportJob<E> {
             file: FileSettings::check(file, sound, E::DEFAULTS)?,
             selection,
             tail_secs: checked_tail(tail_secs, TAIL_DEFAULT_SECS, tail_limit_secs)?,
-            project: RequestedProject::load(state, owner_id, project_id, project).await?,
+            project: RequestedProject::load(state, &user.id, project_id, project).await?,
+            may_use_plugins: state.plugins.may_use(user),
             operation,
         })
     }
@@ -147,6 +153,7 @@ impl<E: Export> ExportJob<E> {
             document,
             project,
             options,
+            may_use_plugins: self.may_use_plugins,
         })
     }
 }
@@ -195,26 +202,29 @@ pub(super) struct OpenedExport<'a> {
     pub(super) project: Project,
     pub(super) options: MixOptions,
     soundfonts: Arc<Snapshot>,
+    may_use_plugins: bool,
 }
 
 impl OpenedExport<'_> {
     /// Opens the owner's SoundFonts and recordings for the project.
     pub(super) fn sources(&self) -> ApiResult<ProjectSources<'_>> {
         let mut is_waiting = || self.client.is_waiting();
-        ProjectSources::open(
-            self.state,
-            self.runtime,
-            self.owner_id,
-            &self.soundfonts,
-            &self.project,
-            &mut is_waiting,
-        )
+        let plugins = PluginInstruments {
+            state: self.state,
+            runtime: self.runtime,
+            owner_id: self.owner_id,
+            client: self.client,
+            may_use_plugins: self.may_use_plugins,
+        };
+        ProjectSources::open(plugins, &self.soundfonts, &self.project, &mut is_waiting)
     }
 
-    /// Opens the project so that parts of it can be rendered.
-    pub(super) fn parts(&self) -> ApiResult<Parts> {
+    /// Opens the project so that parts of it can be rendered. `is_needed` returns whether a part
+    /// needs the track with an index.
+    pub(super) fn parts(&self, is_needed: &dyn Fn(usize) -> bool) -> ApiResult<Parts> {
         let options = self.options.clone();
-        Ok(Parts::open(&self.project, options, &mut self.sources()?, &mut |_| self.client.is_waiting())?)
+        let mut observer = |_| self.client.is_waiting();
+        Ok(Parts::open(&self.project, options, &mut self.sources()?, is_needed, &mut observer)?)
     }
 
     /// Renders to an unnamed file.

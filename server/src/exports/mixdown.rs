@@ -76,7 +76,7 @@ pub(super) async fn mixdown(
     let operation = Mixdown { name: request.name };
     let job = ExportJob::new(
         &state,
-        &user.id,
+        &user,
         request.export,
         CheckedFile::default(),
         request.selection.check()?,

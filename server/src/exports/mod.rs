@@ -1,13 +1,18 @@
-//! Exports: rendered projects, mixdowns, stems, frozen tracks, and notes that a SoundFont plays.
+//! Exports: rendered projects, mixdowns, stems, frozen tracks, and notes that a SoundFont or a
+//! plugin plays.
 
 mod audio_export;
 mod file_options;
 mod freeze;
 mod frozen_track;
 mod job;
+mod midi_render;
 mod mixdown;
 mod more_files;
 mod new_render;
+mod notes;
+mod plugin_instruments;
+mod plugin_options;
 mod preset_options;
 mod queries;
 mod render;
@@ -48,8 +53,10 @@ use crate::state::AppState;
 /// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = |subject| BodyLimit::of(config.limits.project_max_bytes, subject);
-    let rendering =
-        OpenApiRouter::new().routes(routes!(render::render)).routes(routes!(soundfont_render::render));
+    let rendering = OpenApiRouter::new()
+        .routes(routes!(render::render))
+        .routes(routes!(soundfont_render::render))
+        .routes(routes!(midi_render::render));
     let exporting = OpenApiRouter::new()
         .routes(routes!(mixdown::mixdown))
         .routes(routes!(stems::stems))

@@ -98,7 +98,7 @@ pub(super) async fn render(
     // Long fields stay JSON text, so that a request needs no more memory than its body.
     let request: RenderRequest = with_document(body.len(), move || parse_long(body)).await?;
     if query.asynchronous {
-        let job = request.into_job(&state, &user.id).await?;
+        let job = request.into_job(&state, &user).await?;
         return Ok(job.start(&state, &user.id).await?.into_response());
     }
     let weight_kib = request.project_bytes(&state, &user.id).await? / 1024;
@@ -107,7 +107,7 @@ pub(super) async fn render(
     let work = move |caller: &Caller| {
         // A stored project is loaded after the wait, so that waiting requests do not keep it in
         // memory.
-        let job = runtime.block_on(request.into_job(&state, &user.id))?;
+        let job = runtime.block_on(request.into_job(&state, &user))?;
         job.run(&state, &runtime, &user.id, Client::Caller(caller))
     };
     let answer = permits.run_for(&owner_id, weight_kib, work).await?;
@@ -124,13 +124,13 @@ impl RenderRequest {
         }
     }
 
-    async fn into_job(self, state: &AppState, owner_id: &str) -> ApiResult<ExportJob<Render>> {
+    async fn into_job(self, state: &AppState, user: &CurrentUser) -> ApiResult<ExportJob<Render>> {
         let Self { file, selection, more_files, export } = self;
         let (file, selection) = (file.check()?, selection.check()?);
         let operation = Render {
             more_files: check_more_files(selection.range, more_files.unwrap_or_default(), DEFAULTS)?,
         };
-        ExportJob::new(state, owner_id, export, file, selection, operation).await
+        ExportJob::new(state, user, export, file, selection, operation).await
     }
 }
 

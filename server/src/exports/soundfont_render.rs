@@ -4,23 +4,23 @@
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use schemas::json::{JsonKind, JsonText, ObjectWriter, View, push_list};
-use schemas::limits::MAX_TICK;
+use schemas::Project;
+use schemas::json::{JsonText, ObjectWriter};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
+use super::notes::{Notes, SAMPLE_RATE_DEFAULT_HZ, TimeBase, empty_list};
 use super::request::checked_tail;
 use super::sound_options::{checked_rate, rate_choices};
 use crate::auth::CurrentUser;
 use crate::encoding::audio_format::AudioFormat;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{JsonBytes, LongFields, parse_long, read_text};
+use crate::extract::{JsonBytes, LongFields, parse_long};
 use crate::large_answer;
 use crate::permits::Caller;
-use crate::plural::counted;
-use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo, RequestedProject};
+use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo};
 use crate::rendering::RenderError;
 use crate::rendering::missing::MissingPreset;
 use crate::rendering::track::{TrackChannels, TrackInstrument, render_first};
@@ -33,25 +33,6 @@ const MISSING_PRESETS: HeaderName = HeaderName::from_static("x-soundfont-missing
 
 /// Audio format of the answer.
 const FORMAT: AudioFormat = AudioFormat::Wav;
-
-/// Default sample rate in hertz.
-const SAMPLE_RATE_DEFAULT_HZ: u32 = 48_000;
-
-/// Tempo of requests with times in seconds. At this tempo a tick is 1/96000 second, so that times
-/// become ticks with an error below one frame at rates up to 96 kHz.
-const SECONDS_BPM: f64 = 6_000.0;
-const TICKS_PER_SECOND: f64 = 96_000.0;
-
-/// Unit of `tick` and `length_ticks`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum TimeBase {
-    /// 960ths of a quarter note. The `tempo_map` determines the length of a quarter note.
-    #[default]
-    Ticks,
-    /// Seconds. `tick` and `length_ticks` are numbers of seconds, and there is no tempo map.
-    Seconds,
-}
 
 /// Notes, and the SoundFont to play them with.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -98,10 +79,6 @@ impl LongFields for SoundFontRenderRequest {
     const NAMES: &'static [&'static str] = &["notes", "controls", "tempo_map", "settings"];
 }
 
-fn empty_list() -> JsonText {
-    JsonText::of_value(&Value::Array(Vec::new()))
-}
-
 /// Renders notes with a SoundFont to a 32-bit float WAV file. The samples are identical to those of
 /// a track with these notes in the page, before its fader.
 #[utoipa::path(post, path = "/plugins/soundfont-render", tag = "plugins", request_body = SoundFontRenderRequest,
@@ -138,8 +115,7 @@ pub(super) async fn render(
         let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
         let soundfont_id = request.soundfont_id.clone();
         let snapshot = runtime.block_on(work_state.soundfonts.catalogue.of_user(&user.id))?;
-        let document = build_project(request)?;
-        let (_, project) = RequestedProject::Sent(document).into_project().map_err(with_request_pointers)?;
+        let project = request.into_project()?;
         let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
         let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
         // The file is unnamed, so the operating system deletes it once the answer has been sent.
@@ -171,120 +147,17 @@ fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
     HeaderValue::from_str(&entries.collect::<Vec<_>>().join(", ")).map_err(ApiError::internal)
 }
 
-/// Builds a project of one track from the request, so that the project's schema validates it.
-fn build_project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
-    let in_seconds = request.time_base == TimeBase::Seconds;
-    if in_seconds && request.tempo_map.is_some() {
-        return Err(ApiError::bad_request(
-            "tempo_map_in_seconds",
-            "`tempo_map` has no effect if `time_base` is `seconds`; leave one of them out.",
-        ));
-    }
-    let bpm = if in_seconds { SECONDS_BPM } else { dsp_core::tempo::DEFAULT_BPM };
-    let events = |name: &str, list: JsonText| -> ApiResult<JsonText> {
-        if list.view().kind() != JsonKind::List {
-            let detail = format!("The body is not the JSON that is expected here: `{name}` is not a list.");
-            return Err(ApiError::bad_request("unexpected_json", detail));
+impl SoundFontRenderRequest {
+    fn into_project(self) -> ApiResult<Project> {
+        let mut engine_text = String::new();
+        let mut engine = ObjectWriter::new(&mut engine_text);
+        engine.text("type", "soundfont");
+        for (name, value) in [("bank", self.bank), ("program", self.program)] {
+            engine.json(name, &value.unwrap_or_else(|| 0.into()).to_string());
         }
-        if in_seconds { seconds_to_ticks(&list) } else { Ok(list) }
-    };
-    let (notes, controls) = (events("notes", request.notes)?, events("controls", request.controls)?);
-    let number = |event: View<'_>, field: &str| event.get(field).and_then(View::as_number).unwrap_or(0.0);
-    // A note must begin before the end of its item.
-    let note_end = |note: View<'_>| number(note, "tick") + number(note, "length_ticks").max(1.0);
-    let note_ends = notes.view().entries().map(note_end);
-    let ends = note_ends.chain(controls.view().entries().map(|control| number(control, "tick")));
-    let length_ticks = ends.fold(0.0, f64::max).clamp(0.0, f64::from(MAX_TICK)) as u64;
-
-    let mut text = String::with_capacity(notes.as_str().len() + controls.as_str().len() + 1024);
-    let mut project = ObjectWriter::new(&mut text);
-    project.json("schema_version", &schemas::SCHEMA_VERSION.to_string());
-    project.text("project_id", "soundfont-render");
-    match &request.tempo_map {
-        Some(tempo_map) => project.json("tempo_map", tempo_map.as_str()),
-        None => project.json("tempo_map", &format!(r#"[{{"tick":0,"bpm":{bpm:?}}}]"#)),
-    }
-    let tracks = project.named("tracks");
-    tracks.push('[');
-    let mut track = ObjectWriter::new(tracks);
-    track.text("id", "track");
-    track.text("kind", "instrument");
-    let mut engine = ObjectWriter::new(track.named("synth_engine"));
-    engine.text("type", "soundfont");
-    for (name, value) in [("bank", request.bank), ("program", request.program)] {
-        engine.json(name, &value.unwrap_or_else(|| 0.into()).to_string());
-    }
-    engine.end();
-    let items = track.named("items");
-    items.push('[');
-    let mut item = ObjectWriter::new(items);
-    item.text("type", "midi");
-    item.text("id", "item");
-    item.json("start_tick", "0");
-    item.json("length_ticks", &length_ticks.to_string());
-    item.json("notes", notes.as_str());
-    item.json("controls", controls.as_str());
-    item.end();
-    items.push(']');
-    track.end();
-    tracks.push(']');
-    if let Some(settings) = &request.settings {
-        project.json("settings", settings.as_str());
-    }
-    project.end();
-    read_text(text.as_bytes())
-}
-
-/// Converts the times of events from seconds to ticks at [`SECONDS_BPM`]. Invalid values are kept,
-/// because validation refuses them later.
-fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
-    let mut text = String::with_capacity(events.as_str().len());
-    push_list(&mut text, events.view().entries(), |out, event| {
-        if event.kind() != JsonKind::Object {
-            out.push_str(event.as_json());
-            return true;
-        }
-        let seconds = |field: &str| event.get(field).and_then(View::as_number);
-        let ticks = |secs: f64| (secs * TICKS_PER_SECOND).round();
-        let start = seconds("tick");
-        // Both start and end are rounded, so that adjacent notes stay adjacent.
-        let length =
-            start.zip(seconds("length_ticks")).map(|(start, length)| ticks(start + length) - ticks(start));
-        let mut object = ObjectWriter::new(out);
-        for (key, value) in event.fields() {
-            let converted = match key.raw_name() {
-                "tick" => start.map(ticks),
-                "length_ticks" => length,
-                _ => None,
-            };
-            match converted {
-                Some(ticks) => object.json(key.raw_name(), &Value::from(ticks).to_string()),
-                None => object.copy(key, value),
-            }
-        }
-        object.end();
-        true
-    });
-    read_text(text.as_bytes())
-}
-
-/// Changes pointers into the built project into pointers into the request.
-fn with_request_pointers(error: ApiError) -> ApiError {
-    let ApiError::Invalid { mut errors, .. } = error else { return error };
-    for error in &mut errors {
-        for prefix in ["/tracks/0/items/0", "/tracks/0/synth_engine"] {
-            if let Some(request_pointer) = error.pointer.strip_prefix(prefix) {
-                error.pointer = request_pointer.to_owned();
-            }
-        }
-    }
-    let first = errors.first().map_or(String::new(), |error| {
-        let location = if error.pointer.is_empty() { "the request" } else { &error.pointer };
-        format!(" The first error is at {location}: {}", error.detail)
-    });
-    ApiError::Invalid {
-        code: "invalid_notes",
-        detail: format!("The notes are invalid ({}).{first}", counted(errors.len(), "error")),
-        errors,
+        engine.end();
+        let Self { notes, controls, tempo_map, time_base, settings, .. } = self;
+        let synth_engine = Some(engine_text);
+        Notes { notes, controls, tempo_map, time_base, synth_engine, settings }.into_project()
     }
 }

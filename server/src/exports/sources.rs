@@ -9,14 +9,15 @@ use schemas::Project;
 use schemas::session::files_used;
 use tokio::runtime::Handle;
 
+use super::plugin_instruments::PluginInstruments;
 use crate::audio;
 use crate::encoding::EncoderProgram;
 use crate::error::ApiResult;
-use crate::rendering::RenderError;
 use crate::rendering::budget::BudgetShare;
 use crate::rendering::missing::OpenedBank;
-use crate::rendering::sources::{Recording, Sources};
+use crate::rendering::sources::{PluginPart, PluginSound, Recording, Sources};
 use crate::rendering::workspace::Workspace;
+use crate::rendering::{Observer, RenderError};
 use crate::soundfonts::{Snapshot, SoundFontSource};
 use crate::state::AppState;
 use crate::storage::ensure_room;
@@ -24,41 +25,35 @@ use crate::storage::ensure_room;
 /// The SoundFonts and recordings that a user has for a project.
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
-    state: &'a AppState,
-    /// Runtime for queries of the database, because tasks run on threads outside of it.
-    runtime: &'a Handle,
+    plugins: PluginInstruments<'a>,
     /// Ids of the SoundFonts that were opened.
     pub(super) soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
-    owner_id: String,
 }
 
 impl<'a> ProjectSources<'a> {
-    /// Opens the recordings of `owner_id` that a project refers to. Blocks, and fails when
-    /// `should_continue` returns false.
+    /// Opens the recordings that a project refers to and the owner of the plugins has. Blocks, and
+    /// fails when `should_continue` returns false.
     pub(super) fn open(
-        state: &'a AppState,
-        runtime: &'a Handle,
-        owner_id: &str,
+        plugins: PluginInstruments<'a>,
         snapshot: &'a Snapshot,
         project: &Project,
         should_continue: &mut dyn FnMut() -> bool,
     ) -> ApiResult<Self> {
+        let PluginInstruments { state, runtime, owner_id, .. } = plugins;
         let recordings = open_recordings(state, runtime, owner_id, project, should_continue)?;
-        Ok(Self {
-            snapshot,
-            state,
-            runtime,
-            soundfonts: Vec::new(),
-            recordings,
-            owner_id: owner_id.to_owned(),
-        })
+        Ok(Self { snapshot, plugins, soundfonts: Vec::new(), recordings })
+    }
+
+    fn workspace(&self) -> StorageWorkspace<'a> {
+        StorageWorkspace { state: self.plugins.state, runtime: self.plugins.runtime }
     }
 }
 
 impl Sources for ProjectSources<'_> {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
-        let (bank, chosen) = self.snapshot.open(self.state, soundfont_id)?.ok_or(RenderError::NoSoundFont)?;
+        let (bank, chosen) =
+            self.snapshot.open(self.plugins.state, soundfont_id)?.ok_or(RenderError::NoSoundFont)?;
         let id = chosen.soundfont.summary.soundfont_id.clone();
         if !self.soundfonts.contains(&id) {
             self.soundfonts.push(id.clone());
@@ -74,11 +69,11 @@ impl Sources for ProjectSources<'_> {
         presets: &[(u16, u8)],
         should_continue: &mut dyn FnMut() -> bool,
     ) -> Result<(), RenderError> {
-        self.state.soundfonts.banks.prepare(bank, name, presets, should_continue)
+        self.plugins.state.soundfonts.banks.prepare(bank, name, presets, should_continue)
     }
 
     fn bank_memory_bytes(&self) -> (u64, u64) {
-        let banks = &self.state.soundfonts.banks;
+        let banks = &self.plugins.state.soundfonts.banks;
         (banks.total_bytes(), banks.uploads_max_bytes())
     }
 
@@ -86,22 +81,30 @@ impl Sources for ProjectSources<'_> {
         self.recordings.get(server_file_id).cloned()
     }
 
+    fn plugin_sound(
+        &mut self,
+        part: &PluginPart<'_>,
+        observer: Observer<'_>,
+    ) -> Result<PluginSound, RenderError> {
+        self.plugins.sound(part, &mut self.workspace(), observer)
+    }
+
     fn budget(&self) -> BudgetShare {
-        self.state.exports.budget.share_of(&self.owner_id)
+        self.plugins.state.exports.budget.share_of(self.plugins.owner_id)
     }
 }
 
 impl Workspace for ProjectSources<'_> {
     fn ensure_room(&mut self, size_bytes: u64) -> io::Result<()> {
-        StorageWorkspace { state: self.state, runtime: self.runtime }.ensure_room(size_bytes)
+        self.workspace().ensure_room(size_bytes)
     }
 
     fn temporary_file(&mut self) -> io::Result<File> {
-        StorageWorkspace { state: self.state, runtime: self.runtime }.temporary_file()
+        self.workspace().temporary_file()
     }
 
     fn encoder(&self) -> io::Result<EncoderProgram> {
-        StorageWorkspace { state: self.state, runtime: self.runtime }.encoder()
+        self.workspace().encoder()
     }
 }
 

@@ -110,15 +110,9 @@ pub(super) async fn stems(
     LongJson(request): LongJson<StemsRequest>,
 ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
     let operation = Stems { tracks: request.tracks, through_master: request.through_master };
-    let job = ExportJob::new(
-        &state,
-        &user.id,
-        request.export,
-        request.file.check()?,
-        Selection::default(),
-        operation,
-    )
-    .await?;
+    let job =
+        ExportJob::new(&state, &user, request.export, request.file.check()?, Selection::default(), operation)
+            .await?;
     job.start(&state, &user.id).await
 }
 
@@ -137,7 +131,11 @@ impl Export for Stems {
 
     fn run(self, opened: OpenedExport<'_>) -> ApiResult<StemsAnswer> {
         let OpenedExport { state, owner_id, client, project, options, .. } = &opened;
-        let parts = opened.parts()?;
+        let is_needed = |index: usize| {
+            let track = &project.tracks[index];
+            self.tracks.as_ref().map_or(!track.mute, |ids| ids.contains(&track.id))
+        };
+        let parts = opened.parts(&is_needed)?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 
         // The disk must have space for the archive, plus one stem at a time, which a compressed

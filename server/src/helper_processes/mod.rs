@@ -6,7 +6,9 @@
 //! system may have reused the id for another process.
 //!
 //! [`program`] starts this program again as a helper, and [`limits`] limits such a process.
+//! [`bridge`] starts the helper for plugins.
 
+pub(crate) mod bridge;
 pub(crate) mod limits;
 pub(crate) mod program;
 
@@ -24,7 +26,7 @@ use crate::clock;
 pub struct Helper {
     /// Id of the helper within this process. It is never reused.
     pub id: u64,
-    /// Kind of helper: `decoder`, `encoder`, `plugin scan` or `folder dialog`.
+    /// Kind of helper: `decoder`, `encoder`, `plugin scan`, `plugin` or `folder dialog`.
     pub kind: &'static str,
     /// Process id.
     pub pid: u32,

@@ -17,7 +17,8 @@ use crate::state::AppState;
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Available {
     /// VST instruments in the caller's plugin folders, sorted by name. Only administrators and
-    /// callers on this machine have such folders.
+    /// callers on this machine have such folders; in `container`, all users have those of the
+    /// installation.
     vst_instruments: Vec<VstPlugin>,
     /// SoundFonts of the system and of the caller, without their presets.
     soundfonts: Vec<SoundFontSummary>,
@@ -25,7 +26,8 @@ pub(super) struct Available {
 
 /// Lists the instruments that the caller can use. The plugins come from the last scan if it is at
 /// most five minutes old. Otherwise this request scans the plugins that are new or have changed. A
-/// request with an API key never scans: it gets the list of the last scan.
+/// request with an API key never scans: it gets the list of the last scan. In `container`, only
+/// administrators scan, and all others get the list of the last scan.
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
     responses((status = 200, body = Available, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]

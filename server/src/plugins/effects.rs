@@ -21,7 +21,7 @@ pub(super) struct EffectsAnswer {
     /// Effects of the engine, in display order.
     effects: Vec<BuiltinEffect>,
     /// VST effects in the caller's plugin folders, sorted by name. Only administrators and callers
-    /// on this machine have such folders.
+    /// on this machine have such folders; in `container`, all users have those of the installation.
     vst_effects: Vec<VstPlugin>,
     /// Time and validity of the scan that found the plugins.
     cache: ScanCache,
@@ -118,6 +118,7 @@ struct ScanCache {
 /// Lists the effects that the caller can use on tracks and the master. The plugins come from the
 /// last scan if it is at most five minutes old. Otherwise this request scans the plugins that are
 /// new or have changed. A request with an API key never scans: it gets the list of the last scan.
+/// In `container`, only administrators scan, and all others get the list of the last scan.
 #[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
     responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]

@@ -18,6 +18,7 @@ pub use modules::Plugins;
 pub(crate) use modules::Scan;
 pub(crate) use pick_dir::Picker;
 pub(crate) use soundfont_files::soundfont_files;
+pub use vst::VstFormat;
 
 /// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {

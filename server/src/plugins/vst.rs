@@ -9,7 +9,7 @@ use super::modules::FoundPlugin;
 /// Format of a plugin.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum VstFormat {
+pub enum VstFormat {
     /// VST 2.4.
     Vst2,
     /// VST 3.

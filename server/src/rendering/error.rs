@@ -6,6 +6,7 @@ use schemas::session::SessionError;
 
 use crate::encoding::EncodingError;
 use crate::error::ApiError;
+use crate::plugin_hosts::HostError;
 
 /// Reason why a render failed.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +86,17 @@ pub enum RenderError {
     /// No SoundFont is installed, not even a default one.
     #[error("no SoundFont is installed that could play the notes")]
     NoSoundFont,
+    /// A hosted plugin failed.
+    #[error(transparent)]
+    Plugin(#[from] HostError),
+    /// A plugin cannot play what a request asks for.
+    #[error("{detail}")]
+    PluginSetup {
+        /// Stable name of the error, for programs.
+        code: &'static str,
+        /// Explanation for people.
+        detail: String,
+    },
     /// The render was cancelled.
     #[error("the render was cancelled")]
     Cancelled,
@@ -160,9 +172,11 @@ impl From<RenderError> for ApiError {
             RenderError::Cancelled => {
                 return Self::Conflict { code: "cancelled", detail: error.to_string() };
             }
-            RenderError::Io(_) => {
+            RenderError::PluginSetup { code, .. } => code,
+            RenderError::Io(_) | RenderError::Plugin(_) => {
                 return match error {
                     RenderError::Io(io) => io.into(),
+                    RenderError::Plugin(host) => host.into(),
                     other => Self::internal(other),
                 };
             }

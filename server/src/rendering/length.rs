@@ -11,7 +11,7 @@ const SONG_MAX_SECS: u64 = 24 * 60 * 60;
 ///
 /// # Errors
 /// [`RenderError::TooLong`].
-pub(super) fn check_length(session: &Session) -> Result<(), RenderError> {
+pub(crate) fn check_length(session: &Session) -> Result<(), RenderError> {
     check_secs(session.length_frames / u64::from(session.sample_rate_hz))
 }
 

@@ -51,10 +51,10 @@ pub fn render_files<W: Write + Seek>(
     finished: &mut dyn FnMut(usize, MixReport),
     observer: Observer<'_>,
 ) -> Result<(), RenderError> {
-    let mut prepared = PreparedRender::open(project, sources, observer)?;
-    if let Some(file) = files.first() {
-        file.options.selection.apply(&mut prepared.session);
-    }
+    let selection = files.first().map(|file| file.options.selection.clone()).unwrap_or_default();
+    let is_needed = |index: usize| selection.plays(&project.tracks[index]);
+    let mut prepared = PreparedRender::open(project, sources, &is_needed, observer)?;
+    selection.apply(&mut prepared.session);
     let playing = tracks_with_content(project);
     let (mut whole, mut ranges) = (MixPass { files: Vec::new() }, MixPass { files: Vec::new() });
     let mut size_bytes = 0_u64;

@@ -22,6 +22,7 @@ pub mod normalization;
 mod options;
 pub mod parts;
 mod pass;
+pub mod plugin_track;
 pub mod receipt;
 mod report;
 pub mod selection;
@@ -34,6 +35,7 @@ pub mod workspace;
 
 pub(crate) use encoder::wav_pcm_sha256;
 pub use error::{BankProblem, RenderError};
+pub(crate) use length::check_length;
 
 /// Number of channels of a render.
 pub const CHANNELS: u64 = 2;

@@ -79,7 +79,8 @@ pub struct Parts {
 
 impl Parts {
     /// Reserves memory for a project's renders, and opens its banks and audio at the project's
-    /// sample rate. All parts are rendered with `options`.
+    /// sample rate. All parts are rendered with `options`. `is_needed` returns whether a part needs
+    /// the track with an index.
     ///
     /// # Errors
     /// [`RenderError`].
@@ -87,9 +88,10 @@ impl Parts {
         project: &Project,
         options: MixOptions,
         sources: &mut dyn Sources,
+        is_needed: &dyn Fn(usize) -> bool,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
-        let prepared = PreparedRender::open(project, sources, observer)?;
+        let prepared = PreparedRender::open(project, sources, is_needed, observer)?;
         let encoding =
             Encoding::open(&options, options.max_frames(&prepared.session, None), sources)?.map(Arc::new);
         Ok(Self { prepared, playing: tracks_with_content(project), options, encoding })

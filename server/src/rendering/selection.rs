@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dsp_core::session::Session;
 use schemas::Project;
-use schemas::project::TrackKind;
+use schemas::project::{Track, TrackKind};
 use schemas::session::tempo_map;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -58,6 +58,11 @@ impl Selection {
         let range = frame_at(start_tick)..frame_at(end_tick);
         check_secs(range.end / u64::from(session.sample_rate_hz))?;
         Ok(Some(range))
+    }
+
+    /// Whether a track can be audible: it is selected, or neither muted nor left out.
+    pub(super) fn plays(&self, track: &Track) -> bool {
+        self.tracks.as_ref().map_or(!track.mute, |ids| ids.contains(&track.id))
     }
 
     /// Makes the selected tracks of a session the only ones that play, even if they are muted.

@@ -1,11 +1,15 @@
 //! Opens the banks and recordings of a project, and puts each into its slot of the engine.
 
 use dsp_core::mixer::Slots;
-use dsp_core::session::{Audio, AudioSlot, Session};
+use dsp_core::session::{self, Audio, AudioSlot, Clip, Session};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
-use schemas::project::{Item, SynthEngine, Track};
-use schemas::session::{MediaResolver, ProjectIssue, ResolvedAudio, compile, files_used, presets_used};
+use schemas::project::{Item, PluginEngine, SynthEngine, Track, TrackKind};
+use schemas::session::{
+    MediaResolver, ProjectIssue, ProjectIssueReason, ResolvedAudio, compile, files_used, presets_used,
+};
+
+use songfoundry_bridge_protocol::PluginFormat;
 
 use super::budget::{self, BudgetShare, RenderBudget, Reservation};
 use super::damaged_samples::DamagedSamples;
@@ -63,6 +67,19 @@ pub trait Sources: Workspace {
     /// such file.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
+    /// Renders the notes of a track with its plugin instrument. The default is that there are no
+    /// plugins.
+    ///
+    /// # Errors
+    /// The plugin exists but fails; [`RenderError::Cancelled`] if `observer` returned false.
+    fn plugin_sound(
+        &mut self,
+        _part: &PluginPart<'_>,
+        _observer: Observer<'_>,
+    ) -> Result<PluginSound, RenderError> {
+        Ok(PluginSound::Missing { reason: "there is no plugin helper".to_owned() })
+    }
+
     /// Returns the budget for memory and time. The default is [`budget::DEFAULT_BYTES`] for this
     /// render alone.
     fn budget(&self) -> BudgetShare {
@@ -90,6 +107,31 @@ impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F 
     }
 }
 
+/// The notes of a track that a plugin instrument plays.
+#[derive(Debug)]
+pub struct PluginPart<'p> {
+    /// Format of the plugin.
+    pub format: PluginFormat,
+    /// The plugin and its state.
+    pub engine: &'p PluginEngine,
+    /// A session with this track only.
+    pub session: Session,
+    /// Memory and time of the whole render.
+    pub reservation: &'p Reservation,
+}
+
+/// The sound of a plugin instrument.
+#[derive(Debug)]
+pub enum PluginSound {
+    /// The sound from the start of the song, before effects and faders.
+    Rendered(Audio),
+    /// The plugin cannot be used here. The track is silent.
+    Missing {
+        /// Reason, as a sentence without a capital and a full stop.
+        reason: String,
+    },
+}
+
 /// A session, with the banks and the audio in its slots.
 #[derive(Debug)]
 pub(super) struct PreparedRender {
@@ -107,11 +149,13 @@ pub(super) struct PreparedRender {
 }
 
 impl PreparedRender {
-    /// Reserves memory for a project's render, and opens its banks and audio at the project's
-    /// sample rate.
+    /// Reserves memory for a project's render, opens its banks and audio at the project's sample
+    /// rate, and renders the sound of its plugin instruments. `is_needed` returns whether the track
+    /// with an index is rendered at all.
     pub(super) fn open(
         project: &Project,
         sources: &mut dyn Sources,
+        is_needed: &dyn Fn(usize) -> bool,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
@@ -121,11 +165,11 @@ impl PreparedRender {
                 opened_sounds.recordings.push((id, recording));
             }
         }
-        let compiled = compile(project, rate_hz, &mut opened_sounds)?;
+        let mut compiled = compile(project, rate_hz, &mut opened_sounds)?;
         check_length(&compiled.session)?;
         let OpenedSounds { banks, recordings } = opened_sounds;
         let missing = missing_sounds(&compiled.session, &banks);
-        let audio: Vec<Option<AudioSlot>> =
+        let mut audio: Vec<Option<AudioSlot>> =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
         let audio_slots = Slots { banks: &[], audio: &audio };
         let reservation = sources.budget().reserve(&compiled.session, audio_slots, observer)?;
@@ -144,6 +188,24 @@ impl PreparedRender {
         check_total_memory(used_banks.iter().filter(|used| used.is_upload), uploads_max_bytes)?;
         for UsedBank { name, bank, presets, .. } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
+        }
+        for (index, track) in project.tracks.iter().enumerate() {
+            let Some((format, engine)) = plugin_instrument(track) else { continue };
+            if !is_needed(index) && !feeds_side_chain(project, &track.id) {
+                continue;
+            }
+            let session = session_of_track(&compiled.session, index);
+            let part = PluginPart { format, engine, session, reservation: &reservation };
+            match sources.plugin_sound(&part, observer)? {
+                PluginSound::Rendered(sound) => {
+                    play_sound(&mut compiled.session.tracks[index], &sound, audio.len());
+                    audio.push(Some(AudioSlot::Whole(sound)));
+                }
+                PluginSound::Missing { reason } => compiled.left_out.push(ProjectIssue {
+                    pointer: format!("/tracks/{index}/synth_engine"),
+                    reason: ProjectIssueReason::PluginInstrument { reason },
+                }),
+            }
         }
         let damaged_of = |used: &UsedBank| DamagedSamples::of(&used.bank, &used.name, &used.presets);
         let damaged = used_banks.iter().filter_map(damaged_of).collect();
@@ -182,6 +244,50 @@ impl PreparedRender {
     pub(super) fn slots(&self) -> Slots<'_> {
         Slots { banks: &self.banks, audio: &self.audio }
     }
+}
+
+/// Returns the plugin instrument of a track that has notes for it.
+fn plugin_instrument(track: &Track) -> Option<(PluginFormat, &PluginEngine)> {
+    let (format, engine) = match track.synth_engine.as_ref()? {
+        SynthEngine::SoundFont(_) => return None,
+        SynthEngine::Vst2(engine) => (PluginFormat::Vst2, engine),
+        SynthEngine::Vst3(engine) => (PluginFormat::Vst3, engine),
+    };
+    (track.kind == TrackKind::Instrument && has_notes(track)).then_some((format, engine))
+}
+
+/// Whether an effect listens to a track. It may do so although the track is muted.
+fn feeds_side_chain(project: &Project, track_id: &str) -> bool {
+    let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
+    effects.into_iter().any(|effect| effect.side_chain.as_deref() == Some(track_id))
+}
+
+/// Returns a session with the notes of one track and the tempo of the song.
+fn session_of_track(session: &Session, index: usize) -> Session {
+    let events = session.tracks[index].events.clone();
+    Session {
+        sample_rate_hz: session.sample_rate_hz,
+        tempo: session.tempo.clone(),
+        length_frames: session.length_frames,
+        tracks: vec![session::Track { events, ..session::Track::default() }],
+        ..Session::default()
+    }
+}
+
+/// Makes a track play the sound of its plugin instrument, which is in the slot `slot`, instead of
+/// its notes.
+fn play_sound(track: &mut session::Track, sound: &Audio, slot: usize) {
+    track.events.clear();
+    track.clips.push(Clip {
+        frame: 0,
+        offset_frames: 0,
+        length_frames: sound.frames(),
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: slot as u32,
+    });
 }
 
 /// Whether a track has notes.
@@ -247,7 +353,7 @@ fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
     let mut missing: Vec<MissingSound> = Vec::new();
     let opened = banks.iter().filter_map(|(named, opened)| Some((named, opened.as_ref()?)));
     for (slot, (named, opened)) in (0..).zip(opened) {
-        let on_slot = |track: &&dsp_core::session::Track| {
+        let on_slot = |track: &&session::Track| {
             track.instrument.is_some_and(|instrument| instrument.bank_slot == slot)
         };
         for track in session.tracks.iter().filter(on_slot) {

@@ -88,7 +88,7 @@ fn the_demo_song_is_audible_and_every_render_of_it_is_identical() {
 fn every_number_of_threads_gives_the_same_file() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let mut sources = |_: Option<&str>| Ok(Some(bank.clone()));
-    let prepared = PreparedRender::open(&song(), &mut sources, &mut |_| true).unwrap();
+    let prepared = PreparedRender::open(&song(), &mut sources, &|_| true, &mut |_| true).unwrap();
     let mut play = |threads: &dyn RenderThreads| {
         let mut destination = Cursor::new(Vec::new());
         let file = MixFile { options: OPTIONS, destination: &mut destination };

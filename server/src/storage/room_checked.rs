@@ -24,6 +24,10 @@ impl<'s, W> RoomChecked<'s, W> {
     pub(crate) fn new(state: &'s AppState, file: W) -> Self {
         Self { state, file, unchecked_bytes: 0 }
     }
+
+    pub(crate) fn into_inner(self) -> W {
+        self.file
+    }
 }
 
 impl<W: Write> Write for RoomChecked<'_, W> {

@@ -12,6 +12,7 @@ use crate::error::ApiResult;
 use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json};
 use crate::listen::Https;
 use crate::peer::Peer;
+use crate::plugins::VstFormat;
 use crate::projects::REVISIONS_KEPT;
 use crate::state::AppState;
 
@@ -36,8 +37,8 @@ pub struct Capabilities {
     pub soundfont_render: bool,
     /// Id of the SoundFont that replaces missing ones; null if none is installed.
     pub default_soundfont_id: Option<String>,
-    /// Plugin formats that the helper can load.
-    pub plugin_formats: Vec<String>,
+    /// Plugin formats that the helper can host; empty if there is no helper.
+    pub plugin_formats: Vec<VstFormat>,
     /// Formats of audio files that can be uploaded.
     pub audio_formats: &'static [&'static str],
     /// Options for exported audio.
@@ -202,7 +203,14 @@ pub(super) async fn read(
         instrument_sound: sound.instrument_sound,
         soundfont_render: sound.soundfont_render && default_soundfont.is_some(),
         default_soundfont_id: default_soundfont.map(|soundfont| soundfont.summary.soundfont_id.clone()),
-        plugin_formats: Vec::new(),
+        plugin_formats: state
+            .plugin_hosts
+            .formats()
+            .await
+            .unwrap_or_default()
+            .into_iter()
+            .map(Into::into)
+            .collect(),
         audio_formats: crate::audio::FORMATS,
         export: ExportCapabilities {
             formats: &AudioFormat::EXTENSIONS,

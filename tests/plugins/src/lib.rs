@@ -1,6 +1,9 @@
-//! Shared code of the test modules: a VST3 factory and a VST2 effect with configurable
-//! descriptions. Neither processes audio.
+//! Shared code of the test modules: a VST3 factory and VST2 effects. Their plugins are a gain and a
+//! synthesizer of sines ([`dsp`]); some of the VST2 plugins misbehave ([`misbehaviour`]).
 #![expect(unsafe_code, reason = "modules are libraries with a C interface")]
 
+pub mod dsp;
+pub mod misbehaviour;
 pub mod vst2;
 pub mod vst3;
+mod vst3_plugin;

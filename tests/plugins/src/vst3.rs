@@ -7,7 +7,10 @@ use ::vst3::Steinberg::{
     IPluginFactory3Trait, IPluginFactoryTrait, PClassInfo, PClassInfo2, PClassInfoW, PFactoryInfo,
     kInvalidArgument, kNoInterface, kNotImplemented, kResultOk, tresult,
 };
+use ::vst3::com_scrape_types::Guid;
 use ::vst3::{Class, ComWrapper};
+
+use crate::vst3_plugin;
 
 /// A class of a module.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +31,9 @@ impl Class for Factory {
     type Interfaces = (IPluginFactory3, IPluginFactory2, IPluginFactory);
 }
 
-/// Returns a factory that lists these classes but cannot create them.
+/// Returns a factory with these classes. Plugins whose sub-categories have `Instrument` are
+/// synthesizers, and all other plugins are gains; those whose sub-categories have `Tools` change
+/// themselves with a timer. Classes that are not plugins cannot be created.
 #[must_use]
 pub fn factory(classes: &'static [Described]) -> *mut c_void {
     let factory = ComWrapper::new(Factory(classes)).to_com_ptr::<IPluginFactory>();
@@ -76,8 +81,16 @@ impl IPluginFactoryTrait for Factory {
         kResultOk
     }
 
-    unsafe fn createInstance(&self, _: FIDString, _: FIDString, _: *mut *mut c_void) -> tresult {
-        kNoInterface
+    unsafe fn createInstance(&self, id: FIDString, iid: FIDString, object: *mut *mut c_void) -> tresult {
+        // SAFETY: the caller passes the 16 bytes of a class id and of an interface id.
+        let (id, iid) =
+            unsafe { (id.cast::<[u8; 16]>().read_unaligned(), iid.cast::<Guid>().read_unaligned()) };
+        let class = self.0.iter().find(|class| [class.id; 16] == id);
+        match class.filter(|class| class.category == "Audio Module Class") {
+            // SAFETY: the caller provides a place for the object.
+            Some(class) => unsafe { vst3_plugin::create(class.sub_categories, &iid, object) },
+            None => kNoInterface,
+        }
     }
 }
 

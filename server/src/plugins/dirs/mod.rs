@@ -1,4 +1,4 @@
-//! `/plugins/dirs`: a user's plugin folders.
+//! `/plugins/dirs`: plugin folders of a user, or in `container` of the installation.
 
 mod folder_rules;
 mod queries;
@@ -13,6 +13,8 @@ use utoipa::ToSchema;
 
 use crate::audit::{self, Action};
 use crate::auth::{CurrentUser, LoggedInAdminOrLocal};
+use crate::config::Environment;
+use crate::db::Db;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery};
@@ -24,7 +26,21 @@ const DIRS_MAX: i64 = 32;
 /// Maximum length of a path in bytes; a longer one does not fit into an index of PostgreSQL.
 const PATH_MAX_BYTES: usize = 2048;
 
-/// A user's plugin folders.
+/// Whether plugin folders belong to the installation, so that all users have the plugins in them.
+pub(super) fn are_shared(environment: Environment) -> bool {
+    environment == Environment::Container
+}
+
+/// Returns the plugin folders of a user, or all folders if they are shared.
+pub(super) async fn folders_of(
+    db: &Db,
+    owner_id: &str,
+    are_shared: bool,
+) -> Result<Vec<String>, sqlx::Error> {
+    if are_shared { store::of_all(db).await } else { store::of_user(db, owner_id).await }
+}
+
+/// Plugin folders of a user, or in `container` of the installation.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginDirs {
     /// Absolute paths of the folders, without symbolic links, in the order in which they were
@@ -43,7 +59,7 @@ pub(super) struct PluginDir {
     path: String,
 }
 
-/// Lists the caller's plugin folders.
+/// Lists the caller's plugin folders; in `container`, those of the installation.
 #[utoipa::path(get, path = "/plugins/dirs", tag = "plugins", params(PageQuery),
     responses((status = 200, body = PluginDirs), CommonErrors))]
 pub(super) async fn list(
@@ -51,7 +67,7 @@ pub(super) async fn list(
     user: CurrentUser,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<PluginDirs>> {
-    let dirs = store::of_user(&state.db, &user.id).await?;
+    let PluginDirs { plugin_dirs: dirs, .. } = dirs_of(&state, &user.id).await?.0;
     let Page { items, next_cursor } = Page::of_whole(dirs, &query, String::clone)?;
     Ok(Json(PluginDirs { plugin_dirs: items, next_cursor }))
 }
@@ -60,7 +76,8 @@ pub(super) async fn list(
 /// contain SoundFonts. Only administrators and callers on this machine may add one, because scans
 /// run the code of plugins. The folder must be below `SF_PLUGIN_ROOTS`; a desktop without this
 /// setting allows all folders. A folder in the storage folder is refused. Adding a folder twice
-/// changes nothing.
+/// changes nothing. In `container` the folder belongs to the installation: all users have its
+/// plugins.
 #[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), request_body = PluginDir,
     responses((status = 200, body = PluginDirs),
         (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),
@@ -100,7 +117,8 @@ pub(super) async fn add(
     dirs_of(&state, &user.id).await
 }
 
-/// Removes a folder from the caller's plugin folders. The folder itself stays on the disk.
+/// Removes a folder from the caller's plugin folders; in `container`, from those of the
+/// installation, whoever added it. The folder itself stays on the disk.
 /// Only administrators and callers on this machine may do this.
 #[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(PluginDirQuery),
     responses((status = 200, body = PluginDirs),
@@ -110,7 +128,11 @@ pub(super) async fn remove(
     LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,
     Query(PluginDirQuery { path }): Query<PluginDirQuery>,
 ) -> ApiResult<Json<PluginDirs>> {
-    if path.contains('\0') || !store::remove(&state.db, &user.id, &path).await? {
+    let remove = async || match are_shared(state.config.environment) {
+        true => store::remove_of_all(&state.db, &path).await,
+        false => store::remove(&state.db, &user.id, &path).await,
+    };
+    if path.contains('\0') || !remove().await? {
         return Err(ApiError::not_found("folder in the list", &printable(&path)));
     }
     audit::record(&state.db, &user.who(), Action::PluginDirRemoved, &path, "").await;
@@ -118,6 +140,6 @@ pub(super) async fn remove(
 }
 
 async fn dirs_of(state: &AppState, owner_id: &str) -> ApiResult<Json<PluginDirs>> {
-    let plugin_dirs = store::of_user(&state.db, owner_id).await?;
+    let plugin_dirs = folders_of(&state.db, owner_id, are_shared(state.config.environment)).await?;
     Ok(Json(PluginDirs { plugin_dirs, next_cursor: None }))
 }

@@ -14,9 +14,11 @@ pub(in crate::plugins) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<S
     rows.iter().map(|row| row.try_get("path")).collect()
 }
 
-/// Returns the folders of all users, each only once.
+/// Returns the folders of all users, each only once, in the order in which they were first added.
 pub(in crate::plugins) async fn of_all(db: &Db) -> Result<Vec<String>, sqlx::Error> {
-    let rows = sqlx::query("SELECT DISTINCT path FROM plugin_dirs ORDER BY path").fetch_all(db).await?;
+    let rows = sqlx::query("SELECT path FROM plugin_dirs GROUP BY path ORDER BY MIN(added_at), path")
+        .fetch_all(db)
+        .await?;
     rows.iter().map(|row| row.try_get("path")).collect()
 }
 
@@ -43,6 +45,12 @@ pub(super) async fn add(db: &Db, owner_id: &str, path: &str, max: i64) -> Result
     }
     transaction.commit().await?;
     Ok(true)
+}
+
+/// Removes a folder from the lists of all users. Returns whether it was in one.
+pub(super) async fn remove_of_all(db: &Db, path: &str) -> Result<bool, sqlx::Error> {
+    let outcome = sqlx::query("DELETE FROM plugin_dirs WHERE path = $1").bind(path).execute(db).await?;
+    Ok(outcome.rows_affected() > 0)
 }
 
 /// Removes a folder. Returns whether it was in the list.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore};
 
-use super::scanner::{Scan, Scanner};
+use super::scanner::{FoundPlugin, ModulesToRun, Scan, Scanner};
 use super::store;
 use crate::auth::CurrentUser;
 use crate::config::Config;
@@ -27,13 +27,15 @@ pub struct Plugins(Arc<Inner>);
 struct Inner {
     db: Db,
     scanner: Scanner,
+    /// Whether the folders belong to the installation, so that all users share one scan.
+    are_folders_shared: bool,
     /// Set once the scanner knows the scan results that are stored in the database.
     has_restored: OnceCell<()>,
     /// Permit for running a scan. Only one runs at a time, because two could scan the same modules.
     permit: Semaphore,
-    /// Cached scans by user id. A running scan locks its slot, which makes other callers wait for
-    /// its result.
-    slots: Mutex<HashMap<String, Slot>>,
+    /// Cached scans by user id; the scan of shared folders has the id `None`. A running scan locks
+    /// its slot, which makes other callers wait for its result.
+    slots: Mutex<HashMap<Option<String>, Slot>>,
 }
 
 type Slot = Arc<tokio::sync::Mutex<Option<CachedScan>>>;
@@ -42,12 +44,15 @@ type Slot = Arc<tokio::sync::Mutex<Option<CachedScan>>>;
 struct CachedScan {
     started_at: Instant,
     ended_at: Instant,
+    modules_run: ModulesToRun,
     scan: Arc<Scan>,
 }
 
 /// How new a cached scan must be to be used.
 #[derive(Debug, Clone, Copy)]
 enum Freshness {
+    /// It may have any age, and no module must be run.
+    Any,
     /// The scan ended at most [`SCAN_CACHE_SECS`] ago.
     Recent,
     /// The scan started at this time or later.
@@ -61,6 +66,7 @@ impl Plugins {
         Self(Arc::new(Inner {
             db: db.clone(),
             scanner: Scanner::new(config, helpers.clone()),
+            are_folders_shared: dirs::are_shared(config.environment),
             has_restored: OnceCell::new(),
             permit: Semaphore::new(1),
             slots: Mutex::default(),
@@ -71,18 +77,53 @@ impl Plugins {
     /// if there is none. An API key must not start a scan, so it gets the last scan of this
     /// process. Returns `None` if no such scan exists, if the user has no plugin folders, or if the
     /// user may not use plugins.
+    ///
+    /// Shared folders belong to the installation: every user gets their last scan. If there is
+    /// none, the stored results of earlier scans make one without running modules.
     pub(in crate::plugins) async fn current(
         &self,
         user: &CurrentUser,
     ) -> Result<Option<Arc<Scan>>, ApiError> {
         let dirs = self.dirs_of(&user.id).await?;
-        if !user.may_use_plugins() || dirs.is_empty() {
+        if dirs.is_empty() {
             return Ok(None);
         }
-        if !user.may_scan() {
-            return Ok(self.last_scan(&user.id, &dirs).await);
+        if user.may_scan() {
+            return self.scan(&user.id, dirs, Freshness::Recent).await.map(Some);
         }
-        self.scan(&user.id, dirs, Freshness::Recent).await.map(Some)
+        if self.0.are_folders_shared {
+            return self.scan(&user.id, dirs, Freshness::Any).await.map(Some);
+        }
+        Ok(if user.may_use_plugins() { self.last_scan(&user.id, &dirs).await } else { None })
+    }
+
+    /// Returns the plugin with this id that the user may use, from the same scan as
+    /// [`Self::current`].
+    pub(crate) async fn find(
+        &self,
+        user: &CurrentUser,
+        plugin_id: &str,
+    ) -> Result<Option<FoundPlugin>, ApiError> {
+        let scan = self.current(user).await?;
+        let mut plugins = scan.iter().flat_map(|scan| scan.instruments.iter().chain(&scan.effects));
+        Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
+    }
+
+    /// Whether a user may use the plugins of [`Self::find_scanned`].
+    pub(crate) fn may_use(&self, user: &CurrentUser) -> bool {
+        self.0.are_folders_shared || user.may_use_plugins()
+    }
+
+    /// Returns the plugin with this id that earlier scans of the user's folders found. Runs no
+    /// module.
+    pub(crate) async fn find_scanned(
+        &self,
+        user_id: &str,
+        plugin_id: &str,
+    ) -> Result<Option<FoundPlugin>, ApiError> {
+        let scan = self.scan(user_id, self.dirs_of(user_id).await?, Freshness::Any).await?;
+        let mut plugins = scan.instruments.iter().chain(&scan.effects);
+        Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
     }
 
     /// Scans a user's folders now. Discards the cached scans of all users, because their folders
@@ -98,7 +139,7 @@ impl Plugins {
     /// Returns the last scan of exactly these folders of a user, whatever its age. Waits for a
     /// running scan.
     async fn last_scan(&self, user_id: &str, dirs: &[PathBuf]) -> Option<Arc<Scan>> {
-        let slot = self.slots().get(user_id).cloned()?;
+        let slot = self.slots().get(&self.slot_id(user_id)).cloned()?;
         let slot = slot.lock().await;
         slot.as_ref().filter(|cached| cached.scan.dirs == dirs).map(|cached| Arc::clone(&cached.scan))
     }
@@ -113,17 +154,21 @@ impl Plugins {
         has_discarded
     }
 
-    /// Returns the cached scans with the ids of their users. Leaves out users whose scan is
-    /// running.
-    pub(crate) fn cached_scans(&self) -> Vec<(String, Arc<Scan>)> {
+    /// Returns the cached scans with the ids of their users; the scan of shared folders has none.
+    /// Leaves out users whose scan is running.
+    pub(crate) fn cached_scans(&self) -> Vec<(Option<String>, Arc<Scan>)> {
         let slots = self.slots();
-        let scan = |(id, slot): (&String, &Slot)| {
+        let scan = |(id, slot): (&Option<String>, &Slot)| {
             Some((id.clone(), Arc::clone(&slot.try_lock().ok()?.as_ref()?.scan)))
         };
         slots.iter().filter_map(scan).collect()
     }
 
-    fn slots(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
+    fn slot_id(&self, user_id: &str) -> Option<String> {
+        (!self.0.are_folders_shared).then(|| user_id.to_owned())
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<Option<String>, Slot>> {
         self.0.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,7 +178,7 @@ impl Plugins {
         dirs: Vec<PathBuf>,
         freshness: Freshness,
     ) -> Result<Arc<Scan>, ApiError> {
-        let slot = Arc::clone(self.slots().entry(user_id.to_owned()).or_default());
+        let slot = Arc::clone(self.slots().entry(self.slot_id(user_id)).or_default());
         let mut slot = slot.lock_owned().await;
         if let Some(cached) = slot.as_ref().filter(|cached| cached.is_usable(freshness, &dirs)) {
             return Ok(Arc::clone(&cached.scan));
@@ -145,19 +190,20 @@ impl Plugins {
             let _permit = inner.permit.acquire().await.map_err(ApiError::internal)?;
             inner.restore_results().await?;
             let (started_at, scanning) = (Instant::now(), Arc::clone(&inner));
-            let retry_failed = matches!(freshness, Freshness::Since(_));
+            let modules_run = freshness.modules_to_run();
             let scan =
-                tokio::task::spawn_blocking(move || scanning.scanner.scan(dirs, retry_failed)).await??;
+                tokio::task::spawn_blocking(move || scanning.scanner.scan(dirs, modules_run)).await??;
             let scan = Arc::new(scan);
             inner.store_changes().await?;
-            *slot = Some(CachedScan { started_at, ended_at: Instant::now(), scan: Arc::clone(&scan) });
+            let ended_at = Instant::now();
+            *slot = Some(CachedScan { started_at, ended_at, modules_run, scan: Arc::clone(&scan) });
             Ok(scan)
         });
         scanning.await?
     }
 
     async fn dirs_of(&self, user_id: &str) -> Result<Vec<PathBuf>, ApiError> {
-        let dirs = dirs::store::of_user(&self.0.db, user_id).await?;
+        let dirs = dirs::folders_of(&self.0.db, user_id, self.0.are_folders_shared).await?;
         Ok(dirs.into_iter().map(PathBuf::from).collect())
     }
 }
@@ -183,12 +229,26 @@ impl Inner {
     }
 }
 
+impl Freshness {
+    /// Returns the modules that a scan runs if no cached scan is new enough.
+    fn modules_to_run(self) -> ModulesToRun {
+        match self {
+            Self::Any => ModulesToRun::None,
+            Self::Recent => ModulesToRun::Changed,
+            Self::Since(_) => ModulesToRun::ChangedAndFailed,
+        }
+    }
+}
+
 impl CachedScan {
     fn is_usable(&self, freshness: Freshness, dirs: &[PathBuf]) -> bool {
         let is_fresh = match freshness {
+            Freshness::Any => true,
             Freshness::Recent => self.ended_at.elapsed() < Duration::from_secs(SCAN_CACHE_SECS.into()),
             Freshness::Since(time) => self.started_at >= time,
         };
-        is_fresh && self.scan.dirs == dirs
+        let has_run_modules =
+            self.modules_run > ModulesToRun::None || freshness.modules_to_run() == ModulesToRun::None;
+        is_fresh && has_run_modules && self.scan.dirs == dirs
     }
 }

@@ -20,6 +20,17 @@ use crate::plugins::dirs::FolderRules;
 /// Maximum number of modules that are scanned at the same time.
 const PARALLEL_SCANS_MAX: usize = 4;
 
+/// Modules that a scan runs. Their scan results are otherwise those of earlier scans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ModulesToRun {
+    /// No modules. New and changed modules are left unclassified.
+    None,
+    /// New and changed modules.
+    Changed,
+    /// Also unchanged modules whose last scan failed.
+    ChangedAndFailed,
+}
+
 /// A plugin that a scan found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundPlugin {
@@ -94,9 +105,8 @@ impl Scanner {
         changed.into_iter().map(with_result).collect()
     }
 
-    /// Scans folders. With `retry_failed`, also scans unchanged modules again whose last scan
-    /// failed. Blocks.
-    pub(super) fn scan(&self, dirs: Vec<PathBuf>, retry_failed: bool) -> std::io::Result<Scan> {
+    /// Scans folders. Blocks.
+    pub(super) fn scan(&self, dirs: Vec<PathBuf>, to_run: ModulesToRun) -> std::io::Result<Scan> {
         // Modules get a temporary home folder. It is deleted when the scan ends.
         let home = tempfile::Builder::new().prefix("songfoundry-scan").tempdir()?;
         let rules = self.rules.resolve();
@@ -114,11 +124,11 @@ impl Scanner {
         };
         let (vst3, vst2): (Vec<_>, Vec<_>) =
             search_result.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
-        for (module, result) in self.scan_all(vst3, home.path(), retry_failed) {
+        for (module, result) in self.scan_all(vst3, home.path(), to_run) {
             scan.add(module, result);
         }
         let vst2 = scan.without_duplicates(vst2);
-        for (module, result) in self.scan_all(vst2, home.path(), retry_failed) {
+        for (module, result) in self.scan_all(vst2, home.path(), to_run) {
             scan.add(module, result);
         }
         self.remove_deleted(&scan.dirs);
@@ -128,7 +138,7 @@ impl Scanner {
 
     /// Returns the scan results of modules, in the order of `modules`. Unchanged modules are not
     /// scanned again.
-    fn scan_all(&self, modules: Vec<Module>, home: &Path, retry_failed: bool) -> Vec<(Module, ScanResult)> {
+    fn scan_all(&self, modules: Vec<Module>, home: &Path, to_run: ModulesToRun) -> Vec<(Module, ScanResult)> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(PARALLEL_SCANS_MAX);
         std::thread::scope(|scope| {
@@ -137,7 +147,7 @@ impl Scanner {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(module) = modules.get(index) else { return };
-                        let result = self.scan_module(module, home, retry_failed);
+                        let result = self.scan_module(module, home, to_run);
                         lock(&results).push((index, result));
                     }
                 });
@@ -148,13 +158,17 @@ impl Scanner {
         modules.into_iter().zip(results.into_iter().map(|(_, result)| result)).collect()
     }
 
-    fn scan_module(&self, module: &Module, home: &Path, retry_failed: bool) -> ScanResult {
+    fn scan_module(&self, module: &Module, home: &Path, to_run: ModulesToRun) -> ScanResult {
         let version = version_of(&module.path);
         if let Some((cached_version, cached)) = lock(&self.cached).get(&module.path)
             && *cached_version == version
-            && !(retry_failed && cached.problem.is_some())
+            && !(to_run == ModulesToRun::ChangedAndFailed && cached.problem.is_some())
         {
             return cached.clone();
+        }
+        if to_run == ModulesToRun::None {
+            let problem = "it was not scanned since it was added or changed; ask an administrator to scan";
+            return ScanResult { plugins: Vec::new(), problem: Some(problem.to_owned()) };
         }
         match self.helper.scan(&module.path, home) {
             ScanOutcome::Scanned(result) => {

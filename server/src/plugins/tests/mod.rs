@@ -2,5 +2,8 @@
 
 mod dirs;
 mod effects;
+mod midi_render;
+mod midi_render_faults;
 mod pick_dir;
+mod project_instruments;
 mod vst;

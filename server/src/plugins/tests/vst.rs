@@ -46,18 +46,23 @@ fn built() -> &'static BuiltFiles {
     })
 }
 
+/// Returns the path of the helper.
+pub(super) fn helper() -> &'static Path {
+    &built().helper
+}
+
 /// A service whose administrator has one plugin folder.
-struct PluginService {
-    app: TestApp,
+pub(super) struct PluginService {
+    pub(super) app: TestApp,
     folder: tempfile::TempDir,
 }
 
 impl PluginService {
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         Self::with(&[]).await
     }
 
-    async fn with(settings: &[(&str, &str)]) -> Self {
+    pub(super) async fn with(settings: &[(&str, &str)]) -> Self {
         let helper = built().helper.to_string_lossy().into_owned();
         let mut all_settings = vec![("SF_BRIDGE", helper.as_str())];
         all_settings.extend(settings);
@@ -68,17 +73,17 @@ impl PluginService {
         service
     }
 
-    fn dir(&self) -> PathBuf {
+    pub(super) fn dir(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("a path")
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.dir().join(name)
     }
 
     /// Copies a module to `name` in the plugin folder: as a bundle if the name ends with `.vst3`,
     /// or else as a file.
-    fn install(&self, module: &str, name: &str) {
+    pub(super) fn install(&self, module: &str, name: &str) {
         let stem = Path::new(name).file_stem().expect("a name").to_string_lossy().into_owned();
         let target = match name.strip_suffix(".vst3") {
             Some(_) => self.path(name).join(format!("Contents/{}-linux/{stem}.so", std::env::consts::ARCH)),
@@ -88,11 +93,11 @@ impl PluginService {
         fs::copy(built().modules.join(format!("lib{module}.so")), target).expect("copies");
     }
 
-    async fn get(&self, path: &str) -> Answer {
+    pub(super) async fn get(&self, path: &str) -> Answer {
         self.app.local(Method::GET, &format!("/api/v1/plugins{path}")).send().await
     }
 
-    async fn scan(&self) -> Value {
+    pub(super) async fn scan(&self) -> Value {
         self.app.local(Method::POST, "/api/v1/plugins/scan").send().await.expect(200)
     }
 
@@ -162,6 +167,45 @@ async fn an_api_key_gets_the_last_scan_but_never_starts_one() {
     by_key(Method::POST, "/admin/scans").send().await.problem(403, "api_key_not_allowed");
     service.scan().await;
     assert_eq!(listed().await, (vec!["Mixed Drums".to_owned()], vec!["Mixed Echo".to_owned()]));
+}
+
+#[tokio::test]
+async fn plugin_folders_of_a_server_belong_to_the_installation() {
+    let root = std::env::temp_dir().canonicalize().expect("a path").to_string_lossy().into_owned();
+    let container = [
+        ("SF_ENVIRONMENT", "container"),
+        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
+        ("SF_TRUST_LOCAL", "on"),
+        ("SF_PLUGIN_ROOTS", root.as_str()),
+    ];
+    let service = PluginService::with(&container).await;
+    service.install("mixed", "Mixed.vst3");
+    let token = service.app.token_of_new_user("ada").await;
+    let key = service.app.create_api_key(&token).await;
+    let listed = async |app: &TestApp, token: &str| {
+        let get = |path: &str| app.remote(Method::GET, &format!("/api/v1/plugins{path}")).token(token).send();
+        let (available, effects) = (get("/available").await.expect(200), get("/effects").await.expect(200));
+        (names(&available["vst_instruments"]), names(&effects["vst_effects"]))
+    };
+    let plugins = (vec!["Mixed Drums".to_owned()], vec!["Mixed Echo".to_owned()]);
+    assert_eq!(listed(&service.app, &token).await, (vec![], vec![]), "users do not scan");
+    service.scan().await;
+    assert_eq!(listed(&service.app, &token).await, plugins);
+    assert_eq!(listed(&service.app, &key).await, plugins);
+    for path in ["/api/v1/plugins/scan", "/api/v1/plugins/dirs"] {
+        let call = service.app.remote(Method::POST, path).token(&token);
+        call.json(&json!({ "path": service.dir() })).send().await.problem(403, "admin_only");
+    }
+    // The next process has no plugin helper. It needs none, because the scan results are stored.
+    let next_process = service.app.start_second_server_with(&container).await;
+    assert_eq!(listed(&next_process, &token).await, plugins);
+    let scans = next_process.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
+    assert_eq!(scans["plugins"][0]["user_id"], Value::Null);
+    // Other administrators can remove the folder.
+    let path = format!("/api/v1/plugins/dirs?path={}", service.dir().display());
+    let removed = service.app.local(Method::DELETE, &path).token(&token).send().await.expect(200);
+    assert_eq!(removed["plugin_dirs"], json!([]));
+    assert_eq!(listed(&service.app, &token).await, (vec![], vec![]));
 }
 
 /// Users may have the same folders, so a scan invalidates the lists of all users.

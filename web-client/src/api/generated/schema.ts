@@ -973,7 +973,8 @@ export interface paths {
         /**
          * Lists the instruments that the caller can use. The plugins come from the last scan if it is at
          *     most five minutes old. Otherwise this request scans the plugins that are new or have changed. A
-         *     request with an API key never scans: it gets the list of the last scan.
+         *     request with an API key never scans: it gets the list of the last scan. In `container`, only
+         *     administrators scan, and all others get the list of the last scan.
          */
         get: operations["get_plugins_available"];
         put?: never;
@@ -991,7 +992,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's plugin folders. */
+        /** Lists the caller's plugin folders; in `container`, those of the installation. */
         get: operations["get_plugins_dirs"];
         put?: never;
         /**
@@ -999,11 +1000,13 @@ export interface paths {
          *     contain SoundFonts. Only administrators and callers on this machine may add one, because scans
          *     run the code of plugins. The folder must be below `SF_PLUGIN_ROOTS`; a desktop without this
          *     setting allows all folders. A folder in the storage folder is refused. Adding a folder twice
-         *     changes nothing.
+         *     changes nothing. In `container` the folder belongs to the installation: all users have its
+         *     plugins.
          */
         post: operations["post_plugins_dirs"];
         /**
-         * Removes a folder from the caller's plugin folders. The folder itself stays on the disk.
+         * Removes a folder from the caller's plugin folders; in `container`, from those of the
+         *     installation, whoever added it. The folder itself stays on the disk.
          *     Only administrators and callers on this machine may do this.
          */
         delete: operations["delete_plugins_dirs"];
@@ -1022,11 +1025,34 @@ export interface paths {
         /**
          * Lists the effects that the caller can use on tracks and the master. The plugins come from the
          *     last scan if it is at most five minutes old. Otherwise this request scans the plugins that are
-         *     new or have changed. A request with an API key never scans: it gets the list of the last scan.
+         *     new or have changed. A request with an API key never scans: it gets the list of the last scan. In
+         *     `container`, only administrators scan, and all others get the list of the last scan.
          */
         get: operations["get_plugins_effects"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/midi-render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renders notes with a VST instrument to a 32-bit float WAV file. The plugin runs in a separate
+         *     process. The start of the file is the start of the song: the plugin's latency is removed. If the
+         *     plugin crashes, or the file is silent although there are notes, a new process of the plugin
+         *     renders once more.
+         */
+        post: operations["post_plugins_midi_render"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2055,7 +2081,8 @@ export interface components {
         Available: {
             /**
              * @description VST instruments in the caller's plugin folders, sorted by name. Only administrators and
-             *     callers on this machine have such folders.
+             *     callers on this machine have such folders; in `container`, all users have those of the
+             *     installation.
              */
             vst_instruments: components["schemas"]["VstPlugin"][];
             /** @description SoundFonts of the system and of the caller, without their presets. */
@@ -2111,8 +2138,8 @@ export interface components {
             soundfont_render: boolean;
             /** @description Id of the SoundFont that replaces missing ones; null if none is installed. */
             default_soundfont_id: string | null;
-            /** @description Plugin formats that the helper can load. */
-            plugin_formats: string[];
+            /** @description Plugin formats that the helper can host; empty if there is no helper. */
+            plugin_formats: components["schemas"]["VstFormat"][];
             /** @description Formats of audio files that can be uploaded. */
             audio_formats: string[];
             /** @description Options for exported audio. */
@@ -2255,7 +2282,7 @@ export interface components {
             effects: components["schemas"]["BuiltinEffect"][];
             /**
              * @description VST effects in the caller's plugin folders, sorted by name. Only administrators and callers
-             *     on this machine have such folders.
+             *     on this machine have such folders; in `container`, all users have those of the installation.
              */
             vst_effects: components["schemas"]["VstPlugin"][];
             /** @description Time and validity of the scan that found the plugins. */
@@ -2402,7 +2429,7 @@ export interface components {
              * @description Id of the helper within this process. It is never reused.
              */
             id: number;
-            /** @description Kind of helper: `decoder`, `encoder`, `plugin scan` or `folder dialog`. */
+            /** @description Kind of helper: `decoder`, `encoder`, `plugin scan`, `plugin` or `folder dialog`. */
             kind: string;
             /**
              * Format: int32
@@ -2716,6 +2743,39 @@ export interface components {
         MediaImport: {
             /** @description Absolute paths of 1 to 100 audio files. */
             paths: string[];
+        };
+        /** @description Notes, and the plugin to play them with. */
+        MidiRenderRequest: {
+            /** @description Id of an instrument of `GET /plugins/available`. */
+            plugin_id: string;
+            /** @description Notes, as in a MIDI item of a project. */
+            notes: components["schemas"]["Project.Note"][];
+            /** @description Controls, as in a MIDI item of a project. */
+            controls?: components["schemas"]["Project.Control"][];
+            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
+            state?: string | null;
+            preset?: components["schemas"]["PluginPreset"] | null;
+            /**
+             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are set
+             *     after `state` or `preset` is loaded.
+             */
+            params?: {
+                [key: string]: number;
+            };
+            /** @description Automation of at most 64 parameters, with at most 200,000 points. */
+            automation?: components["schemas"]["PluginAutomation"][];
+            /** @description Tempo changes as in a project; by default 120 quarter notes per minute. */
+            tempo_map?: components["schemas"]["Project.TempoPoint"][];
+            /** @description Unit of the times. With `seconds`, the plugin gets a tempo of 120 quarter notes per minute. */
+            time_base?: components["schemas"]["TimeBase"];
+            /** @enum {integer|null} */
+            sample_rate_hz?: 44100 | 48000 | 96000 | null;
+            /**
+             * Format: double
+             * @description Longest tail after the last note, in seconds; by default as long as the service allows. The
+             *     tail ends earlier after half a second below -100 dBFS.
+             */
+            tail_secs?: number | null;
         };
         /** @description A missing SoundFont or preset of a project. */
         MissingSound: {
@@ -3368,12 +3428,37 @@ export interface components {
             /** @description Whether the dialog was closed without a choice. */
             cancelled: boolean;
         };
+        /** @description Automation of a parameter. */
+        PluginAutomation: {
+            /** @description Id or name of the parameter, as in `params`. */
+            param: string;
+            /** @description Points by ascending time, between which the value changes in straight lines. */
+            points: components["schemas"]["PluginAutomationPoint"][];
+        };
+        /** @description A point of automation. It has either `tick` or `secs`. */
+        PluginAutomationPoint: {
+            /**
+             * Format: double
+             * @description Position in the unit of `time_base`.
+             */
+            tick?: number | null;
+            /**
+             * Format: double
+             * @description Position in seconds.
+             */
+            secs?: number | null;
+            /**
+             * Format: double
+             * @description Normalized value.
+             */
+            value: number;
+        };
         /** @description A plugin folder. */
         PluginDir: {
             /** @description Absolute path of the folder; at most 2048 bytes. */
             path: string;
         };
-        /** @description A user's plugin folders. */
+        /** @description Plugin folders of a user, or in `container` of the installation. */
         PluginDirs: {
             /**
              * @description Absolute paths of the folders, without symbolic links, in the order in which they were
@@ -3383,6 +3468,8 @@ export interface components {
             /** @description Cursor of the next page; null on the last page and in answers that contain all folders. */
             next_cursor: string | null;
         };
+        /** @description A preset of a plugin. */
+        PluginPreset: number | string;
         /** @description A problem that a scan for plugins found. */
         PluginProblem: {
             /** @description Path of the module or folder. */
@@ -3392,8 +3479,8 @@ export interface components {
         };
         /** @description Result of a scan for a user's plugins. */
         PluginScan: {
-            /** @description Id of the user. */
-            user_id: string;
+            /** @description Id of the user; null for the scan that all users share. */
+            user_id: string | null;
             /** @description When the scan ended, RFC 3339. */
             scanned_at: string;
             /** @description Folders that were searched. */
@@ -4016,7 +4103,7 @@ export interface components {
             soundfonts: components["schemas"]["SoundFontScan"];
             /**
              * @description Each user's latest plugin scan since this process started. Users without a scan are left
-             *     out.
+             *     out. In `container`, all users share one scan.
              */
             plugins: components["schemas"]["PluginScan"][];
         };
@@ -6478,6 +6565,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EffectsAnswer"];
+                };
+            };
+        };
+    };
+    post_plugins_midi_render: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MidiRenderRequest"];
+            };
+        };
+        responses: {
+            /** @description The sound */
+            200: {
+                headers: {
+                    /** @description `silent` if the file is silent although there are notes, and `non_finite_samples=N` if the plugin produced samples that are infinite or not a number, which are 0 in the file; empty if there are none */
+                    "X-Plugin-Warnings"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": unknown;
                 };
             };
         };

@@ -1,7 +1,7 @@
-//! Lists the plugins that the factory of a VST3 module describes.
+//! Loads a VST3 module and reads its list of classes.
 #![expect(unsafe_code, reason = "VST3 modules have a C interface")]
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::path::Path;
 
 use songfoundry_bridge_protocol::{PluginKind, ScannedPlugin};
@@ -11,52 +11,25 @@ use vst3::Steinberg::{
     IPluginFactoryTrait as _, PClassInfo, PClassInfo2, PClassInfoW, PFactoryInfo, TUID, kResultOk,
 };
 
-use super::library::Library;
-use super::{FailureReason, PLUGINS_MAX, binary};
+use super::text::{text, wide_text};
+use crate::module::{FailureReason, Library};
 
 /// The category of classes that are plugins. Classes of other categories are parts of plugins, such
 /// as their controllers.
-const AUDIO_CATEGORY: &str = "Audio Module Class";
+pub(super) const AUDIO_CATEGORY: &str = "Audio Module Class";
 
 /// A class that the factory describes.
-struct Class {
-    category: String,
-    plugin: ScannedPlugin,
-}
-
-/// Passes each plugin of a module to `list`. The outer result is an error if `list` fails; the
-/// inner result is an error if the module cannot be used.
-pub(super) fn scan(
-    module: &Path,
-    list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
-) -> anyhow::Result<Result<(), FailureReason>> {
-    let factory = match binary::library_path(module).and_then(|path| factory(&path)) {
-        Ok(factory) => factory,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    // SAFETY: the factory belongs to the module, which stays loaded.
-    let count = unsafe { factory.countClasses() };
-    let mut remaining = PLUGINS_MAX;
-    for index in 0..count {
-        let Some(class) = class(&factory, index).filter(|class| class.category == AUDIO_CATEGORY) else {
-            continue;
-        };
-        if remaining == 0 {
-            return Ok(Err(format!(
-                "the module contains more than {PLUGINS_MAX} plugins; only the first {PLUGINS_MAX} are listed"
-            )));
-        }
-        remaining -= 1;
-        list(class.plugin)?;
-    }
-    Ok(match remaining {
-        PLUGINS_MAX => Err("the module contains no plugins".to_owned()),
-        _ => Ok(()),
-    })
+pub(super) struct Class {
+    /// Id of the class.
+    pub(super) id: TUID,
+    /// Category of the class.
+    pub(super) category: String,
+    /// The plugin, if the class is one.
+    pub(super) plugin: ScannedPlugin,
 }
 
 /// Loads and initializes a library and returns its plugin factory. The library stays loaded.
-fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, FailureReason> {
+pub(super) fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, FailureReason> {
     let library = Library::load(path)?;
     initialize(&library)?;
     // SAFETY: the VST3 interface defines this type for this function.
@@ -95,7 +68,7 @@ fn initialize(library: &Library) -> Result<(), FailureReason> {
 }
 
 /// Returns a class from the factory's newest interface that describes it.
-fn class(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
+pub(super) fn class(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     class_of_factory3(factory, index)
         .or_else(|| class_of_factory2(factory, index))
         .or_else(|| class_of_factory1(factory, index))
@@ -159,7 +132,7 @@ fn new_class(cid: &TUID, category: &str, subcategories: &str, [name, vendor, ver
         kind: kind(&categories),
         categories,
     };
-    Class { category: category.to_owned(), plugin }
+    Class { id: *cid, category: category.to_owned(), plugin }
 }
 
 /// Returns the kind of a plugin with these sub-categories. A plugin with both `Instrument` and `Fx`
@@ -184,17 +157,6 @@ fn plugin_id(cid: &TUID) -> String {
     order.iter().map(|index| format!("{:02X}", cid[*index].cast_unsigned())).collect()
 }
 
-fn text(units: &[c_char]) -> String {
-    let bytes: Vec<u8> =
-        units.iter().map(|unit| unit.cast_unsigned()).take_while(|byte| *byte != 0).collect();
-    String::from_utf8_lossy(&bytes).trim().to_owned()
-}
-
-fn wide_text(units: &[u16]) -> String {
-    let length = units.iter().position(|unit| *unit == 0).unwrap_or(units.len());
-    String::from_utf16_lossy(&units[..length]).trim().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,12 +174,5 @@ mod tests {
         check("Reverb", PluginKind::Unclassified);
         check("Fxx|Instruments", PluginKind::Unclassified);
         check("", PluginKind::Unclassified);
-    }
-
-    #[test]
-    fn texts_end_at_the_first_zero_or_the_end_of_the_array() {
-        assert_eq!(text(&[72, 105, 0, 33].map(|byte: u8| byte as c_char)), "Hi");
-        assert_eq!(text(&[72; 4].map(|byte: u8| byte as c_char)), "HHHH");
-        assert_eq!(wide_text(&[0xC4, 0x20, 0]), "Ä");
     }
 }

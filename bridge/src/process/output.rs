@@ -7,13 +7,13 @@ use std::io::Write as _;
 use songfoundry_bridge_protocol::ScanRecord;
 
 /// The original standard output, to which records are written.
-pub(super) struct Output(File);
+pub(crate) struct Output(File);
 
 impl Output {
     /// Duplicates standard output for records, then redirects standard output to standard error.
     /// Thus libraries, and processes that they start, cannot print between the records.
     #[cfg(unix)]
-    pub(super) fn take_over() -> anyhow::Result<Self> {
+    pub(crate) fn take_over() -> anyhow::Result<Self> {
         use std::os::fd::AsFd as _;
         let original = std::io::stdout().as_fd().try_clone_to_owned()?;
         nix::unistd::dup2_stdout(std::io::stderr())?;
@@ -23,13 +23,13 @@ impl Output {
     /// Duplicates standard output for records. On Windows, libraries print to it as well, and the
     /// service ignores lines that are not records.
     #[cfg(windows)]
-    pub(super) fn take_over() -> anyhow::Result<Self> {
+    pub(crate) fn take_over() -> anyhow::Result<Self> {
         use std::os::windows::io::AsHandle as _;
         Ok(Self(File::from(std::io::stdout().as_handle().try_clone_to_owned()?)))
     }
 
     /// Writes a record as a separate line.
-    pub(super) fn write(&mut self, record: &ScanRecord) -> anyhow::Result<()> {
+    pub(crate) fn write(&mut self, record: &ScanRecord) -> anyhow::Result<()> {
         // The newline before the record ends an unfinished line that a library may have printed.
         // The service would ignore a record that shares a line with other text.
         let line = format!("\n{}\n", serde_json::to_string(record)?);

@@ -12,13 +12,13 @@ use libloading::os::unix as system;
 use libloading::os::windows as system;
 
 /// A loaded library. It is never unloaded, because some libraries crash when they are unloaded.
-pub(super) struct Library {
+pub(crate) struct Library {
     handle: *mut c_void,
 }
 
 impl Library {
     /// Loads a library and its dependencies.
-    pub(super) fn load(path: &Path) -> Result<Self, FailureReason> {
+    pub(crate) fn load(path: &Path) -> Result<Self, FailureReason> {
         // SAFETY: the library may run any code, and this process exists only for that and may
         // crash.
         let library = unsafe { open(path) }
@@ -27,7 +27,7 @@ impl Library {
     }
 
     /// Returns the operating system's handle of the library.
-    pub(super) fn handle(&self) -> *mut c_void {
+    pub(crate) fn handle(&self) -> *mut c_void {
         self.handle
     }
 
@@ -35,7 +35,7 @@ impl Library {
     ///
     /// # Safety
     /// `F` must be the type of a pointer to that function.
-    pub(super) unsafe fn find_symbol<F: Copy>(&self, name: &str) -> Option<F> {
+    pub(crate) unsafe fn find_symbol<F: Copy>(&self, name: &str) -> Option<F> {
         // SAFETY: the handle belongs to this library. It stays open, because `ManuallyDrop` keeps
         // the destructor from closing it.
         let library = std::mem::ManuallyDrop::new(unsafe { system::Library::from_raw(self.handle.cast()) });
@@ -62,7 +62,7 @@ unsafe fn open(path: &Path) -> Result<system::Library, libloading::Error> {
 }
 
 /// Ends the process without running the exit handlers of loaded libraries.
-pub(super) fn end_at_once() -> ! {
+pub(crate) fn end_at_once() -> ! {
     #[cfg(unix)]
     // SAFETY: `_exit` takes a number and does not return.
     unsafe {

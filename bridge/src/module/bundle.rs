@@ -27,7 +27,7 @@ fn library_folders() -> Vec<(String, &'static str)> {
 
 /// Returns the path of the library to load for a module. A module that is a file is the library
 /// itself; a bundle has a library for each kind of machine.
-pub(super) fn library_path(module: &Path) -> Result<PathBuf, FailureReason> {
+pub(crate) fn library_path(module: &Path) -> Result<PathBuf, FailureReason> {
     let contents = module.join("Contents");
     if !module.is_dir() {
         return Ok(module.to_owned());

@@ -9,7 +9,7 @@
 ///
 /// [`PARENT_VARIABLE`]: songfoundry_bridge_protocol::PARENT_VARIABLE
 #[cfg(unix)]
-pub(super) fn end_with_parent() -> anyhow::Result<()> {
+pub(crate) fn end_with_parent() -> anyhow::Result<()> {
     use std::time::Duration;
 
     use anyhow::Context as _;
@@ -36,6 +36,6 @@ pub(super) fn end_with_parent() -> anyhow::Result<()> {
 
 /// Does nothing: on systems other than Unix, the service itself must end the helper.
 #[cfg(not(unix))]
-pub(super) fn end_with_parent() -> anyhow::Result<()> {
+pub(crate) fn end_with_parent() -> anyhow::Result<()> {
     Ok(())
 }

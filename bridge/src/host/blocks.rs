@@ -1,0 +1,179 @@
+//! Checks a request to process audio and divides it into blocks.
+
+use std::collections::HashSet;
+
+use songfoundry_bridge_protocol::frame::BINARY_BYTES_MAX;
+use songfoundry_bridge_protocol::host::{
+    CHANNELS_MAX, EVENTS_MAX, Event, EventKind, ParameterValue, Process, Transport,
+};
+
+use crate::module::FailureReason;
+
+/// Maximum number of events in a block. Plugins built with DPF drop events beyond 512.
+const BLOCK_EVENTS_MAX: usize = 256;
+
+/// Returns the end of the block that starts at frame `start`. `events` are the events from `start`
+/// on. Plugins apply parameter changes only at the start of a block, so a block ends before the
+/// next change.
+pub(super) fn block_end(start: u32, frames: u32, block_frames_max: u32, events: &[Event]) -> u32 {
+    let end = frames.min(start.saturating_add(block_frames_max));
+    let change = events
+        .iter()
+        .take_while(|event| event.frame < end)
+        .find(|event| event.frame > start && matches!(event.kind, EventKind::Parameter(_)))
+        .map(|event| event.frame);
+    // Events at the same frame cannot be divided.
+    let excess = events.get(BLOCK_EVENTS_MAX).map(|event| event.frame).filter(|frame| *frame > start);
+    [change, excess].into_iter().flatten().fold(end, u32::min)
+}
+
+/// Returns the transport at a later frame of a request.
+pub(super) fn transport_at(transport: &Transport, frame: u32, sample_rate_hz: f64) -> Transport {
+    if !transport.is_playing {
+        return *transport;
+    }
+    let quarters = f64::from(frame) / sample_rate_hz * transport.tempo_bpm / 60.0;
+    let position_quarters = transport.position_quarters + quarters;
+    let bar_quarters = f64::from(transport.numerator) * 4.0 / f64::from(transport.denominator);
+    let bars = ((position_quarters - transport.bar_start_quarters) / bar_quarters).floor();
+    Transport {
+        position_frames: transport.position_frames.saturating_add(frame.into()),
+        position_quarters,
+        bar_start_quarters: transport.bar_start_quarters + bars * bar_quarters,
+        ..*transport
+    }
+}
+
+/// Checks a request, except for the length of its input.
+pub(super) fn check(request: &Process, parameters: &HashSet<u32>) -> Result<(), FailureReason> {
+    let channels = request.input_channels.max(request.output_channels);
+    if channels > CHANNELS_MAX {
+        return Err(format!("the request has {channels} channels; the maximum is {CHANNELS_MAX}"));
+    }
+    let bytes = u64::from(request.frames) * u64::from(channels) * size_of::<f32>() as u64;
+    if bytes > BINARY_BYTES_MAX as u64 {
+        return Err(format!("the audio of the request has {bytes} bytes; the maximum is {BINARY_BYTES_MAX}"));
+    }
+    let Transport { tempo_bpm, position_quarters, bar_start_quarters, numerator, denominator, .. } =
+        request.transport;
+    let is_finite = position_quarters.is_finite() && bar_start_quarters.is_finite();
+    if !(1.0..=1_000.0).contains(&tempo_bpm) || !is_finite || numerator == 0 || denominator == 0 {
+        return Err("the transport of the request is invalid".to_owned());
+    }
+    if request.events.len() > EVENTS_MAX {
+        return Err(format!("the request has {} events; the maximum is {EVENTS_MAX}", request.events.len()));
+    }
+    if !request.events.is_sorted_by_key(|event| event.frame) {
+        return Err("the events of the request are not in ascending order of their frames".to_owned());
+    }
+    for event in &request.events {
+        if event.frame >= request.frames {
+            return Err(format!(
+                "an event is at frame {}, but the request has {} frames",
+                event.frame, request.frames
+            ));
+        }
+        check_event(&event.kind, parameters)?;
+    }
+    Ok(())
+}
+
+/// Checks a value of a parameter.
+pub(super) fn check_parameter(
+    value: &ParameterValue,
+    parameters: &HashSet<u32>,
+) -> Result<(), FailureReason> {
+    match (parameters.contains(&value.id), (0.0..=1.0).contains(&value.value)) {
+        (false, _) => Err(format!("the plugin has no parameter with the id {}", value.id)),
+        (_, false) => Err(format!("the value of parameter {} must be 0 to 1, not {}", value.id, value.value)),
+        _ => Ok(()),
+    }
+}
+
+fn check_event(kind: &EventKind, parameters: &HashSet<u32>) -> Result<(), FailureReason> {
+    let is_valid = match *kind {
+        EventKind::NoteOn { channel, key, velocity, .. }
+        | EventKind::NoteOff { channel, key, velocity, .. } => {
+            channel < 16 && key < 128 && (0.0..=1.0).contains(&velocity)
+        }
+        EventKind::KeyPressure { channel, key: data, value, .. }
+        | EventKind::Controller { channel, controller: data, value } => {
+            channel < 16 && data < 128 && value < 128
+        }
+        EventKind::ChannelPressure { channel, value }
+        | EventKind::ProgramChange { channel, program: value } => channel < 16 && value < 128,
+        EventKind::PitchBend { channel, value } => channel < 16 && value < 16_384,
+        EventKind::NoteExpression { value, .. } => (0.0..=1.0).contains(&value),
+        EventKind::Parameter(value) => return check_parameter(&value, parameters),
+    };
+    if is_valid { Ok(()) } else { Err(format!("the event {kind:?} has a value outside its range")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(frame: u32) -> Event {
+        Event { frame, kind: EventKind::Parameter(ParameterValue { id: 7, value: 0.5 }) }
+    }
+
+    fn note(frame: u32) -> Event {
+        Event { frame, kind: EventKind::NoteOn { note_id: 1, channel: 0, key: 60, velocity: 1.0 } }
+    }
+
+    #[test]
+    fn blocks_end_before_parameter_changes() {
+        assert_eq!(block_end(0, 1_000, 512, &[]), 512);
+        assert_eq!(block_end(512, 1_000, 512, &[]), 1_000);
+        assert_eq!(block_end(0, 1_000, 512, &[parameter(0), note(5), parameter(100)]), 100);
+        assert_eq!(block_end(100, 1_000, 512, &[parameter(100), parameter(100), note(200)]), 612);
+        assert_eq!(block_end(0, 1_000, 512, &[parameter(600)]), 512);
+        assert_eq!(block_end(u32::MAX - 5, u32::MAX, 512, &[]), u32::MAX);
+    }
+
+    #[test]
+    fn blocks_have_a_limited_number_of_events() {
+        let events: Vec<Event> = (0..600).map(note).collect();
+        assert_eq!(block_end(0, 1_000, 512, &events), 256);
+        assert_eq!(block_end(0, 1_000, 512, &vec![note(0); 600]), 512);
+    }
+
+    #[test]
+    fn the_transport_advances_while_the_song_plays() {
+        let start = Transport { position_quarters: 3.0, position_frames: 72_000, ..Transport::default() };
+        let later = transport_at(&start, 48_000, 48_000.0);
+        assert_eq!(
+            (later.position_frames, later.position_quarters, later.bar_start_quarters),
+            (120_000, 5.0, 4.0)
+        );
+        let stopped = Transport { is_playing: false, ..start };
+        assert_eq!(transport_at(&stopped, 48_000, 48_000.0), stopped);
+    }
+
+    #[test]
+    fn invalid_requests_are_refused() {
+        let parameters = HashSet::from([7]);
+        let refused = |request: Process, expected: &str| {
+            let reason = check(&request, &parameters).expect_err("refused");
+            assert!(reason.contains(expected), "{reason}");
+        };
+        let with = |events| Process { frames: 64, events, ..Process::default() };
+        assert_eq!(check(&with(vec![note(0), parameter(63)]), &parameters), Ok(()));
+        refused(with(vec![note(64)]), "at frame 64, but the request has 64 frames");
+        refused(with(vec![note(9), note(8)]), "ascending order");
+        let unknown = EventKind::Parameter(ParameterValue { id: 8, value: 0.5 });
+        refused(with(vec![Event { frame: 0, kind: unknown }]), "no parameter with the id 8");
+        let outside = EventKind::Parameter(ParameterValue { id: 7, value: f64::NAN });
+        refused(with(vec![Event { frame: 0, kind: outside }]), "must be 0 to 1, not NaN");
+        let bend = EventKind::PitchBend { channel: 0, value: 16_384 };
+        refused(with(vec![Event { frame: 0, kind: bend }]), "outside its range");
+        refused(Process { output_channels: 129, ..Process::default() }, "129 channels; the maximum is 128");
+        refused(
+            Process { frames: u32::MAX, output_channels: 2, ..Process::default() },
+            "bytes; the maximum is",
+        );
+        refused(with(vec![note(0); EVENTS_MAX + 1]), "events; the maximum is");
+        let transport = Transport { tempo_bpm: 0.0, ..Transport::default() };
+        refused(Process { transport, ..Process::default() }, "transport");
+    }
+}

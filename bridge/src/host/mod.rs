@@ -1,0 +1,51 @@
+//! `songfoundry-bridge host`: hosts one plugin and answers the service's requests on a socket.
+//!
+//! A plugin runs on the main thread, like in hosts that render offline. It may crash, hang or end
+//! this process; the service sees the end of the socket, or limits the time of each request.
+
+mod blocks;
+pub(crate) mod bounds;
+pub(crate) mod buses;
+#[cfg(unix)]
+mod event_loop;
+pub(crate) mod plugin;
+mod session;
+pub(crate) mod state;
+
+use crate::module;
+use crate::process::{limits, parent};
+
+/// Answers requests on the inherited socket `socket` until the service closes the plugin or the
+/// socket.
+///
+/// # Errors
+/// Returns an error if the process cannot be prepared, or if the socket fails.
+#[cfg(unix)]
+pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
+    use songfoundry_bridge_protocol::frame::{Frame, read_frame, write_frame};
+    use songfoundry_bridge_protocol::host::Request;
+
+    parent::end_with_parent()?;
+    limits::limit_resources(memory_max_bytes)?;
+    let socket = event_loop::take_socket(socket)?;
+    let mut session = session::Session::default();
+    loop {
+        event_loop::wait(&socket, session.plugin())?;
+        let Some(Frame { header, binary }) = read_frame::<Request>(&socket)? else { break };
+        let is_last = header == Request::Close;
+        let (answer, binary) = session.answer(header, &binary);
+        write_frame(&socket, &answer, &binary)?;
+        if is_last {
+            break;
+        }
+    }
+    session.close();
+    // This skips the exit handlers of libraries, because some of them crash.
+    module::end_at_once()
+}
+
+/// Returns an error: on systems other than Unix, the helper cannot host plugins yet.
+#[cfg(not(unix))]
+pub(crate) fn run(_: i32, _: u64) -> anyhow::Result<()> {
+    anyhow::bail!("this build cannot host plugins")
+}

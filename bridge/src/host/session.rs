@@ -1,0 +1,248 @@
+//! Answers requests about a plugin.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use songfoundry_bridge_protocol::PluginFormat;
+use songfoundry_bridge_protocol::frame::{bytes_to_samples, samples_to_bytes};
+use songfoundry_bridge_protocol::host::{
+    Answer, BLOCK_FRAMES_MAX, Event, Open, Opened, PROTOCOL_VERSION, ParameterValue, Process, Processed,
+    Request, Transport,
+};
+
+use super::blocks::{block_end, check, check_parameter, transport_at};
+use super::buses::convert_channels;
+use super::plugin::{Block, Format, HostedPlugin};
+use crate::module::{self, FailureReason};
+use crate::process::denormals;
+use crate::vst2::Vst2Plugin;
+use crate::vst3::Vst3Plugin;
+
+/// Permitted sample rates.
+const SAMPLE_RATES_HZ: std::ops::RangeInclusive<f64> = 8_000.0..=768_000.0;
+
+/// Maximum length of a tail that a reset waits for. Noise generators sound for ever.
+const TAIL_MAX_SECS: f64 = 5.0;
+
+/// Samples below this level (-120 dBFS) are silent.
+const SILENCE: f32 = 0.000_001;
+
+/// An answer with its binary part.
+type Reply = (Answer, Vec<u8>);
+
+/// The conversation about one plugin.
+#[derive(Default)]
+pub(super) struct Session {
+    is_greeted: bool,
+    hosted: Option<Hosted>,
+}
+
+struct Hosted {
+    plugin: Box<dyn HostedPlugin>,
+    format: Format,
+    parameters: HashSet<u32>,
+}
+
+impl Session {
+    /// Returns the plugin, if one is open.
+    pub(super) fn plugin(&mut self) -> Option<&mut dyn HostedPlugin> {
+        match &mut self.hosted {
+            Some(hosted) => Some(hosted.plugin.as_mut()),
+            None => None,
+        }
+    }
+
+    /// Closes the plugin, if one is open.
+    pub(super) fn close(self) {
+        if let Some(hosted) = self.hosted {
+            hosted.plugin.close();
+        }
+    }
+
+    /// Answers a request.
+    pub(super) fn answer(&mut self, request: Request, binary: &[u8]) -> Reply {
+        self.try_answer(request, binary).unwrap_or_else(|reason| (Answer::Refused { reason }, Vec::new()))
+    }
+
+    fn try_answer(&mut self, request: Request, binary: &[u8]) -> Result<Reply, FailureReason> {
+        let plain = |answer| Ok((answer, Vec::new()));
+        match request {
+            Request::Hello { protocol_version } if protocol_version == PROTOCOL_VERSION => {
+                self.is_greeted = true;
+                let version = env!("CARGO_PKG_VERSION").to_owned();
+                return plain(Answer::Hello { protocol_version, version });
+            }
+            Request::Hello { protocol_version } => {
+                return Err(format!(
+                    "the service uses version {protocol_version} of the protocol; this helper uses version \
+                     {PROTOCOL_VERSION}"
+                ));
+            }
+            _ if !self.is_greeted => return Err("the first request must be `hello`".to_owned()),
+            Request::Open(open) => {
+                let opened = self.open(&open)?;
+                return plain(Answer::Opened(Box::new(opened)));
+            }
+            Request::Close => return plain(Answer::Done),
+            _ => {}
+        }
+        let hosted = self.hosted.as_mut().ok_or("no plugin is open")?;
+        let plugin = hosted.plugin.as_mut();
+        match request {
+            Request::Process(process) => hosted.process(&process, binary),
+            Request::GetState => Ok((Answer::State, plugin.state()?)),
+            Request::SetState => {
+                plugin.set_state(binary)?;
+                plain(Answer::StateSet { parameters: plugin.parameter_values() })
+            }
+            Request::LoadPreset => {
+                plugin.load_preset(binary)?;
+                plain(Answer::StateSet { parameters: plugin.parameter_values() })
+            }
+            Request::SetProgram { index } => {
+                plugin.set_program(index)?;
+                plain(Answer::StateSet { parameters: plugin.parameter_values() })
+            }
+            Request::SavePreset { format } => Ok((Answer::Preset, plugin.save_preset(format)?)),
+            Request::ParameterTexts { values } => {
+                values.iter().try_for_each(|value| check_parameter(value, &hosted.parameters))?;
+                let texts = values.into_iter().map(|value| plugin.parameter_text(value)).collect();
+                plain(Answer::ParameterTexts { texts })
+            }
+            Request::Reset => {
+                hosted.reset()?;
+                plain(Answer::Done)
+            }
+            Request::Hello { .. } | Request::Open(_) | Request::Close => unreachable!("answered above"),
+        }
+    }
+
+    fn open(&mut self, open: &Open) -> Result<Opened, FailureReason> {
+        if self.hosted.is_some() {
+            return Err("a plugin is open already".to_owned());
+        }
+        if !SAMPLE_RATES_HZ.contains(&open.sample_rate_hz) {
+            return Err(format!("the sample rate must be 8000 to 768000 Hz, not {}", open.sample_rate_hz));
+        }
+        if !(1..=BLOCK_FRAMES_MAX).contains(&open.block_frames_max) {
+            return Err(format!(
+                "the maximum block size must be 1 to {BLOCK_FRAMES_MAX}, not {}",
+                open.block_frames_max
+            ));
+        }
+        let format = Format { sample_rate_hz: open.sample_rate_hz, block_frames_max: open.block_frames_max };
+        let module = Path::new(&open.module);
+        let plugin: Box<dyn HostedPlugin> = match module::format(module) {
+            PluginFormat::Vst3 => Box::new(Vst3Plugin::open(module, &open.plugin_id, format)?),
+            PluginFormat::Vst2 => Box::new(Vst2Plugin::open(module, &open.plugin_id, format)?),
+        };
+        let mut hosted = Hosted { plugin, format, parameters: HashSet::new() };
+        // Some plugins know their latency only after they have processed a block.
+        hosted.process_silence()?;
+        hosted.plugin.take_changes()?;
+        hosted.plugin.reset()?;
+        let opened = hosted.plugin.opened()?;
+        hosted.parameters = opened.parameters.iter().map(|parameter| parameter.id).collect();
+        self.hosted = Some(hosted);
+        Ok(opened)
+    }
+}
+
+impl Hosted {
+    /// Ends all notes and tails. Some plugins keep tails when they are deactivated, so they process
+    /// silence until they are silent.
+    fn reset(&mut self) -> Result<(), FailureReason> {
+        self.plugin.reset()?;
+        let frames_max = (self.format.sample_rate_hz * TAIL_MAX_SECS) as u64;
+        let (mut frames, mut silent_frames) = (0, 0);
+        // A plugin with a latency may be silent before its tail.
+        while frames < frames_max && silent_frames <= u64::from(self.plugin.latency_frames()) {
+            let block_frames = u64::from(self.format.block_frames_max);
+            silent_frames = if self.process_silence()? { silent_frames + block_frames } else { 0 };
+            frames += block_frames;
+        }
+        self.plugin.reset()
+    }
+
+    /// Processes a block of silence. Returns whether the output is silent.
+    fn process_silence(&mut self) -> Result<bool, FailureReason> {
+        denormals::flush();
+        self.plugin.main_input().iter_mut().for_each(|channel| channel.fill(0.0));
+        let transport = Transport { is_playing: false, ..Transport::default() };
+        let frames = self.format.block_frames_max as usize;
+        self.plugin.process(&Block { frames, transport, events: &[] })?;
+        let mut samples = self.plugin.main_output().iter().flat_map(|channel| &channel[..frames]);
+        Ok(samples.all(|sample| sample.abs() < SILENCE))
+    }
+
+    fn process(&mut self, request: &Process, binary: &[u8]) -> Result<Reply, FailureReason> {
+        check(request, &self.parameters)?;
+        let input = bytes_to_samples(binary, request.input_channels.into(), request.frames as usize)
+            .ok_or_else(|| {
+                format!(
+                    "the input has {} bytes, which are not {} channels of {} samples",
+                    binary.len(),
+                    request.input_channels,
+                    request.frames
+                )
+            })?;
+        let mut output = vec![vec![0.0; request.frames as usize]; request.output_channels.into()];
+        let mut changes = BTreeMap::new();
+        let mut non_finite_samples = 0;
+        let mut events = request.events.as_slice();
+        let mut start = 0;
+        while start < request.frames {
+            let end = block_end(start, request.frames, self.format.block_frames_max, events);
+            let count = events.partition_point(|event| event.frame < end);
+            let (block_events, later) = events.split_at(count);
+            let block_events: Vec<Event> = block_events
+                .iter()
+                .map(|event| Event { frame: event.frame - start, kind: event.kind })
+                .collect();
+            let frames = start as usize..end as usize;
+            let block = Block {
+                frames: frames.len(),
+                transport: transport_at(&request.transport, start, self.format.sample_rate_hz),
+                events: &block_events,
+            };
+            let source: Vec<&[f32]> = input.iter().map(|channel| &channel[frames.clone()]).collect();
+            non_finite_samples += self.process_block(&block, &source, &mut output, frames)?;
+            for change in self.plugin.take_changes()? {
+                changes.insert(change.id, change.value);
+            }
+            (start, events) = (end, later);
+        }
+        let parameter_changes = changes.into_iter().map(|(id, value)| ParameterValue { id, value }).collect();
+        let latency_frames = self.plugin.latency_frames();
+        let processed = Processed { latency_frames, parameter_changes, non_finite_samples };
+        Ok((Answer::Processed(processed), samples_to_bytes(&output)))
+    }
+
+    /// Processes a block and returns how many samples were not finite.
+    fn process_block(
+        &mut self,
+        block: &Block,
+        source: &[&[f32]],
+        output: &mut [Vec<f32>],
+        frames: std::ops::Range<usize>,
+    ) -> Result<u64, FailureReason> {
+        let input = self.plugin.main_input().iter_mut();
+        let mut input: Vec<&mut [f32]> = input.map(|channel| &mut channel[..block.frames]).collect();
+        convert_channels(source, &mut input);
+        denormals::flush();
+        self.plugin.process(block)?;
+        let mut non_finite_samples = 0;
+        for channel in self.plugin.main_output() {
+            for sample in channel[..block.frames].iter_mut().filter(|sample| !sample.is_finite()) {
+                *sample = 0.0;
+                non_finite_samples += 1;
+            }
+        }
+        let processed = self.plugin.main_output().iter().map(|channel| &channel[..block.frames]);
+        let processed: Vec<&[f32]> = processed.collect();
+        let mut output: Vec<&mut [f32]> =
+            output.iter_mut().map(|channel| &mut channel[frames.clone()]).collect();
+        convert_channels(&processed, &mut output);
+        Ok(non_finite_samples)
+    }
+}

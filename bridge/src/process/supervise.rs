@@ -1,0 +1,182 @@
+//! `songfoundry-bridge supervise COMMAND`: runs another command of this program, and ends all
+//! processes of that command together.
+//!
+//! Plugins may start processes, also in new sessions and process groups. On Linux, such a process
+//! becomes a child of the supervisor when its parent ends (`PR_SET_CHILD_SUBREAPER`). The
+//! supervisor never loads a plugin itself. It ends all of its children, and then itself, as soon
+//! as the command ends or the supervisor's standard input is closed. The service holds the other
+//! end of that pipe, so the system closes it however the service ends.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg, raise};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::Pid;
+use songfoundry_bridge_protocol::PARENT_VARIABLE;
+
+/// Pause before the remaining children are killed again. Killed processes leave their own children
+/// to the supervisor.
+const KILL_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Difference between the number of a signal and the exit code that stands for it, as in shells.
+const SIGNAL_EXIT_CODE_OFFSET: i32 = 128;
+
+/// A command that can be supervised.
+#[derive(Subcommand)]
+pub(crate) enum Supervised {
+    /// Host a plugin. Standard output is the socket to the service.
+    Host {
+        /// Maximum memory of the process of the plugin.
+        #[arg(long)]
+        memory_max_bytes: u64,
+    },
+    /// List the plugins in a module, on standard output.
+    Scan {
+        /// A VST3 or VST2 module: a library or a bundle.
+        file: PathBuf,
+    },
+}
+
+/// Runs a command, and ends this process as the command ended: with its exit code or signal.
+///
+/// # Errors
+/// Returns an error if the command cannot be started.
+pub(crate) fn run(command: Supervised) -> anyhow::Result<()> {
+    nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)?;
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_child_subreaper(true)?;
+    let child = start(command)?;
+    let running = Arc::new(Mutex::new(Some(child)));
+    end_when_input_closes(Arc::clone(&running))?;
+    let status = wait(child, &running)?;
+    end_remaining();
+    end_like(status)
+}
+
+fn start(supervised: Supervised) -> anyhow::Result<Pid> {
+    let mut command = Command::new(this_program()?);
+    // This duplicate is closed when this function returns, after the child has inherited it.
+    let mut _socket = None;
+    match supervised {
+        Supervised::Host { memory_max_bytes } => {
+            // A plugin may print to standard output, so the socket must have another number. The
+            // child inherits duplicates of `dup`.
+            let socket = nix::unistd::dup(std::io::stdout())?;
+            command.args(["host", "--socket", &socket.as_raw_fd().to_string()]);
+            command.args(["--memory-max-bytes", &memory_max_bytes.to_string()]).stdout(Stdio::null());
+            _socket = Some(socket);
+        }
+        Supervised::Scan { file } => {
+            command.arg("scan").arg(file);
+        }
+    }
+    command.stdin(Stdio::null()).env(PARENT_VARIABLE, std::process::id().to_string()).process_group(0);
+    let child = command.spawn().context("cannot start this program again")?;
+    // Only the child may keep the service's pipe or socket open.
+    nix::unistd::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+    Ok(Pid::from_raw(child.id().cast_signed()))
+}
+
+/// Returns this program, even if its file was replaced since it started.
+fn this_program() -> std::io::Result<PathBuf> {
+    let running = PathBuf::from("/proc/self/exe");
+    if running.exists() { Ok(running) } else { std::env::current_exe() }
+}
+
+/// Starts a thread that kills the child's process group when standard input is closed. `running` is
+/// the child until it is reaped.
+fn end_when_input_closes(running: Arc<Mutex<Option<Pid>>>) -> std::io::Result<()> {
+    std::thread::Builder::new().name("input".to_owned()).spawn(move || {
+        let mut ignored = [0; 16];
+        while std::io::stdin().lock().read(&mut ignored).is_ok_and(|count| count > 0) {}
+        if let Some(child) = *running.lock().unwrap_or_else(PoisonError::into_inner) {
+            // The child may have left its group, which then no longer exists.
+            let _ = killpg(child, Signal::SIGKILL);
+            let _ = kill(child, Signal::SIGKILL);
+        }
+    })?;
+    Ok(())
+}
+
+/// Waits until `child` has ended, and reaps other children that end before.
+fn wait(child: Pid, running: &Mutex<Option<Pid>>) -> nix::Result<WaitStatus> {
+    loop {
+        let ended = match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {
+            Ok(status) => status.pid(),
+            Err(Errno::EINTR) => continue,
+            Err(error) => return Err(error),
+        };
+        if ended == Some(child) {
+            let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+            // The process id stays reserved until the child is reaped.
+            let _ = killpg(child, Signal::SIGKILL);
+            *running = None;
+            return waitpid(child, None);
+        }
+        if let Some(other) = ended {
+            waitpid(other, None)?;
+        }
+    }
+}
+
+/// Kills and reaps the children of this process until there are none.
+fn end_remaining() {
+    loop {
+        // Nobody else reaps these children, so their ids cannot be those of other processes.
+        for child in children() {
+            let _ = kill(child, Signal::SIGKILL);
+        }
+        loop {
+            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::StillAlive) => break,
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(_) => return,
+            }
+        }
+        std::thread::sleep(KILL_INTERVAL);
+    }
+}
+
+/// Returns the children of this process, from `/proc`. Empty on systems without it, where processes
+/// outside the killed group do not become children of this process either.
+fn children() -> Vec<Pid> {
+    let this_process = std::process::id();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    ids.filter(|id| parent_of(*id) == Some(this_process)).map(Pid::from_raw).collect()
+}
+
+/// Returns the parent of a process: the fourth field of `/proc/PID/stat` (proc(5)). The second
+/// field is the name in parentheses, which may contain spaces and parentheses.
+fn parent_of(id: i32) -> Option<u32> {
+    let stat = std::fs::read(format!("/proc/{id}/stat")).ok()?;
+    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+    let fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?;
+    fields.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+fn end_like(status: WaitStatus) -> ! {
+    let code = match status {
+        WaitStatus::Exited(_, code) => code,
+        WaitStatus::Signaled(_, signal, _) => {
+            // The handler of Rust's runtime for SIGSEGV and SIGBUS only restores the default, so
+            // the signal must be raised twice.
+            for _ in 0..2 {
+                let _ = raise(signal);
+            }
+            SIGNAL_EXIT_CODE_OFFSET + signal as i32
+        }
+        _ => 1,
+    };
+    std::process::exit(code)
+}

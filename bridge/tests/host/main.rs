@@ -1,0 +1,10 @@
+//! Runs `songfoundry-bridge host` with test modules and with the plugins of Debian packages.
+#![cfg(target_os = "linux")]
+
+mod client;
+mod faults;
+#[path = "../modules/mod.rs"]
+mod modules;
+mod own_plugins;
+mod real_plugins;
+mod requests;

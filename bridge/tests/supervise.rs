@@ -1,0 +1,88 @@
+//! Runs `songfoundry-bridge supervise` on test modules, and checks that no process is left.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Returns the folder with the modules of `tests/plugins`, which are built once.
+fn modules() -> &'static Path {
+    static MODULES: OnceLock<PathBuf> = OnceLock::new();
+    MODULES.get_or_init(|| {
+        let build_status = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--locked", "--package", "songfoundry-test-plugins", "--examples"])
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+            .status();
+        assert!(build_status.expect("cargo runs").success(), "the modules of tests/plugins cannot be built");
+        let program = Path::new(env!("CARGO_BIN_EXE_songfoundry-bridge"));
+        program.parent().expect("a folder").join("examples")
+    })
+}
+
+/// A supervised scan of a module in a folder, which all of its processes have in their environment.
+struct Supervised {
+    folder: tempfile::TempDir,
+    child: Child,
+    /// Taken from the child, which would close it when it is waited for.
+    input: Option<ChildStdin>,
+}
+
+impl Supervised {
+    fn scan(module: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("Module.vst3");
+        fs::copy(modules().join(format!("lib{module}.so")), &file).expect("copies");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_songfoundry-bridge"))
+            .args(["supervise", "scan"])
+            .arg(file)
+            .env("HOME", folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the supervisor runs");
+        let input = child.stdin.take();
+        Self { folder, child, input }
+    }
+
+    fn processes(&self) -> usize {
+        let folder = self.folder.path().to_string_lossy().into_owned();
+        let processes = fs::read_dir("/proc").expect("processes").flatten();
+        let environments = processes.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
+        environments.filter(|text| String::from_utf8_lossy(text).contains(&folder)).count()
+    }
+
+    fn wait_for_processes(&self, count: usize) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while self.processes() != count {
+            assert!(Instant::now() < deadline, "{} processes instead of {count}", self.processes());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn the_supervisor_ends_as_the_command_does() {
+    let mut whole = Supervised::scan("instrument");
+    assert_eq!(whole.child.wait().expect("ends").code(), Some(0));
+    let mut exited = Supervised::scan("leave");
+    assert_eq!(exited.child.wait().expect("ends").code(), Some(0));
+    for (module, signal) in [("crash", nix::libc::SIGSEGV), ("clinging", nix::libc::SIGABRT)] {
+        let mut supervised = Supervised::scan(module);
+        assert_eq!(supervised.child.wait().expect("ends").signal(), Some(signal), "{module}");
+        assert_eq!(supervised.processes(), 0, "{module}");
+    }
+}
+
+#[test]
+fn all_processes_end_when_the_input_closes() {
+    let mut supervised = Supervised::scan("stray");
+    // The supervisor, the scan, and the process that the module started in a new session.
+    supervised.wait_for_processes(3);
+    drop(supervised.input.take());
+    assert_eq!(supervised.child.wait().expect("ends").signal(), Some(nix::libc::SIGKILL));
+    assert_eq!(supervised.processes(), 0);
+}

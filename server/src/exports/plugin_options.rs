@@ -1,0 +1,203 @@
+//! The part of a request that sets up a plugin: its state, its parameters and their automation.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use dsp_core::tempo::TempoMap;
+use schemas::json::{JsonKind, JsonText};
+use schemas::limits::MAX_TICK;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use songfoundry_bridge_protocol::frame::BINARY_BYTES_MAX;
+use songfoundry_bridge_protocol::host::PARAMETERS_MAX;
+use utoipa::ToSchema;
+
+use super::notes::TimeBase;
+use crate::error::{ApiError, ApiResult};
+use crate::rendering::plugin_track::{AutomationCurve, CURVES_MAX, PluginSetup, StartState};
+
+/// Maximum number of points of all automation of a request.
+const POINTS_MAX: usize = 200_000;
+
+/// Latest automation point in seconds: a day, as long as the longest song.
+const POINT_MAX_SECS: f64 = 86_400.0;
+
+/// A preset of a plugin.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum PluginPreset {
+    /// Index of one of the plugin's programs.
+    Program(u32),
+    /// Content of a `.vstpreset`, `.fxp` or `.fxb` file, in base64.
+    File(String),
+}
+
+/// Automation of a parameter.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PluginAutomation {
+    /// Id or name of the parameter, as in `params`.
+    param: String,
+    /// Points by ascending time, between which the value changes in straight lines.
+    points: Vec<PluginAutomationPoint>,
+}
+
+/// A point of automation. It has either `tick` or `secs`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PluginAutomationPoint {
+    /// Position in the unit of `time_base`.
+    #[schema(minimum = 0)]
+    tick: Option<f64>,
+    /// Position in seconds.
+    #[schema(minimum = 0, maximum = 86400)]
+    secs: Option<f64>,
+    /// Normalized value.
+    #[schema(minimum = 0, maximum = 1)]
+    value: f64,
+}
+
+/// The fields of a request that set up a plugin.
+pub(super) struct PluginOptions {
+    pub(super) state: Option<String>,
+    pub(super) preset: Option<Value>,
+    pub(super) params: Map<String, Value>,
+    pub(super) automation: Option<JsonText>,
+}
+
+/// Converts positions to frames.
+pub(super) struct PointClock<'t> {
+    pub(super) time_base: TimeBase,
+    pub(super) tempo: &'t TempoMap,
+    pub(super) sample_rate_hz: u32,
+}
+
+impl PluginOptions {
+    /// Returns the checked setup of the plugin.
+    ///
+    /// # Errors
+    /// 422 `bad_state`, `bad_preset`, `bad_plugin_parameter` or `bad_automation`, which names the
+    /// field and its limit.
+    pub(super) fn check(self, clock: &PointClock<'_>) -> ApiResult<PluginSetup> {
+        let start = match (self.state, self.preset) {
+            (Some(_), Some(_)) => {
+                let detail = "A plugin starts with either `state` or `preset`; leave one of them out.";
+                return Err(unprocessable("bad_preset", detail.to_owned()));
+            }
+            (Some(state), None) => StartState::State(bytes("bad_state", "state", &state)?),
+            (None, Some(preset)) => preset_of(preset)?,
+            (None, None) => StartState::New,
+        };
+        Ok(PluginSetup { start, values: values(self.params)?, curves: curves(self.automation, clock)? })
+    }
+}
+
+fn unprocessable(code: &'static str, detail: String) -> ApiError {
+    ApiError::Unprocessable { code, detail }
+}
+
+fn bytes(code: &'static str, field: &str, text: &str) -> ApiResult<Vec<u8>> {
+    let decoded = BASE64_STANDARD
+        .decode(text)
+        .map_err(|error| unprocessable(code, format!("`{field}` is not valid base64: {error}.")))?;
+    match decoded.len() {
+        0 => Err(unprocessable(code, format!("`{field}` is empty; leave it out for a new plugin."))),
+        length if length > BINARY_BYTES_MAX => Err(unprocessable(
+            code,
+            format!("`{field}` has {length} bytes; at most {BINARY_BYTES_MAX} are allowed."),
+        )),
+        _ => Ok(decoded),
+    }
+}
+
+fn preset_of(preset: Value) -> ApiResult<StartState> {
+    const CODE: &str = "bad_preset";
+    match serde_json::from_value(preset) {
+        Ok(PluginPreset::Program(index)) => Ok(StartState::Program(index)),
+        Ok(PluginPreset::File(text)) => Ok(StartState::Preset(bytes(CODE, "preset", &text)?)),
+        Err(_) => {
+            let detail = "`preset` is neither the index of a program (from 0) nor a preset file in base64.";
+            Err(unprocessable(CODE, detail.to_owned()))
+        }
+    }
+}
+
+/// Checks normalized values.
+fn values(params: Map<String, Value>) -> ApiResult<Vec<(String, f64)>> {
+    const CODE: &str = "bad_plugin_parameter";
+    if params.len() > PARAMETERS_MAX {
+        let detail = format!("`params` has {} values; at most {PARAMETERS_MAX} are allowed.", params.len());
+        return Err(unprocessable(CODE, detail));
+    }
+    let checked = |(name, value): (String, Value)| match value.as_f64() {
+        Some(number) if (0.0..=1.0).contains(&number) => Ok((name, number)),
+        _ => Err(unprocessable(
+            CODE,
+            format!("`params` sets `{name}` to {value}; normalized values are numbers from 0 to 1."),
+        )),
+    };
+    params.into_iter().map(checked).collect()
+}
+
+fn curves(automation: Option<JsonText>, clock: &PointClock<'_>) -> ApiResult<Vec<AutomationCurve>> {
+    const CODE: &str = "bad_automation";
+    let Some(automation) = automation else { return Ok(Vec::new()) };
+    if automation.view().kind() != JsonKind::List {
+        return Err(unprocessable(CODE, "`automation` is not a list.".to_owned()));
+    }
+    let mut curves = BTreeMap::new();
+    let mut points_count = 0;
+    for (index, entry) in automation.view().entries().enumerate() {
+        let pointer = format!("automation/{index}");
+        if index >= CURVES_MAX {
+            let detail =
+                format!("`{pointer}` is one too many; at most {CURVES_MAX} parameters can be automated.");
+            return Err(unprocessable(CODE, detail));
+        }
+        let PluginAutomation { param, points } = serde_json::from_str(entry.as_json())
+            .map_err(|error| unprocessable(CODE, format!("`{pointer}` is not as expected: {error}.")))?;
+        points_count += points.len();
+        if points_count > POINTS_MAX {
+            let detail = format!("`automation` has more than {POINTS_MAX} points, which is the maximum.");
+            return Err(unprocessable(CODE, detail));
+        }
+        let mut frames = Vec::with_capacity(points.len());
+        for (number, point) in points.iter().enumerate() {
+            let error = |reason: &str| unprocessable(CODE, format!("`{pointer}/points/{number}` {reason}."));
+            let frame = clock.frame_of(point).map_err(|reason| error(&reason))?;
+            if !(0.0..=1.0).contains(&point.value) {
+                return Err(error(&format!("has the value {}; expected 0 to 1", point.value)));
+            }
+            if frames.last().is_some_and(|(last, _)| *last > frame) {
+                return Err(error("is before the point that precedes it"));
+            }
+            frames.push((frame, point.value));
+        }
+        let curve = AutomationCurve { parameter: param.clone(), points: frames };
+        if curves.insert(param, curve).is_some() {
+            return Err(unprocessable(CODE, format!("`{pointer}/param` was automated before.")));
+        }
+    }
+    Ok(curves.into_values().collect())
+}
+
+impl PointClock<'_> {
+    /// Returns the frame of a point, or the reason why its position is invalid.
+    fn frame_of(&self, point: &PluginAutomationPoint) -> Result<u64, String> {
+        let secs = match (point.tick, point.secs) {
+            (Some(tick), None) if self.time_base == TimeBase::Ticks => {
+                if tick.fract() != 0.0 || !(0.0..=f64::from(MAX_TICK)).contains(&tick) {
+                    return Err(format!("has the tick {tick}; expected a whole number from 0 to {MAX_TICK}"));
+                }
+                return Ok(self.tempo.frame_at(tick as u64, self.sample_rate_hz));
+            }
+            (Some(secs), None) | (None, Some(secs)) => secs,
+            _ => return Err("must have either `tick` or `secs`".to_owned()),
+        };
+        match (0.0..=POINT_MAX_SECS).contains(&secs) {
+            true => Ok((secs * f64::from(self.sample_rate_hz)).round() as u64),
+            false => Err(format!("is at {secs} seconds; expected 0 to {POINT_MAX_SECS}")),
+        }
+    }
+}

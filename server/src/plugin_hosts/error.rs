@@ -1,0 +1,123 @@
+//! Errors of hosted plugins, and their answers in the API.
+
+use songfoundry_bridge_protocol::PluginFormat;
+
+use crate::error::ApiError;
+use crate::helper_processes::bridge::Exit;
+
+/// Longest text from a helper in an error, in characters.
+const REASON_MAX_CHARS: usize = 500;
+
+/// Reason why a hosted plugin gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The program that hosts plugins does not run.
+    #[error("the plugin helper {program} cannot be used: {reason} (SF_BRIDGE)")]
+    NotStarted {
+        /// Path of the program.
+        program: String,
+        /// Reason, as a sentence without a capital and a full stop.
+        reason: String,
+    },
+    /// The program cannot host plugins of this format.
+    #[error("the plugin helper of this installation cannot host {} plugins", format_name(*.0))]
+    UnsupportedFormat(PluginFormat),
+    /// The helper or the plugin refused a request.
+    #[error("the plugin cannot be used: {reason}")]
+    Refused {
+        /// Reason, as a sentence without a capital and a full stop.
+        reason: String,
+    },
+    /// A signal ended the process of the plugin.
+    #[error("the plugin crashed ({signal})")]
+    Crashed {
+        /// Name of the signal, such as `SIGSEGV`.
+        signal: String,
+    },
+    /// The plugin ended its own process.
+    #[error("the plugin ended its own process ({status})")]
+    Ended {
+        /// Exit status in words.
+        status: String,
+    },
+    /// The plugin took too long.
+    #[error("the plugin did not answer within {limit_secs} seconds (SF_PLUGIN_ANSWER_MAX_SECS)")]
+    Late {
+        /// The limit in seconds.
+        limit_secs: u64,
+    },
+    /// The answer does not fit the request.
+    #[error("the plugin sent an invalid answer: {reason}")]
+    InvalidAnswer {
+        /// Reason, as a sentence without a capital and a full stop.
+        reason: String,
+    },
+    /// An administrator ended the process of the plugin.
+    #[error("an administrator ended the process of the plugin")]
+    EndedByAdministrator,
+    /// Nobody waits for the result any more.
+    #[error("the work with the plugin was cancelled")]
+    Cancelled,
+    /// The operating system failed.
+    #[error("the plugin cannot be hosted: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl HostError {
+    /// Whether the process of the plugin died, so that a second attempt may succeed.
+    #[must_use]
+    pub fn is_death(&self) -> bool {
+        matches!(self, Self::Crashed { .. } | Self::Ended { .. })
+    }
+
+    /// Returns the error of a process that closed its socket.
+    pub(super) fn of_exit(exit: Option<Exit>) -> Self {
+        match exit {
+            Some(Exit::Signal(signal)) => Self::Crashed { signal },
+            Some(Exit::Status(status)) => Self::Ended { status },
+            None => Self::InvalidAnswer { reason: "it closed its socket and kept running".to_owned() },
+        }
+    }
+}
+
+/// Returns a text from a helper for an error: without control characters, and cut to a maximum
+/// length.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(REASON_MAX_CHARS).collect()
+}
+
+/// Returns the name of a plugin format for people.
+fn format_name(format: PluginFormat) -> &'static str {
+    match format {
+        PluginFormat::Vst2 => "VST2",
+        PluginFormat::Vst3 => "VST3",
+    }
+}
+
+impl From<HostError> for ApiError {
+    fn from(error: HostError) -> Self {
+        let detail = sentence(&error.to_string());
+        let failed = |code| Self::BadGateway { code, detail: detail.clone() };
+        match error {
+            HostError::NotStarted { .. } | HostError::UnsupportedFormat(_) => {
+                Self::NotImplemented { code: "plugin_host_unavailable", detail }
+            }
+            HostError::Refused { .. } => Self::Unprocessable { code: "plugin_refused", detail },
+            HostError::Crashed { .. } => failed("plugin_crashed"),
+            HostError::Ended { .. } => failed("plugin_ended"),
+            HostError::InvalidAnswer { .. } => failed("plugin_answer_invalid"),
+            HostError::Late { .. } => Self::GatewayTimeout { code: "plugin_timeout", detail },
+            HostError::EndedByAdministrator | HostError::Cancelled => {
+                Self::Conflict { code: "cancelled", detail }
+            }
+            HostError::Io(error) => error.into(),
+        }
+    }
+}
+
+/// Returns a reason with a capital and a full stop.
+fn sentence(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}

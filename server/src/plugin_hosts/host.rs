@@ -1,0 +1,161 @@
+//! One hosted plugin: opens it, and sends requests to its helper.
+
+use songfoundry_bridge_protocol::frame::{Frame, bytes_to_samples, samples_to_bytes};
+use songfoundry_bridge_protocol::host::{
+    Answer, Open, Opened, PARAMETERS_MAX, PROGRAMS_MAX, PROTOCOL_VERSION, ParameterValue, Process, Processed,
+    Request, TEXT_BYTES_MAX,
+};
+
+use super::error::HostError;
+use super::helper::HostHelper;
+use super::{PluginHosts, PluginRef};
+
+/// How a plugin is opened.
+#[derive(Clone, Copy)]
+pub struct OpenOptions<'a> {
+    /// Sample rate in hertz.
+    pub sample_rate_hz: u32,
+    /// Maximum number of frames that the plugin processes at once.
+    pub block_frames_max: u32,
+    /// Whether nobody waits for the result any more.
+    pub is_cancelled: &'a dyn Fn() -> bool,
+}
+
+/// Output of a plugin.
+#[derive(Debug)]
+pub struct Audio {
+    /// Samples of each channel that was requested.
+    pub channels: Vec<Vec<f32>>,
+    /// Properties of the output.
+    pub processed: Processed,
+}
+
+/// A hosted plugin. Dropping it ends all of its processes and deletes its home folder.
+pub struct PluginHost<'a> {
+    helper: HostHelper<'a>,
+    opened: Opened,
+}
+
+impl<'a> PluginHost<'a> {
+    /// Starts a helper, and opens a plugin in it. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`], if the helper cannot be started or the plugin cannot be opened.
+    pub fn open(
+        hosts: &'a PluginHosts,
+        plugin: &PluginRef,
+        options: OpenOptions<'a>,
+    ) -> Result<Self, HostError> {
+        let refused = |reason: &str| HostError::Refused { reason: reason.to_owned() };
+        let module =
+            plugin.module.to_str().ok_or_else(|| refused("the path of its module is not Unicode"))?;
+        let mut helper = HostHelper::start(hosts, options.is_cancelled)?;
+        let hello = Request::Hello { protocol_version: PROTOCOL_VERSION };
+        match helper.request(&hello, &[])?.header {
+            Answer::Hello { protocol_version: PROTOCOL_VERSION, .. } => {}
+            _ => {
+                let program = hosts.bridge.program().display().to_string();
+                let reason = "its version does not fit this version of the service".to_owned();
+                return Err(HostError::NotStarted { program, reason });
+            }
+        }
+        let open = Open {
+            module: module.to_owned(),
+            plugin_id: plugin.plugin_id.clone(),
+            sample_rate_hz: options.sample_rate_hz.into(),
+            block_frames_max: options.block_frames_max,
+        };
+        match helper.accepted(&Request::Open(open), &[])?.header {
+            Answer::Opened(opened) => Ok(Self { helper, opened: checked(*opened)? }),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Returns the description of the plugin, as it was when it was opened.
+    #[must_use]
+    pub fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// Processes audio. `input` has [`Process::input_channels`] channels. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn process(&mut self, process: Process, input: &[Vec<f32>]) -> Result<Audio, HostError> {
+        let (channels, frames) = (usize::from(process.output_channels), process.frames as usize);
+        let Frame { header, binary } =
+            self.helper.accepted(&Request::Process(process), &samples_to_bytes(input))?;
+        let Answer::Processed(processed) = header else { return Err(unexpected()) };
+        let Some(channels) = bytes_to_samples(&binary, channels, frames) else {
+            let reason = format!("{} bytes of audio for {channels} x {frames} samples", binary.len());
+            return Err(HostError::InvalidAnswer { reason });
+        };
+        if channels.iter().flatten().any(|sample| !sample.is_finite()) {
+            let reason = "a sample is infinite or not a number".to_owned();
+            return Err(HostError::InvalidAnswer { reason });
+        }
+        Ok(Audio { channels, processed })
+    }
+
+    /// Returns the state of the plugin. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn state(&mut self) -> Result<Vec<u8>, HostError> {
+        let Frame { header, binary } = self.helper.accepted(&Request::GetState, &[])?;
+        match header {
+            Answer::State => Ok(binary),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Restores a state. Returns the values of all parameters. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`]; [`HostError::Refused`] if the state belongs to another plugin.
+    pub fn set_state(&mut self, state: &[u8]) -> Result<Vec<ParameterValue>, HostError> {
+        self.change(&Request::SetState, state)
+    }
+
+    /// Loads the content of a preset file. Returns the values of all parameters. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`]; [`HostError::Refused`] if the preset belongs to another plugin.
+    pub fn load_preset(&mut self, preset: &[u8]) -> Result<Vec<ParameterValue>, HostError> {
+        self.change(&Request::LoadPreset, preset)
+    }
+
+    /// Selects a program of the plugin. Returns the values of all parameters. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`]; [`HostError::Refused`] if there is no such program.
+    pub fn set_program(&mut self, index: u32) -> Result<Vec<ParameterValue>, HostError> {
+        self.change(&Request::SetProgram { index }, &[])
+    }
+
+    fn change(&mut self, request: &Request, binary: &[u8]) -> Result<Vec<ParameterValue>, HostError> {
+        match self.helper.accepted(request, binary)?.header {
+            Answer::StateSet { parameters } if parameters.len() <= PARAMETERS_MAX => Ok(parameters),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+fn checked(opened: Opened) -> Result<Opened, HostError> {
+    let (parameters, programs) = (opened.parameters.len(), opened.programs.len());
+    let reason = if parameters > PARAMETERS_MAX || programs > PROGRAMS_MAX {
+        format!(
+            "it has {parameters} parameters and {programs} programs; at most {PARAMETERS_MAX} and \
+             {PROGRAMS_MAX} are allowed"
+        )
+    } else if opened.parameters.iter().any(|parameter| parameter.name.len() > TEXT_BYTES_MAX) {
+        format!("the name of a parameter has more than {TEXT_BYTES_MAX} bytes")
+    } else {
+        return Ok(opened);
+    };
+    Err(HostError::InvalidAnswer { reason })
+}
+
+fn unexpected() -> HostError {
+    HostError::InvalidAnswer { reason: "it does not answer the request".to_owned() }
+}

@@ -1,0 +1,30 @@
+//! Systems other than Unix, where no plugins are hosted.
+
+use songfoundry_bridge_protocol::frame::Frame;
+use songfoundry_bridge_protocol::host::{Answer, Request};
+
+use super::PluginHosts;
+use super::error::HostError;
+
+/// There is no such helper.
+pub(super) struct HostHelper<'a>(std::convert::Infallible, std::marker::PhantomData<&'a ()>);
+
+impl<'a> HostHelper<'a> {
+    /// Always fails.
+    pub(super) fn start(hosts: &'a PluginHosts, _: &'a dyn Fn() -> bool) -> Result<Self, HostError> {
+        Err(HostError::NotStarted {
+            program: hosts.bridge.program().display().to_string(),
+            reason: "it hosts plugins only on Linux and macOS".to_owned(),
+        })
+    }
+
+    /// Is never called.
+    pub(super) fn accepted(&mut self, _: &Request, _: &[u8]) -> Result<Frame<Answer>, HostError> {
+        match self.0 {}
+    }
+
+    /// Is never called.
+    pub(super) fn request(&mut self, _: &Request, _: &[u8]) -> Result<Frame<Answer>, HostError> {
+        match self.0 {}
+    }
+}

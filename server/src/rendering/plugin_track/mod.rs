@@ -1,0 +1,194 @@
+//! Renders the notes of one track with a hosted plugin to a WAV file, before fader and pan.
+//!
+//! The plugin first processes silence, so that it can load its sounds and report its latency. The
+//! latency is removed from the start of the file.
+
+mod automation;
+mod output;
+mod setup;
+mod timeline;
+
+use std::io::{self, BufWriter, Seek, Write};
+use std::time::Duration;
+
+use dsp_core::session::{Event, Session};
+use dsp_core::wav::FLOAT_HEADER_BYTES;
+use songfoundry_bridge_protocol::host::{Event as PluginEvent, Process, Transport};
+
+use super::budget::Reservation;
+use super::pass::Pass;
+use super::{Observer, RenderError};
+use crate::plugin_hosts::{Audio, HostError, OpenOptions, PluginHost, PluginHosts, PluginRef};
+use output::Output;
+use timeline::Timeline;
+
+pub use automation::{AutomationCurve, CURVES_MAX};
+pub use setup::{PluginSetup, StartState};
+
+/// Number of channels of the file.
+const CHANNELS: u16 = 2;
+
+/// Maximum number of frames of a request to the plugin.
+const REQUEST_FRAMES_MAX: u32 = 8_192;
+
+/// Maximum number of frames that the plugin processes at once.
+const BLOCK_FRAMES_MAX: u32 = 512;
+
+/// Length of the silence that a plugin processes before the song, in seconds.
+const WARM_UP_SECS: f64 = 0.1;
+
+/// Number of times that a plugin processes this silence in a long warm-up, and the pause after
+/// each. A plugin that loads its sounds in the background gets a second for this.
+const LONG_WARM_UP_ROUNDS: u32 = 20;
+const LONG_WARM_UP_PAUSE: Duration = Duration::from_millis(50);
+
+/// Longest latency that a plugin may have, in seconds.
+const LATENCY_MAX_SECS: u32 = 10;
+
+/// A track that a plugin plays.
+pub struct PluginTrack<'t> {
+    /// Hosts the plugin.
+    pub hosts: &'t PluginHosts,
+    /// The plugin.
+    pub plugin: &'t PluginRef,
+    /// State, parameters and automation of the plugin.
+    pub setup: &'t PluginSetup,
+    /// The session, whose first track has the notes.
+    pub session: &'t Session,
+    /// Longest tail in seconds. Silence ends the tail sooner.
+    pub tail_secs: f64,
+    /// Whether nobody waits for the file any more.
+    pub is_cancelled: &'t dyn Fn() -> bool,
+}
+
+/// How long a plugin processes silence before the song.
+#[derive(Clone, Copy)]
+enum WarmUp {
+    /// A tenth of a second of silence, as fast as possible.
+    Short,
+    /// Two seconds of silence, with pauses of a second in total.
+    Long,
+}
+
+/// A rendered track.
+#[derive(Debug, Clone, Copy)]
+pub struct RenderedTrack {
+    /// Whether the file is silent although the track has notes.
+    pub is_silent: bool,
+    /// Number of samples that were infinite or not a number. They are 0 in the file.
+    pub non_finite_samples: u64,
+}
+
+impl PluginTrack<'_> {
+    /// Renders the track into a file of `new_file` as 32-bit floats. If the process of the plugin
+    /// dies, or the file is silent although the track has notes, a new process renders once more
+    /// into another file, after a long warm-up.
+    ///
+    /// # Errors
+    /// [`RenderError`]
+    pub fn render<W: Write + Seek>(
+        &self,
+        reservation: &Reservation,
+        mut new_file: impl FnMut() -> io::Result<W>,
+        observer: Observer<'_>,
+    ) -> Result<(W, RenderedTrack), RenderError> {
+        let mut attempt = |warm_up| -> Result<_, RenderError> {
+            let mut file = new_file()?;
+            let track = self.attempt(warm_up, reservation, BufWriter::new(&mut file), observer)?;
+            Ok((file, track))
+        };
+        let first = attempt(WarmUp::Short);
+        let may_succeed_again = match &first {
+            Ok((_, track)) => track.is_silent,
+            Err(RenderError::Plugin(error)) => error.is_death(),
+            Err(_) => false,
+        };
+        if may_succeed_again { attempt(WarmUp::Long) } else { first }
+    }
+
+    /// Returns the largest size of the file, in bytes.
+    #[must_use]
+    pub fn max_file_bytes(&self) -> u64 {
+        let frames = output::max_frames(self.session, self.tail_secs);
+        FLOAT_HEADER_BYTES + frames * u64::from(CHANNELS) * size_of::<f32>() as u64
+    }
+
+    fn has_notes(&self) -> bool {
+        let events = self.session.tracks.first().map_or(&[][..], |track| &track.events);
+        events.iter().any(|event| matches!(event.event, Event::NoteOn { .. }))
+    }
+
+    /// Renders the track into `destination`, in a new process of the plugin. The content of the
+    /// destination is undefined after an error.
+    fn attempt(
+        &self,
+        warm_up: WarmUp,
+        reservation: &Reservation,
+        destination: impl Write + Seek,
+        observer: Observer<'_>,
+    ) -> Result<RenderedTrack, RenderError> {
+        let sample_rate_hz = self.session.sample_rate_hz;
+        let options = OpenOptions {
+            sample_rate_hz,
+            block_frames_max: BLOCK_FRAMES_MAX,
+            is_cancelled: self.is_cancelled,
+        };
+        let mut host = PluginHost::open(self.hosts, self.plugin, options)?;
+        if !host.opened().accepts_notes {
+            return Err(setup::no_instrument());
+        }
+        let values = self.setup.apply(&mut host)?;
+        let curves = self.setup.curves(host.opened())?;
+        let mut timeline = Timeline::new(self.session, curves);
+        let latency_frames = self.warm_up(&mut host, warm_up, values)?;
+        let mut output = Output::new(destination, self.session, self.tail_secs, latency_frames)?;
+        let pass = Pass::begin(reservation);
+        let (mut position_frames, mut non_finite_samples) = (0, 0_u64);
+        while !output.has_ended() {
+            let stretch = timeline.next(position_frames, REQUEST_FRAMES_MAX)?;
+            position_frames += u64::from(stretch.frames);
+            let Audio { channels, processed } = host.process(stretch, &[])?;
+            non_finite_samples = non_finite_samples.saturating_add(processed.non_finite_samples);
+            output.write(&channels)?;
+            pass.report(output.written_frames(), output.max_frames(), observer)?;
+        }
+        let is_silent = output.finish()? && self.has_notes();
+        Ok(RenderedTrack { is_silent, non_finite_samples })
+    }
+
+    /// Lets the plugin process silence. `values` are set at its start. Returns the latency.
+    fn warm_up(
+        &self,
+        host: &mut PluginHost<'_>,
+        warm_up: WarmUp,
+        values: Vec<PluginEvent>,
+    ) -> Result<u32, RenderError> {
+        let (rounds, pause) = match warm_up {
+            WarmUp::Short => (1, None),
+            WarmUp::Long => (LONG_WARM_UP_ROUNDS, Some(LONG_WARM_UP_PAUSE)),
+        };
+        let sample_rate_hz = self.session.sample_rate_hz;
+        let frames = (WARM_UP_SECS * f64::from(sample_rate_hz)) as u32;
+        let transport = Transport { is_playing: false, ..Transport::default() };
+        let (mut events, mut latency_frames) = (values, 0);
+        for _ in 0..rounds {
+            let events = std::mem::take(&mut events);
+            let silence =
+                Process { frames, output_channels: CHANNELS, transport, events, ..Process::default() };
+            latency_frames = host.process(silence, &[])?.processed.latency_frames;
+            if let Some(pause) = pause {
+                std::thread::sleep(pause);
+            }
+        }
+        let limit_frames = LATENCY_MAX_SECS * sample_rate_hz;
+        if latency_frames > limit_frames {
+            let reason =
+                format!("its latency is {latency_frames} frames; at most {limit_frames} are allowed");
+            return Err(HostError::InvalidAnswer { reason }.into());
+        }
+        Ok(latency_frames)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,215 @@
+//! Divides the song into requests to the plugin, with events, tempo and position.
+
+use dsp_core::session::{Event, Session, TempoChange, TrackEvent};
+use dsp_core::tempo::DEFAULT_BPM;
+use songfoundry_bridge_protocol::host::{Event as PluginEvent, EventKind, Process, Transport};
+
+use super::CHANNELS;
+use super::automation::CurveReader;
+use crate::rendering::RenderError;
+
+/// Maximum number of notes and controls of a request.
+const EVENTS_MAX: usize = 5_000;
+
+/// MIDI channel of all events.
+const CHANNEL: u8 = 0;
+
+/// Number of the MIDI controller that selects a bank (MIDI 1.0, "Bank select").
+const BANK_SELECT: u8 = 0;
+
+/// Value of the centred pitch wheel in requests to plugins.
+const BEND_CENTRE: i32 = 8_192;
+
+/// Highest MIDI value.
+const MIDI_MAX: u8 = 127;
+
+/// Quarter notes of a bar. The request has no time signatures, so that they are 4/4.
+const BAR_QUARTERS: f64 = 4.0;
+
+/// The song, and how much of it the plugin has got.
+pub(super) struct Timeline<'s> {
+    sample_rate_hz: u32,
+    tempo: &'s [TempoChange],
+    /// The remaining events.
+    events: &'s [TrackEvent],
+    curves: Vec<CurveReader<'s>>,
+}
+
+impl<'s> Timeline<'s> {
+    /// Returns the timeline of the first track.
+    pub(super) fn new(session: &'s Session, curves: Vec<CurveReader<'s>>) -> Self {
+        Self {
+            sample_rate_hz: session.sample_rate_hz,
+            tempo: &session.tempo,
+            events: session.tracks.first().map_or(&[], |track| &track.events),
+            curves,
+        }
+    }
+
+    /// Returns the next request, which starts at the frame `start` and has at most `frames_max`
+    /// frames. The tempo is constant in it.
+    ///
+    /// # Errors
+    /// [`RenderError::PluginSetup`] if a frame has too many events.
+    pub(super) fn next(&mut self, start: u64, frames_max: u32) -> Result<Process, RenderError> {
+        let tempo_index = self.tempo.partition_point(|change| change.frame <= start);
+        let next_tempo = self.tempo.get(tempo_index).map_or(u64::MAX, |change| change.frame);
+        let mut end = (start + u64::from(frames_max)).min(next_tempo);
+        let count = self.events.partition_point(|event| event.frame < end);
+        let count = if count > EVENTS_MAX {
+            // The request ends before the frame of the first event that does not fit.
+            end = self.events[EVENTS_MAX].frame;
+            self.events.partition_point(|event| event.frame < end)
+        } else {
+            count
+        };
+        if end <= start {
+            return Err(RenderError::PluginSetup {
+                code: "too_many_events",
+                detail: format!(
+                    "At {:.3} seconds, more than {EVENTS_MAX} notes and controls begin or end at the same time, which is \
+                     the maximum.",
+                    start as f64 / f64::from(self.sample_rate_hz)
+                ),
+            });
+        }
+        let frames = (end - start) as u32;
+        let mut events = Vec::new();
+        for curve in &mut self.curves {
+            curve.changes(start, frames, &mut events);
+        }
+        let (now, later) = self.events.split_at(count);
+        self.events = later;
+        for event in now {
+            let frame = event.frame.saturating_sub(start) as u32;
+            events.extend(kinds(event.event).map(|kind| PluginEvent { frame, kind }));
+        }
+        // The sort is stable: automation precedes notes at the same frame.
+        events.sort_by_key(|event| event.frame);
+        let transport = self.transport(start, tempo_index);
+        Ok(Process { frames, output_channels: CHANNELS, transport, events, ..Process::default() })
+    }
+
+    fn transport(&self, start: u64, tempo_index: usize) -> Transport {
+        let first = TempoChange { frame: 0, bpm: DEFAULT_BPM, beat: 0.0 };
+        let tempo = tempo_index.checked_sub(1).map_or(first, |index| self.tempo[index]);
+        let secs = (start - tempo.frame) as f64 / f64::from(self.sample_rate_hz);
+        let position_quarters = tempo.beat + secs * tempo.bpm / 60.0;
+        Transport {
+            tempo_bpm: tempo.bpm,
+            position_frames: i64::try_from(start).unwrap_or(i64::MAX),
+            position_quarters,
+            bar_start_quarters: (position_quarters / BAR_QUARTERS).floor() * BAR_QUARTERS,
+            ..Transport::default()
+        }
+    }
+}
+
+/// Returns the events of a plugin for an event of the engine: one, or two for a preset.
+fn kinds(event: Event) -> impl Iterator<Item = EventKind> {
+    const NO_NOTE_ID: i32 = -1;
+    let channel = CHANNEL;
+    let program_change = |program| EventKind::ProgramChange { channel, program };
+    let (first, second) = match event {
+        Event::NoteOn { key, velocity } => {
+            let velocity = f32::from(velocity) / f32::from(MIDI_MAX);
+            (EventKind::NoteOn { note_id: NO_NOTE_ID, channel, key, velocity }, None)
+        }
+        Event::NoteOff { key } => {
+            (EventKind::NoteOff { note_id: NO_NOTE_ID, channel, key, velocity: 0.0 }, None)
+        }
+        Event::Controller { controller, value } => {
+            (EventKind::Controller { channel, controller, value }, None)
+        }
+        Event::PitchBend { value } => {
+            let value = (i32::from(value) + BEND_CENTRE).clamp(0, 2 * BEND_CENTRE - 1) as u16;
+            (EventKind::PitchBend { channel, value }, None)
+        }
+        Event::ChannelPressure { value } => (EventKind::ChannelPressure { channel, value }, None),
+        Event::KeyPressure { key, value } => {
+            (EventKind::KeyPressure { note_id: NO_NOTE_ID, channel, key, value }, None)
+        }
+        Event::Preset { bank, program } => {
+            let value = bank.min(MIDI_MAX.into()) as u8;
+            let bank = EventKind::Controller { channel, controller: BANK_SELECT, value };
+            (bank, Some(program_change(program)))
+        }
+        Event::Program { program } => (program_change(program), None),
+    };
+    std::iter::once(first).chain(second)
+}
+
+#[cfg(test)]
+mod tests {
+    use dsp_core::session::Track;
+
+    use super::*;
+
+    fn session(events: &[(u64, Event)], tempo: Vec<TempoChange>) -> Session {
+        let events = events.iter().map(|&(frame, event)| TrackEvent { frame, event }).collect();
+        Session { tempo, tracks: vec![Track { events, ..Track::default() }], ..Session::default() }
+    }
+
+    #[test]
+    fn a_request_ends_at_a_change_of_the_tempo() {
+        let change = |frame, bpm, beat| TempoChange { frame, bpm, beat };
+        let session = session(&[], vec![change(0, 60.0, 0.0), change(24_000, 120.0, 0.5)]);
+        let mut timeline = Timeline::new(&session, Vec::new());
+        let mut at = |start| {
+            let request = timeline.next(start, 20_000).expect("a request");
+            let Transport { tempo_bpm, position_quarters, bar_start_quarters, .. } = request.transport;
+            (request.frames, tempo_bpm, position_quarters, bar_start_quarters)
+        };
+        assert_eq!(at(0), (20_000, 60.0, 0.0, 0.0));
+        assert_eq!(at(20_000), (4_000, 60.0, 20_000.0 / 48_000.0, 0.0));
+        assert_eq!(at(24_000), (20_000, 120.0, 0.5, 0.0));
+        assert_eq!(at(24_000 + 4 * 24_000), (20_000, 120.0, 4.5, 4.0));
+    }
+
+    #[test]
+    fn events_keep_their_frames_and_automation_precedes_notes() {
+        let on = Event::NoteOn { key: 60, velocity: 127 };
+        let events = [(0, on), (70, Event::NoteOff { key: 60 }), (128, Event::PitchBend { value: -8_192 })];
+        let session = session(&events, Vec::new());
+        let points = [(0, 0.0), (128, 1.0)];
+        let mut timeline = Timeline::new(&session, vec![CurveReader::new(3, &points)]);
+        let request = timeline.next(0, 100).expect("a request");
+        let frames: Vec<_> = request.events.iter().map(|event| event.frame).collect();
+        assert_eq!(frames, [0, 0, 64, 70]);
+        assert!(matches!(request.events[0].kind, EventKind::Parameter(_)), "{:?}", request.events);
+        assert!(
+            matches!(request.events[1].kind, EventKind::NoteOn { key: 60, velocity: 1.0, .. }),
+            "{:?}",
+            request.events
+        );
+        let request = timeline.next(100, 100).expect("a request");
+        assert_eq!(
+            request.events[1],
+            PluginEvent { frame: 28, kind: EventKind::PitchBend { channel: 0, value: 0 } }
+        );
+    }
+
+    #[test]
+    fn many_events_need_several_requests() {
+        let on = Event::NoteOn { key: 60, velocity: 1 };
+        let dense: Vec<_> = (0..12_000).map(|index| (index / 4, on)).collect();
+        let dense = session(&dense, Vec::new());
+        let mut timeline = Timeline::new(&dense, Vec::new());
+        let (mut start, mut events) = (0, 0);
+        while start < 8_192 {
+            let request = timeline.next(start, 8_192).expect("a request");
+            assert!(request.events.len() <= EVENTS_MAX);
+            events += request.events.len();
+            start += u64::from(request.frames);
+        }
+        assert_eq!(events, 12_000);
+        let at_once = session(&vec![(9, on); EVENTS_MAX + 1], Vec::new());
+        let mut timeline = Timeline::new(&at_once, Vec::new());
+        let request = timeline.next(0, 100).expect("a request");
+        assert_eq!((request.frames, request.events.len()), (9, 0));
+        assert!(matches!(
+            timeline.next(9, 100),
+            Err(RenderError::PluginSetup { code: "too_many_events", .. })
+        ));
+    }
+}

@@ -1,0 +1,104 @@
+//! Faults of plugins. A fault happens in the first block with a note or with a sample other than 0,
+//! and in each such block after it.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+unsafe extern "C" {
+    safe fn fork() -> i32;
+    safe fn setsid() -> i32;
+}
+
+/// How long a process that a plugin leaves behind lives at most.
+const LEFT_BEHIND: Duration = Duration::from_secs(60);
+
+/// A fault. The number is the unique id of the VST2 plugin that has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Misbehaviour {
+    /// Reads from an invalid address.
+    Crash = 1,
+    /// Never returns.
+    Hang = 2,
+    /// Aborts the process.
+    Abort = 3,
+    /// Ends the process with success.
+    Exit = 4,
+    /// Starts a copy of the process, which keeps all descriptors.
+    Fork = 5,
+    /// Starts a copy of the process that leaves the process group and the parent, and keeps all
+    /// descriptors.
+    Daemon = 6,
+    /// Allocates 256 MiB in each block and keeps them.
+    Leak = 7,
+    /// Prints eight megabytes to each standard stream, then processes.
+    Print = 8,
+    /// Returns samples that are not numbers.
+    NotANumber = 9,
+    /// States 1,000 output channels.
+    Channels = 10,
+    /// Sleeps 20 ms in each block, then processes.
+    Slow = 11,
+    /// States a latency of 32 frames only after the first block.
+    LateLatency = 12,
+}
+
+impl Misbehaviour {
+    /// All faults, each with the name of the plugin that has it.
+    pub const ALL: [(Self, &'static str); 12] = [
+        (Self::Crash, "Crashes"),
+        (Self::Hang, "Hangs"),
+        (Self::Abort, "Aborts"),
+        (Self::Exit, "Exits"),
+        (Self::Fork, "Forks"),
+        (Self::Daemon, "Starts Daemon"),
+        (Self::Leak, "Leaks"),
+        (Self::Print, "Prints"),
+        (Self::NotANumber, "Not a Number"),
+        (Self::Channels, "Thousand Channels"),
+        (Self::Slow, "Slow"),
+        (Self::LateLatency, "Late Latency"),
+    ];
+
+    /// Does what a plugin with this fault does in a block.
+    pub fn act(self) {
+        match self {
+            Self::Crash => {
+                let invalid_address = std::hint::black_box(8_usize) as *const bool;
+                // SAFETY: none; the module is unsafe on purpose.
+                std::hint::black_box(unsafe { std::ptr::read_volatile(invalid_address) });
+            }
+            Self::Hang => loop {
+                std::thread::sleep(Duration::from_secs(1));
+            },
+            Self::Abort => std::process::abort(),
+            Self::Exit => std::process::exit(0),
+            Self::Fork => {
+                if fork() == 0 {
+                    std::thread::sleep(LEFT_BEHIND);
+                    std::process::abort();
+                }
+            }
+            Self::Daemon => {
+                if fork() == 0 {
+                    setsid();
+                    if fork() == 0 {
+                        std::thread::sleep(LEFT_BEHIND);
+                    }
+                    std::process::abort();
+                }
+            }
+            Self::Leak => {
+                // The pages stay untouched, so they would not be resident even without a limit.
+                std::mem::forget(std::hint::black_box(vec![0_u8; 256 << 20]));
+            }
+            Self::Print => {
+                let text = vec![b'x'; 8 << 20];
+                let _ = std::io::stdout().write_all(&text);
+                let _ = std::io::stderr().write_all(&text);
+            }
+            Self::Slow => std::thread::sleep(Duration::from_millis(20)),
+            Self::NotANumber | Self::Channels | Self::LateLatency => {}
+        }
+    }
+}
