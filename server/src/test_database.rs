@@ -56,7 +56,7 @@ impl TestDatabase {
     }
 
     async fn on_server(server: &str, template: &str) -> Self {
-        crate::db::install_drivers();
+        db::install_drivers();
         let name = format!("test_{}", uuid::Uuid::new_v4().simple());
         let mut connection =
             AnyConnection::connect(server).await.expect("the PostgreSQL server of the tests");
