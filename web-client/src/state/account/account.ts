@@ -20,7 +20,7 @@ export class Account {
     try {
       await this.session.logout(everywhere);
     } catch (error) {
-      this.#notices.failed('Logging out failed', error);
+      this.#notices.showFailure('Logging out failed', error);
     }
   }
 }
