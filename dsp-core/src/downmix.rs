@@ -90,8 +90,8 @@ impl Downmix {
     /// `out`, with [`Self::channels`] interleaved channels. An incomplete last frame is dropped.
     pub fn mix(&self, frames: &[f32], out: &mut Vec<f32>) {
         if self.gains.len() <= 2 {
-            let whole = frames.len() - frames.len() % self.gains.len().max(1);
-            out.extend_from_slice(&frames[..whole]);
+            let whole_len = frames.len() - frames.len() % self.gains.len().max(1);
+            out.extend_from_slice(&frames[..whole_len]);
             return;
         }
         for frame in frames.chunks_exact(self.gains.len()) {

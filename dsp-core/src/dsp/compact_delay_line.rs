@@ -63,8 +63,8 @@ impl CompactDelayLine {
 
     #[inline(always)]
     fn start_index(&self, frames_back: usize) -> usize {
-        let from = self.write_index + self.frames - frames_back;
-        if from < self.frames { from } else { from - self.frames }
+        let read_index = self.write_index + self.frames - frames_back;
+        if read_index < self.frames { read_index } else { read_index - self.frames }
     }
 
     /// Returns the [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position
@@ -78,9 +78,9 @@ impl CompactDelayLine {
     /// most the length, and at least the number of samples.
     #[inline(always)]
     pub(crate) fn read(&self, frames_back: usize, values: &mut [f32]) {
-        let from = self.start_index(frames_back);
-        let (first, wrapped) = values.split_at_mut(values.len().min(self.frames - from));
-        first.copy_from_slice(&self.values[from..from + first.len()]);
+        let read_index = self.start_index(frames_back);
+        let (first, wrapped) = values.split_at_mut(values.len().min(self.frames - read_index));
+        first.copy_from_slice(&self.values[read_index..read_index + first.len()]);
         wrapped.copy_from_slice(&self.values[..wrapped.len()]);
     }
 

@@ -109,7 +109,7 @@ impl Decimator {
         let middle = (count as f64 - 1.0) / 2.0;
         let sinc = WindowedSinc::new(DECIMATOR_ATTENUATION_DB, 0.5 / factor as f64, count as f64 / 2.0);
         Self {
-            taps: (0..count).map(|tap| sinc.at(tap as f64 - middle) as f32).collect(),
+            taps: (0..count).map(|tap| sinc.value_at(tap as f64 - middle) as f32).collect(),
             sliding: SlidingWindow::new(count, factor),
         }
     }
@@ -128,11 +128,12 @@ impl Decimator {
 /// Folds pairs of values in eight SIMD lanes, and sums the lanes.
 #[inline(always)]
 fn fold_in_lanes(a: &[f32], b: &[f32], fold: impl Fn(f32, f32, f32) -> f32) -> f32 {
-    const WIDTH: usize = 8;
-    let ((a_wide, a_remainder), (b_wide, b_remainder)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
-    let mut sums = [0.0; WIDTH];
+    const LANE_COUNT: usize = 8;
+    let ((a_wide, a_remainder), (b_wide, b_remainder)) =
+        (a.as_chunks::<LANE_COUNT>(), b.as_chunks::<LANE_COUNT>());
+    let mut sums = [0.0; LANE_COUNT];
     for (a, b) in a_wide.iter().zip(b_wide) {
-        for lane in 0..WIDTH {
+        for lane in 0..LANE_COUNT {
             sums[lane] = fold(sums[lane], a[lane], b[lane]);
         }
     }

@@ -79,7 +79,7 @@ pub(crate) struct Sound {
 impl Rig {
     pub(crate) fn of(tables: &Tables) -> Self {
         let rig = Self::of_damaged(tables);
-        assert_eq!(rig.bank.skipped(), []);
+        assert_eq!(rig.bank.issues(), []);
         rig
     }
 

@@ -133,7 +133,7 @@ fn nan_and_infinite_input_does_not_stay_in_the_mix() {
         let output = play(&mut mixer, 128);
         assert!(output.iter().all(|value| value.is_finite()), "the output for {invalid} is not finite");
     }
-    mixer.set_track_mix(0, &TrackMix { gain: f32::NAN, pan: f32::NAN, mute: false, solo: false });
+    mixer.set_track_mix(0, &TrackMix { gain: f32::NAN, pan: f32::NAN, is_muted: false, is_soloed: false });
     mixer.set_master_gain(f32::NAN);
     for _ in 0..100 {
         for input in mixer.track_input(0).unwrap() {

@@ -41,10 +41,10 @@ impl PendingRequest {
     /// request.
     pub(super) fn watch(&self, request: Request, number: u64) -> Request {
         request.map(|body| {
-            let watched = WatchedBody { body, number, pending: self.clone() };
+            let watched_body = WatchedBody { body, number, pending: self.clone() };
             self.has_unread_body.store(true, Ordering::Relaxed);
-            watched.report_end();
-            Body::new(watched)
+            watched_body.report_end();
+            Body::new(watched_body)
         })
     }
 

@@ -36,7 +36,7 @@ pub struct RenderBudget {
     user_limit_bytes: u64,
     max_duration: Option<Duration>,
     queue: Mutex<Queue>,
-    changed: Condvar,
+    queue_changed: Condvar,
 }
 
 /// One user's access to the budget.
@@ -75,25 +75,27 @@ pub struct Reservation {
 }
 
 impl Queue {
-    fn running_bytes(&self, counts: impl Fn(&Claim) -> bool) -> u64 {
-        self.running.iter().filter(|claim| counts(claim)).map(|claim| claim.bytes).sum()
+    fn running_bytes(&self, is_counted: impl Fn(&Claim) -> bool) -> u64 {
+        self.running.iter().filter(|claim| is_counted(claim)).map(|claim| claim.bytes).sum()
     }
 
     /// Decides about a claim. Returns `None` if it must wait, or else whether it overtakes an
     /// earlier claim.
     fn grant(&self, claim: &Claim, limit_bytes: u64, user_bytes: u64) -> Option<bool> {
-        let of_owner = |owner_id: &Arc<str>| {
+        let bytes_of_owner = |owner_id: &Arc<str>| {
             self.running_bytes(|running| running.owner_id.as_ref() == owner_id.as_ref())
         };
         // A user at the limit does not block other users.
-        let is_at_limit = |claim: &Claim| of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
+        let is_at_limit =
+            |claim: &Claim| bytes_of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
         let all_bytes = self.running_bytes(|_| true).saturating_add(claim.bytes);
         let free_bytes = limit_bytes.checked_sub(all_bytes)?;
         // At the limit of a single user, both products are equal.
-        let own_bytes = of_owner(&claim.owner_id).saturating_add(claim.bytes);
-        let [own, free] = [(own_bytes, limit_bytes - user_bytes), (free_bytes, user_bytes)]
-            .map(|(bytes, weight)| u128::from(bytes) * u128::from(weight));
-        if own > free || is_at_limit(claim) {
+        let owner_bytes = bytes_of_owner(&claim.owner_id).saturating_add(claim.bytes);
+        let [weighted_own_bytes, weighted_free_bytes] =
+            [(owner_bytes, limit_bytes - user_bytes), (free_bytes, user_bytes)]
+                .map(|(bytes, weight)| u128::from(bytes) * u128::from(weight));
+        if weighted_own_bytes > weighted_free_bytes || is_at_limit(claim) {
             return None;
         }
         let mut earlier = self.waiting.iter().take_while(|waiting| waiting.ticket != claim.ticket);
@@ -101,9 +103,11 @@ impl Queue {
             return Some(false);
         }
         let is_first_of_owner = earlier.all(|waiting| waiting.owner_id != claim.owner_id);
-        let overtaking = self.running_bytes(|running| running.has_overtaken).saturating_add(claim.bytes);
-        let may_overtake =
-            is_first_of_owner && of_owner(&claim.owner_id) == 0 && overtaking <= limit_bytes - user_bytes;
+        let overtaking_bytes =
+            self.running_bytes(|running| running.has_overtaken).saturating_add(claim.bytes);
+        let may_overtake = is_first_of_owner
+            && bytes_of_owner(&claim.owner_id) == 0
+            && overtaking_bytes <= limit_bytes - user_bytes;
         may_overtake.then_some(true)
     }
 }
@@ -127,7 +131,7 @@ impl RenderBudget {
             user_limit_bytes: user_bytes,
             max_duration,
             queue: Mutex::default(),
-            changed: Condvar::new(),
+            queue_changed: Condvar::new(),
         })
     }
 
@@ -170,10 +174,10 @@ impl BudgetShare {
         let claim = Claim { ticket, owner_id: Arc::clone(&self.owner_id), bytes, has_overtaken: false };
         queue.waiting.push_back(claim.clone());
         loop {
-            if let Some(overtook) = queue.grant(&claim, budget.limit_bytes, budget.user_limit_bytes) {
+            if let Some(has_overtaken) = queue.grant(&claim, budget.limit_bytes, budget.user_limit_bytes) {
                 queue.waiting.retain(|waiting| waiting.ticket != ticket);
-                queue.running.push(Claim { has_overtaken: overtook, ..claim });
-                budget.changed.notify_all();
+                queue.running.push(Claim { has_overtaken, ..claim });
+                budget.queue_changed.notify_all();
                 return Ok(Reservation {
                     budget: Arc::clone(budget),
                     ticket,
@@ -182,13 +186,13 @@ impl BudgetShare {
                 });
             }
             queue = budget
-                .changed
+                .queue_changed
                 .wait_timeout(queue, CANCEL_CHECK_INTERVAL)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
             if !observer(0.0) {
                 queue.waiting.retain(|waiting| waiting.ticket != ticket);
-                budget.changed.notify_all();
+                budget.queue_changed.notify_all();
                 return Err(RenderError::Cancelled);
             }
         }
@@ -214,7 +218,7 @@ impl Drop for Reservation {
             allocator::return_free_memory();
         }
         self.budget.lock().running.retain(|running| running.ticket != self.ticket);
-        self.budget.changed.notify_all();
+        self.budget.queue_changed.notify_all();
     }
 }
 

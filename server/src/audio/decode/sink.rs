@@ -78,8 +78,8 @@ impl Sink {
         if *spec != self.spec {
             let [old, new] = [&self.spec, spec]
                 .map(|spec| format!("{} Hz with {} channels", spec.rate(), spec.channels().count()));
-            let why = format!("changes its sample rate or channels in the middle, from {old} to {new}");
-            return Err(Refusal::Unsupported(why));
+            let reason = format!("changes its sample rate or channels in the middle, from {old} to {new}");
+            return Err(Refusal::Unsupported(reason));
         }
         for value in interleaved.iter_mut().filter(|value| !value.is_finite()) {
             *value = 0.0;
@@ -92,7 +92,7 @@ impl Sink {
     }
 
     /// Appends this number of silent frames.
-    pub(super) fn silence(&mut self, mut frames: u64) -> Result<(), Refusal> {
+    pub(super) fn write_silence(&mut self, mut frames: u64) -> Result<(), Refusal> {
         self.check_limits(frames)?;
         while frames > 0 {
             let part = frames.min(SILENCE_FRAMES);

@@ -81,18 +81,18 @@ impl OpusEncoder {
     /// Encodes a packet.
     fn encode(&mut self, samples: &[f32], is_last: bool) -> io::Result<()> {
         let mut packet = vec![0; PACKET_MAX_BYTES];
-        let length = self.encoder.encode_float_to_slice(samples, &mut packet).map_err(opus_error)?;
-        packet.truncate(length);
+        let packet_bytes = self.encoder.encode_float_to_slice(samples, &mut packet).map_err(opus_error)?;
+        packet.truncate(packet_bytes);
         self.packets += 1;
         // The position counts the skipped frames. The position of the last packet is the end of the
         // audio.
         let end = self.packets * PACKET_FRAMES as u64;
-        let (kind, position) = match is_last {
+        let (kind, granule_position) = match is_last {
             true => (PacketWriteEndInfo::EndStream, self.pre_skip_frames + self.frames),
             false if self.packets.is_multiple_of(PAGE_PACKETS) => (PacketWriteEndInfo::EndPage, end),
             false => (PacketWriteEndInfo::NormalPacket, end),
         };
-        self.pages.write_packet(packet, STREAM_SERIAL, kind, position)
+        self.pages.write_packet(packet, STREAM_SERIAL, kind, granule_position)
     }
 }
 
@@ -103,11 +103,11 @@ impl Encode for OpusEncoder {
         waiting.extend(floats.map(f32::from_le_bytes));
         self.frames += (samples.len() / size_of::<f32>() / CHANNELS) as u64;
         let packet_samples = PACKET_FRAMES * CHANNELS;
-        let whole = waiting.len() - waiting.len() % packet_samples;
-        for packet in waiting[..whole].chunks_exact(packet_samples) {
+        let whole_len = waiting.len() - waiting.len() % packet_samples;
+        for packet in waiting[..whole_len].chunks_exact(packet_samples) {
             self.encode(packet, false)?;
         }
-        waiting.drain(..whole);
+        waiting.drain(..whole_len);
         self.pending_samples = waiting;
         Ok(())
     }
@@ -154,23 +154,23 @@ pub(super) fn decode(file: impl Read + Seek, add: &mut dyn FnMut(&[f32])) -> io:
         .get(PRE_SKIP_OFFSET..PRE_SKIP_OFFSET + 2)
         .and_then(|bytes| bytes.try_into().ok())
         .ok_or(io::ErrorKind::UnexpectedEof)?;
-    let mut unskipped = usize::from(u16::from_le_bytes([low, high]));
+    let mut frames_to_skip = usize::from(u16::from_le_bytes([low, high]));
     next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
     let mut decoder = Decoder::new(Channels::Stereo, SAMPLE_RATE).map_err(opus_error)?;
     let mut samples = vec![0.0; DECODED_MAX_FRAMES * CHANNELS];
-    let mut position = 0;
+    let mut granule_position = 0;
     while let Some(packet) = next()? {
         let frames = decoder.decode_float_to_slice(&packet.data, &mut samples, false).map_err(opus_error)?;
         // The position of the last packet is lower than the number of decoded frames.
-        let start = position;
-        position += frames as u64;
-        let kept = match packet.last_in_stream() {
+        let start = granule_position;
+        granule_position += frames as u64;
+        let kept_frames = match packet.last_in_stream() {
             true => packet.absgp_page().saturating_sub(start).min(frames as u64) as usize,
             false => frames,
         };
-        let skipped = unskipped.min(kept);
-        unskipped -= skipped;
-        add(&samples[skipped * CHANNELS..kept * CHANNELS]);
+        let skipped_frames = frames_to_skip.min(kept_frames);
+        frames_to_skip -= skipped_frames;
+        add(&samples[skipped_frames * CHANNELS..kept_frames * CHANNELS]);
     }
     Ok(())
 }
