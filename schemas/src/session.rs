@@ -328,10 +328,10 @@ fn add_controls(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, Tr
             }
             Control::Program(program) => push(Event::Program { program: program.program }),
             Control::Rpn(parameter) => {
-                parameter_events(RPN_CONTROLLERS, parameter).into_iter().for_each(push)
+                parameter_events(RPN_CONTROLLERS, parameter).into_iter().for_each(push);
             }
             Control::Nrpn(parameter) => {
-                parameter_events(NRPN_CONTROLLERS, parameter).into_iter().for_each(push)
+                parameter_events(NRPN_CONTROLLERS, parameter).into_iter().for_each(push);
             }
         }
     }
@@ -340,11 +340,11 @@ fn add_controls(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, Tr
 /// Returns the four controllers that set a parameter: its number, then its value (MIDI 1.0,
 /// "Registered and non-registered parameter numbers").
 fn parameter_events(number: [u8; 2], parameter: &ParameterControl) -> [Event; 4] {
-    let halves = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
+    let to_data_bytes = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
     let [number_msb, number_lsb] = number;
     let [data_msb, data_lsb] = DATA_ENTRY;
-    let [parameter_msb, parameter_lsb] = halves(parameter.parameter);
-    let [value_msb, value_lsb] = halves(parameter.value);
+    let [parameter_msb, parameter_lsb] = to_data_bytes(parameter.parameter);
+    let [value_msb, value_lsb] = to_data_bytes(parameter.value);
     [
         Event::Controller { controller: number_msb, value: parameter_msb },
         Event::Controller { controller: number_lsb, value: parameter_lsb },

@@ -96,8 +96,8 @@ impl LongTermSpectrum {
         for chunk in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
             for frame in chunk.chunks_exact(self.channels) {
                 self.frames += 1;
-                for (pending, value) in self.pending_samples.iter_mut().zip(frame) {
-                    pending.push(*value);
+                for (pending_channel, value) in self.pending_samples.iter_mut().zip(frame) {
+                    pending_channel.push(*value);
                 }
             }
             self.transform(process_window);
@@ -109,7 +109,9 @@ impl LongTermSpectrum {
         let hop = self.window.len() / OVERLAP;
         self.is_ending = true;
         for _ in 0..OVERLAP {
-            self.pending_samples.iter_mut().for_each(|pending| pending.resize(pending.len() + hop, 0.0));
+            self.pending_samples
+                .iter_mut()
+                .for_each(|pending_channel| pending_channel.resize(pending_channel.len() + hop, 0.0));
             self.transform(process_window);
         }
     }
@@ -117,11 +119,14 @@ impl LongTermSpectrum {
     fn transform(&mut self, process_window: &mut dyn FnMut(&[f64])) {
         let window_frames = self.window.len();
         while self.pending_samples[0].len() >= window_frames {
-            for (pending, values) in self.pending_samples.iter_mut().zip([&mut self.re, &mut self.im]) {
-                for ((value, sample), weight) in values.iter_mut().zip(pending.iter()).zip(&self.window) {
+            for (pending_channel, values) in self.pending_samples.iter_mut().zip([&mut self.re, &mut self.im])
+            {
+                for ((value, sample), weight) in
+                    values.iter_mut().zip(pending_channel.iter()).zip(&self.window)
+                {
                     *value = sample * weight;
                 }
-                pending.drain(..window_frames / OVERLAP);
+                pending_channel.drain(..window_frames / OVERLAP);
             }
             if self.channels == 1 {
                 self.im.fill(0.0);

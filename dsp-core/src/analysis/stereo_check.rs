@@ -87,7 +87,7 @@ pub struct StereoChecker {
     fft: Fft,
     window: Vec<f32>,
     /// Samples that do not fill a window yet.
-    pending: [Vec<f32>; 2],
+    pending_samples: [Vec<f32>; 2],
     /// Sums over all samples.
     samples: Powers,
     frames: u64,
@@ -110,7 +110,7 @@ impl StereoChecker {
             window: (0..window_frames)
                 .map(|n| (0.5 - 0.5 * libm::cos(step_radians * n as f64)) as f32)
                 .collect(),
-            pending: [Vec::new(), Vec::new()],
+            pending_samples: [Vec::new(), Vec::new()],
             samples: Powers::default(),
             frames: 0,
             bins: alloc::vec![Powers::default(); window_frames / 2 + 1],
@@ -128,20 +128,22 @@ impl StereoChecker {
             self.samples.add(left * left, right * right, left * right);
         }
         self.frames += left.len().min(right.len()) as u64;
-        for (pending, samples) in self.pending.iter_mut().zip([left, right]) {
-            pending.extend_from_slice(samples);
+        for (pending_channel, samples) in self.pending_samples.iter_mut().zip([left, right]) {
+            pending_channel.extend_from_slice(samples);
         }
         let window_frames = self.window.len();
-        while self.pending.iter().all(|pending| pending.len() >= window_frames) {
+        while self.pending_samples.iter().all(|pending_channel| pending_channel.len() >= window_frames) {
             self.transform();
-            self.pending.iter_mut().for_each(|pending| drop(pending.drain(..window_frames / 2)));
+            self.pending_samples
+                .iter_mut()
+                .for_each(|pending_channel| drop(pending_channel.drain(..window_frames / 2)));
         }
     }
 
     /// Transforms one window and adds the powers of its bins.
     fn transform(&mut self) {
         let window_frames = self.window.len();
-        for (values, samples) in [&mut self.re, &mut self.im].into_iter().zip(&self.pending) {
+        for (values, samples) in [&mut self.re, &mut self.im].into_iter().zip(&self.pending_samples) {
             for ((value, sample), weight) in values.iter_mut().zip(samples).zip(&self.window) {
                 *value = sample * weight;
             }
@@ -165,8 +167,10 @@ impl StereoChecker {
     /// Fills the last window with silence, and returns the check of the whole signal.
     pub fn finish(mut self) -> StereoCheck {
         let window_frames = self.window.len();
-        if !self.pending[0].is_empty() {
-            self.pending.iter_mut().for_each(|pending| pending.resize(window_frames, 0.0));
+        if !self.pending_samples[0].is_empty() {
+            self.pending_samples
+                .iter_mut()
+                .for_each(|pending_channel| pending_channel.resize(window_frames, 0.0));
             self.transform();
         }
         let frames = self.frames.max(1) as f64;

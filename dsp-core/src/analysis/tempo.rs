@@ -180,9 +180,10 @@ impl OnsetCurve {
         };
         let mut best = (shortest.max(1)..=longest.min(autocorrelation.len() - 2))
             .max_by(|left, right| weighted(*left).total_cmp(&weighted(*right)))?;
-        while let Some(half) = comparable_half(&autocorrelation, best).filter(|half| *half >= shortest.max(1))
+        while let Some(half_lag) =
+            comparable_half(&autocorrelation, best).filter(|half_lag| *half_lag >= shortest.max(1))
         {
-            best = half;
+            best = half_lag;
         }
         let regularity = autocorrelation[best];
         if regularity < REGULARITY_MIN {
@@ -210,8 +211,8 @@ impl OnsetCurve {
 /// Returns the lag near half of `best` if the autocorrelation there reaches [`MIN_HALF_RATIO`] of
 /// that at `best`.
 fn comparable_half(autocorrelation: &[f64], best: usize) -> Option<usize> {
-    let half = best / 2;
-    let lag = (half.max(2) - 1..=half + 1)
+    let half_lag = best / 2;
+    let lag = (half_lag.max(2) - 1..=half_lag + 1)
         .max_by(|left, right| autocorrelation[*left].total_cmp(&autocorrelation[*right]))?;
     (autocorrelation[lag] >= MIN_HALF_RATIO * autocorrelation[best]).then_some(lag)
 }

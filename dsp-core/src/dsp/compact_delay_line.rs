@@ -50,8 +50,12 @@ impl CompactDelayLine {
         let mut known_frames = old_frames.min(frames);
         self.values.copy_within(old_frames - known_frames..old_frames, frames - known_frames);
         while known_frames < frames {
-            let (missing, past) = self.values[..frames].split_at_mut(frames - known_frames);
-            missing.iter_mut().rev().zip(past).for_each(|(missing, past)| *missing = *past);
+            let (missing_values, past) = self.values[..frames].split_at_mut(frames - known_frames);
+            missing_values
+                .iter_mut()
+                .rev()
+                .zip(past)
+                .for_each(|(missing_values, past)| *missing_values = *past);
             known_frames = frames.min(2 * known_frames);
         }
     }

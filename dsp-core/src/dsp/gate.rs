@@ -75,9 +75,9 @@ impl Gate {
     pub(crate) fn fill(&mut self, gains: &mut [f32]) {
         let waiting_frames = gains.len().min(self.wait_frames);
         self.wait_frames -= waiting_frames;
-        let (waiting, fading) = gains.split_at_mut(waiting_frames);
-        waiting.fill(self.gain.value() as f32);
-        self.gain.fill(fading);
+        let (waiting_gains, fading_gains) = gains.split_at_mut(waiting_frames);
+        waiting_gains.fill(self.gain.value() as f32);
+        self.gain.fill(fading_gains);
     }
 }
 

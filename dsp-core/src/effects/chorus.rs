@@ -69,7 +69,7 @@ choices! {
 }
 
 impl VoiceCount {
-    fn voices(self) -> usize {
+    fn voice_count(self) -> usize {
         match self {
             Self::Two => 2,
             Self::Three => 3,
@@ -142,7 +142,7 @@ impl Chorus {
 
     /// Fades to the number of voices that the parameter selects.
     fn ramp_to_voice_count(&mut self, ramp_frames: u32) {
-        let voices = self.settings.choice::<VoiceCount>(ChorusParam::Voices).voices();
+        let voices = self.settings.choice::<VoiceCount>(ChorusParam::Voices).voice_count();
         for (voice, (voice_level, phase_offset)) in
             self.voice_levels.iter_mut().zip(&mut self.phase_offsets).enumerate()
         {

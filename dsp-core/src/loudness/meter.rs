@@ -33,7 +33,7 @@ impl ChannelLayout {
     }
 
     /// Returns the number of channels.
-    pub fn channels(self) -> usize {
+    pub fn channel_count(self) -> usize {
         self.weights().len()
     }
 
@@ -219,7 +219,10 @@ mod tests {
     #[test]
     fn a_layout_has_the_requested_number_of_channels() {
         for channels in 1..=6 {
-            assert_eq!(ChannelLayout::of_channels(channels).map(ChannelLayout::channels), Some(channels));
+            assert_eq!(
+                ChannelLayout::of_channels(channels).map(ChannelLayout::channel_count),
+                Some(channels)
+            );
         }
         assert_eq!(ChannelLayout::of_channels(0), None);
         assert_eq!(ChannelLayout::of_channels(7), None);

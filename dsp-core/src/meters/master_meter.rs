@@ -47,7 +47,7 @@ pub struct MasterReadings {
 #[derive(Debug, Clone)]
 pub struct MasterMeter {
     /// Samples of left and right in the incomplete interval.
-    pending: [Vec<f32>; 2],
+    pending_samples: [Vec<f32>; 2],
     pending_frames: usize,
     /// Whether all frames of the incomplete interval count for integrated loudness.
     is_pending_counted: bool,
@@ -66,7 +66,7 @@ impl MasterMeter {
         let interval_frames = ((sample_rate_hz + INTERVALS_PER_SEC / 2) / INTERVALS_PER_SEC).max(1) as usize;
         let peak = TruePeakMeter::new(sample_rate_hz);
         Self {
-            pending: [vec![0.0; interval_frames], vec![0.0; interval_frames]],
+            pending_samples: [vec![0.0; interval_frames], vec![0.0; interval_frames]],
             pending_frames: 0,
             is_pending_counted: true,
             k_weighting: KWeighting::new(sample_rate_hz),
@@ -100,13 +100,13 @@ impl MasterMeter {
     /// Adds the same number of samples of left and right. `is_counted` says whether the frames
     /// count for integrated loudness. A gating block with a frame that does not count is left out.
     pub fn process(&mut self, audio: [&[f32]; 2], is_counted: bool) {
-        let interval_frames = self.pending[0].len();
+        let interval_frames = self.pending_samples[0].len();
         let frames = audio[0].len().min(audio[1].len());
         let mut processed_frames = 0;
         while processed_frames < frames {
             let count = (frames - processed_frames).min(interval_frames - self.pending_frames);
-            for (pending, channel) in self.pending.iter_mut().zip(audio) {
-                let free_buffers = pending[self.pending_frames..].iter_mut();
+            for (pending_channel, channel) in self.pending_samples.iter_mut().zip(audio) {
+                let free_buffers = pending_channel[self.pending_frames..].iter_mut();
                 free_buffers
                     .zip(&channel[processed_frames..processed_frames + count])
                     .for_each(|(slot, sample)| *slot = sanitize(*sample));
@@ -121,12 +121,12 @@ impl MasterMeter {
     }
 
     fn end_interval(&mut self) {
-        let [left, right] = &self.pending;
+        let [left, right] = &self.pending_samples;
         let mut squares = [0.0; 2];
         self.k_weighting.add_squares(left, right, &mut squares);
         let loudness_power = (squares[0] + squares[1]) / left.len().max(1) as f64;
         self.intervals.push(Interval::measure(loudness_power, left, right));
-        for (peak, channel) in self.peaks.iter_mut().zip(&self.pending) {
+        for (peak, channel) in self.peaks.iter_mut().zip(&self.pending_samples) {
             peak.process(channel);
         }
         self.spectrum.add([left, right]);

@@ -290,8 +290,8 @@ impl Mixer {
     }
 
     /// Returns the number of active voices, including those of removed tracks.
-    pub fn active_voices(&self) -> usize {
-        self.tracks.iter().map(TrackSource::active_voices).sum()
+    pub fn active_voice_count(&self) -> usize {
+        self.tracks.iter().map(TrackSource::active_voice_count).sum()
     }
 
     /// Returns the number of tracks, including buses and groups.

@@ -267,9 +267,9 @@ impl OfflineRender {
         self.mixer.take_peaks(peaks);
     }
 
-    /// See [`Mixer::active_voices`]. The number is that of the last span that the tracks have
+    /// See [`Mixer::active_voice_count`]. The number is that of the last span that the tracks have
     /// rendered.
-    pub fn active_voices(&self) -> usize {
-        self.mixer.active_voices()
+    pub fn active_voice_count(&self) -> usize {
+        self.mixer.active_voice_count()
     }
 }

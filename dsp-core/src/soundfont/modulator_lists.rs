@@ -77,7 +77,8 @@ impl ModulatorListBuilder {
                 Target::Link(index) => Some((scope, index)),
             };
             let entry = Entry { modulator, link, scope: Some(scope) };
-            let index = match self.entries.iter().position(|earlier| earlier.is_identical(&entry)) {
+            let index = match self.entries.iter().position(|earlier_entry| earlier_entry.is_identical(&entry))
+            {
                 Some(index) => {
                     self.entries[index] = entry;
                     index

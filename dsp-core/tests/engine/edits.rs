@@ -278,5 +278,5 @@ fn a_bank_that_arrives_later_does_not_undo_live_changes() {
     late.set_slots(&[None]).unwrap();
     play(&mut late, 4_800);
     assert!(peak(&play(&mut complete, 9_600)) > 0.001, "silent");
-    assert_eq!(late.active_voices(), 0);
+    assert_eq!(late.active_voice_count(), 0);
 }

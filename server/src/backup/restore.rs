@@ -54,16 +54,16 @@ pub(crate) async fn restore(
         kind != Some(DatabaseKind::Postgres) || db::is_empty(address).await?,
         "the database {address} (SF_DATABASE_URL) is not empty; nothing was changed. Use an empty database"
     );
-    let existing = list_existing_files(config, database.as_deref());
-    if !existing.is_empty() {
+    let existing_paths = list_existing_files(config, database.as_deref());
+    if !existing_paths.is_empty() {
         anyhow::ensure!(
             is_replacing,
             not_empty_error(&format!("the storage folder {} (SF_STORAGE_DIR)", config.storage.dir.display()))
         );
-        check_place_of_backup(folder, &existing)?;
+        check_place_of_backup(folder, &existing_paths)?;
     }
     check_free_space(config, &manifest)?;
-    let replaced_dir = move_files(&config.storage.dir, &existing)?;
+    let replaced_dir = move_files(&config.storage.dir, &existing_paths)?;
     let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
     let (source, folder, dir) = (folder, folder.to_owned(), config.storage.dir.clone());
     let restoring = move || -> anyhow::Result<usize> {
@@ -121,26 +121,26 @@ fn not_empty_error(target: &str) -> String {
 /// Returns the files and folders that a restore would replace.
 fn list_existing_files(config: &Config, database: Option<&Path>) -> Vec<PathBuf> {
     let dir = &config.storage.dir;
-    let mut existing: Vec<PathBuf> =
+    let mut existing_paths: Vec<PathBuf> =
         [SIGNING_KEY, SOUNDFONTS_FOLDER].iter().map(|name| dir.join(name)).collect();
     if matches!(config.storage.blobs, BlobStore::Local) {
-        existing.push(dir.join(BLOBS_FOLDER));
+        existing_paths.push(dir.join(BLOBS_FOLDER));
     }
     for suffix in ["", "-wal", "-shm"] {
-        existing.extend(database.map(|file| PathBuf::from(format!("{}{suffix}", file.display()))));
+        existing_paths.extend(database.map(|file| PathBuf::from(format!("{}{suffix}", file.display()))));
     }
     let has_content = |path: &PathBuf| match fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_some(),
         Err(_) => path.exists(),
     };
-    existing.retain(has_content);
-    existing
+    existing_paths.retain(has_content);
+    existing_paths
 }
 
 /// Refuses a backup that is inside a folder that the restore would move away.
-fn check_place_of_backup(folder: &Path, existing: &[PathBuf]) -> anyhow::Result<()> {
+fn check_place_of_backup(folder: &Path, existing_paths: &[PathBuf]) -> anyhow::Result<()> {
     let backup = folder.canonicalize()?;
-    for path in existing {
+    for path in existing_paths {
         anyhow::ensure!(
             !backup.starts_with(path.canonicalize()?),
             "the backup {} is inside {}, which the restore would replace; nothing was changed. Move the backup to another \
@@ -172,15 +172,15 @@ fn check_free_space(config: &Config, manifest: &Manifest) -> anyhow::Result<()> 
 
 /// Moves files to a new folder below the storage folder, and returns the new folder; `None` if
 /// there are no files.
-fn move_files(dir: &Path, existing: &[PathBuf]) -> anyhow::Result<Option<PathBuf>> {
-    if existing.is_empty() {
+fn move_files(dir: &Path, existing_paths: &[PathBuf]) -> anyhow::Result<Option<PathBuf>> {
+    if existing_paths.is_empty() {
         return Ok(None);
     }
     // The time with microseconds, so that a repeated restore gets another folder.
     let stamp: String = clock::now_text().chars().filter(char::is_ascii_digit).collect();
     let replaced_dir = dir.join(format!("{REPLACED_PREFIX}{stamp}"));
     make_private_dir(&replaced_dir)?;
-    for path in existing {
+    for path in existing_paths {
         let name = path.file_name().with_context(|| format!("{} has no file name", path.display()))?;
         fs::rename(path, replaced_dir.join(name))
             .with_context(|| format!("cannot move {} to the folder of replaced files", path.display()))?;

@@ -164,7 +164,7 @@ fn store(
     archive: &mut Bundle,
     new_ids: &HashMap<String, String>,
 ) -> ApiResult<StoredBundle> {
-    let missing = read_manifest(archive)?.missing;
+    let missing_ids = read_manifest(archive)?.missing;
     let original_document = read_document(import, archive, Ok)?;
     let updated_document = audio_ids::replace_audio_ids(&original_document, new_ids);
     let size_bytes = updated_document.as_str().len();
@@ -174,7 +174,7 @@ fn store(
     loop {
         let inserting = projects::insert(&import.state, &import.owner_id, &document);
         if let Some(saved_project) = import.runtime.block_on(inserting)? {
-            return Ok((saved_project, missing));
+            return Ok((saved_project, missing_ids));
         }
         let new_id = uuid::Uuid::new_v4().to_string();
         document = import.runtime.block_on(with_document(document.text.len(), move || {

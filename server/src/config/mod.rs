@@ -445,7 +445,7 @@ const THREADS_PER_WORKER: usize = 8;
 impl TasksConfig {
     /// Returns the number of threads that run tasks.
     #[must_use]
-    pub fn threads(&self) -> usize {
+    pub fn thread_count(&self) -> usize {
         self.workers.saturating_mul(THREADS_PER_WORKER)
     }
 }

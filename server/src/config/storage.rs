@@ -109,18 +109,18 @@ fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigErr
         let expected = "an address that begins with https:// or http://";
         return Err(invalid("SF_S3_ENDPOINT", endpoint, expected.to_owned()));
     }
-    let missing = |setting_name, reason| Err(ConfigError::Missing { key: setting_name, reason });
+    let missing_error = |setting_name, reason| Err(ConfigError::Missing { key: setting_name, reason });
     let access_key = match (text("SF_S3_ACCESS_KEY_ID"), text("SF_S3_SECRET_ACCESS_KEY")) {
         (Some(id), Some(secret)) => Some((id, Secret(secret))),
         (None, None) => None,
         (Some(_), None) => {
-            return missing(
+            return missing_error(
                 "SF_S3_SECRET_ACCESS_KEY",
                 "it is required together with SF_S3_ACCESS_KEY_ID; set both or neither",
             );
         }
         (None, Some(_)) => {
-            return missing(
+            return missing_error(
                 "SF_S3_ACCESS_KEY_ID",
                 "it is required together with SF_S3_SECRET_ACCESS_KEY; set both or neither",
             );

@@ -58,7 +58,7 @@ pub(super) async fn export(
 fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
     let (document, project) = export.read(&text)?;
     drop(document);
-    let Audio { exported_by_id, files, missing } = used_audio(export, &project)?;
+    let Audio { exported_by_id, files, missing_count: missing } = used_audio(export, &project)?;
     let audio_bytes: u64 = files.iter().map(|(_, file)| file.size_bytes).sum();
     let (mut zip, reserved_bytes) =
         export.open(audio_bytes + text.len() as u64 * XML_BYTES_PER_DOCUMENT_BYTE)?;
@@ -88,7 +88,7 @@ struct Audio {
     exported_by_id: HashMap<String, ExportedAudio>,
     /// With the names of their entries.
     files: Vec<(String, AudioFile)>,
-    missing: usize,
+    missing_count: usize,
 }
 
 /// Finds the recordings that the project uses.
@@ -103,7 +103,7 @@ fn used_audio(export: &Export, project: &Project) -> ApiResult<Audio> {
     let (mut audio, mut names) = (Audio::default(), EntryNames::default());
     for (id, original) in export.open_originals(ids, AUDIO_MAX, "DAWproject file")? {
         let Some(file) = original else {
-            audio.missing += 1;
+            audio.missing_count += 1;
             continue;
         };
         let entry = names.add(&file.name, file.extension());

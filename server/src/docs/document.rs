@@ -211,7 +211,7 @@ fn collect_schemas(document: &Value, value: &Value, schema_names: &mut BTreeSet<
             fields.values().for_each(|value| collect_schemas(document, value, schema_names));
         }
         Value::Array(values) => {
-            values.iter().for_each(|value| collect_schemas(document, value, schema_names))
+            values.iter().for_each(|value| collect_schemas(document, value, schema_names));
         }
         _ => {}
     }

@@ -70,7 +70,7 @@ pub(crate) async fn serve(
                     tracing::debug!(%error, "a connection was closed before it was served");
                     continue;
                 }
-                let running = connection::run(
+                let connection_task = connection::run(
                     server_context.clone(),
                     stream,
                     peer,
@@ -78,7 +78,7 @@ pub(crate) async fn serve(
                 );
                 connections.spawn(async move {
                     tokio::select! {
-                        () = running => {}
+                        () = connection_task => {}
                         () = open_connection.eviction.cancelled() => tracing::debug!(%peer, "an idle connection was evicted"),
                     }
                 });

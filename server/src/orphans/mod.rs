@@ -37,9 +37,9 @@ pub(crate) fn find(
     expected_files: &[ExpectedFile],
     age: Duration,
 ) -> ApiResult<Vec<Orphan>> {
-    let waiting = runtime.block_on(audio::list_expected_waiting_files(database))?;
+    let waiting_files = runtime.block_on(audio::list_expected_waiting_files(database))?;
     let mut orphans = blobs.find_orphans(audio::FILE_KIND, expected_files, age)?;
-    orphans.extend(blobs.find_orphans(audio::WAITING_FILE_KIND, &waiting, age)?);
+    orphans.extend(blobs.find_orphans(audio::WAITING_FILE_KIND, &waiting_files, age)?);
     orphans.extend(blobs.find_orphans(soundfonts::FILE_KIND, expected_files, age)?);
     orphans.extend(render_files::orphans(blobs, &read_owner_ids(database, runtime)?, age)?);
     if !blobs.is_remote() {

@@ -93,10 +93,10 @@ async fn serve(
     };
     let relative = if path == "/" { "/index.html" } else { path };
     let file = state.page_files.read(folder, relative).await?.ok_or_else(|| no_such_path_error(path))?;
-    let caching = if has_version { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let cache_control = if has_version { "public, max-age=31536000, immutable" } else { "no-cache" };
     let common = [
         (header::ETAG, HeaderValue::from_str(&file.etag).map_err(ApiError::internal)?),
-        (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache_control)),
         (header::VARY, HeaderValue::from_static("accept-encoding")),
     ];
     if etag::matches_if_none_match(headers, &file.etag) {

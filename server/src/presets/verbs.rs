@@ -38,7 +38,7 @@ pub(super) async fn list(
     }
     if query.includes(PresetSource::Factory) {
         let after = after.filter(|_| in_factory);
-        let matching = factory::matching(&query, after.as_ref().map(|position| position.id.as_str()));
+        let matching = factory::matching_presets(&query, after.as_ref().map(|position| position.id.as_str()));
         presets.extend(matching.take(count as usize - presets.len()));
     }
     let position_of = |preset: &PresetSummary| Position {

@@ -108,11 +108,11 @@ impl Export {
         max: usize,
         format: &str,
     ) -> ApiResult<Vec<(String, Option<AudioFile>)>> {
-        let existing = self.runtime.block_on(audio::ids(&self.state.db, &self.owner_id))?;
+        let existing_ids = self.runtime.block_on(audio::ids(&self.state.db, &self.owner_id))?;
         let (mut originals, mut count) = (Vec::new(), 0);
         for id in ids {
             self.check_caller()?;
-            let original = match existing.contains(&id) {
+            let original = match existing_ids.contains(&id) {
                 true => audio::find_original(&self.state, &self.runtime, &self.owner_id, &id)?,
                 false => None,
             };

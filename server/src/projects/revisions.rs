@@ -50,8 +50,9 @@ pub(super) async fn restore(
     Path((id, revision)): Path<(String, i64)>,
     headers: HeaderMap,
 ) -> ApiResult<SavedAnswer> {
-    let missing = || ApiError::not_found("project", &id);
-    let current = store::find_current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
+    let not_found_error = || ApiError::not_found("project", &id);
+    let current =
+        store::find_current_revision(&state.db, &user.id, &id).await?.ok_or_else(not_found_error)?;
     let base_revision = parse_expected_revision(&headers)?.unwrap_or(current);
     let unread_document = UnreadDocument::find_revision(&state, &user.id, &id, revision).await?;
     let copy =

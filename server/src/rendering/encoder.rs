@@ -172,11 +172,11 @@ pub(crate) fn wav_pcm_sha256(file: File) -> io::Result<Option<String>> {
     }
     let mut long_data_bytes = None;
     loop {
-        let mut head = [0; 8];
-        if !read_exact_or_eof(&mut file, &mut head)? {
+        let mut chunk_header = [0; 8];
+        if !read_exact_or_eof(&mut file, &mut chunk_header)? {
             return Ok(None);
         }
-        let [id @ .., a, b, c, d] = head;
+        let [id @ .., a, b, c, d] = chunk_header;
         let size_bytes = u64::from(u32::from_le_bytes([a, b, c, d]));
         if &id == b"ds64" {
             // The size of the file, and the size of the samples.

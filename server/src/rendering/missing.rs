@@ -81,7 +81,7 @@ impl MissingSound {
     pub fn in_words(&self) -> String {
         let id = &self.soundfont_id;
         let tracks: Vec<String> = self.tracks.iter().map(|track| format!("`{track}`")).collect();
-        let missing = match self.preset {
+        let missing_text = match self.preset {
             None => format!("The SoundFont `{id}` is missing"),
             Some(preset) => format!("The SoundFont `{id}` has no preset {preset} (bank:program)"),
         };
@@ -93,7 +93,7 @@ impl MissingSound {
             (None, None) => "no other preset played instead".to_owned(),
         };
         let noun = if tracks.len() == 1 { "track" } else { "tracks" };
-        format!("{missing}; {played_sound} ({noun} {}).", tracks.join(", "))
+        format!("{missing_text}; {played_sound} ({noun} {}).", tracks.join(", "))
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
     let mut requested_preset = track.instrument.map(|instrument| (instrument.bank, instrument.program));
     let (mut msb, mut lsb, mut bank_is_selected) = (0, 0, false);
     let mut plays_drums = requested_preset.is_some_and(|(bank, _)| bank >= DRUM_BANK);
-    let mut missing: Vec<MissingPreset> = Vec::new();
+    let mut missing_presets: Vec<MissingPreset> = Vec::new();
     for event in &track.events {
         match event.event {
             Event::Preset { bank, program } => {
@@ -122,15 +122,16 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
             }
             Event::NoteOn { velocity: 1.., .. } => {
                 if let Some((number, program)) = requested_preset {
-                    missing.extend(
-                        missing_preset(bank, number, program).filter(|preset| !missing.contains(preset)),
+                    missing_presets.extend(
+                        missing_preset(bank, number, program)
+                            .filter(|preset| !missing_presets.contains(preset)),
                     );
                 }
             }
             _ => {}
         }
     }
-    missing
+    missing_presets
 }
 
 fn missing_preset(bank: &Bank, number: u16, program: u8) -> Option<MissingPreset> {

@@ -145,29 +145,29 @@ impl<W: Write + Seek> MixPass<W> {
         let mut levels = Levels::new(session.tracks.len());
         levels.take(&mut render);
         self.files.sort_by_key(|file| std::cmp::Reverse(file.start_frame()));
-        let mut running: Vec<RunningFile<W>> = Vec::new();
+        let mut running_files: Vec<RunningFile<W>> = Vec::new();
         loop {
             let next_frame = frame + BLOCK_FRAMES as u64;
             if self.files.last().is_some_and(|file| file.start_frame() < next_frame) {
                 levels.take(&mut render);
-                running.iter_mut().for_each(|file| file.add_levels(&levels));
+                running_files.iter_mut().for_each(|file| file.add_levels(&levels));
                 while let Some(file) = self.files.pop_if(|file| file.start_frame() < next_frame) {
-                    running.push(file.start(session, sources)?);
+                    running_files.push(file.start(session, sources)?);
                 }
             }
             let Some((left, right)) = render.next_block_on(threads) else { break };
-            for file in &mut running {
+            for file in &mut running_files {
                 file.write(frame, left, right)?;
             }
             frame += left.len() as u64;
             let is_due = pass.is_due();
-            let ends = running.iter().any(|file| file.ends_before(frame));
+            let ends = running_files.iter().any(|file| file.ends_before(frame));
             if is_due || ends {
                 levels.take(&mut render);
-                running.iter_mut().for_each(|file| file.add_levels(&levels));
+                running_files.iter_mut().for_each(|file| file.add_levels(&levels));
             }
             let progress = frame as f64 / max_frames.max(1) as f64;
-            for file in running.extract_if(.., |file| file.ends_before(frame)) {
+            for file in running_files.extract_if(.., |file| file.ends_before(frame)) {
                 let (index, report) = file.finish(prepared_render, &audible, &mut |_| observer(progress))?;
                 on_finished(index, report);
             }
@@ -176,7 +176,7 @@ impl<W: Write + Seek> MixPass<W> {
             }
         }
         levels.take(&mut render);
-        for mut file in running {
+        for mut file in running_files {
             file.add_levels(&levels);
             let (index, report) = file.finish(prepared_render, &audible, observer)?;
             on_finished(index, report);

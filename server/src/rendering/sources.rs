@@ -124,7 +124,7 @@ impl PreparedRender {
         let compiled_session = compile(project, rate_hz, &mut opened_sounds)?;
         check_length(&compiled_session.session)?;
         let OpenedSounds { banks, recordings } = opened_sounds;
-        let missing = missing_sounds(&compiled_session.session, &banks);
+        let missing_sounds = missing_sounds(&compiled_session.session, &banks);
         let audio: Vec<Option<AudioSlot>> =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
         let audio_slots = Slots { banks: &[], audio: &audio };
@@ -156,7 +156,7 @@ impl PreparedRender {
             banks: slots,
             audio,
             left_out,
-            missing_sounds: missing,
+            missing_sounds,
             damaged_samples,
             reservation,
         })
@@ -225,11 +225,13 @@ fn check_total_memory<'u>(
     let mut needed_bytes = 0_u64;
     for (index, used_bank) in used_banks.iter().enumerate() {
         // One bank may replace several missing ones. Its presets are counted only once.
-        if used_banks[..index].iter().any(|earlier| earlier.bank.is_same(&used_bank.bank)) {
+        if used_banks[..index].iter().any(|earlier_use| earlier_use.bank.is_same(&used_bank.bank)) {
             continue;
         }
-        let same_bank_uses = used_banks[index..].iter().filter(|later| later.bank.is_same(&used_bank.bank));
-        let presets: Vec<_> = same_bank_uses.flat_map(|later| later.presets.iter().copied()).collect();
+        let same_bank_uses =
+            used_banks[index..].iter().filter(|later_use| later_use.bank.is_same(&used_bank.bank));
+        let presets: Vec<_> =
+            same_bank_uses.flat_map(|later_use| later_use.presets.iter().copied()).collect();
         needed_bytes = needed_bytes
             .saturating_add(used_bank.bank.table_bytes() + used_bank.bank.prepared_bytes(&presets));
     }
@@ -246,7 +248,7 @@ fn check_total_memory<'u>(
 
 /// Returns the missing SoundFonts and presets, in the order of the banks.
 fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
-    let mut missing: Vec<MissingSound> = Vec::new();
+    let mut missing_sounds: Vec<MissingSound> = Vec::new();
     let opened_banks =
         banks.iter().filter_map(|(bank_name, opened_banks)| Some((bank_name, opened_banks.as_ref()?)));
     for (slot, (bank_name, opened_bank)) in (0..).zip(opened_banks) {
@@ -258,9 +260,9 @@ fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
                 let is_same_sound = |sound: &&mut MissingSound| {
                     (&sound.soundfont_id, sound.preset) == (&new_sound.soundfont_id, new_sound.preset)
                 };
-                match missing.iter_mut().find(is_same_sound) {
-                    Some(existing) => existing.tracks.push(track.id.clone()),
-                    None => missing.push(new_sound),
+                match missing_sounds.iter_mut().find(is_same_sound) {
+                    Some(existing_sound) => existing_sound.tracks.push(track.id.clone()),
+                    None => missing_sounds.push(new_sound),
                 }
             };
             if let Some(bank_name) = bank_name.as_ref().filter(|_| opened_bank.is_substitute) {
@@ -283,7 +285,7 @@ fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
             }
         }
     }
-    missing
+    missing_sounds
 }
 
 /// The opened banks and recordings, in the order of their slots.

@@ -25,14 +25,14 @@ pub(crate) struct ReducedBanks {
     limit_bytes: u64,
     /// Permits to make a bank. Only one is made at a time, because this takes twice the size of the
     /// reduced bank in memory.
-    making: Permits,
+    permits: Permits,
 }
 
 impl ReducedBanks {
     /// Makes a cache whose files have at most `limit_bytes` in total. At most `waiting_max`
     /// requests may wait.
     pub(crate) fn new(limit_bytes: u64, waiting_max: u64) -> Self {
-        Self { limit_bytes, making: Permits::counted("reduced SoundFonts", 1, waiting_max) }
+        Self { limit_bytes, permits: Permits::counted("reduced SoundFonts", 1, waiting_max) }
     }
 
     /// Returns the file of a bank that is reduced to some presets. Makes the file if it is not
@@ -66,7 +66,7 @@ impl ReducedBanks {
             }
             Ok(file)
         };
-        self.making.run(make).await
+        self.permits.run(make).await
     }
 }
 

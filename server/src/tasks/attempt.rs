@@ -89,12 +89,12 @@ impl Deliver for Tasks {
             return;
         }
         if self.leaves_to_others(&state, delivery) {
-            let later = Delivery { full_disks: delivery.full_disks + 1, ..delivery.clone() };
-            return self.0.runtime.block_on(self.reoffer(&later, POSTPONE_MIN));
+            let later_delivery = Delivery { full_disks: delivery.full_disks + 1, ..delivery.clone() };
+            return self.0.runtime.block_on(self.reoffer(&later_delivery, POSTPONE_MIN));
         }
         let config = &self.0.config;
         let Some(_running) =
-            self.0.running.begin(&delivery.owner_id, config.running_per_user, config.workers)
+            self.0.running_by_owner.begin(&delivery.owner_id, config.running_per_user, config.workers)
         else {
             return self.postpone(delivery);
         };
@@ -119,9 +119,9 @@ impl Tasks {
     fn postpone(&self, delivery: &Delivery) {
         let delay = match self.0.runtime.block_on(store::read_remaining_wait(&self.0.db, delivery)) {
             Ok(Some(wait)) => {
-                let waiting = u32::try_from(wait.waiting).unwrap_or(u32::MAX);
+                let waiting_count = u32::try_from(wait.waiting_count).unwrap_or(u32::MAX);
                 let postpone_duration =
-                    POSTPONE_MIN.saturating_add(POSTPONE_PER_WAITING_TASK.saturating_mul(waiting));
+                    POSTPONE_MIN.saturating_add(POSTPONE_PER_WAITING_TASK.saturating_mul(waiting_count));
                 Duration::from_millis(wait.due_in_ms).max(postpone_duration)
             }
             // The task is already running or has ended, after another offer.

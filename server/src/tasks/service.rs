@@ -60,7 +60,7 @@ pub(super) struct Inner {
     /// The tasks that event streams of this process follow.
     pub(super) followed_tasks: FollowedTasks,
     /// Numbers of running tasks of each owner in this process.
-    pub(super) running: RunningByOwner,
+    pub(super) running_by_owner: RunningByOwner,
     /// Whether the process is ending.
     pub(super) is_stopping: AtomicBool,
     services: OnceLock<Weak<Services>>,
@@ -93,7 +93,7 @@ impl Tasks {
                 if count > 0 {
                     tracing::warn!(count, "marked the unfinished tasks of an earlier process as failed");
                 }
-                Runner::Threads(Threads::start(config.threads())?)
+                Runner::Threads(Threads::start(config.thread_count())?)
             }
             DatabaseKind::Postgres => {
                 let lost_after = Duration::from_secs(config.lost_after_secs);
@@ -111,7 +111,7 @@ impl Tasks {
             inputs: FairBytes::new("memory for task inputs", INPUTS_MAX_BYTES),
             live_attempts: Mutex::default(),
             followed_tasks: FollowedTasks::default(),
-            running: RunningByOwner::default(),
+            running_by_owner: RunningByOwner::default(),
             is_stopping: AtomicBool::new(false),
             services: OnceLock::new(),
         })))
@@ -240,7 +240,7 @@ impl Tasks {
     /// runs.
     pub async fn wait_until_stopped(&self, limit: Duration) -> bool {
         let started_at = Instant::now();
-        while !self.0.running.is_empty() || !self.live_attempts().is_empty() {
+        while !self.0.running_by_owner.is_empty() || !self.live_attempts().is_empty() {
             if started_at.elapsed() > limit {
                 return false;
             }

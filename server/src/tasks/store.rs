@@ -197,7 +197,7 @@ pub(super) struct RemainingWait {
     /// Milliseconds until the task is due; at least 0.
     pub(super) due_in_ms: u64,
     /// Number of waiting tasks of the same owner, including this task.
-    pub(super) waiting: u64,
+    pub(super) waiting_count: u64,
 }
 
 /// Returns the remaining wait of a task; `None` if it is not waiting.
@@ -213,9 +213,9 @@ pub(super) async fn read_remaining_wait(
     .bind(&delivery.owner_id)
     .fetch_optional(db)
     .await?;
-    Ok(db_row.map(|(due_ms, waiting)| RemainingWait {
+    Ok(db_row.map(|(due_ms, waiting_count)| RemainingWait {
         due_in_ms: u64::try_from(due_ms - clock::now_unix_ms()).unwrap_or_default(),
-        waiting: u64::try_from(waiting).unwrap_or_default(),
+        waiting_count: u64::try_from(waiting_count).unwrap_or_default(),
     }))
 }
 

@@ -32,7 +32,7 @@ impl Tasks {
         let upkeep = self.clone().run_upkeep(stop.clone());
         match &self.0.runner {
             Runner::Queue(queue) if is_worker => {
-                tokio::join!(queue.work(&self, self.0.config.threads(), &stop), upkeep);
+                tokio::join!(queue.work(&self, self.0.config.thread_count(), &stop), upkeep);
             }
             Runner::Queue(_) | Runner::Threads(_) => upkeep.await,
         }
@@ -80,10 +80,10 @@ impl Tasks {
     /// Requeues the tasks of lost attempts, and offers overdue tasks again.
     async fn check(&self) -> Result<(), ApiError> {
         let wait_ms = i64::try_from(RETRY_BACKOFF_MAX.as_millis()).unwrap_or(i64::MAX);
-        let mut waiting = store::adapt_to_clock(&self.0.db, self.lease_ms(), wait_ms).await?;
-        waiting.extend(self.requeue_lost().await?);
-        waiting.extend(store::reset_and_list_overdue(&self.0.db, OVERDUE_MS).await?);
-        for delivery in waiting {
+        let mut waiting_deliveries = store::adapt_to_clock(&self.0.db, self.lease_ms(), wait_ms).await?;
+        waiting_deliveries.extend(self.requeue_lost().await?);
+        waiting_deliveries.extend(store::reset_and_list_overdue(&self.0.db, OVERDUE_MS).await?);
+        for delivery in waiting_deliveries {
             self.0.runner.offer(self, delivery, Duration::ZERO).await?;
         }
         Ok(())
@@ -91,7 +91,7 @@ impl Tasks {
 
     /// Ends or requeues the tasks of lost attempts. Returns those that were requeued.
     pub(super) async fn requeue_lost(&self) -> Result<Vec<Delivery>, ApiError> {
-        let (db, mut waiting) = (&self.0.db, Vec::new());
+        let (db, mut waiting_deliveries) = (&self.0.db, Vec::new());
         let error = json!(interruption_error().problem()).to_string();
         for lost_attempt in store::read_lost_attempts(db).await? {
             let (id, attempt) = (&lost_attempt.delivery.task_id, lost_attempt.attempt);
@@ -119,9 +119,9 @@ impl Tasks {
                     task = id,
                     "the process of a task died or stalled; the task waits for its next attempt"
                 );
-                waiting.push(lost_attempt.delivery);
+                waiting_deliveries.push(lost_attempt.delivery);
             }
         }
-        Ok(waiting)
+        Ok(waiting_deliveries)
     }
 }

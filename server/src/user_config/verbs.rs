@@ -150,7 +150,7 @@ fn checked_changes(body: &Map<String, Value>, null_effect: NullEffect) -> ApiRes
         };
         match error {
             Some(detail) => {
-                errors.push(FieldError { pointer: format!("/{}", pointer_part(setting_name)), detail })
+                errors.push(FieldError { pointer: format!("/{}", pointer_part(setting_name)), detail });
             }
             None => changes.push((setting_name.as_str(), (!resets).then(|| value.to_string()))),
         }

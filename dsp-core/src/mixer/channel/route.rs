@@ -61,7 +61,7 @@ impl Route {
     }
 
     /// Returns the number of the strip's outputs that the route reads.
-    pub(crate) fn channels(&self) -> usize {
+    pub(crate) fn channel_count(&self) -> usize {
         self.delays.len()
     }
 
@@ -231,7 +231,7 @@ impl Route {
         }
         if !self.gate.is_open() {
             self.gate.fill(&mut gains[..frames]);
-            let channels = self.channels();
+            let channels = self.channel_count();
             multiply(&mut block[..channels], &gains[..frames]);
         }
     }

@@ -204,6 +204,6 @@ impl EffectSlot {
 fn is_silence(values: &[f32]) -> bool {
     let (eights, remainder) = values.as_chunks::<LANES>();
     let has_signal =
-        |eight: &[f32; LANES]| eight.iter().fold(false, |has_sound, value| has_sound | (*value != 0.0));
+        |chunk: &[f32; LANES]| chunk.iter().fold(false, |has_sound, value| has_sound | (*value != 0.0));
     !eights.iter().any(has_signal) && remainder.iter().all(|value| *value == 0.0)
 }

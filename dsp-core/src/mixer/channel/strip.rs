@@ -184,7 +184,7 @@ fn add_to_sum(
         route.skip(context);
         return;
     };
-    let channels = route.channels();
+    let channels = route.channel_count();
     match signal {
         Some(signal) if route.is_direct() => return add(sum, signal, frames),
         Some(signal) => {

@@ -40,7 +40,7 @@ impl TrackSource {
         let mut old = core::mem::replace(&mut self.player, player);
         old.fade_out();
         self.free_silent_players();
-        if old.active_voices() > 0 {
+        if old.active_voice_count() > 0 {
             if self.fading_players.len() == FADING_PLAYERS_MAX {
                 self.fading_players.remove(0);
             }
@@ -53,7 +53,7 @@ impl TrackSource {
 
     /// Frees replaced players that are silent. [`Self::render`] must not free memory.
     pub(crate) fn free_silent_players(&mut self) {
-        self.fading_players.retain(|player| player.active_voices() > 0);
+        self.fading_players.retain(|player| player.active_voice_count() > 0);
     }
 
     /// Fades out the source of a track that the session no longer has.
@@ -96,12 +96,12 @@ impl TrackSource {
 
     /// Whether the source is silent while the session is stopped.
     pub(crate) fn is_silent(&self) -> bool {
-        self.active_voices() == 0 && self.input.is_silent(false) && self.clips.is_silent()
+        self.active_voice_count() == 0 && self.input.is_silent(false) && self.clips.is_silent()
     }
 
-    pub(crate) fn active_voices(&self) -> usize {
-        self.player.active_voices()
-            + self.fading_players.iter().map(TrackPlayer::active_voices).sum::<usize>()
+    pub(crate) fn active_voice_count(&self) -> usize {
+        self.player.active_voice_count()
+            + self.fading_players.iter().map(TrackPlayer::active_voice_count).sum::<usize>()
     }
 
     /// Renders at most a block of frames, and processes them with the track's effects. `rack` is
@@ -129,7 +129,7 @@ impl TrackSource {
             (true, true) => PlayerMode::ControllersOnly,
         };
         let mut active_outputs = self.player.render(mode, outputs.each_mut().map(|output| &mut output[..]));
-        for player in self.fading_players.iter_mut().filter(|player| player.active_voices() > 0) {
+        for player in self.fading_players.iter_mut().filter(|player| player.active_voice_count() > 0) {
             let scratch = self.scratch.each_mut().map(|output| &mut output[..frames]);
             let player_active = player.render(PlayerMode::Stopped, scratch);
             for output in (0..TRACK_OUTPUTS).filter(|output| player_active[*output]) {

@@ -51,7 +51,7 @@ struct Note {
 #[derive(Debug, Default)]
 struct Notes {
     ends: Vec<u64>,
-    sounding: Vec<Note>,
+    sounding_notes: Vec<Note>,
     /// Keys that are held, in the order of their note-on events.
     keys_down: Vec<u8>,
     is_sustain_down: bool,
@@ -81,7 +81,7 @@ impl Notes {
         self.ends[note_on_index] = NEVER_FRAME;
         let mono = self.is_mono;
         self.end_where(frame, |note| mono || note.key == key);
-        self.sounding.push(Note { note_on_index, key, is_key_down: true, is_held_by_sostenuto: false });
+        self.sounding_notes.push(Note { note_on_index, key, is_key_down: true, is_held_by_sostenuto: false });
     }
 
     fn release_key(&mut self, key: u8, frame: u64) {
@@ -91,7 +91,10 @@ impl Notes {
         if let (true, true, Some(held)) = (self.is_mono, was_last, self.keys_down.last()) {
             return self.start_note(*held, frame);
         }
-        self.sounding.iter_mut().filter(|note| note.key == key).for_each(|note| note.is_key_down = false);
+        self.sounding_notes
+            .iter_mut()
+            .filter(|note| note.key == key)
+            .for_each(|note| note.is_key_down = false);
         self.end_released_notes(frame);
     }
 
@@ -110,7 +113,7 @@ impl Notes {
             ALL_NOTES_OFF..=POLY_ON => {
                 self.is_mono = controller == MONO_ON || self.is_mono && controller != POLY_ON;
                 self.keys_down.clear();
-                self.sounding.iter_mut().for_each(|note| note.is_key_down = false);
+                self.sounding_notes.iter_mut().for_each(|note| note.is_key_down = false);
             }
             _ => return,
         }
@@ -120,7 +123,9 @@ impl Notes {
     fn press_sostenuto(&mut self, is_down: bool) {
         if is_down != self.is_sostenuto_down {
             self.is_sostenuto_down = is_down;
-            self.sounding.iter_mut().for_each(|note| note.is_held_by_sostenuto = is_down && note.is_key_down);
+            self.sounding_notes
+                .iter_mut()
+                .for_each(|note| note.is_held_by_sostenuto = is_down && note.is_key_down);
         }
     }
 
@@ -132,7 +137,7 @@ impl Notes {
     }
 
     fn end_where(&mut self, frame: u64, ends: impl Fn(&Note) -> bool) {
-        for note in self.sounding.extract_if(.., |note| ends(note)) {
+        for note in self.sounding_notes.extract_if(.., |note| ends(note)) {
             self.ends[note.note_on_index] = frame;
         }
     }

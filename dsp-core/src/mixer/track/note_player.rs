@@ -244,7 +244,7 @@ impl TrackPlayer {
     }
 
     /// Returns the number of active voices.
-    pub fn active_voices(&self) -> usize {
+    pub fn active_voice_count(&self) -> usize {
         self.synth.as_ref().map_or(0, SynthProcessor::active_voices)
     }
 

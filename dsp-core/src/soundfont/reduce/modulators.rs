@@ -86,7 +86,8 @@ fn zone_with_links(list: &[Modulator], defaults: &[Modulator]) -> Vec<Modulator>
         .collect()
 }
 
-/// Whether a reader replaces `earlier` by `later` (section 7.4).
-fn is_replacement(later: &Modulator, earlier: &Modulator) -> bool {
-    later.destination == earlier.destination && later.has_same_operators(earlier)
+/// Whether a reader replaces `earlier_modulator` by `later_modulator` (section 7.4).
+fn is_replacement(later_modulator: &Modulator, earlier_modulator: &Modulator) -> bool {
+    later_modulator.destination == earlier_modulator.destination
+        && later_modulator.has_same_operators(earlier_modulator)
 }

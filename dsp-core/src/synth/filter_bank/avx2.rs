@@ -20,10 +20,10 @@ pub(super) fn filter(
     filters: &mut Filters<'_>,
     chunks: &mut [Chunk; GROUP_VOICES],
     count: usize,
-    ramping: [bool; QUAD_PAIRS],
+    is_ramping: [bool; QUAD_PAIRS],
     frames: usize,
 ) {
-    match (count <= LANES, ramping) {
+    match (count <= LANES, is_ramping) {
         (true, [false, _]) => filter_octets::<1, false, false>(filters, chunks, frames),
         (true, [true, _]) => filter_octets::<1, true, false>(filters, chunks, frames),
         (false, [false, false]) => filter_octets::<2, false, false>(filters, chunks, frames),

@@ -68,8 +68,8 @@ impl SincTable {
             let (taps, next_taps) = (&phases[phase], &phases[phase + 1]);
             let mut sum = Lanes::zero();
             for half in [0, LANES] {
-                let (taps, next_taps) = (eight(taps, half), eight(next_taps, half));
-                sum = sum + eight(&values, half) * (taps + (next_taps - taps) * phase_fraction);
+                let (taps, next_taps) = (load_eight(taps, half), load_eight(next_taps, half));
+                sum = sum + load_eight(&values, half) * (taps + (next_taps - taps) * phase_fraction);
             }
             *value = sum.sum();
             position = position.wrapping_add(step);
@@ -89,7 +89,7 @@ fn values_at<const N: usize>(window: &Window, position_fixed: u64) -> [f32; N] {
 
 /// Returns eight of sixteen values, starting at index `first`.
 #[inline(always)]
-fn eight(values: &[f32; MAX_TAPS], first: usize) -> Lanes {
+fn load_eight(values: &[f32; MAX_TAPS], first: usize) -> Lanes {
     let mut lanes = [0.0; LANES];
     lanes.copy_from_slice(&values[first..first + LANES]);
     Lanes::new(lanes)

@@ -99,31 +99,31 @@ impl OpusEncoder {
 impl Encode for OpusEncoder {
     fn write(&mut self, samples: &[u8]) -> io::Result<()> {
         let floats = samples.chunks_exact(size_of::<f32>()).filter_map(|bytes| bytes.try_into().ok());
-        let mut waiting = std::mem::take(&mut self.pending_samples);
-        waiting.extend(floats.map(f32::from_le_bytes));
+        let mut unencoded_samples = std::mem::take(&mut self.pending_samples);
+        unencoded_samples.extend(floats.map(f32::from_le_bytes));
         self.frames += (samples.len() / size_of::<f32>() / CHANNELS) as u64;
         let packet_samples = PACKET_FRAMES * CHANNELS;
-        let whole_len = waiting.len() - waiting.len() % packet_samples;
-        for packet in waiting[..whole_len].chunks_exact(packet_samples) {
+        let whole_len = unencoded_samples.len() - unencoded_samples.len() % packet_samples;
+        for packet in unencoded_samples[..whole_len].chunks_exact(packet_samples) {
             self.encode(packet, false)?;
         }
-        waiting.drain(..whole_len);
-        self.pending_samples = waiting;
+        unencoded_samples.drain(..whole_len);
+        self.pending_samples = unencoded_samples;
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        let mut waiting = std::mem::take(&mut self.pending_samples);
+        let mut unencoded_samples = std::mem::take(&mut self.pending_samples);
         // Silence flushes the frames in the encoder's delay.
         let end = self.pre_skip_frames + self.frames;
         loop {
-            waiting.resize(PACKET_FRAMES * CHANNELS, 0.0);
+            unencoded_samples.resize(PACKET_FRAMES * CHANNELS, 0.0);
             let is_last = (self.packets + 1) * PACKET_FRAMES as u64 >= end;
-            self.encode(&waiting, is_last)?;
+            self.encode(&unencoded_samples, is_last)?;
             if is_last {
                 break;
             }
-            waiting.clear();
+            unencoded_samples.clear();
         }
         self.pages.inner_mut().flush()
     }
@@ -132,13 +132,13 @@ impl Encode for OpusEncoder {
 /// Returns the first packet (RFC 7845, section 5.1).
 fn head(pre_skip: u16, input_rate_hz: u32) -> Vec<u8> {
     let (version, output_gain, mapping) = (1, 0_u16, 0);
-    let mut head = b"OpusHead".to_vec();
-    head.extend([version, CHANNELS as u8]);
-    head.extend(pre_skip.to_le_bytes());
-    head.extend(input_rate_hz.to_le_bytes());
-    head.extend(output_gain.to_le_bytes());
-    head.push(mapping);
-    head
+    let mut id_header = b"OpusHead".to_vec();
+    id_header.extend([version, CHANNELS as u8]);
+    id_header.extend(pre_skip.to_le_bytes());
+    id_header.extend(input_rate_hz.to_le_bytes());
+    id_header.extend(output_gain.to_le_bytes());
+    id_header.push(mapping);
+    id_header
 }
 
 /// Passes the interleaved frames of a file that [`OpusEncoder`] wrote to `add`.
@@ -148,8 +148,8 @@ fn head(pre_skip: u16, input_rate_hz: u32) -> Vec<u8> {
 pub(super) fn decode(file: impl Read + Seek, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
     let mut packets = PacketReader::new(file);
     let mut next = || packets.read_packet().map_err(io::Error::other);
-    let head = next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
-    let [low, high] = head
+    let id_header = next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    let [low, high] = id_header
         .data
         .get(PRE_SKIP_OFFSET..PRE_SKIP_OFFSET + 2)
         .and_then(|bytes| bytes.try_into().ok())

@@ -274,8 +274,8 @@ fn control_messages(control: &Control) -> Vec<MidiMessage> {
         value: u7::new(value),
     };
     let parameter = |number: [u8; 2], control: &ParameterControl| {
-        let halves = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
-        let values = [halves(control.parameter), halves(control.value)];
+        let to_data_bytes = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
+        let values = [to_data_bytes(control.parameter), to_data_bytes(control.value)];
         let controllers = [number, DATA_ENTRY];
         controllers.into_iter().flatten().zip(values.into_iter().flatten()).map(|(c, v)| cc(c, v)).collect()
     };

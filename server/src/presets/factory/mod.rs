@@ -131,7 +131,10 @@ pub(super) fn find_by_id(id: &str) -> Option<&'static StoredPreset> {
 }
 
 /// Returns the factory presets that match a query, starting after the preset with the id `after`.
-pub(super) fn matching(query: &PresetQuery, after: Option<&str>) -> impl Iterator<Item = PresetSummary> {
+pub(super) fn matching_presets(
+    query: &PresetQuery,
+    after: Option<&str>,
+) -> impl Iterator<Item = PresetSummary> {
     let index_of = |id: &str| PRESETS.iter().position(|preset| preset.summary.id == id);
     let start = after.map_or(0, |id| index_of(id).map_or(PRESETS.len(), |index| index + 1));
     let (kind, search, category) = (query.kind, query.search_key(), query.category_key());

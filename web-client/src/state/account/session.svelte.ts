@@ -88,8 +88,8 @@ export class Session {
   }
 
   /** Ends this page's log-in, or all log-ins of the account, and reloads the page. */
-  async logout(everywhere: boolean): Promise<void> {
-    await logout(this.api, everywhere);
+  async logout(endsAllSessions: boolean): Promise<void> {
+    await logout(this.api, endsAllSessions);
     this.#forget();
     window.location.reload();
   }

@@ -144,10 +144,10 @@ impl ClipPlayer {
     pub(crate) fn stop(&mut self, frame: u64) {
         self.position_frames = frame;
         self.find_near_voices();
-        let (rings, near) = (&mut self.rings, &self.near_voices);
+        let (rings, near_voices) = (&mut self.rings, &self.near_voices);
         rings
             .iter_mut()
-            .filter(|ring| ring.voice_index().is_some_and(|voice| !near.contains(&voice)))
+            .filter(|ring| ring.voice_index().is_some_and(|voice| !near_voices.contains(&voice)))
             .for_each(Ring::free);
         self.assign_rings();
         self.rings.iter_mut().for_each(|ring| _ = ring.set_underrun(false));
@@ -168,8 +168,9 @@ impl ClipPlayer {
         self.near_voices.clear();
         self.next_voice =
             self.voices.partition_point(|voice| voice.first_frame_needing_audio() <= self.position_frames);
-        let sounding = (0..self.next_voice).filter(|&index| self.voices[index].end() > self.position_frames);
-        self.near_voices.extend(sounding);
+        let sounding_voices =
+            (0..self.next_voice).filter(|&index| self.voices[index].end() > self.position_frames);
+        self.near_voices.extend(sounding_voices);
     }
 
     /// Updates the near voices for the next frames.
