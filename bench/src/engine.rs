@@ -44,7 +44,7 @@ pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> a
     while done < session.length_frames {
         mixer.process(&mut left, &mut right);
         peak = peak.max(left[0].abs());
-        voice_frames += mixer.active_voices() * call_frames;
+        voice_frames += mixer.active_voice_count() * call_frames;
         done += call_frames as u64;
     }
     let cpu_secs = process::process_cpu_secs()? - cpu_start;

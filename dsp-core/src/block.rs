@@ -30,6 +30,10 @@ pub(crate) type TrackSignal<'a> = [Option<&'a [f32]>; TRACK_OUTPUTS];
 pub(crate) static SILENT_BLOCK: TrackBlock = [[0.0; BLOCK_FRAMES]; TRACK_OUTPUTS];
 
 /// Returns the first `frames` frames of the active outputs.
-pub(crate) fn track_signal(block: &TrackBlock, active: ActiveOutputs, frames: usize) -> TrackSignal<'_> {
-    core::array::from_fn(|output| active[output].then(|| &block[output][..frames]))
+pub(crate) fn track_signal(
+    block: &TrackBlock,
+    active_outputs: ActiveOutputs,
+    frames: usize,
+) -> TrackSignal<'_> {
+    core::array::from_fn(|output| active_outputs[output].then(|| &block[output][..frames]))
 }

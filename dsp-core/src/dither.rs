@@ -53,7 +53,7 @@ pub enum NoiseShaping {
 }
 
 /// Number of taps of the longest filter.
-const TAPS: usize = 9;
+const TAP_COUNT: usize = 9;
 
 impl NoiseShaping {
     /// Returns this filter at the sample rates for which it was designed, and [`Self::Off`] at
@@ -65,9 +65,9 @@ impl NoiseShaping {
 
     /// Returns the taps of the filter H. The first tap applies to the latest error. Unused taps are
     /// 0.
-    pub fn taps(self) -> [f64; TAPS] {
+    pub fn taps(self) -> [f64; TAP_COUNT] {
         match self {
-            Self::Off => [0.0; TAPS],
+            Self::Off => [0.0; TAP_COUNT],
             Self::Lipshitz => [2.033, -2.165, 1.959, -1.590, 0.6149, 0.0, 0.0, 0.0, 0.0],
             Self::Wannamaker => [2.412, -3.370, 3.937, -4.174, 3.353, -2.205, 1.281, -0.569, 0.0847],
         }
@@ -139,9 +139,9 @@ pub struct QuantizerConfig {
 pub struct QuantizerProcessor {
     config: QuantizerConfig,
     dither: Tpdf,
-    taps: [f64; TAPS],
+    taps: [f64; TAP_COUNT],
     /// The last errors in steps, the latest first. Each is at most 1.5 steps.
-    errors: [f64; TAPS],
+    errors: [f64; TAP_COUNT],
     clipped_samples: u64,
 }
 
@@ -153,7 +153,7 @@ impl QuantizerProcessor {
             config: QuantizerConfig { shaping, ..config },
             dither: Tpdf::new(config.seed, config.channel),
             taps: shaping.taps(),
-            errors: [0.0; TAPS],
+            errors: [0.0; TAP_COUNT],
             clipped_samples: 0,
         }
     }
@@ -195,7 +195,7 @@ impl QuantizerProcessor {
             let rounded = rounded_down(exact + self.dither.value() + 0.5);
             // The error is computed before clipping. It thus stays small for any input, and the
             // feedback loop is stable.
-            self.errors.copy_within(..TAPS - 1, 1);
+            self.errors.copy_within(..TAP_COUNT - 1, 1);
             self.errors[0] = f64::from(rounded) - exact;
             *step = self.clipped(rounded);
         }
@@ -209,9 +209,9 @@ impl QuantizerProcessor {
     #[inline]
     fn clipped(&mut self, step: i32) -> i32 {
         let full_scale = self.config.depth.full_scale();
-        let limited = step.clamp(-full_scale, full_scale - 1);
-        self.clipped_samples += u64::from(limited != step);
-        limited
+        let limited_step = step.clamp(-full_scale, full_scale - 1);
+        self.clipped_samples += u64::from(limited_step != step);
+        limited_step
     }
 }
 
@@ -220,7 +220,7 @@ const CHUNK_SAMPLES: usize = 32;
 
 /// The number 1.5 * 2^52. Adding and subtracting it rounds a double to an integer, with ties to
 /// even. Only adding it leaves that integer in the lowest bits.
-const ROUNDING: f64 = 6_755_399_441_055_744.0;
+const ROUNDING_OFFSET: f64 = 6_755_399_441_055_744.0;
 
 on_best_instructions! {
     /// Quantizes samples. `dither` has 64 random bits for each sample, and full scale is `scale`
@@ -231,17 +231,17 @@ on_best_instructions! {
 #[inline(always)]
 fn quantize_inline(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [i32], scale: f64) -> u64 {
     let (lowest, highest) = (-scale, scale - 1.0);
-    let mut clipped = 0;
+    let mut clipped_count = 0;
     for ((sample, bits), step) in samples.iter().zip(dither).zip(steps) {
         let exact = f64::from(*sample) * scale + triangular(*bits);
         let exact = if exact.is_nan() { 0.0 } else { exact };
-        let rounded = (exact + ROUNDING) - ROUNDING;
-        let limited = if rounded > lowest { rounded } else { lowest };
-        let limited = if limited < highest { limited } else { highest };
-        clipped += u64::from(limited != rounded);
-        *step = (limited + ROUNDING).to_bits() as i32;
+        let rounded = (exact + ROUNDING_OFFSET) - ROUNDING_OFFSET;
+        let limited_value = if rounded > lowest { rounded } else { lowest };
+        let limited_value = if limited_value < highest { limited_value } else { highest };
+        clipped_count += u64::from(limited_value != rounded);
+        *step = (limited_value + ROUNDING_OFFSET).to_bits() as i32;
     }
-    clipped
+    clipped_count
 }
 
 /// Returns the largest integer at or below `value`, limited to the range of `i32`. Every sample is

@@ -54,7 +54,7 @@ impl Speaker {
         let five = [Left, Right, Center, SurroundLeft, SurroundRight];
         let six = [Left, Right, Center, LowFrequency, SurroundLeft, SurroundRight];
         let seven = [Left, Right, Center, LowFrequency, SurroundCenter, SurroundLeft, SurroundRight];
-        let eight =
+        let eight_speakers =
             [Left, Right, Center, LowFrequency, SurroundLeft, SurroundRight, SurroundLeft, SurroundRight];
         match count {
             1 => [Center].into(),
@@ -63,7 +63,7 @@ impl Speaker {
             5 => five.into(),
             6 => six.into(),
             7 => seven.into(),
-            _ => eight.iter().copied().chain(core::iter::repeat(LowFrequency)).take(count).collect(),
+            _ => eight_speakers.iter().copied().chain(core::iter::repeat(LowFrequency)).take(count).collect(),
         }
     }
 }
@@ -82,16 +82,17 @@ impl Downmix {
     }
 
     /// Returns the number of output channels: 1 for mono, otherwise 2.
-    pub fn channels(&self) -> usize {
+    pub fn channel_count(&self) -> usize {
         self.gains.len().min(2)
     }
 
     /// Mixes `frames`, which have one interleaved channel per speaker, and appends the result to
-    /// `out`, with [`Self::channels`] interleaved channels. An incomplete last frame is dropped.
+    /// `out`, with [`Self::channel_count`] interleaved channels. An incomplete last frame is
+    /// dropped.
     pub fn mix(&self, frames: &[f32], out: &mut Vec<f32>) {
         if self.gains.len() <= 2 {
-            let whole = frames.len() - frames.len() % self.gains.len().max(1);
-            out.extend_from_slice(&frames[..whole]);
+            let whole_len = frames.len() - frames.len() % self.gains.len().max(1);
+            out.extend_from_slice(&frames[..whole_len]);
             return;
         }
         for frame in frames.chunks_exact(self.gains.len()) {

@@ -45,8 +45,8 @@ impl Coefficients {
         let pole_tangent = libm::sqrt(denominator[0] / denominator[2]);
         let frequency_hz = libm::atan(pole_tangent) * TABLE_RATE_HZ / PI;
         let scale = pole_tangent / libm::tan(PI * frequency_hz / sample_rate_hz);
-        let scaled = |[c0, c1, c2]: [f64; 3]| bilinear([c0, c1 * scale, c2 * scale * scale]);
-        let (b, [a0, a1, a2]) = (scaled(numerator), scaled(denominator));
+        let transform_scaled = |[c0, c1, c2]: [f64; 3]| bilinear([c0, c1 * scale, c2 * scale * scale]);
+        let (b, [a0, a1, a2]) = (transform_scaled(numerator), transform_scaled(denominator));
         Self { b: b.map(|b| b / a0), a: [a1 / a0, a2 / a0] }
     }
 }

@@ -28,7 +28,7 @@ pub struct LimiterConfig {
 impl LimiterConfig {
     /// Returns the settings for the mix: a ceiling of -3 dBFS, 1.5 ms of look-ahead and 80 ms of
     /// release.
-    pub fn mix(sample_rate_hz: u32) -> Self {
+    pub fn for_mix(sample_rate_hz: u32) -> Self {
         Self { sample_rate_hz, ceiling_dbfs: MIX_CEILING_DBFS, lookahead_secs: 0.0015, release_secs: 0.08 }
     }
 }
@@ -51,9 +51,10 @@ impl Reduction {
 
     /// Returns the reduction of two parts of a signal together.
     #[must_use]
-    pub fn merge(self, other: Self) -> Self {
-        let least_gain = if other.least_gain < self.least_gain { other.least_gain } else { self.least_gain };
-        Self { least_gain, limited_frames: self.limited_frames + other.limited_frames }
+    pub fn merge(self, reduction: Self) -> Self {
+        let least_gain =
+            if reduction.least_gain < self.least_gain { reduction.least_gain } else { self.least_gain };
+        Self { least_gain, limited_frames: self.limited_frames + reduction.limited_frames }
     }
 
     fn count(&mut self, gains: &[f32]) {
@@ -161,7 +162,7 @@ mod tests {
     }
 
     fn limit(input: &[f32], call_frames: usize) -> Vec<f32> {
-        let mut limiter = LimiterProcessor::new(LimiterConfig::mix(48_000));
+        let mut limiter = LimiterProcessor::new(LimiterConfig::for_mix(48_000));
         let mut left = input.to_vec();
         let mut right: Vec<f32> = input.iter().map(|value| -0.5 * value).collect();
         for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
@@ -193,14 +194,14 @@ mod tests {
     #[test]
     fn a_quiet_signal_passes_bit_identically() {
         let input: Vec<f32> = bursts(10_000).iter().map(|value| value * 0.1).collect();
-        let latency = LimiterProcessor::new(LimiterConfig::mix(48_000)).latency_frames();
+        let latency = LimiterProcessor::new(LimiterConfig::for_mix(48_000)).latency_frames();
         assert_eq!(latency, 72);
         assert_eq!(limit(&input, 256)[latency..], input[..input.len() - latency]);
     }
 
     #[test]
     fn the_gain_reduction_is_measured() {
-        let mut limiter = LimiterProcessor::new(LimiterConfig::mix(48_000));
+        let mut limiter = LimiterProcessor::new(LimiterConfig::for_mix(48_000));
         let mut limit = |value: f32, frames: usize| {
             limiter.process(&mut vec![value; frames], &mut vec![0.0; frames]);
             limiter.take_reduction()
@@ -246,7 +247,7 @@ mod tests {
     #[test]
     fn a_reset_limiter_equals_a_new_one_and_neither_reset_nor_process_allocates() {
         let input = bursts(3_000);
-        let mut limiter = LimiterProcessor::new(LimiterConfig::mix(48_000));
+        let mut limiter = LimiterProcessor::new(LimiterConfig::for_mix(48_000));
         let process_input = |limiter: &mut LimiterProcessor| {
             let (mut left, mut right) = (input.clone(), input.clone());
             assert_no_alloc::assert_no_alloc(|| limiter.process(&mut left, &mut right));

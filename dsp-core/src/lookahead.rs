@@ -12,7 +12,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Doubles at this magnitude have a spacing of 2^-32.
-const ROUNDING: f64 = 1_048_576.0;
+const ROUNDING_SCALE: f64 = 1_048_576.0;
 
 /// Half of the spacing of averaged gains: 2^-33.
 const HALF_STEP: f64 = 1.0 / 8_589_934_592.0;
@@ -21,7 +21,7 @@ const HALF_STEP: f64 = 1.0 / 8_589_934_592.0;
 fn rounded_down(gain: f64) -> f64 {
     // The addition rounds to the nearest multiple. Subtracting half a step first makes it round
     // down, so no gain rises. A gain of 1 stays 1, because ties round to even.
-    (gain - HALF_STEP + ROUNDING) - ROUNDING
+    (gain - HALF_STEP + ROUNDING_SCALE) - ROUNDING_SCALE
 }
 
 /// Turns the required gains of frames into smooth gains. Each smooth gain is low enough for all
@@ -87,22 +87,26 @@ impl LookaheadGain {
             return;
         }
         let decay = 1.0 - release_per_frame;
-        let (mut released, mut sum, mut index) = (self.released_gain, self.averaged_sum, self.index);
+        let (mut released_gain, mut sum, mut index) = (self.released_gain, self.averaged_sum, self.index);
         for gain in gains {
             let minimum = f64::from(self.next_minimum(*gain));
             // The released gain falls immediately, recovers exponentially and ends exactly at the
             // minimum. Each frame waits for the result of the previous frame here, so few
             // operations make the loop fast.
-            let recovered = released * decay + minimum * release_per_frame;
-            released = if minimum < released || minimum - recovered < 1e-6 { minimum } else { recovered };
-            let rounded_gain = rounded_down(released);
+            let recovered_gain = released_gain * decay + minimum * release_per_frame;
+            released_gain = if minimum < released_gain || minimum - recovered_gain < 1e-6 {
+                minimum
+            } else {
+                recovered_gain
+            };
+            let rounded_gain = rounded_down(released_gain);
             let oldest = &mut self.averaged_gains[index];
             sum += rounded_gain - *oldest;
             *oldest = rounded_gain;
             index = if index + 1 == self.average_frames { 0 } else { index + 1 };
             *gain = (sum * self.weight) as f32;
         }
-        (self.released_gain, self.averaged_sum, self.index) = (released, sum, index);
+        (self.released_gain, self.averaged_sum, self.index) = (released_gain, sum, index);
     }
 
     /// Adds a frame's required gain. Returns the minimum of the required gains of the last

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 pub const BASE_FRAMES: usize = 256;
 
 /// Number of levels, which have 256, 512, and so on to 65,536 frames per pair.
-pub const LEVELS: usize = 9;
+pub const LEVEL_COUNT: usize = 9;
 
 /// Converts a sample to 16 bits. Full scale is 32,767, and values beyond it are clamped.
 fn to_i16(value: f32) -> i16 {
@@ -80,8 +80,8 @@ impl PeakBuilder {
 pub fn halve_resolution(values: &[i16], channels: usize) -> Vec<i16> {
     let pair_values = 2 * channels.max(1);
     let mut out = Vec::with_capacity(values.len().div_ceil(2) + pair_values);
-    for two in values.chunks(2 * pair_values) {
-        let (first, second) = two.split_at(pair_values.min(two.len()));
+    for pair_chunk in values.chunks(2 * pair_values) {
+        let (first, second) = pair_chunk.split_at(pair_values.min(pair_chunk.len()));
         for (index, value) in first.iter().enumerate() {
             let second_value = second.get(index).copied().unwrap_or(*value);
             out.push(if index % 2 == 0 { second_value.min(*value) } else { second_value.max(*value) });

@@ -9,11 +9,11 @@ static BASELINE_ONLY: AtomicBool = AtomicBool::new(false);
 
 /// Restricts the whole process to the baseline instructions of the target (SSE2 on x86-64), or
 /// lifts the restriction. Tests use this function to check that the results do not change.
-pub fn force_baseline(baseline: bool) {
+pub fn force_baseline(is_baseline_only: bool) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    BASELINE_ONLY.store(baseline, Ordering::Relaxed);
+    BASELINE_ONLY.store(is_baseline_only, Ordering::Relaxed);
     #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
-    let _ = baseline;
+    let _ = is_baseline_only;
 }
 
 /// Returns the name of the instruction set that the hot loops currently use.

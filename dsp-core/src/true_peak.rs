@@ -84,14 +84,14 @@ impl TruePeakMeter {
     pub fn new(sample_rate_hz: u32) -> Self {
         let pairs = if sample_rate_hz < HIGH_RATE_HZ { MAX_PAIRS } else { 1 };
         let sinc = WindowedSinc::new(ATTENUATION_DB, 0.5, TAPS as f64 / 2.0);
-        let middle = |tap: usize| sinc.at(tap as f64 - (TAPS as f64 - 1.0) / 2.0);
+        let middle = |tap: usize| sinc.value_at(tap as f64 - (TAPS as f64 - 1.0) / 2.0);
         let factor = 2.0 * (pairs + 1) as f64;
         let weights = core::array::from_fn(|tap| Weights {
             middle: middle(tap) as f32,
             pairs: core::array::from_fn(|pair| {
                 let position = (TAPS / 2 - 1) as f64 + (pair + 1) as f64 / factor;
                 let (near, far) =
-                    (sinc.at(tap as f64 - position), sinc.at((TAPS - 1 - tap) as f64 - position));
+                    (sinc.value_at(tap as f64 - position), sinc.value_at((TAPS - 1 - tap) as f64 - position));
                 [((near + far) / 2.0) as f32, ((near - far) / 2.0) as f32]
             }),
         });
@@ -236,14 +236,14 @@ on_best_instructions! {
 /// all the frames that contribute.
 #[inline(always)]
 fn raise_peak<const PAIRS: usize>(filter: &Filter, window: &[f32], peak: &mut f32) {
-    const NEAR: usize = (TAPS - NEAR_TAPS) / 2;
+    const NEAR_START: usize = (TAPS - NEAR_TAPS) / 2;
     for (group, highest) in highest_of_windows(window).into_iter().enumerate() {
         let start = group * LANES;
         let Some(frames) = window.get(start..start + EXTRA_FRAMES + LANES) else { break };
         if highest * filter.output_limit <= *peak {
             continue;
         }
-        let estimate = peaks_between::<PAIRS>(&filter.weights, NEAR, frames).to_array();
+        let estimate = peaks_between::<PAIRS>(&filter.weights, NEAR_START, frames).to_array();
         if estimate.into_iter().fold(0.0, higher) + highest * filter.far_taps_limit > *peak {
             let between = peaks_between::<PAIRS>(&filter.weights, 0, frames);
             *peak = between.to_array().into_iter().fold(*peak, higher);

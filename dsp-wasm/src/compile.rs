@@ -43,7 +43,7 @@ pub fn compile_session(
     sample_rate_hz: u32,
     audio: JsValue,
 ) -> Result<CompiledSession, JsError> {
-    let project = read(project)?;
+    let project = read_project(project)?;
     let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots).map_err(|error| {
         JsError::new(&format!("bank_slots must be an object that maps SoundFont ids to slots: {error}"))
     })?;
@@ -106,7 +106,7 @@ impl MediaResolver for SlotContents {
 pub fn presets_used(project: JsValue) -> Result<Vec<String>, JsError> {
     /// Any sample rate would do: presets do not depend on it.
     const SAMPLE_RATE_HZ: u32 = 48_000;
-    let session = schemas::session::build(&read(project)?, SAMPLE_RATE_HZ, |_| Some(0))?;
+    let session = schemas::session::build(&read_project(project)?, SAMPLE_RATE_HZ, |_| Some(0))?;
     let text = |track: &dsp_core::session::Track| {
         let presets = schemas::session::track_presets(track);
         let pairs: Vec<String> = presets.iter().map(|(bank, program)| format!("{bank}:{program}")).collect();
@@ -115,7 +115,7 @@ pub fn presets_used(project: JsValue) -> Result<Vec<String>, JsError> {
     Ok(session.tracks.iter().map(text).collect())
 }
 
-fn read(project: JsValue) -> Result<Project, JsError> {
+fn read_project(project: JsValue) -> Result<Project, JsError> {
     serde_wasm_bindgen::from_value(project)
         .map_err(|error| JsError::new(&format!("the document is not a project: {error}")))
 }

@@ -44,7 +44,7 @@ impl WasmEngine {
             Command::AllNotesOff => self.mixer.release_all(),
             Command::SetTrackMix { track_id, gain, pan, mute, solo } => {
                 if let Some(track) = self.mixer.track_index(&track_id) {
-                    self.mixer.set_track_mix(track, &TrackMix { gain, pan, mute, solo });
+                    self.mixer.set_track_mix(track, &TrackMix { gain, pan, is_muted: mute, is_soloed: solo });
                 }
             }
             Command::SetSendGain { track_id, send, gain } => {

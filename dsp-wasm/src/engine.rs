@@ -151,8 +151,11 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = endAudio)]
     pub fn end_audio(&mut self, slot: usize, channels: u16) -> Result<(), JsError> {
         let bytes = self.incoming_audio.end(slot)?;
-        let data = 0..bytes.len();
-        self.set_audio(slot, Some(AudioSlot::Whole(Audio::from_shared(Arc::new(bytes), data, channels)?)))
+        let sample_range = 0..bytes.len();
+        self.set_audio(
+            slot,
+            Some(AudioSlot::Whole(Audio::from_shared(Arc::new(bytes), sample_range, channels)?)),
+        )
     }
 
     /// Declares that the audio of a slot below 4096 is streamed and `frames` frames long at the
@@ -200,17 +203,17 @@ impl WasmEngine {
     /// Never fails: numbers and texts always have a counterpart in JavaScript.
     #[wasm_bindgen(js_name = wantedAudio, unchecked_return_type = "WantedAudio[]")]
     pub fn wanted_audio(&self) -> Result<JsValue, JsError> {
-        let wanted = self.mixer.wanted_audio().filter_map(|wanted| {
+        let wanted_audio = self.mixer.wanted_audio().filter_map(|wanted_audio| {
             Some(WantedAudio {
-                track_id: self.mixer.track_id(wanted.track)?.to_owned(),
-                clip: wanted.clip,
-                slot: wanted.audio_slot,
-                source_frame: wanted.source_frame,
-                frames: wanted.frames,
-                ahead_frames: wanted.ahead_frames,
+                track_id: self.mixer.track_id(wanted_audio.track)?.to_owned(),
+                clip: wanted_audio.clip,
+                slot: wanted_audio.audio_slot,
+                source_frame: wanted_audio.source_frame,
+                frames: wanted_audio.frames,
+                ahead_frames: wanted_audio.ahead_frames,
             })
         });
-        Ok(serde_wasm_bindgen::to_value(&wanted.collect::<Vec<_>>())?)
+        Ok(serde_wasm_bindgen::to_value(&wanted_audio.collect::<Vec<_>>())?)
     }
 
     /// Delivers a block of streamed audio with the slot and the source frame of a block that
@@ -250,7 +253,7 @@ impl WasmEngine {
 
     /// Resets the meters if the session is playing and its position is the start.
     pub(crate) fn reset_meters_at_start(&mut self) {
-        if self.mixer.is_playing() && self.mixer.position() == 0 {
+        if self.mixer.is_playing() && self.mixer.position_frames() == 0 {
             self.meter.iter_mut().for_each(|meter| meter.reset());
         }
     }
@@ -258,7 +261,7 @@ impl WasmEngine {
     /// Position of the next frame to be rendered, in frames from the start of the session.
     #[wasm_bindgen(getter)]
     pub fn position(&self) -> f64 {
-        self.mixer.position() as f64
+        self.mixer.position_frames() as f64
     }
 
     /// Whether the session plays.

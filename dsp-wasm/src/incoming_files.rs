@@ -67,8 +67,8 @@ impl IncomingFiles {
         let index = self.index_of(slot)?;
         let IncomingFile { size_bytes, bytes, .. } = self.files.swap_remove(index);
         if bytes.len() < size_bytes {
-            let (kind, received) = (self.kind, bytes.len());
-            let detail = format!("{kind} for slot {slot} ended after {received} of {size_bytes} bytes");
+            let (kind, received_bytes) = (self.kind, bytes.len());
+            let detail = format!("{kind} for slot {slot} ended after {received_bytes} of {size_bytes} bytes");
             return Err(JsError::new(&detail));
         }
         Ok(bytes)

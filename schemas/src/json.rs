@@ -61,7 +61,7 @@ impl JsonText {
     /// Returns the value as a view into the text.
     #[must_use]
     pub fn view(&self) -> View<'_> {
-        View::of_checked(&self.text, self.index.get_or_init(|| ContainerIndex::of(&self.text)))
+        View::of_checked(&self.text, self.index.get_or_init(|| ContainerIndex::from_text(&self.text)))
     }
 
     /// Returns the JSON text, without whitespace.
@@ -87,12 +87,12 @@ impl JsonText {
         let mut out = String::with_capacity(self.text.len() + name.len() + value.len() + 16);
         let mut object = ObjectWriter::new(&mut out);
         let mut is_set = false;
-        for (key, field) in root.fields() {
-            if key.is(name) {
+        for (field_name, field) in root.fields() {
+            if field_name.has_name(name) {
                 is_set = true;
                 object.text(name, value);
             } else {
-                object.copy(key, field);
+                object.copy(field_name, field);
             }
         }
         if !is_set {

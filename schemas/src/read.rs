@@ -65,16 +65,16 @@ impl FieldFilter {
         if let Some(kind) = view.get("type").filter(|_| is_typed) {
             writer.json("type", kind.as_json());
         }
-        for (key, field) in view.fields() {
-            match rule.property(key.raw_name()) {
-                Some(_) if key.is("type") || key.is("client") => {}
-                Some((_, index)) => self.value(writer.begin(key), field, self.schema.rule(index)),
+        for (field_name, field) in view.fields() {
+            match rule.property(field_name.raw_name()) {
+                Some(_) if field_name.has_name("type") || field_name.has_name("client") => {}
+                Some((_, index)) => self.value(writer.begin(field_name), field, self.schema.rule(index)),
                 None => {
-                    let bytes = key.raw_name().len() + field.as_json().len();
+                    let bytes = field_name.raw_name().len() + field.as_json().len();
                     match self.remaining_unknown_bytes.checked_sub(bytes) {
                         Some(remaining_bytes) => {
                             self.remaining_unknown_bytes = remaining_bytes;
-                            writer.copy(key, field);
+                            writer.copy(field_name, field);
                         }
                         None => self.has_left_out = true,
                     }

@@ -53,7 +53,7 @@ pub(crate) struct Pattern {
 }
 
 /// The patterns of the schema.
-const PATTERNS: [Pattern; 2] = [
+const KNOWN_PATTERNS: [Pattern; 2] = [
     Pattern {
         text: "^[A-Za-z0-9._-]{1,128}$",
         matches: |text| {
@@ -75,18 +75,18 @@ impl Schema {
         static SCHEMA: OnceLock<Schema> = OnceLock::new();
         SCHEMA.get_or_init(|| {
             let source: Value = serde_json::from_str(crate::PROJECT_SCHEMA).expect("the schema is JSON");
-            Self::of(&source)
+            Self::from_value(&source)
         })
     }
 
-    fn of(source: &Value) -> Self {
+    fn from_value(source: &Value) -> Self {
         let definitions = source["$defs"].as_object().cloned().unwrap_or_default();
         let names: Vec<&String> = definitions.keys().collect();
         let mut reader = Reader { rules: Vec::new(), names: &names };
         reader.rules.resize_with(1 + names.len(), Rule::default);
         reader.rules[0] = reader.fields_of(source);
-        for (position, definition) in definitions.values().enumerate() {
-            reader.rules[1 + position] = reader.fields_of(definition);
+        for (type_index, definition) in definitions.values().enumerate() {
+            reader.rules[1 + type_index] = reader.fields_of(definition);
         }
         Self { rules: reader.rules }
     }
@@ -126,8 +126,8 @@ impl Rule {
     /// Returns the index of a field among the known fields, and the rule of the field. `None` for
     /// an unknown field.
     pub(crate) fn property(&self, raw_name: &str) -> Option<(usize, RuleIndex)> {
-        let position = self.properties.iter().position(|(name, _)| name == raw_name)?;
-        Some((position, self.properties[position].1))
+        let property_index = self.properties.iter().position(|(name, _)| name == raw_name)?;
+        Some((property_index, self.properties[property_index].1))
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn equals(view: View<'_>, value: &Value) -> bool {
 }
 
 /// Whether a value has a type of JSON Schema.
-pub(crate) fn is_of_type(view: View<'_>, name: &str) -> bool {
+pub(crate) fn has_type(view: View<'_>, name: &str) -> bool {
     match view.kind() {
         JsonKind::Null => name == "null",
         JsonKind::Boolean => name == "boolean",
@@ -194,7 +194,7 @@ impl Reader<'_> {
                 "maxItems" => rule.max_items = count(),
                 "pattern" => {
                     let text = value.as_str().expect("a pattern");
-                    rule.pattern = PATTERNS.into_iter().find(|pattern| pattern.text == text);
+                    rule.pattern = KNOWN_PATTERNS.into_iter().find(|pattern| pattern.text == text);
                     assert!(rule.pattern.is_some(), "unsupported pattern {text}");
                 }
                 "required" => {
@@ -211,8 +211,9 @@ impl Reader<'_> {
                 "anyOf" => rule.any_of = values().iter().map(|form| self.rule(form)).collect(),
                 "$ref" => {
                     let name = value.as_str().and_then(|path| path.strip_prefix("#/$defs/"));
-                    let position = self.names.iter().position(|known| Some(known.as_str()) == name);
-                    rule.reference = Some(1 + position.expect("a definition"));
+                    let name_index =
+                        self.names.iter().position(|known_name| Some(known_name.as_str()) == name);
+                    rule.reference = Some(1 + name_index.expect("a definition"));
                 }
                 other => assert!(ANNOTATIONS.contains(&other), "unsupported keyword {other}"),
             }

@@ -30,10 +30,10 @@ use crate::project::{
 const DATA_ENTRY: [u8; 2] = [6, 38];
 /// Controller numbers that select a registered parameter, most and least significant byte (MIDI
 /// 1.0).
-const RPN: [u8; 2] = [101, 100];
+const RPN_CONTROLLERS: [u8; 2] = [101, 100];
 /// Controller numbers that select a non-registered parameter, most and least significant byte (MIDI
 /// 1.0).
-const NRPN: [u8; 2] = [99, 98];
+const NRPN_CONTROLLERS: [u8; 2] = [99, 98];
 
 /// The reason why a project cannot be compiled to a session.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -163,10 +163,10 @@ impl Builder<'_> {
     fn sends(&mut self, track: &Track, pointer: &str) -> (Vec<Send>, Vec<SendSettings>) {
         let (mut sends, mut settings) = (Vec::new(), Vec::new());
         for (index, send) in track.sends.iter().enumerate() {
-            if let Some(to) = self.known_track(&send.to, format!("{pointer}/sends/{index}/to")) {
+            if let Some(destination) = self.known_track(&send.to, format!("{pointer}/sends/{index}/to")) {
                 sends.push(send.clone());
                 let gain = gain::from_db(send.level_db);
-                settings.push(SendSettings { to, gain, pre_fader: send.pre_fader });
+                settings.push(SendSettings { to: destination, gain, pre_fader: send.pre_fader });
             }
         }
         (sends, settings)
@@ -327,8 +327,12 @@ fn add_controls(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, Tr
                 push(Event::Preset { bank: bank.into(), program });
             }
             Control::Program(program) => push(Event::Program { program: program.program }),
-            Control::Rpn(parameter) => parameter_events(RPN, parameter).into_iter().for_each(push),
-            Control::Nrpn(parameter) => parameter_events(NRPN, parameter).into_iter().for_each(push),
+            Control::Rpn(parameter) => {
+                parameter_events(RPN_CONTROLLERS, parameter).into_iter().for_each(push);
+            }
+            Control::Nrpn(parameter) => {
+                parameter_events(NRPN_CONTROLLERS, parameter).into_iter().for_each(push);
+            }
         }
     }
 }
@@ -336,11 +340,11 @@ fn add_controls(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, Tr
 /// Returns the four controllers that set a parameter: its number, then its value (MIDI 1.0,
 /// "Registered and non-registered parameter numbers").
 fn parameter_events(number: [u8; 2], parameter: &ParameterControl) -> [Event; 4] {
-    let halves = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
+    let to_data_bytes = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
     let [number_msb, number_lsb] = number;
     let [data_msb, data_lsb] = DATA_ENTRY;
-    let [parameter_msb, parameter_lsb] = halves(parameter.parameter);
-    let [value_msb, value_lsb] = halves(parameter.value);
+    let [parameter_msb, parameter_lsb] = to_data_bytes(parameter.parameter);
+    let [value_msb, value_lsb] = to_data_bytes(parameter.value);
     [
         Event::Controller { controller: number_msb, value: parameter_msb },
         Event::Controller { controller: number_lsb, value: parameter_lsb },
@@ -360,9 +364,9 @@ fn add_notes(item: &MidiItem, clock: &Clock, events: &mut Vec<(EventOrder, Track
         }
         let end = (start + u64::from(note.length_ticks)).min(item_end);
         let (start, end) = (clock.frame_at(start), clock.frame_at(end));
-        let on = Event::NoteOn { key: note.pitch, velocity: note.midi_velocity() };
+        let note_on = Event::NoteOn { key: note.pitch, velocity: note.midi_velocity() };
         let end_order = if end > start { EventOrder::EndOfEarlierNote } else { EventOrder::EndOfEmptyNote };
-        events.push((EventOrder::NoteStart, TrackEvent { frame: start, event: on }));
+        events.push((EventOrder::NoteStart, TrackEvent { frame: start, event: note_on }));
         events.push((end_order, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
     }
 }

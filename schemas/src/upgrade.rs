@@ -46,11 +46,11 @@ pub fn upgrade(document: &JsonText, new_id: &str) -> Result<JsonText, UpgradeErr
         Some(version) => version.as_number().filter(|number| *number >= 0.0 && number.fract() == 0.0),
     }
     .map(|number| number as u64);
-    let supported = u64::from(SCHEMA_VERSION);
-    if let Some(found) = version.filter(|found| *found > supported) {
-        return Err(UpgradeError::Newer { found, supported: SCHEMA_VERSION });
+    let supported_version = u64::from(SCHEMA_VERSION);
+    if let Some(newer_version) = version.filter(|newer_version| *newer_version > supported_version) {
+        return Err(UpgradeError::Newer { found: newer_version, supported: SCHEMA_VERSION });
     }
-    let is_older = version.is_some_and(|found| found < supported);
+    let is_older = version.is_some_and(|found_version| found_version < supported_version);
     let mut text = String::with_capacity(document.as_str().len() + 128);
     to_version_1(root, is_older, new_id, &mut text);
     Ok(JsonText::of_written(text))
@@ -62,8 +62,8 @@ fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) 
     let new_id = is_missing(root.get("project_id")).then(|| format!("temp_legacy_{new_id}"));
     let (mut has_version, mut has_id) = (false, false);
     let mut project = ObjectWriter::new(out);
-    for (key, value) in root.fields() {
-        match (key.raw_name(), &new_version, &new_id) {
+    for (field_name, value) in root.fields() {
+        match (field_name.raw_name(), &new_version, &new_id) {
             ("schema_version", Some(version), _) => {
                 has_version = true;
                 project.json("schema_version", version);
@@ -73,9 +73,9 @@ fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) 
                 project.text("project_id", id);
             }
             ("tracks", ..) if value.kind() == JsonKind::List => {
-                push_list(project.begin(key), value.entries(), upgrade_track);
+                push_list(project.begin(field_name), value.entries(), upgrade_track);
             }
-            _ => project.copy(key, value),
+            _ => project.copy(field_name, value),
         }
     }
     if let Some(version) = new_version.filter(|_| !has_version) {
@@ -93,11 +93,11 @@ fn upgrade_track(out: &mut String, track: View<'_>) -> bool {
         return true;
     }
     let mut writer = ObjectWriter::new(out);
-    for (key, value) in track.fields() {
-        match (key.raw_name(), value.kind()) {
+    for (field_name, value) in track.fields() {
+        match (field_name.raw_name(), value.kind()) {
             ("synth_engine", JsonKind::Null) => {}
-            ("items", JsonKind::List) => push_list(writer.begin(key), value.entries(), upgrade_item),
-            _ => writer.copy(key, value),
+            ("items", JsonKind::List) => push_list(writer.begin(field_name), value.entries(), upgrade_item),
+            _ => writer.copy(field_name, value),
         }
     }
     writer.end();
@@ -126,11 +126,11 @@ fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
         return false;
     };
     let mut writer = ObjectWriter::new(out);
-    for (key, value) in section.fields() {
-        match key.raw_name() {
+    for (field_name, value) in section.fields() {
+        match field_name.raw_name() {
             "section_id" => {}
             "sectionId" => writer.json("sectionId", id.as_json()),
-            _ => writer.copy(key, value),
+            _ => writer.copy(field_name, value),
         }
     }
     if current.is_none() {
@@ -148,28 +148,28 @@ fn upgrade_audio_item(out: &mut String, item: View<'_>) {
     let url_id = || {
         let url = item.text("audio_file_url")?;
         let id = file_id_in_url(&url)?;
-        let mut quoted = String::new();
-        push_text(&mut quoted, id);
-        Some(Cow::Owned(quoted))
+        let mut quoted_id = String::new();
+        push_text(&mut quoted_id, id);
+        Some(Cow::Owned(quoted_id))
     };
     let borrowed = |id: View<'_>| Cow::Owned(id.as_json().to_owned());
     let id = item_id.or(source_id).map(borrowed).or_else(url_id);
     let mut writer = ObjectWriter::new(out);
     let (mut has_id, mut has_source) = (false, false);
-    for (key, value) in item.fields() {
-        match key.raw_name() {
+    for (field_name, value) in item.fields() {
+        match field_name.raw_name() {
             "serverFileId" => {}
             "server_file_id" => {
                 if !is_missing(Some(value)) {
                     has_id = true;
-                    writer.copy(key, value);
+                    writer.copy(field_name, value);
                 }
             }
             "source" => {
                 has_source = true;
-                upgrade_source(writer.begin(key), value, id.as_deref());
+                upgrade_source(writer.begin(field_name), value, id.as_deref());
             }
-            _ => writer.copy(key, value),
+            _ => writer.copy(field_name, value),
         }
     }
     if let Some(id) = id.as_deref().filter(|_| !has_id) {
@@ -194,16 +194,16 @@ fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
     let source_id = file_id(source);
     let mut writer = ObjectWriter::new(out);
     let mut has_id = false;
-    for (key, value) in source.fields() {
-        match key.raw_name() {
+    for (field_name, value) in source.fields() {
+        match field_name.raw_name() {
             "serverFileId" => {}
             "server_file_id" => {
                 if !is_missing(Some(value)) {
                     has_id = true;
-                    writer.copy(key, value);
+                    writer.copy(field_name, value);
                 }
             }
-            _ => writer.copy(key, value),
+            _ => writer.copy(field_name, value),
         }
     }
     if let Some(id) = source_id.map(View::as_json).or(id).filter(|_| !has_id) {

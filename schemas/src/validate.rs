@@ -12,7 +12,7 @@ mod semantic;
 use serde::Serialize;
 
 use crate::json::{FieldName, JsonKind, JsonText, View};
-use crate::schema::{Rule, Schema, equals, is_of_type};
+use crate::schema::{Rule, Schema, equals, has_type};
 
 /// Maximum number of reported violations.
 pub const MAX_VIOLATIONS: usize = 50;
@@ -110,7 +110,7 @@ impl Check {
 
     /// Returns the first violation of the value itself. Its fields and entries are not checked.
     fn violation(view: View<'_>, rule: &Rule) -> Option<String> {
-        if !rule.types.is_empty() && !rule.types.iter().any(|name| is_of_type(view, name)) {
+        if !rule.types.is_empty() && !rule.types.iter().any(|name| has_type(view, name)) {
             return Some(message::wrong_type(view, &rule.types));
         }
         if let Some((choices, is_const)) = &rule.choices
@@ -119,13 +119,13 @@ impl Check {
             return Some(message::not_allowed(view, choices, *is_const));
         }
         if let Some(number) = view.as_number() {
-            let violated = |limit: &Option<serde_json::Number>, violates: fn(&f64, &f64) -> bool| {
+            let violates_limit = |limit: &Option<serde_json::Number>, violates: fn(&f64, &f64) -> bool| {
                 limit.clone().filter(|limit| limit.as_f64().is_some_and(|limit| violates(&number, &limit)))
             };
-            if let Some(limit) = violated(&rule.minimum, f64::lt) {
+            if let Some(limit) = violates_limit(&rule.minimum, f64::lt) {
                 return Some(message::below_minimum(view, &limit));
             }
-            if let Some(limit) = violated(&rule.maximum, f64::gt) {
+            if let Some(limit) = violates_limit(&rule.maximum, f64::gt) {
                 return Some(message::above_maximum(view, &limit));
             }
         }
@@ -182,52 +182,52 @@ impl Check {
 
     fn object(&mut self, view: View<'_>, rule: &Rule) {
         debug_assert!(rule.properties.len() <= 64, "each field of a rule needs a bit of a u64");
-        let (mut present, mut repeated) = (0_u64, 0_u64);
-        for (key, _) in view.fields() {
-            if let Some((field_index, _)) = rule.property(key.raw_name()) {
-                repeated |= present & 1 << field_index;
-                present |= 1 << field_index;
+        let (mut present_fields, mut repeated_fields) = (0_u64, 0_u64);
+        for (field_name, _) in view.fields() {
+            if let Some((field_index, _)) = rule.property(field_name.raw_name()) {
+                repeated_fields |= present_fields & 1 << field_index;
+                present_fields |= 1 << field_index;
             }
         }
         for name in &rule.required {
-            if rule.property(name).is_none_or(|(field_index, _)| present & 1 << field_index == 0) {
+            if rule.property(name).is_none_or(|(field_index, _)| present_fields & 1 << field_index == 0) {
                 self.report(message::missing(name));
             }
         }
         for (field_index, (name, _)) in rule.properties.iter().enumerate() {
-            if repeated & 1 << field_index != 0 {
+            if repeated_fields & 1 << field_index != 0 {
                 let detail = format!("the field \"{name}\" occurs more than once");
                 self.within(name, |check| check.report(detail));
             }
         }
-        for (key, field) in view.fields() {
+        for (field_name, field) in view.fields() {
             if self.violations.is_full() {
                 return;
             }
-            let known = rule.property(key.raw_name()).map(|(_, index)| index);
-            let Some(index) = known.or(rule.additional) else { continue };
+            let property_index = rule.property(field_name.raw_name()).map(|(_, index)| index);
+            let Some(index) = property_index.or(rule.additional) else { continue };
             let field_rule = self.schema.rule(index);
-            self.within(&pointer_part(key), |check| check.value(field, field_rule));
+            self.within(&pointer_part(field_name), |check| check.value(field, field_rule));
         }
     }
 
     fn within(&mut self, part: &str, check: impl FnOnce(&mut Self)) {
-        let length = self.pointer.len();
+        let pointer_bytes = self.pointer.len();
         self.pointer.push('/');
         self.pointer.push_str(part);
         check(self);
-        self.pointer.truncate(length);
+        self.pointer.truncate(pointer_bytes);
     }
 }
 
 /// Returns a field's name, escaped for a pointer. Names longer than [`NAME_MAX_BYTES`] are
 /// truncated.
-fn pointer_part(key: FieldName<'_>) -> String {
-    if key.raw_name().len() <= NAME_MAX_BYTES {
-        return key.name().replace('~', "~0").replace('/', "~1");
+fn pointer_part(field_name: FieldName<'_>) -> String {
+    if field_name.raw_name().len() <= NAME_MAX_BYTES {
+        return field_name.name().replace('~', "~0").replace('/', "~1");
     }
-    let start = key.raw_name().floor_char_boundary(NAME_MAX_BYTES);
-    format!("{}...", key.raw_name()[..start].replace('~', "~0").replace('/', "~1"))
+    let start = field_name.raw_name().floor_char_boundary(NAME_MAX_BYTES);
+    format!("{}...", field_name.raw_name()[..start].replace('~', "~0").replace('/', "~1"))
 }
 
 #[cfg(test)]

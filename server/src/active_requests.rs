@@ -82,7 +82,7 @@ pub(crate) struct ActiveRequest {
     requests: ActiveRequests,
     sender: Sender,
     /// Cancelled when a newer request evicts this one.
-    evicted: CancellationToken,
+    eviction: CancellationToken,
 }
 
 #[derive(Debug, Clone)]
@@ -116,9 +116,10 @@ impl ActiveRequests {
         let mut counts = self.lock();
         let count = counts.accounts.get(account_id).copied().unwrap_or_default();
         if count >= self.0.max_per_account || self.exceeds_fair_count(&counts, count) {
-            return Err(account_busy(self.0.max_per_account));
+            return Err(account_busy_error(self.0.max_per_account));
         }
-        let is_database_busy = counts.database_busy_until.get(account_id).is_some_and(|until| now < *until);
+        let is_database_busy =
+            counts.database_busy_until.get(account_id).is_some_and(|busy_until| now < *busy_until);
         let max = self.0.max_while_database_busy;
         if is_database_busy && count >= max {
             let detail = format!(
@@ -129,7 +130,7 @@ impl ActiveRequests {
         counts.accounts.insert(account_id.to_owned(), count + 1);
         counts.total += 1;
         let sender = Sender::Account(account_id.to_owned());
-        Ok(ActiveRequest { requests: self.clone(), sender, evicted: CancellationToken::new() })
+        Ok(ActiveRequest { requests: self.clone(), sender, eviction: CancellationToken::new() })
     }
 
     /// Begins a request without a log-in. A connection may have at most a quarter of the requests
@@ -151,19 +152,19 @@ impl ActiveRequests {
         let address_requests = addresses.entry(address.clone()).or_default();
         let connection_count = address_requests.by_connection.get(&connection).copied().unwrap_or_default();
         if is_full && !(connection_count == 0 && address_requests.evict(total)) {
-            return Err(address_busy(self.0.max_per_address));
+            return Err(address_busy_error(self.0.max_per_address));
         }
         let available = self.0.max_per_address.saturating_sub(address_requests.requests.len());
         if 4 * connection_count >= available {
-            return Err(address_busy(self.0.max_per_address));
+            return Err(address_busy_error(self.0.max_per_address));
         }
         *total += 1;
-        let evicted = CancellationToken::new();
-        let request = AddressRequest { connection: connection.clone(), eviction: Some(evicted.clone()) };
+        let eviction = CancellationToken::new();
+        let request = AddressRequest { connection: connection.clone(), eviction: Some(eviction.clone()) };
         address_requests.requests.insert(id, request);
         *address_requests.by_connection.entry(connection).or_default() += 1;
         let sender = Sender::Address { address, id };
-        Ok(ActiveRequest { requests: self.clone(), sender, evicted })
+        Ok(ActiveRequest { requests: self.clone(), sender, eviction })
     }
 
     /// Whether `count` is at least a quarter of the number of requests that can still begin.
@@ -176,7 +177,7 @@ impl ActiveRequests {
     }
 
     /// Records that the body of a request has arrived.
-    fn received(&self, sender: &Sender) {
+    fn mark_received(&self, sender: &Sender) {
         let Sender::Address { address, id } = sender else { return };
         let mut counts = self.lock();
         let address_requests = counts.addresses.get_mut(address);
@@ -191,8 +192,8 @@ impl ActiveRequests {
 impl AddressRequests {
     /// Evicts the oldest request whose body has not arrived. Returns false if there is none.
     fn evict(&mut self, total: &mut usize) -> bool {
-        let mut unreceived = self.requests.iter().filter(|(_, request)| request.eviction.is_some());
-        let id = unreceived.next().map(|(id, _)| *id);
+        let mut unreceived_requests = self.requests.iter().filter(|(_, request)| request.eviction.is_some());
+        let id = unreceived_requests.next().map(|(id, _)| *id);
         id.is_some_and(|id| {
             self.remove(id, total);
             true
@@ -212,7 +213,7 @@ impl ActiveRequest {
     /// Wraps the request's body so that its arrival is recorded.
     pub(crate) fn watch_body(&self, body: Body) -> Body {
         if body.is_end_stream() {
-            self.requests.received(&self.sender);
+            self.requests.mark_received(&self.sender);
             return body;
         }
         Body::new(WatchedBody { body, requests: self.requests.clone(), sender: self.sender.clone() })
@@ -220,13 +221,13 @@ impl ActiveRequest {
 
     /// Records that this request waited too long for the database.
     pub(crate) fn record_busy_database(&self) {
-        self.database_was_busy_at(Instant::now());
+        self.record_busy_database_at(Instant::now());
     }
 
-    fn database_was_busy_at(&self, now: Instant) {
+    fn record_busy_database_at(&self, now: Instant) {
         let Sender::Account(account_id) = &self.sender else { return };
         let mut counts = self.requests.lock();
-        counts.database_busy_until.retain(|_, until| now < *until);
+        counts.database_busy_until.retain(|_, busy_until| now < *busy_until);
         counts.database_busy_until.insert(account_id.clone(), now + DATABASE_BUSY_FOR);
     }
 
@@ -237,7 +238,7 @@ impl ActiveRequest {
     pub(crate) async fn run(&self, answer: impl Future<Output = Response>) -> ApiResult<Response> {
         tokio::select! {
             response = answer => Ok(response),
-            () = self.evicted.cancelled() => Err(address_busy(self.requests.0.max_per_address)),
+            () = self.eviction.cancelled() => Err(address_busy_error(self.requests.0.max_per_address)),
         }
     }
 
@@ -294,7 +295,7 @@ impl HttpBody for WatchedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         if frame.is_none() || self.body.is_end_stream() {
-            self.requests.received(&self.sender);
+            self.requests.mark_received(&self.sender);
         }
         Poll::Ready(frame)
     }
@@ -308,24 +309,24 @@ impl HttpBody for WatchedBody {
     }
 }
 
-fn decrement(counts: &mut HashMap<String, usize>, key: &str) {
-    if let Some(count) = counts.get_mut(key) {
+fn decrement(counts: &mut HashMap<String, usize>, counter_key: &str) {
+    if let Some(count) = counts.get_mut(counter_key) {
         *count -= 1;
         if *count == 0 {
-            counts.remove(key);
+            counts.remove(counter_key);
         }
     }
 }
 
-fn account_busy(max: usize) -> ApiError {
-    busy("account", max, "SF_ACTIVE_REQUESTS_PER_ACCOUNT")
+fn account_busy_error(max: usize) -> ApiError {
+    busy_error("account", max, "SF_ACTIVE_REQUESTS_PER_ACCOUNT")
 }
 
-fn address_busy(max: usize) -> ApiError {
-    busy("address", max, "SF_CONNECTIONS_PER_ADDRESS")
+fn address_busy_error(max: usize) -> ApiError {
+    busy_error("address", max, "SF_CONNECTIONS_PER_ADDRESS")
 }
 
-fn busy(sender: &str, max: usize, setting: &str) -> ApiError {
+fn busy_error(sender: &str, max: usize, setting: &str) -> ApiError {
     let detail = format!(
         "Your {sender} has too many active requests; the limit is {max} ({setting}), and lower while many other requests \
          are active. Try again in a second."
@@ -357,7 +358,7 @@ mod tests {
         let now = Instant::now();
         let begin = |account_id: &str, at: Instant| requests.begin_for_account_at(account_id, at);
         let mut active: Vec<_> = (0..6).map(|_| begin("ada", now).expect("below the limit")).collect();
-        active[0].database_was_busy_at(now);
+        active[0].record_busy_database_at(now);
         let refusal = begin("ada", now).expect_err("the account has six active requests");
         assert_eq!(refusal.code(), DATABASE_BUSY);
         begin("bob", now).expect("another account has its own limit");
@@ -427,7 +428,7 @@ mod tests {
         let by_account = |number: usize| requests.begin_for_account(&format!("account {number}"));
         let by_address = |number: usize| {
             let active = requests.begin_for_address(&client(&format!("192.0.2.{}", number % 25), number))?;
-            active.requests.received(&active.sender);
+            active.requests.mark_received(&active.sender);
             Ok::<_, ApiError>(active)
         };
         let mut active: Vec<_> = (0..10_000).filter_map(|number| by_account(number % 10).ok()).collect();

@@ -9,7 +9,7 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "the allocator of the C library is set through a foreign function")]
 pub(crate) fn set_up() {
-    const SETTINGS: [(libc::c_int, libc::c_int); 3] = [
+    const MALLOC_SETTINGS: [(libc::c_int, libc::c_int); 3] = [
         // Blocks from this size on are mapped, and unmapped when they are freed.
         (libc::M_MMAP_THRESHOLD, 256 * 1024),
         // A heap returns the free bytes at its end to the system if there are more than this.
@@ -17,7 +17,7 @@ pub(crate) fn set_up() {
         // Maximum number of heaps.
         (libc::M_ARENA_MAX, 4),
     ];
-    for (name, value) in SETTINGS {
+    for (name, value) in MALLOC_SETTINGS {
         // SAFETY: `mallopt` takes two numbers and may be called at any time. It refuses unknown
         // settings.
         unsafe { libc::mallopt(name, value) };

@@ -54,11 +54,11 @@ pub(crate) fn require_that(
     if is_accepted(&essence) {
         return Ok(());
     }
-    let received = match essence.is_empty() {
+    let received_kind = match essence.is_empty() {
         true => "no Content-Type".to_owned(),
         false => format!("`{}`", essence.chars().take(SHOWN_CHARS).collect::<String>()),
     };
     let kinds: Vec<String> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
-    let detail = format!("The body has {received}; this operation accepts {}.", kinds.join(", "));
+    let detail = format!("The body has {received_kind}; this operation accepts {}.", kinds.join(", "));
     Err(ApiError::UnsupportedMedia { detail })
 }

@@ -46,7 +46,7 @@ impl BodyPace {
 }
 
 /// Middleware. If a body arrives more slowly than `pace`, reading it fails with [`TooSlow`].
-pub(crate) async fn keep(pace: BodyPace, mut request: Request, next: Next) -> Response {
+pub(crate) async fn limit_pace(pace: BodyPace, mut request: Request, next: Next) -> Response {
     request.extensions_mut().insert(pace);
     if request.body().is_end_stream() {
         return next.run(request).await;
@@ -84,10 +84,10 @@ impl PacedBody {
         if self.waiting_since.is_none() {
             let now = Instant::now();
             self.waiting_since = Some(now);
-            let until = now + self.credit;
+            let deadline = now + self.credit;
             match &mut self.timer {
-                Some(timer) => timer.as_mut().reset(until),
-                None => self.timer = Some(Box::pin(tokio::time::sleep_until(until))),
+                Some(timer) => timer.as_mut().reset(deadline),
+                None => self.timer = Some(Box::pin(tokio::time::sleep_until(deadline))),
             }
         }
         if let Some(timer) = &mut self.timer {
@@ -160,7 +160,7 @@ mod tests {
         }));
         let router = Router::new()
             .route("/", post(length))
-            .layer(from_fn(move |request: Request, next: Next| keep(pace, request, next)));
+            .layer(from_fn(move |request: Request, next: Next| limit_pace(pace, request, next)));
         let request = Request::post("/").body(body).expect("a request");
         let answer = tokio::time::timeout(Duration::from_secs(10), router.oneshot(request));
         let Ok(response) = answer.await.expect("an answer in time");

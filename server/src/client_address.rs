@@ -23,7 +23,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// Returns the client of a request on a connection with `peer`.
-    pub(crate) fn of(peer: SocketAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> Self {
+    pub(crate) fn from_peer(peer: SocketAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> Self {
         let (address, port) = address_and_port(peer, headers, trusted_proxies);
         let connection = match port {
             Some(port) => SocketAddr::new(address, port).to_string(),
@@ -39,7 +39,7 @@ impl FromRequestParts<AppState> for Client {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let peer = connection_of(&parts.extensions)
             .ok_or_else(|| ApiError::internal(anyhow::anyhow!("no peer address")))?;
-        Ok(Self::of(peer, &parts.headers, &state.config.network.trusted_proxies))
+        Ok(Self::from_peer(peer, &parts.headers, &state.config.network.trusted_proxies))
     }
 }
 
@@ -74,8 +74,8 @@ fn address_and_port(
 
 /// Parses the address of a hop, and the port that some proxies add.
 fn parse(hop: &str) -> Option<(IpAddr, Option<u16>)> {
-    let bare = hop.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(hop);
-    if let Ok(address) = bare.parse() {
+    let unbracketed_hop = hop.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(hop);
+    if let Ok(address) = unbracketed_hop.parse() {
         return Some((address, None));
     }
     let socket: SocketAddr = hop.parse().ok()?;
@@ -128,7 +128,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.append("x-forwarded-for", forwarded.parse().unwrap());
             let proxies = ["10.0.0.1".parse().unwrap()];
-            Client::of(peer.parse().unwrap(), &headers, &proxies).connection
+            Client::from_peer(peer.parse().unwrap(), &headers, &proxies).connection
         };
         let (a, b) = ("10.0.0.1:50001", "10.0.0.1:50002");
         assert_eq!(connection(a, "198.51.100.7:4711"), connection(b, "198.51.100.7:4711"));

@@ -38,8 +38,8 @@ struct CountedRequest(Encoders);
 impl Encoders {
     fn count(&self) -> Option<CountedRequest> {
         let before = self.0.fetch_add(1, Ordering::Relaxed);
-        let counted = CountedRequest(self.clone());
-        (before < ENCODERS_MAX).then_some(counted)
+        let counted_request = CountedRequest(self.clone());
+        (before < ENCODERS_MAX).then_some(counted_request)
     }
 }
 
@@ -60,8 +60,8 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
     if !request.headers().contains_key(header::ACCEPT_ENCODING) {
         return next.run(request).await;
     }
-    let counted = encoders.count();
-    if counted.is_none() {
+    let counted_request = encoders.count();
+    if counted_request.is_none() {
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
     let answer = next.run(request).await;
@@ -73,7 +73,7 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
     answer.map(|body| {
         Body::new(body.map_frame(move |frame| {
             // The request is counted until the body has ended or the client has disconnected.
-            let _counted = &counted;
+            let _counted = &counted_request;
             frame
         }))
     })

@@ -23,7 +23,11 @@ const EXPOSED_HEADERS: &str = "etag, location, retry-after, www-authenticate, co
 const MAX_AGE_SECS: &str = "600";
 
 /// Middleware that answers preflight requests, and lets allowed origins read answers.
-pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Request, next: Next) -> Response {
+pub(crate) async fn allow_origins(
+    State(origins): State<Arc<[String]>>,
+    request: Request,
+    next: Next,
+) -> Response {
     if origins.is_empty() || !request.uri().path().starts_with("/api/") {
         return next.run(request).await;
     }
@@ -47,26 +51,29 @@ async fn answer(origin: HeaderValue, request: Request, next: Next) -> Response {
     };
     let headers = response.headers_mut();
     if is_preflight {
-        set(headers, header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-        set(headers, header::ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS);
-        if let Some(requested) = requested_headers {
-            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested);
+        set_header(headers, header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+        set_header(headers, header::ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS);
+        if let Some(requested_names) = requested_headers {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested_names);
         }
     } else {
-        set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+        set_header(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
     }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     response
 }
 
-fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers.insert(name, HeaderValue::from_static(value));
 }
 
 /// Returns the request's origin, if the settings allow it.
 fn allowed(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
-    origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
+    origins
+        .iter()
+        .any(|allowed_origin| allowed_origin.as_bytes() == origin.as_bytes())
+        .then(|| origin.clone())
 }
 
 #[cfg(test)]

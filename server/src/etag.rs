@@ -45,8 +45,8 @@ pub fn if_match(headers: &HeaderMap) -> Result<Option<&str>, BadIfMatch> {
     }
     let mut tags = listed(headers, &header::IF_MATCH);
     let (Some(tag), None) = (tags.next(), tags.next()) else { return Err(BadIfMatch) };
-    let quoted = without_weak_mark(tag);
-    quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(Some).ok_or(BadIfMatch)
+    let quoted_tag = without_weak_mark(tag);
+    quoted_tag.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(Some).ok_or(BadIfMatch)
 }
 
 /// The error for an `If-Match` header that is not exactly one tag in quotes.

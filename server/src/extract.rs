@@ -170,7 +170,7 @@ impl BodyLimit {
 
     /// Returns the error that names this limit.
     #[must_use]
-    pub fn exceeded(self) -> ApiError {
+    pub fn too_large_error(self) -> ApiError {
         ApiError::TooLarge { subject: self.subject, limit_bytes: self.max_bytes }
     }
 
@@ -218,9 +218,9 @@ struct AnnouncedTooLong;
 /// would then report a network error instead of the answer.
 async fn discard(body: Body) {
     let mut body = Limited::new(body, DISCARD_MAX_BYTES);
-    let drained = async { while let Some(Ok(_)) = body.frame().await {} };
+    let drain_result = async { while let Some(Ok(_)) = body.frame().await {} };
     // It does not matter whether the body ended, because it is refused anyway.
-    let _ = tokio::time::timeout(DISCARD_WITHIN, drained).await;
+    let _ = tokio::time::timeout(DISCARD_WITHIN, drain_result).await;
 }
 
 /// The bytes of a body.
@@ -234,12 +234,12 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
         let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
         if announced_bytes(request.headers()).is_some_and(|bytes| bytes > limit.total_bytes()) {
             discard(request.into_body()).await;
-            return Err(limit.exceeded());
+            return Err(limit.too_large_error());
         }
-        let body = HeldBody::of(&request);
+        let body = HeldBody::from_request(&request);
         let (parts, incoming) = request.into_parts();
         let chunks = Limited::new(incoming, limit.bytes()).into_data_stream();
-        let reading = body.read(chunks, |error| body_error(&*error, || limit.exceeded()));
+        let reading = body.read(chunks, |error| body_error(&*error, || limit.too_large_error()));
         in_time(&parts.extensions, reading).await.map(Self)
     }
 }
@@ -371,11 +371,11 @@ pub fn parse_long<T: LongFields>(bytes: Bytes) -> Result<T, ApiError> {
     }
     let mut text = String::with_capacity(document.as_str().len());
     let mut object = ObjectWriter::new(&mut text);
-    for (key, value) in document.view().fields() {
-        if T::NAMES.contains(&key.raw_name()) && value.kind() != JsonKind::Null {
-            object.text(key.raw_name(), value.as_json());
+    for (field_name, value) in document.view().fields() {
+        if T::NAMES.contains(&field_name.raw_name()) && value.kind() != JsonKind::Null {
+            object.text(field_name.raw_name(), value.as_json());
         } else {
-            object.copy(key, value);
+            object.copy(field_name, value);
         }
     }
     object.end();
@@ -389,7 +389,7 @@ pub fn parse_long<T: LongFields>(bytes: Bytes) -> Result<T, ApiError> {
 /// # Errors
 /// Those of [`parse_json`].
 pub fn read_text(bytes: &[u8]) -> Result<JsonText, ApiError> {
-    JsonText::read(bytes).map_err(|error| not_expected(&error))
+    JsonText::read(bytes).map_err(|error| unexpected_json_error(&error))
 }
 
 /// Refuses JSON with too many values before it is parsed. Malformed JSON is left to the parser.
@@ -399,7 +399,7 @@ pub(crate) fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
     if bytes.iter().filter(|byte| b",:[{".contains(byte)).count() < VALUES_MAX {
         return Ok(());
     }
-    match value_count::count(bytes, VALUES_MAX) {
+    match value_count::count_values(bytes, VALUES_MAX) {
         Some(count) if count > VALUES_MAX => Err(ApiError::bad_request(
             "too_many_values",
             format!(
@@ -421,10 +421,10 @@ impl<T: serde::Serialize> IntoResponse for Json<T> {
 /// # Errors
 /// 400 `malformed_json`, or `unexpected_json` for well-formed JSON that does not match `T`.
 pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|error| not_expected(&error))
+    serde_json::from_slice(bytes).map_err(|error| unexpected_json_error(&error))
 }
 
-fn not_expected(error: &serde_json::Error) -> ApiError {
+fn unexpected_json_error(error: &serde_json::Error) -> ApiError {
     let code = match error.classify() {
         serde_json::error::Category::Data => "unexpected_json",
         _ => "malformed_json",

@@ -53,22 +53,22 @@ impl FairBytes {
 }
 
 impl ReservedBytes {
-    /// Reserves `more` bytes. If no other reservation has bytes, there is no limit.
+    /// Reserves `more_bytes` bytes. If no other reservation has bytes, there is no limit.
     ///
     /// # Errors
     /// 503 `busy` with `Retry-After` if the owner would then have more bytes than remain free.
-    pub(crate) fn grow(&mut self, more: u64) -> ApiResult<()> {
+    pub(crate) fn grow(&mut self, more_bytes: u64) -> ApiResult<()> {
         let Inner { name, max_bytes, totals } = &*self.budget.0;
         let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alone = totals.bytes == self.bytes;
-        let total = totals.bytes + more;
-        let owner_bytes = totals.by_owner.get(&self.owner).copied().unwrap_or_default() + more;
+        let total = totals.bytes + more_bytes;
+        let owner_bytes = totals.by_owner.get(&self.owner).copied().unwrap_or_default() + more_bytes;
         if !is_alone && owner_bytes + total > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "This request needs {more} bytes of {name}; you use {} bytes and may use at most as many as are \
+                    "This request needs {more_bytes} bytes of {name}; you use {} bytes and may use at most as many as are \
                      free, which are {} of {max_bytes}. Try again in {RETRY_AFTER_SECS} seconds.",
-                    owner_bytes - more,
+                    owner_bytes - more_bytes,
                     max_bytes.saturating_sub(totals.bytes)
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
@@ -76,7 +76,7 @@ impl ReservedBytes {
         }
         totals.bytes = total;
         totals.by_owner.insert(self.owner.clone(), owner_bytes);
-        self.bytes += more;
+        self.bytes += more_bytes;
         Ok(())
     }
 }

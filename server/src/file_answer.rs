@@ -34,9 +34,13 @@ impl FileAnswer {
         self.respond_with(request, |file, length_bytes| Body::from_stream(chunks(file, length_bytes)))
     }
 
-    /// Like [`Self::respond`], but keeps `reserved` until the answer has been sent.
-    pub(crate) fn respond_counted(self, request: &HeaderMap, reserved: ReservedBytes) -> ApiResult<Response> {
-        self.respond_with(request, |file, length_bytes| counted_body(file, length_bytes, reserved))
+    /// Like [`Self::respond`], but keeps `reserved_bytes` until the answer has been sent.
+    pub(crate) fn respond_counted(
+        self,
+        request: &HeaderMap,
+        reserved_bytes: ReservedBytes,
+    ) -> ApiResult<Response> {
+        self.respond_with(request, |file, length_bytes| counted_body(file, length_bytes, reserved_bytes))
     }
 
     fn respond_with(
@@ -46,7 +50,7 @@ impl FileAnswer {
     ) -> ApiResult<Response> {
         let size_bytes = self.file.metadata()?.len();
         let mut headers = HeaderMap::new();
-        headers.insert(header::ETAG, value(&self.etag)?);
+        headers.insert(header::ETAG, to_header_value(&self.etag)?);
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         if etag::matches_if_none_match(request, &self.etag) {
@@ -54,13 +58,16 @@ impl FileAnswer {
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
         if let Some(name) = &self.save_as {
-            headers.insert(header::CONTENT_DISPOSITION, value(&attachment(name))?);
+            headers.insert(header::CONTENT_DISPOSITION, to_header_value(&attachment(name))?);
         }
         let range =
             if may_be_partial(request, &self.etag) { requested_range(request, size_bytes)? } else { None };
         let (status, start, length_bytes) = match range {
             Some((start, end)) => {
-                headers.insert(header::CONTENT_RANGE, value(&format!("bytes {start}-{end}/{size_bytes}"))?);
+                headers.insert(
+                    header::CONTENT_RANGE,
+                    to_header_value(&format!("bytes {start}-{end}/{size_bytes}"))?,
+                );
                 (StatusCode::PARTIAL_CONTENT, start, end - start + 1)
             }
             None => (StatusCode::OK, 0, size_bytes),
@@ -71,12 +78,12 @@ impl FileAnswer {
     }
 }
 
-/// Returns a body with the next `length_bytes` bytes of a file. It keeps `reserved` until it has
-/// been sent.
-pub(crate) fn counted_body(file: File, length_bytes: u64, reserved: ReservedBytes) -> Body {
+/// Returns a body with the next `length_bytes` bytes of a file. It keeps `reserved_bytes` until it
+/// has been sent.
+pub(crate) fn counted_body(file: File, length_bytes: u64, reserved_bytes: ReservedBytes) -> Body {
     let chunks = chunks(file, length_bytes).map(move |chunk| {
         // The bytes count until the body has been sent or the client has disconnected.
-        let _reserved = &reserved;
+        let _reserved = &reserved_bytes;
         chunk
     });
     Body::from_stream(chunks)
@@ -87,7 +94,7 @@ fn chunks(file: File, length_bytes: u64) -> ReaderStream<Take<tokio::fs::File>> 
     ReaderStream::with_capacity(tokio::fs::File::from_std(file).take(length_bytes), CHUNK_BYTES)
 }
 
-fn value(text: &str) -> ApiResult<HeaderValue> {
+fn to_header_value(text: &str) -> ApiResult<HeaderValue> {
     HeaderValue::from_str(text).map_err(ApiError::internal)
 }
 
@@ -125,19 +132,19 @@ fn requested_range(request: &HeaderMap, size_bytes: u64) -> ApiResult<Option<(u6
 
 /// Returns a `Content-Disposition` (RFC 6266) with the name in UTF-8, and in ASCII for old clients.
 pub(crate) fn attachment(name: &str) -> String {
-    let plain: String = name
+    let ascii_name: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || " .-_()".contains(c) { c } else { '_' })
         .collect();
-    let mut encoded = String::new();
+    let mut encoded_name = String::new();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b".-_".contains(&byte) {
-            encoded.push(char::from(byte));
+            encoded_name.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            encoded_name.push_str(&format!("%{byte:02X}"));
         }
     }
-    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+    format!("attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{encoded_name}")
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@
 pub(crate) fn file_stem(name: &str) -> String {
     const MAX_CHARS: usize = 100;
     let is_allowed = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
-    let safe: String =
+    let safe_stem: String =
         name.chars().take(MAX_CHARS).map(|letter| if is_allowed(letter) { letter } else { '_' }).collect();
-    let safe = safe.trim_matches([' ', '.']);
-    if safe.is_empty() { "Untitled".to_owned() } else { safe.to_owned() }
+    let safe_stem = safe_stem.trim_matches([' ', '.']);
+    if safe_stem.is_empty() { "Untitled".to_owned() } else { safe_stem.to_owned() }
 }
 
 #[cfg(test)]

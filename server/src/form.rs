@@ -51,17 +51,17 @@ pub(crate) fn form_error(error: &MultipartError, too_long: impl FnOnce() -> ApiE
 /// at the moment when the parser looks for the first separator in vain.
 async fn with_received_separator(body: Body) -> Body {
     let mut chunks = body.into_data_stream();
-    let mut received = Vec::new();
+    let mut received_bytes = Vec::new();
     let mut failure = None;
-    while received.len() < SEPARATOR_MAX_BYTES && failure.is_none() {
+    while received_bytes.len() < SEPARATOR_MAX_BYTES && failure.is_none() {
         match chunks.next().await {
-            Some(Ok(chunk)) => received.extend_from_slice(&chunk),
+            Some(Ok(chunk)) => received_bytes.extend_from_slice(&chunk),
             Some(Err(error)) => failure = Some(Err(error)),
             None => break,
         }
     }
-    let received = std::iter::once(Ok(Bytes::from(received))).chain(failure);
-    Body::from_stream(stream::iter(received).chain(chunks))
+    let received_stream = std::iter::once(Ok(Bytes::from(received_bytes))).chain(failure);
+    Body::from_stream(stream::iter(received_stream).chain(chunks))
 }
 
 #[cfg(test)]

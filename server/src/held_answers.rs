@@ -17,7 +17,7 @@ use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Frame, SizeHint};
 use sha2::{Digest as _, Sha256};
 
-use crate::auth::session;
+use crate::auth::claims_of;
 use crate::client_address::{client_address, network_of};
 use crate::fair_bytes::{FairBytes, ReservedBytes};
 use crate::large_answer::IN_MEMORY_MAX_BYTES;
@@ -38,16 +38,16 @@ pub(crate) fn budget() -> FairBytes {
 /// Middleware that refuses GET and HEAD requests of a caller whose waiting answers use up the
 /// budget.
 pub(crate) async fn limit(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let owner = owner(&state, &request);
+    let owner = find_owner(&state, &request);
     let changes_nothing = matches!(*request.method(), Method::GET | Method::HEAD);
     let response = next.run(request).await;
-    let length = response.body().size_hint().exact();
-    let Some(bytes) = length.filter(|bytes| COUNTED_BYTES.contains(bytes)) else { return response };
-    let mut reserved = state.held_answers.reservation(&owner);
-    match reserved.grow(bytes) {
+    let length_bytes = response.body().size_hint().exact();
+    let Some(bytes) = length_bytes.filter(|bytes| COUNTED_BYTES.contains(bytes)) else { return response };
+    let mut reserved_bytes = state.held_answers.reservation(&owner);
+    match reserved_bytes.grow(bytes) {
         Ok(()) => {
-            let reserved = Arc::new(reserved);
-            response.map(|body| Body::new(CountedBody { body, reserved }))
+            let reserved_bytes = Arc::new(reserved_bytes);
+            response.map(|body| Body::new(CountedBody { body, reserved_bytes }))
         }
         Err(busy) if changes_nothing => busy.into_response(),
         // The change has already been made, so the caller must get the answer.
@@ -56,13 +56,13 @@ pub(crate) async fn limit(State(state): State<AppState>, request: Request, next:
 }
 
 /// Returns a text that identifies the caller: an account, an API key or an address.
-fn owner(state: &AppState, request: &Request) -> String {
+fn find_owner(state: &AppState, request: &Request) -> String {
     let headers = request.headers();
-    if let Some(claims) = session(headers, &state.tokens) {
+    if let Some(claims) = claims_of(headers, &state.tokens) {
         return claims.sub;
     }
     match (headers.get(header::AUTHORIZATION), peer_of(request.extensions())) {
-        (Some(key), _) => format!("key {:x}", Sha256::digest(key)),
+        (Some(api_key), _) => format!("key {:x}", Sha256::digest(api_key)),
         (None, Some(peer)) => {
             network_of(client_address(peer, headers, &state.config.network.trusted_proxies))
         }
@@ -73,7 +73,7 @@ fn owner(state: &AppState, request: &Request) -> String {
 /// A body whose bytes count until they have been sent.
 struct CountedBody {
     body: Body,
-    reserved: Arc<ReservedBytes>,
+    reserved_bytes: Arc<ReservedBytes>,
 }
 
 /// Bytes in the send buffers of HTTP/2. They may stay there for a long time.
@@ -97,9 +97,9 @@ impl HttpBody for CountedBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        let counted =
-            |bytes| Bytes::from_owner(CountedBytes { bytes, _reserved: Arc::clone(&self.reserved) });
-        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(counted))))
+        let count_bytes =
+            |bytes| Bytes::from_owner(CountedBytes { bytes, _reserved: Arc::clone(&self.reserved_bytes) });
+        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(count_bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -146,7 +146,7 @@ mod tests {
         let budget = FairBytes::new("tests", 100);
         let mut reserved = budget.reservation("ada");
         reserved.grow(50).expect("within the budget");
-        let mut body = CountedBody { body: Body::from("fifty"), reserved: Arc::new(reserved) };
+        let mut body = CountedBody { body: Body::from("fifty"), reserved_bytes: Arc::new(reserved) };
         let frame = body.frame().await.expect("a frame").expect("bytes").into_data().expect("bytes");
         drop(body);
         assert_eq!(&frame[..], b"fifty");

@@ -98,14 +98,14 @@ struct Budget {
     sender: String,
     space: BodyMemory,
     /// The memory that is reserved for this body.
-    reserved: ReservedBytes,
+    reserved_bytes: ReservedBytes,
     /// Whether the disk had no room for the body.
     is_disk_full: bool,
 }
 
 impl HeldBody {
     /// Returns the body of `request`, which has not been read yet.
-    pub(crate) fn of(request: &Request) -> Self {
+    pub(crate) fn from_request(request: &Request) -> Self {
         let extensions = request.extensions();
         let sender = match (extensions.get::<Sender>(), peer_of(extensions)) {
             (Some(Sender(user_id)), _) => user_id.clone(),
@@ -113,8 +113,8 @@ impl HeldBody {
             (None, None) => String::new(),
         };
         let budget = extensions.get::<BodyMemory>().cloned().map(|space| {
-            let reserved = space.memory.reservation(&sender);
-            Budget { sender, space, reserved, is_disk_full: false }
+            let reserved_bytes = space.memory.reservation(&sender);
+            Budget { sender, space, reserved_bytes, is_disk_full: false }
         });
         Self { bytes: Vec::new(), budget, file: None, announced_bytes: announced_bytes(request.headers()) }
     }
@@ -122,16 +122,16 @@ impl HeldBody {
     /// Reads `chunks` to their end.
     ///
     /// # Errors
-    /// Errors of the chunks, converted by `refused`; 503 `busy` if the memory or the disk space for
-    /// bodies is used up.
+    /// Errors of the chunks, converted by `to_api_error`; 503 `busy` if the memory or the disk
+    /// space for bodies is used up.
     pub(crate) async fn read<E>(
         mut self,
         chunks: impl Stream<Item = Result<Bytes, E>>,
-        refused: impl Fn(E) -> ApiError,
+        to_api_error: impl Fn(E) -> ApiError,
     ) -> ApiResult<Bytes> {
         let mut chunks = pin!(chunks);
         while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(&refused)?;
+            let chunk = chunk.map_err(&to_api_error)?;
             if let Err(refusal) = self.append(&chunk).await {
                 drop((self, chunk));
                 let remainder = async { while let Some(Ok(_)) = chunks.next().await {} };
@@ -177,31 +177,32 @@ impl HeldBody {
             self.move_to_disk().await?;
         }
         let Self { bytes, budget, file, .. } = self;
-        let (bytes, reserved) = match (file, budget) {
-            (Some(file), Some(Budget { sender, space, reserved, .. })) => {
-                drop((bytes, reserved));
-                let mut reserved = space.memory.reservation(&sender);
-                reserved.grow(file.length())?;
-                (tokio::task::spawn_blocking(move || file.read()).await??, Some(reserved))
+        let (bytes, reserved_bytes) = match (file, budget) {
+            (Some(file), Some(Budget { sender, space, reserved_bytes, .. })) => {
+                drop((bytes, reserved_bytes));
+                let mut reserved_bytes = space.memory.reservation(&sender);
+                reserved_bytes.grow(file.length_bytes())?;
+                (tokio::task::spawn_blocking(move || file.read()).await??, Some(reserved_bytes))
             }
-            (_, budget) => (bytes, budget.map(|budget| budget.reserved)),
+            (_, budget) => (bytes, budget.map(|budget| budget.reserved_bytes)),
         };
-        Ok(Bytes::from_owner(CountedBody { bytes, _reserved: reserved }))
+        Ok(Bytes::from_owner(CountedBody { bytes, _reserved: reserved_bytes }))
     }
 
-    /// Allocates memory for `more` bytes, and at least for a quarter of the capacity, so that a
-    /// long body is not copied for each chunk.
-    fn grow(&mut self, more: usize) -> ApiResult<()> {
-        let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
-        if length + more <= capacity {
+    /// Allocates memory for `more_bytes` bytes, and at least for a quarter of the capacity, so that
+    /// a long body is not copied for each chunk.
+    fn grow(&mut self, more_bytes: usize) -> ApiResult<()> {
+        let (length_bytes, capacity_bytes) = (self.bytes.len(), self.bytes.capacity());
+        if length_bytes + more_bytes <= capacity_bytes {
             return Ok(());
         }
-        let new_capacity = (length + more).max((capacity + capacity / 4).max(UNCOUNTED_BYTES));
-        let counted = |bytes: usize| bytes.saturating_sub(UNCOUNTED_BYTES) as u64;
+        let new_capacity =
+            (length_bytes + more_bytes).max((capacity_bytes + capacity_bytes / 4).max(UNCOUNTED_BYTES));
+        let counted_bytes = |bytes: usize| bytes.saturating_sub(UNCOUNTED_BYTES) as u64;
         if let Some(budget) = &mut self.budget {
-            budget.reserved.grow(counted(new_capacity) - counted(capacity))?;
+            budget.reserved_bytes.grow(counted_bytes(new_capacity) - counted_bytes(capacity_bytes))?;
         }
-        self.bytes.reserve_exact(new_capacity - length);
+        self.bytes.reserve_exact(new_capacity - length_bytes);
         Ok(())
     }
 }
@@ -224,7 +225,7 @@ mod tests {
         let mut request = Request::new(Body::empty());
         request.extensions_mut().insert(memory.clone());
         request.extensions_mut().insert(Sender(user_id.to_owned()));
-        HeldBody::of(&request)
+        HeldBody::from_request(&request)
     }
 
     async fn read(body: HeldBody, count: usize, chunk_bytes: usize) -> ApiResult<Bytes> {

@@ -7,8 +7,14 @@ use crate::storage::{BlobKey, ExpectedFile, FileKind};
 use crate::{audio, soundfonts};
 
 /// Every kind of stored file that must be kept. Files of other kinds can be made again.
-pub(crate) const KINDS: [FileKind; 6] =
-    [audio::FILES, audio::WAITING, audio::PARTS, soundfonts::FILES, render_files::FILES, STEM_FILES];
+pub(crate) const KINDS: [FileKind; 6] = [
+    audio::FILE_KIND,
+    audio::WAITING_FILE_KIND,
+    audio::PART_FILE_KIND,
+    soundfonts::FILE_KIND,
+    render_files::FILES,
+    STEM_FILES,
+];
 
 /// Kinds of files that the database does not list.
 pub(crate) const UNLISTED: [FileKind; 2] = [render_files::FILES, STEM_FILES];
@@ -17,10 +23,10 @@ pub(crate) const UNLISTED: [FileKind; 2] = [render_files::FILES, STEM_FILES];
 ///
 /// # Errors
 /// If a query fails.
-pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<ExpectedFile>> {
-    let mut expected = audio::expected(db).await?;
-    expected.extend(soundfonts::expected(db).await?);
-    Ok(expected)
+pub(crate) async fn list_expected_files(db: &Db) -> ApiResult<Vec<ExpectedFile>> {
+    let mut expected_files = audio::list_expected_files(db).await?;
+    expected_files.extend(soundfonts::list_expected_files(db).await?);
+    Ok(expected_files)
 }
 
 /// Returns the key of a stored file from its folder and name in a backup, or `None` for an unknown

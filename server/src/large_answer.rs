@@ -52,9 +52,9 @@ impl LargeAnswers {
     /// # Errors
     /// 503 `busy` if too many such files are being sent.
     pub(crate) fn reserve_file(&self, user_id: &str, bytes: u64) -> ApiResult<ReservedBytes> {
-        let mut reserved = self.temporary_files.reservation(user_id);
-        reserved.grow(bytes)?;
-        Ok(reserved)
+        let mut reserved_bytes = self.temporary_files.reservation(user_id);
+        reserved_bytes.grow(bytes)?;
+        Ok(reserved_bytes)
     }
 }
 
@@ -112,30 +112,30 @@ impl Recipient {
         let is_compressed = self.accepts_gzip && compression::is_text(media_type);
         let answers = &self.state.large_answers;
         let on_disk = self.reserve(&answers.on_disk, bytes.len())?;
-        match unnamed_file(&self.state, &bytes, is_compressed) {
-            Ok((file, length)) => {
+        match make_unnamed_file(&self.state, &bytes, is_compressed) {
+            Ok((file, length_bytes)) => {
                 let encoding = [
                     (header::CONTENT_ENCODING, HeaderValue::from_static("gzip")),
                     (header::VARY, HeaderValue::from_static("accept-encoding")),
                 ];
-                let fields = [kind, (header::CONTENT_LENGTH, HeaderValue::from(length))];
-                let answer = (fields, file_answer::counted_body(file, length, on_disk));
+                let fields = [kind, (header::CONTENT_LENGTH, HeaderValue::from(length_bytes))];
+                let answer = (fields, file_answer::counted_body(file, length_bytes, on_disk));
                 Ok(if is_compressed { (encoding, answer).into_response() } else { answer.into_response() })
             }
             // Even if the disk is full, users must be able to read a song and save it elsewhere.
             Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
                 let in_memory = self.reserve(&answers.in_memory, bytes.len())?;
-                let length = (header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
-                Ok(([kind, length], from_memory(bytes, in_memory)).into_response())
+                let content_length = (header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+                Ok(([kind, content_length], from_memory(bytes, in_memory)).into_response())
             }
             Err(error) => Err(error.into()),
         }
     }
 
     fn reserve(&self, budget: &FairBytes, bytes: usize) -> ApiResult<ReservedBytes> {
-        let mut reserved = budget.reservation(&self.user_id);
-        reserved.grow(bytes as u64)?;
-        Ok(reserved)
+        let mut reserved_bytes = budget.reservation(&self.user_id);
+        reserved_bytes.grow(bytes as u64)?;
+        Ok(reserved_bytes)
     }
 }
 
@@ -149,44 +149,44 @@ pub(crate) fn sound(
     media_type: &'static str,
     mut file: File,
 ) -> ApiResult<Response> {
-    let length = file.metadata()?.len();
-    let reserved = state.large_answers.reserve_file(user_id, length)?;
+    let length_bytes = file.metadata()?.len();
+    let reserved_bytes = state.large_answers.reserve_file(user_id, length_bytes)?;
     file.rewind()?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
-        (header::CONTENT_LENGTH, HeaderValue::from(length)),
+        (header::CONTENT_LENGTH, HeaderValue::from(length_bytes)),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    Ok((headers, file_answer::counted_body(file, length, reserved)).into_response())
+    Ok((headers, file_answer::counted_body(file, length_bytes, reserved_bytes)).into_response())
 }
 
-/// Writes these bytes to an unnamed file in the storage folder, compressed with gzip if `compress`.
-/// Returns the file and its length in bytes. If the disk has no space besides its reserve, fails as
-/// on a full disk. No deleted files are purged to free space.
-fn unnamed_file(state: &AppState, bytes: &[u8], compress: bool) -> io::Result<(File, u64)> {
+/// Writes these bytes to an unnamed file in the storage folder, compressed with gzip if
+/// `is_compressed`. Returns the file and its length in bytes. If the disk has no space besides its
+/// reserve, fails as on a full disk. No deleted files are purged to free space.
+fn make_unnamed_file(state: &AppState, bytes: &[u8], is_compressed: bool) -> io::Result<(File, u64)> {
     let folder = &state.config.storage.dir;
     if !has_room(state, folder, bytes.len() as u64) {
         return Err(ErrorKind::StorageFull.into());
     }
     let mut file = tempfile::tempfile_in(folder)?;
-    if compress {
+    if is_compressed {
         let mut encoder = GzEncoder::new(file, Compression::fast());
         encoder.write_all(bytes)?;
         file = encoder.finish()?;
     } else {
         file.write_all(bytes)?;
     }
-    let length = file.stream_position()?;
+    let length_bytes = file.stream_position()?;
     file.rewind()?;
-    Ok((file, length))
+    Ok((file, length_bytes))
 }
 
-fn from_memory(bytes: Bytes, reserved: ReservedBytes) -> Body {
-    let chunks = stream::unfold((bytes, reserved), |(mut remaining, reserved)| async move {
+fn from_memory(bytes: Bytes, reserved_bytes: ReservedBytes) -> Body {
+    let chunks = stream::unfold((bytes, reserved_bytes), |(mut remaining, reserved_bytes)| async move {
         let chunk = remaining.split_to(remaining.len().min(CHUNK_BYTES));
         // The chunk is copied, because a slice would keep the whole buffer in memory.
         let chunk = (!chunk.is_empty()).then(|| Bytes::copy_from_slice(&chunk))?;
-        Some((Ok::<_, io::Error>(chunk), (remaining, reserved)))
+        Some((Ok::<_, io::Error>(chunk), (remaining, reserved_bytes)))
     });
     // The compression layer polls the body again after its end.
     Body::from_stream(chunks.fuse())
@@ -226,7 +226,7 @@ mod tests {
         let budget = FairBytes::new("tests", 10);
         let names = || std::fs::read_dir(&app.state.config.storage.dir).expect("reads").count();
         let before = names();
-        let (file, length) = unnamed_file(&app.state, &bytes, false).expect("writes");
+        let (file, length) = make_unnamed_file(&app.state, &bytes, false).expect("writes");
         assert_eq!(names(), before, "the file has a name");
         for body in [
             file_answer::counted_body(file, length, budget.reservation("a")),

@@ -86,7 +86,7 @@ impl<T> Page<T> {
         id_of: impl Fn(&T) -> String,
     ) -> Result<Self, ApiError> {
         let limit = query.limit()?;
-        let removed = || {
+        let bad_cursor_error = || {
             ApiError::bad_request(
                 "bad_cursor",
                 "the entry before this page was removed from the list; start again at the first page",
@@ -95,21 +95,21 @@ impl<T> Page<T> {
         let first = match query.position()? {
             None => 0,
             Some(Position { id, .. }) => {
-                1 + items.iter().position(|item| id_of(item) == id).ok_or_else(removed)?
+                1 + items.iter().position(|item| id_of(item) == id).ok_or_else(bad_cursor_error)?
             }
         };
         let items = items.into_iter().skip(first).take(limit as usize + 1).collect();
-        let position = |item: &T| Position { time: String::new(), id: id_of(item) };
-        Ok(Self::from_overfetched(items, limit, position))
+        let position_of = |item: &T| Position { time: String::new(), id: id_of(item) };
+        Ok(Self::from_overfetched(items, limit, position_of))
     }
 
     /// Makes a page of at most `limit` entries. Pass one more entry than that to show that another
     /// page follows.
-    pub fn from_overfetched(mut items: Vec<T>, limit: u32, position: impl Fn(&T) -> Position) -> Self {
+    pub fn from_overfetched(mut items: Vec<T>, limit: u32, position_of: impl Fn(&T) -> Position) -> Self {
         let limit = limit as usize;
         let has_more = items.len() > limit;
         items.truncate(limit);
-        let last = items.last().filter(|_| has_more).map(position);
+        let last = items.last().filter(|_| has_more).map(position_of);
         let next_cursor =
             last.map(|Position { time, id }| BASE64_URL_SAFE_NO_PAD.encode(format!("{time}|{id}")));
         Self { items, next_cursor }

@@ -75,7 +75,7 @@ pub(crate) struct Permits {
     bounds: Bounds,
     /// Whether the work runs with [`low_priority`].
     has_low_priority: bool,
-    free: Arc<Semaphore>,
+    free_permits: Arc<Semaphore>,
     reserve_for_idle_users: Arc<Semaphore>,
     waiting: WaitingWork,
     /// Users with running or waiting work.
@@ -85,7 +85,7 @@ pub(crate) struct Permits {
 /// The free permits and the waiting work of one user.
 #[derive(Debug)]
 struct UserPermits {
-    free: Arc<Semaphore>,
+    free_permits: Arc<Semaphore>,
     waiting: WaitingWork,
     /// Whether the account has been disabled since its work began.
     is_disabled: AtomicBool,
@@ -121,7 +121,7 @@ impl Permits {
             work_name,
             bounds,
             has_low_priority: false,
-            free: Arc::new(Semaphore::new(bounds.running as usize)),
+            free_permits: Arc::new(Semaphore::new(bounds.running as usize)),
             reserve_for_idle_users: Arc::new(Semaphore::new(bounds.reserve_for_idle_users as usize)),
             waiting: WaitingWork::default(),
             users: Mutex::default(),
@@ -246,8 +246,8 @@ impl Permits {
 
     /// Ends the running and the waiting work of a user whose account has been disabled.
     pub(crate) fn end_work_of(&self, user_id: &str) {
-        let ended = self.users.lock().unwrap_or_else(PoisonError::into_inner).remove(user_id);
-        if let Some(user) = ended.as_ref().and_then(Weak::upgrade) {
+        let user_permits = self.users.lock().unwrap_or_else(PoisonError::into_inner).remove(user_id);
+        if let Some(user) = user_permits.as_ref().and_then(Weak::upgrade) {
             user.is_disabled.store(true, Ordering::Relaxed);
         }
     }
@@ -305,20 +305,24 @@ impl Permits {
         let Bounds { running, min_weight, .. } = self.bounds;
         let shared_weight = u32::try_from(weight).unwrap_or(u32::MAX).max(min_weight).min(running);
         let user_weight = shared_weight.min(self.bounds.per_user);
-        let free = Arc::clone(&self.free);
+        let free_permits = Arc::clone(&self.free_permits);
         let user_permit =
-            user.as_ref().map(|user| Arc::clone(&user.free).try_acquire_many_owned(user_weight));
+            user.as_ref().map(|user| Arc::clone(&user.free_permits).try_acquire_many_owned(user_weight));
         let immediate = match user_permit {
-            None => free.try_acquire_many_owned(shared_weight).ok().map(|shared| (None, shared)),
+            None => free_permits
+                .try_acquire_many_owned(shared_weight)
+                .ok()
+                .map(|shared_permit| (None, shared_permit)),
             Some(Ok(user_permit)) => {
                 let is_idle = user.as_ref().is_some_and(|user| {
-                    user.free.available_permits() == (self.bounds.per_user - user_weight) as usize
+                    user.free_permits.available_permits() == (self.bounds.per_user - user_weight) as usize
                 });
-                let shared = free.try_acquire_many_owned(shared_weight).ok().or_else(|| {
+                let shared_permit = free_permits.try_acquire_many_owned(shared_weight).ok().or_else(|| {
                     let reserve = Arc::clone(&self.reserve_for_idle_users);
                     is_idle.then(|| reserve.try_acquire_many_owned(shared_weight).ok())?
                 });
-                shared.map(|shared| (user.clone().map(|user| (user_permit, user)), shared))
+                shared_permit
+                    .map(|shared_permit| (user.clone().map(|user| (user_permit, user)), shared_permit))
             }
             Some(Err(_)) => None,
         };
@@ -331,18 +335,18 @@ impl Permits {
         let user_permit = match user {
             None => None,
             Some(user) => {
-                let permit = Arc::clone(&user.free).acquire_many_owned(user_weight).await;
+                let permit = Arc::clone(&user.free_permits).acquire_many_owned(user_weight).await;
                 Some((permit.map_err(ApiError::internal)?, user))
             }
         };
-        let shared = Arc::clone(&self.free).acquire_many_owned(shared_weight).await;
-        Ok((user_permit, shared.map_err(ApiError::internal)?))
+        let shared_permit = Arc::clone(&self.free_permits).acquire_many_owned(shared_weight).await;
+        Ok((user_permit, shared_permit.map_err(ApiError::internal)?))
     }
 
     /// Takes all free permits, so that further work waits until the result is dropped.
     #[cfg(test)]
     pub(crate) fn take_all(&self) -> [OwnedSemaphorePermit; 2] {
-        [&self.free, &self.reserve_for_idle_users].map(|permits| {
+        [&self.free_permits, &self.reserve_for_idle_users].map(|permits| {
             let free = u32::try_from(permits.available_permits()).expect("a small number");
             Arc::clone(permits).try_acquire_many_owned(free).expect("they are free")
         })
@@ -351,7 +355,7 @@ impl Permits {
     /// Returns the weight of the running work, without that of the reserve.
     #[cfg(test)]
     pub(crate) fn running(&self) -> usize {
-        self.bounds.running as usize - self.free.available_permits()
+        self.bounds.running as usize - self.free_permits.available_permits()
     }
 
     /// Returns the number of requests that wait.
@@ -366,9 +370,9 @@ impl Permits {
             return existing;
         }
         users.retain(|_, user| user.strong_count() > 0);
-        let free = Arc::new(Semaphore::new(self.bounds.per_user as usize));
+        let free_permits = Arc::new(Semaphore::new(self.bounds.per_user as usize));
         let new = Arc::new(UserPermits {
-            free,
+            free_permits,
             waiting: WaitingWork::default(),
             is_disabled: AtomicBool::new(false),
         });
@@ -502,7 +506,7 @@ mod tests {
         started.await.expect("runs");
         caller.abort();
         assert!(caller.await.expect_err("the caller was aborted").is_cancelled());
-        assert_eq!(permits.free.available_permits(), 0, "the work continues");
+        assert_eq!(permits.free_permits.available_permits(), 0, "the work continues");
         drop(finish);
         // Waits until the first work has ended.
         assert!(permits.run(|_| Ok(true)).await.expect("runs"));

@@ -33,7 +33,7 @@ struct Operation {
 
 impl QueryNames {
     /// Reads the operations from an OpenAPI document.
-    pub(crate) fn of(document: &Value) -> Self {
+    pub(crate) fn from_document(document: &Value) -> Self {
         let mut operations = HashMap::new();
         for (path, methods) in document["paths"].as_object().into_iter().flatten() {
             for (method, operation) in methods.as_object().into_iter().flatten() {
@@ -66,15 +66,18 @@ impl QueryNames {
         // A malformed query is refused later, by the extractor of the query.
         let axum::extract::Query(pairs) = pairs.ok()?;
         let (unknown, _) = pairs.iter().find(|(name, _)| !names.contains(name))?;
-        Some((refusal(unknown, names), *needs_login))
+        Some((unknown_parameter_error(unknown, names), *needs_login))
     }
 }
 
-fn refusal(name: &str, parameters: &[String]) -> ApiError {
+fn unknown_parameter_error(name: &str, parameters: &[String]) -> ApiError {
     let name: String = name.chars().take(SHOWN_CHARS).collect();
-    let quoted: Vec<String> = parameters.iter().map(|name| format!("`{name}`")).collect();
-    let parameter_list =
-        if quoted.is_empty() { "it has none".to_owned() } else { format!("it has {}", quoted.join(", ")) };
+    let quoted_names: Vec<String> = parameters.iter().map(|name| format!("`{name}`")).collect();
+    let parameter_list = if quoted_names.is_empty() {
+        "it has none".to_owned()
+    } else {
+        format!("it has {}", quoted_names.join(", "))
+    };
     let detail = format!("`{name}` is not a query parameter of this operation; {parameter_list}.");
     ApiError::bad_request("unknown_parameter", detail)
 }

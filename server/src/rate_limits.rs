@@ -62,7 +62,9 @@ impl RateLimits {
     /// 429 with the number of seconds to wait.
     pub(crate) fn admit_user(&self, user_id: &str) -> ApiResult<()> {
         let limit = "requests of your account per minute (SF_REQUESTS_PER_MINUTE_PER_USER)";
-        self.users.take_token(user_id, Instant::now()).map_err(|wait| self.users.refusal(limit, wait))
+        self.users
+            .take_token(user_id, Instant::now())
+            .map_err(|wait| self.users.rate_limited_error(limit, wait))
     }
 
     /// Counts a request with a log-in token, even if the token is no longer valid.
@@ -83,7 +85,7 @@ impl RateLimits {
         }
         let limit = "requests from your address per minute (SF_REQUESTS_PER_MINUTE_PER_ADDRESS)";
         let outcome = self.addresses.take_token(&network_of(address), Instant::now());
-        outcome.map_err(|wait| self.addresses.refusal(limit, wait))
+        outcome.map_err(|wait| self.addresses.rate_limited_error(limit, wait))
     }
 }
 
@@ -107,16 +109,16 @@ impl Buckets {
     }
 
     /// Takes a token. If the bucket has none, returns the time until the next one.
-    fn take_token(&self, key: &str, now: Instant) -> Result<(), Duration> {
+    fn take_token(&self, bucket_key: &str, now: Instant) -> Result<(), Duration> {
         if self.per_minute == 0.0 {
             return Ok(());
         }
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(key) {
+        if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(bucket_key) {
             self.evict(&mut buckets);
         }
         let full = Bucket { tokens: self.per_minute, updated_at: now };
-        let bucket = buckets.entry(key.to_owned()).or_insert(full);
+        let bucket = buckets.entry(bucket_key.to_owned()).or_insert(full);
         *bucket = Bucket { tokens: self.tokens(*bucket, now), updated_at: now };
         if bucket.tokens < 1.0 {
             return Err(Duration::from_secs_f64((1.0 - bucket.tokens) * SECS_PER_MINUTE / self.per_minute));
@@ -150,7 +152,7 @@ impl Buckets {
         (bucket.tokens + secs * self.per_minute / SECS_PER_MINUTE).min(self.per_minute)
     }
 
-    fn refusal(&self, limit: &str, wait: Duration) -> ApiError {
+    fn rate_limited_error(&self, limit: &str, wait: Duration) -> ApiError {
         let retry_after_secs = wait.as_secs_f64().ceil().max(1.0) as u64;
         ApiError::TooManyRequests {
             detail: format!(

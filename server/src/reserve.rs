@@ -8,19 +8,19 @@ use crate::state::AppState;
 /// reserve file, which frees some space, and runs the operation once more.
 ///
 /// # Errors
-/// Those of `run`.
+/// Those of `operation`.
 pub(crate) async fn retry_with_reserve<T, Running>(
     state: &AppState,
-    run: impl Fn() -> Running,
+    operation: impl Fn() -> Running,
 ) -> ApiResult<T>
 where
     Running: Future<Output = ApiResult<T>>,
 {
-    match run().await {
+    match operation().await {
         Err(ApiError::StorageFull) => {
             state.reserve.give_up()?;
             db::truncate_log(&state.db).await;
-            let outcome = run().await;
+            let outcome = operation().await;
             db::truncate_log(&state.db).await;
             state.reserve.refill();
             outcome

@@ -84,7 +84,7 @@ pub fn build(state: AppState) -> Router {
     let document = docs::complete(&document);
     // Answers depend on the caller, so caches must not share them between callers.
     let vary = HeaderValue::from_static("authorization");
-    let names = QueryNames::of(&document);
+    let names = QueryNames::from_document(&document);
     let names_state = state.clone();
     let refuse_names = move |request, next| refuse_unknown(names.clone(), names_state.clone(), request, next);
     let api = api
@@ -93,16 +93,16 @@ pub fn build(state: AppState) -> Router {
         .layer(middleware::from_fn_with_state(state.clone(), auth::end_with_access))
         .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
     let routes =
-        api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(monitoring::routes());
+        api.merge(docs::make_routes(&document, &state)).merge(health::routes()).merge(monitoring::routes());
     add_middleware(routes.fallback(page::fallback), state)
 }
 
 /// Builds the router of a worker: health and metrics.
 pub fn of_worker(state: AppState) -> Router {
-    add_middleware(health::routes().merge(monitoring::routes()).fallback(not_on_worker), state)
+    add_middleware(health::routes().merge(monitoring::routes()).fallback(not_on_worker_error), state)
 }
 
-async fn not_on_worker() -> ApiError {
+async fn not_on_worker_error() -> ApiError {
     let detail = "This is a worker: it only answers /healthz, /readyz and /metrics.".to_owned();
     ApiError::NotFound { code: "not_found", detail }
 }
@@ -119,9 +119,9 @@ fn add_middleware(routes: Router<AppState>, state: AppState) -> Router {
     let origins: Arc<[String]> = state.config.network.cors_origins.as_slice().into();
     let pace = state.config.network.bodies;
     routes
-        .method_not_allowed_fallback(method_not_allowed)
+        .method_not_allowed_fallback(method_not_allowed_error)
         .with_state(state.clone())
-        .layer(middleware::from_fn(move |request, next| body_pace::keep(pace, request, next)))
+        .layer(middleware::from_fn(move |request, next| body_pace::limit_pace(pace, request, next)))
         .layer(Extension(state.body_memory.clone()))
         .layer(compression::layer())
         .layer(middleware::from_fn_with_state(compression::Encoders::default(), compression::limit))
@@ -130,7 +130,7 @@ fn add_middleware(routes: Router<AppState>, state: AppState) -> Router {
             ApiError::internal(anyhow::anyhow!("a handler panicked: {text}")).into_response()
         }))
         .layer(middleware::from_fn_with_state(state.clone(), auth::limit_addresses))
-        .layer(middleware::from_fn_with_state(origins, cors::open_to))
+        .layer(middleware::from_fn_with_state(origins, cors::allow_origins))
         .layer(middleware::from_fn(page::security_headers))
         .layer(middleware::from_fn_with_state(state.clone(), metrics::observe))
         .layer(middleware::from_fn_with_state(state, request_log::log))
@@ -143,7 +143,7 @@ pub fn with_body_limit(router: OpenApiRouter<AppState>, limit: BodyLimit) -> Ope
         .layer(middleware::from_fn(move |request: Request, next: Next| body_limit(limit, request, next)))
 }
 
-async fn method_not_allowed(method: Method) -> ApiError {
+async fn method_not_allowed_error(method: Method) -> ApiError {
     ApiError::MethodNotAllowed { method: method.to_string() }
 }
 

@@ -37,7 +37,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let certificate = config.network.tls.as_ref().map(Certificate::open).transpose()?;
     start_checks::warn_of_page(&config);
     start_checks::warn_of_soundfont_dirs(&config.sound);
-    let _database_lock = DatabaseLock::of(&config.storage)?;
+    let _database_lock = DatabaseLock::acquire(&config.storage)?;
     let state = AppState::open(config).await?;
     {
         // If several servers start with a new database, only one of them may create the first
@@ -66,12 +66,12 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         listen::url(if tls.is_some() { "https" } else { "http" }, bound_address)
     );
     println!("{}", state.local_rule.describe());
-    tracing::info!(address = %bound_address, trust_local = state.config.accounts.trust_local, https = tls.is_some(), environment = ?state.config.environment, "the service accepts connections");
+    tracing::info!(address = %bound_address, trust_local = state.config.accounts.trusts_local, https = tls.is_some(), environment = ?state.config.environment, "the service accepts connections");
 
     tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     tokio::spawn(orphans::keep_collecting(state.clone()));
     tokio::spawn(audit::keep_to_retention(state.clone()));
-    let tasks = tokio::spawn(state.tasks.clone().serve(state.config.tasks.serve, state.stop.clone()));
+    let tasks = tokio::spawn(state.tasks.clone().serve(state.config.tasks.serves_tasks, state.stop.clone()));
     let stop = state.stop.clone();
     tokio::spawn(async move {
         stop_signal.await;
@@ -103,7 +103,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 /// # Errors
 /// A part cannot be opened, which the error names; or the database is SQLite, which processes on
 /// several machines cannot share.
-pub async fn work(config: Config) -> anyhow::Result<()> {
+pub async fn run_worker(config: Config) -> anyhow::Result<()> {
     anyhow::ensure!(
         config.storage.database.kind() == db::DatabaseKind::Postgres,
         "a worker needs the PostgreSQL database of the service: set SF_DATABASE_URL to the service's postgres://... address"

@@ -79,7 +79,7 @@ pub struct Services {
     /// Time when the sizes for the metrics were last measured.
     pub(crate) storage_sums: LastMeasurement,
     /// Time when this process started.
-    pub started: StartTime,
+    pub start_time: StartTime,
     /// Rate limits of requests.
     pub rate_limits: RateLimits,
     /// Counts and limits active requests.
@@ -114,14 +114,14 @@ pub struct Services {
 
 /// Functions that return how many bytes of a slice's files count towards a user's storage quota.
 const COUNTED: &[UsedBytes] = &[
-    |db, owner_id| Box::pin(audio::used_bytes(db, owner_id)),
-    |db, owner_id| Box::pin(soundfonts::used_bytes(db, owner_id)),
+    |db, owner_id| Box::pin(audio::read_used_bytes(db, owner_id)),
+    |db, owner_id| Box::pin(soundfonts::read_used_bytes(db, owner_id)),
 ];
 
 /// Functions that return how many bytes of a slice's documents count towards a user's project
 /// quota.
 const DOCUMENTS: &[DocumentBytes] = &[
-    |connection, owner_id| Box::pin(projects::revisions_bytes(connection, owner_id)),
+    |connection, owner_id| Box::pin(projects::count_revision_bytes(connection, owner_id)),
     |connection, owner_id| Box::pin(tasks::stored_bytes(connection, owner_id)),
 ];
 
@@ -129,8 +129,8 @@ const DOCUMENTS: &[DocumentBytes] = &[
 pub(crate) const KINDS: Kinds = Kinds(&[
     &exports::RENDER,
     &exports::AUDIO_EXPORT,
-    &audio::ANALYSIS,
-    &audio::IMPORT,
+    &audio::ANALYSIS_TASK,
+    &audio::IMPORT_TASK,
     &exports::MIXDOWN,
     &exports::STEMS,
     &exports::FREEZE,
@@ -142,14 +142,14 @@ pub(crate) const KINDS: Kinds = Kinds(&[
 #[derive(Debug)]
 pub struct StartTime {
     /// Start time as text, RFC 3339.
-    pub at: String,
+    pub timestamp: String,
     /// Start time for measuring durations.
     pub instant: Instant,
 }
 
 impl StartTime {
     fn now() -> Self {
-        Self { at: clock::now_text(), instant: Instant::now() }
+        Self { timestamp: clock::now_text(), instant: Instant::now() }
     }
 }
 
@@ -182,7 +182,7 @@ impl AppState {
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let dir = &config.storage.dir;
         make_private_dir(dir).context("cannot use SF_STORAGE_DIR")?;
-        let storage_lock = StorageLock::of(dir)?;
+        let storage_lock = StorageLock::acquire(dir)?;
         let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
         installation::refuse_missing_database(&config.storage, &blobs).await?;
         let db = db::open(&config.storage.database, config.storage.database_limits).await?;
@@ -215,7 +215,7 @@ impl AppState {
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
             storage_sums: LastMeasurement::default(),
-            started: StartTime::now(),
+            start_time: StartTime::now(),
             rate_limits: RateLimits::new(config.limits.requests),
             active_requests: ActiveRequests::new(
                 &config.network.connections,
@@ -254,8 +254,8 @@ pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> any
             Blobs::open(local_dir.clone(), sharing).with_context(|| cannot_use(&local_dir, "SF_STORAGE_DIR"))
         }
         BlobStore::SharedFolder(dir) => {
-            let opened = Blobs::open(dir.clone(), Sharing::Shared);
-            let blobs = opened.with_context(|| cannot_use(dir, "SF_BLOB_STORE"))?;
+            let blobs_result = Blobs::open(dir.clone(), Sharing::Shared);
+            let blobs = blobs_result.with_context(|| cannot_use(dir, "SF_BLOB_STORE"))?;
             Ok(blobs.with_quarantine_inside())
         }
         BlobStore::S3(s3) => {

@@ -22,7 +22,7 @@ impl StorageLock {
     ///
     /// # Errors
     /// Another process uses the folder, or it cannot be written.
-    pub(crate) fn of(dir: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn acquire(dir: &Path) -> anyhow::Result<Self> {
         let in_use = || {
             anyhow::anyhow!(
                 "another Songfoundry process is using the storage folder {}; stop it, or set SF_STORAGE_DIR to another folder",
@@ -54,7 +54,7 @@ impl DatabaseLock {
     ///
     /// # Errors
     /// Another service uses the database, or its folder cannot be written.
-    pub(crate) fn of(config: &StorageConfig) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn acquire(config: &StorageConfig) -> anyhow::Result<Option<Self>> {
         let is_elsewhere = |file: &PathBuf| file.parent() != Some(&config.dir);
         let Some(database) = config.database.file().filter(is_elsewhere) else { return Ok(None) };
         if let Some(folder) = database.parent() {

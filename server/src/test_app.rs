@@ -74,7 +74,7 @@ impl TestApp {
         let source = Source::from_pairs(pairs.into_iter().chain(settings.iter().copied()));
         let config = Config::load(&source).expect("valid settings");
         let state = AppState::open(config).await.expect("opens");
-        tokio::spawn(state.tasks.clone().serve(state.config.tasks.serve, state.stop.clone()));
+        tokio::spawn(state.tasks.clone().serve(state.config.tasks.serves_tasks, state.stop.clone()));
         let mut printed_password = None;
         auth::ensure_admin(&state, |_, _, password| printed_password = Some(password.to_owned()))
             .await

@@ -91,9 +91,12 @@ impl TestDatabase {
 
     /// Opens the database like a process of the service does.
     pub(crate) async fn open(&self) -> Db {
-        db::open(&DatabaseAddress::parse(&self.url).expect("a database address"), PoolLimits::of(8))
-            .await
-            .expect("opens the database")
+        db::open(
+            &DatabaseAddress::parse(&self.url).expect("a database address"),
+            PoolLimits::with_connections(8),
+        )
+        .await
+        .expect("opens the database")
     }
 }
 

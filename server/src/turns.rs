@@ -21,7 +21,7 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) struct Turn {
     turns: Turns,
-    key: String,
+    turn_key: String,
     permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -31,19 +31,19 @@ impl Turns {
         Self(Arc::new(Inner { holders_max, by_key: Mutex::default() }))
     }
 
-    /// Waits for a turn of `key`. Returns `None` if no turn is free within `timeout`.
-    pub(crate) async fn wait(&self, key: String, timeout: Duration) -> Option<Turn> {
-        let semaphore = self.semaphore(&key);
-        let mut turn = Turn { turns: self.clone(), key, permit: None };
+    /// Waits for a turn of `turn_key`. Returns `None` if no turn is free within `timeout`.
+    pub(crate) async fn wait(&self, turn_key: String, timeout: Duration) -> Option<Turn> {
+        let semaphore = self.semaphore(&turn_key);
+        let mut turn = Turn { turns: self.clone(), turn_key, permit: None };
         // The semaphore is never closed.
         turn.permit = Some(tokio::time::timeout(timeout, semaphore.acquire_owned()).await.ok()?.ok()?);
         Some(turn)
     }
 
-    fn semaphore(&self, key: &str) -> Arc<Semaphore> {
+    fn semaphore(&self, turn_key: &str) -> Arc<Semaphore> {
         let mut by_key = self.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(Semaphore::new(self.0.holders_max));
-        Arc::clone(by_key.entry(key.to_owned()).or_insert_with(new))
+        Arc::clone(by_key.entry(turn_key.to_owned()).or_insert_with(new))
     }
 }
 
@@ -52,8 +52,8 @@ impl Drop for Turn {
         self.permit.take();
         let mut by_key = self.turns.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
         // Other holders and waiting callers have references to the semaphore too.
-        if by_key.get(&self.key).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
-            by_key.remove(&self.key);
+        if by_key.get(&self.turn_key).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
+            by_key.remove(&self.turn_key);
         }
     }
 }

@@ -25,7 +25,7 @@ fn read(name: &str) -> String {
 #[track_caller]
 fn assert_accepted(settings: &BTreeMap<String, String>) {
     for key in settings.keys() {
-        assert!(SETTINGS.iter().any(|row| row.key == key), "{key} is not a setting");
+        assert!(SETTINGS.iter().any(|row| row.name == key), "{key} is not a setting");
     }
     let mut complete_settings = settings.clone();
     // In an image, the platform has no default storage folder.
@@ -217,7 +217,7 @@ fn the_manual_names_only_existing_settings() {
             // settings.
             let is_known = SETTINGS
                 .iter()
-                .any(|row| row.key == word || (word.ends_with('_') && row.key.starts_with(word)));
+                .any(|row| row.name == word || (word.ends_with('_') && row.name.starts_with(word)));
             assert!(is_known || word == "SF_NAME", "{file} names {word}, which is not a setting");
         }
     }

@@ -156,7 +156,7 @@ describe('automation targets', () => {
     for (const target of targetsOf(song(), 'a', () => KIND)) {
       expect(target.valueAt(0)).toBe(target.min);
       expect(target.valueAt(1)).toBe(target.max);
-      expect(target.positionOf(target.valueAt(0.4))).toBeCloseTo(target.stepped ? 0 : 0.4, 2);
+      expect(target.positionOf(target.valueAt(0.4))).toBeCloseTo(target.isStepped ? 0 : 0.4, 2);
     }
   });
 });

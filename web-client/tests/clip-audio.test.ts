@@ -42,7 +42,7 @@ describe('audio of clips', () => {
     const audioIn = vi.fn(() => 'one');
     const engine = {
       context: { sampleRate: 48_000 },
-      ended: false,
+      hasEnded: false,
       streamAudio: () => Promise.resolve(),
       onWantedAudio: (listener: Listener) => (requestBlocks = listener),
       audioIn,
@@ -69,12 +69,12 @@ describe('audio of clips', () => {
     const received: [string, string, number][] = [];
     const engine = {
       context: { sampleRate: 48_000 },
-      ended: false,
+      hasEnded: false,
       streamAudio: (id: string, frames: number) => Promise.resolve(received.push([id, 'streamed', frames])),
       async loadAudio(this: EngineClient, id: string, _layout: object, _rate: number, chunks: AsyncIterable<Uint8Array>) {
         let bytes = 0;
         for await (const chunk of chunks) bytes += chunk.length;
-        if (this.ended) throw new Error('it was closed');
+        if (this.hasEnded) throw new Error('it was closed');
         received.push([id, 'whole', bytes]);
       },
       dropAudio: (id: string) => received.push([id, 'dropped', 0]),
@@ -137,14 +137,14 @@ describe('audio of clips', () => {
     audio.assign(engine, song(names, ['take 8']));
     await audio.settled();
     expect(received.slice(9)).toEqual([['take 8', 'failed', 0]]);
-    audio.retry();
+    audio.retryFailed();
     await audio.settled();
     expect(received.slice(10)).toEqual([['take 8', 'failed', 0]]);
     vi.mocked(downloadAudioSamples).mockImplementation(serve);
-    audio.retry();
+    audio.retryFailed();
     await audio.settled();
     expect(received.slice(11)).toEqual([['take 8', 'whole', 60 * MIB]]);
-    audio.retry();
+    audio.retryFailed();
     await audio.settled();
     expect(received).toHaveLength(12);
   });
@@ -152,10 +152,10 @@ describe('audio of clips', () => {
   it('loads all files into a new engine after the first engine has failed, without an error', async () => {
     const { engine, received, audio } = recordingEngine({ one: MIB, two: MIB });
     audio.assign(engine, song(['one', 'two']));
-    Object.assign(engine, { ended: true });
+    Object.assign(engine, { hasEnded: true });
     await audio.settled();
     expect(received).toEqual([]);
-    const newEngine = { ...engine, ended: false } as EngineClient;
+    const newEngine = { ...engine, hasEnded: false } as EngineClient;
     audio.assign(newEngine, song(['one', 'two']));
     await audio.settled();
     expect(received).toEqual([['one', 'whole', MIB], ['two', 'whole', MIB]]);

@@ -29,7 +29,7 @@ function fakeEngine(resume: Promise<void> = Promise.resolve()): FakeEngine {
     calls,
     fail: (detail: string) => fail(detail),
     context: { sampleRate: PROJECT.sample_rate_hz, state: 'running', outputLatency: 0, baseLatency: 0 },
-    ended: false,
+    hasEnded: false,
     onStatus: () => undefined,
     onFailure: (listener: (detail: string) => void) => (fail = listener),
     onWantedAudio: () => undefined,
@@ -57,7 +57,7 @@ function newPlayer(failed: (action: string, error: unknown) => void = (action) =
     instrumentSound: () => 'client',
     kindOf: () => null,
     audioFileName: () => null,
-    failed,
+    reportFailure: failed,
   });
 }
 

@@ -72,7 +72,7 @@ export class EngineClient {
   readonly #slots = new Map<string, number>();
   readonly #pending = new Map<number, PendingReply>();
   readonly #audio = new Map<string, AudioFile>();
-  readonly #wantedListeners = new Set<(wanted: WantedAudio[]) => void>();
+  readonly #wantedListeners = new Set<(wantedAudio: WantedAudio[]) => void>();
   readonly #statusListeners = new Set<(status: EngineStatus) => void>();
   #onReductions: ((db: Float32Array) => void) | null = null;
   readonly #meterListeners = new Set<(meters: MasterMeters) => void>();
@@ -130,7 +130,7 @@ export class EngineClient {
   }
 
   /** Whether the engine was closed or has failed. Such an engine ignores commands. */
-  get ended(): boolean {
+  get hasEnded(): boolean {
     return this.#endReason !== null;
   }
 
@@ -164,7 +164,7 @@ export class EngineClient {
     if (slot === undefined) throw new Error(`the SoundFont ${bankId} has no slot in the engine`);
     await this.#request((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
     for await (const chunk of pieces) {
-      if (this.ended) break;
+      if (this.hasEnded) break;
       for (const piece of piecesOf(chunk)) this.#send({ type: 'addToBank', slot, piece }, [piece.buffer]);
     }
     await this.#request((request) => this.#send({ type: 'endBank', request, slot }));
@@ -201,7 +201,7 @@ export class EngineClient {
     try {
       await this.#request((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
       for await (const chunk of pieces) {
-        if (this.ended || isRemoved()) break;
+        if (this.hasEnded || isRemoved()) break;
         for (const piece of piecesOf(chunk)) this.#send({ type: 'addToAudio', slot, piece }, [piece.buffer]);
       }
       if (!isRemoved()) await this.#request((request) => this.#send({ type: 'endAudio', request, slot, channels }));
@@ -235,8 +235,8 @@ export class EngineClient {
    * Delivers a block of streamed audio that `onWantedAudio` reported. The block may be shorter than
    * reported. The arrays are transferred.
    */
-  fillAudio(wanted: WantedAudio, left: Float32Array, right: Float32Array): void {
-    const { slot, sourceFrame } = wanted;
+  fillAudio(wantedAudio: WantedAudio, left: Float32Array, right: Float32Array): void {
+    const { slot, sourceFrame } = wantedAudio;
     const transfer = left.buffer === right.buffer ? [left.buffer] : [left.buffer, right.buffer];
     this.#send({ type: 'fillAudio', slot, sourceFrame, left, right }, transfer);
   }
@@ -250,7 +250,7 @@ export class EngineClient {
    * Calls `listener` about 30 times a second with the blocks of streamed audio that clips need,
    * until the returned function is called. A block is listed until it is delivered.
    */
-  onWantedAudio(listener: (wanted: WantedAudio[]) => void): () => void {
+  onWantedAudio(listener: (wantedAudio: WantedAudio[]) => void): () => void {
     this.#wantedListeners.add(listener);
     return () => this.#wantedListeners.delete(listener);
   }
@@ -455,10 +455,10 @@ export class EngineClient {
   #receive(report: EngineReport): void {
     switch (report.type) {
       case 'reply': {
-        const pending = this.#pending.get(report.request);
+        const pendingRequest = this.#pending.get(report.request);
         this.#pending.delete(report.request);
-        if (report.error === undefined) pending?.resolve();
-        else pending?.reject(new Error(report.error));
+        if (report.error === undefined) pendingRequest?.resolve();
+        else pendingRequest?.reject(new Error(report.error));
         break;
       }
       case 'status':

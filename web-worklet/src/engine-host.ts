@@ -237,8 +237,8 @@ export class EngineHost {
     status.underruns = this.#gauge.underruns + engine.audioUnderruns();
     status.peaks.set(this.#peaks);
     this.#post(status);
-    const wanted = engine.wantedAudio();
-    if (wanted.length > 0) this.#post({ type: 'wanted', wanted });
+    const wantedAudio = engine.wantedAudio();
+    if (wantedAudio.length > 0) this.#post({ type: 'wanted', wanted: wantedAudio });
     if (this.#reductionsWatched) this.#post({ type: 'reductions', db: engine.gainReductionsDb() });
   }
 

@@ -84,7 +84,7 @@ mod tests {
             let config = EffectConfig { sample_rate_hz: 48_000, seed: 1, impulse: None };
             let mut slot = EffectSlot::new("effect", kind, &config);
             for (index, value) in settings.values.iter().enumerate() {
-                slot.set(index, *value, 0);
+                slot.set_parameter(index, *value, 0);
             }
             let mut chain = EffectChain::new(48_000);
             chain.push(slot);

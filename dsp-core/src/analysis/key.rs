@@ -7,8 +7,8 @@
 
 /// Probe-tone ratings of a major and a minor key (Krumhansl and Kessler 1982). The first value is
 /// the tonic's, the next ones are those of the semitones above it.
-const MAJOR: [f64; 12] = [6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88];
-const MINOR: [f64; 12] = [6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17];
+const MAJOR_PROFILE: [f64; 12] = [6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88];
+const MINOR_PROFILE: [f64; 12] = [6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17];
 
 /// Range of the frequencies in which peaks count as tones, in hertz.
 const LOWEST_HZ: f64 = 55.0;
@@ -86,10 +86,10 @@ impl Chroma {
     pub(super) fn key(&self) -> Option<Key> {
         let mut best: Option<Key> = None;
         for tonic in 0..12_u8 {
-            for (mode, profile) in [(Mode::Major, &MAJOR), (Mode::Minor, &MINOR)] {
-                let mut rotated = self.classes;
-                rotated.rotate_left(usize::from(tonic));
-                let correlation = correlation(&rotated, profile);
+            for (mode, profile) in [(Mode::Major, &MAJOR_PROFILE), (Mode::Minor, &MINOR_PROFILE)] {
+                let mut rotated_classes = self.classes;
+                rotated_classes.rotate_left(usize::from(tonic));
+                let correlation = correlation(&rotated_classes, profile);
                 if best.is_none_or(|best| correlation > best.correlation) {
                     best = Some(Key { tonic, mode, correlation });
                 }

@@ -21,7 +21,7 @@ const OVERLAP: usize = 4;
 const WINDOW_POWER: f64 = 1.5;
 
 /// Numbers of the third-octave bands from 25 Hz to 20 kHz; band 0 is at 1 kHz.
-const BANDS: core::ops::RangeInclusive<i32> = -16..=13;
+const BAND_INDICES: core::ops::RangeInclusive<i32> = -16..=13;
 
 /// The level of one third-octave band.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,27 +59,28 @@ pub(super) struct LongTermSpectrum {
 
 impl LongTermSpectrum {
     pub(super) fn new(sample_rate_hz: u32, channels: usize) -> Self {
-        let length = (WINDOW_FRAMES_48_KHZ * u64::from(sample_rate_hz.max(1))).div_ceil(48_000);
-        let length = (length as usize).next_power_of_two();
-        let fft = Fft::new(length);
-        let length = fft.size();
-        let step_radians = core::f64::consts::TAU / length as f64;
-        let window = (0..length).map(|n| (0.5 - 0.5 * libm::cos(step_radians * n as f64)) as f32).collect();
-        let lead_in = alloc::vec![0.0; length - length / OVERLAP];
+        let window_frames = (WINDOW_FRAMES_48_KHZ * u64::from(sample_rate_hz.max(1))).div_ceil(48_000);
+        let window_frames = (window_frames as usize).next_power_of_two();
+        let fft = Fft::new(window_frames);
+        let window_frames = fft.size();
+        let step_radians = core::f64::consts::TAU / window_frames as f64;
+        let window =
+            (0..window_frames).map(|n| (0.5 - 0.5 * libm::cos(step_radians * n as f64)) as f32).collect();
+        let lead_in = alloc::vec![0.0; window_frames - window_frames / OVERLAP];
         Self {
             sample_rate_hz,
             channels,
             window,
             pending_samples: alloc::vec![lead_in; channels],
             frames: 0,
-            power: alloc::vec![0.0; length / 2 + 1],
-            total_power: alloc::vec![0.0; length / 2 + 1],
+            power: alloc::vec![0.0; window_frames / 2 + 1],
+            total_power: alloc::vec![0.0; window_frames / 2 + 1],
             inside_centroid: Centroid::default(),
             edge_centroid: Centroid::default(),
             windows: 0,
             is_ending: false,
-            re: alloc::vec![0.0; length],
-            im: alloc::vec![0.0; length],
+            re: alloc::vec![0.0; window_frames],
+            im: alloc::vec![0.0; window_frames],
             fft,
         }
     }
@@ -95,8 +96,8 @@ impl LongTermSpectrum {
         for chunk in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
             for frame in chunk.chunks_exact(self.channels) {
                 self.frames += 1;
-                for (pending, value) in self.pending_samples.iter_mut().zip(frame) {
-                    pending.push(*value);
+                for (pending_channel, value) in self.pending_samples.iter_mut().zip(frame) {
+                    pending_channel.push(*value);
                 }
             }
             self.transform(process_window);
@@ -108,19 +109,24 @@ impl LongTermSpectrum {
         let hop = self.window.len() / OVERLAP;
         self.is_ending = true;
         for _ in 0..OVERLAP {
-            self.pending_samples.iter_mut().for_each(|pending| pending.resize(pending.len() + hop, 0.0));
+            self.pending_samples
+                .iter_mut()
+                .for_each(|pending_channel| pending_channel.resize(pending_channel.len() + hop, 0.0));
             self.transform(process_window);
         }
     }
 
     fn transform(&mut self, process_window: &mut dyn FnMut(&[f64])) {
-        let length = self.window.len();
-        while self.pending_samples[0].len() >= length {
-            for (pending, values) in self.pending_samples.iter_mut().zip([&mut self.re, &mut self.im]) {
-                for ((value, sample), weight) in values.iter_mut().zip(pending.iter()).zip(&self.window) {
+        let window_frames = self.window.len();
+        while self.pending_samples[0].len() >= window_frames {
+            for (pending_channel, values) in self.pending_samples.iter_mut().zip([&mut self.re, &mut self.im])
+            {
+                for ((value, sample), weight) in
+                    values.iter_mut().zip(pending_channel.iter()).zip(&self.window)
+                {
                     *value = sample * weight;
                 }
-                pending.drain(..length / OVERLAP);
+                pending_channel.drain(..window_frames / OVERLAP);
             }
             if self.channels == 1 {
                 self.im.fill(0.0);
@@ -133,14 +139,14 @@ impl LongTermSpectrum {
                 re * re + im * im
             };
             for (bin, power) in self.power.iter_mut().enumerate() {
-                let summed_power = 0.5 * (power_of(bin) + power_of((length - bin) % length));
+                let summed_power = 0.5 * (power_of(bin) + power_of((window_frames - bin) % window_frames));
                 *power = summed_power / self.channels as f64;
             }
             for (total, power) in self.total_power.iter_mut().zip(&self.power) {
                 *total += power;
             }
-            let inside = self.windows >= OVERLAP as u64 - 1 && !self.is_ending;
-            let centroid = if inside { &mut self.inside_centroid } else { &mut self.edge_centroid };
+            let is_inside = self.windows >= OVERLAP as u64 - 1 && !self.is_ending;
+            let centroid = if is_inside { &mut self.inside_centroid } else { &mut self.edge_centroid };
             centroid.add(&self.power);
             self.windows += 1;
             process_window(&self.power);
@@ -162,7 +168,7 @@ impl LongTermSpectrum {
         // power of 1/2, hence the other.
         let scale = 2.0 * 2.0 / (self.window.len() as f64 * WINDOW_POWER * self.frames.max(1) as f64);
         let mut bands = Vec::new();
-        for band in BANDS.map(Band) {
+        for band in BAND_INDICES.map(Band) {
             let [_, high_hz] = band.edges_hz();
             if high_hz > f64::from(self.sample_rate_hz) / 2.0 {
                 break;

@@ -15,7 +15,7 @@ use crate::dsp::fft::Fft;
 const WINDOW_FRAMES_48_KHZ: u64 = 16_384;
 
 /// Numbers of the octaves from 31.5 Hz to 16 kHz; octave 0 is at 1 kHz (IEC 61260-1, base ten).
-const OCTAVES: core::ops::RangeInclusive<i32> = -5..=4;
+const OCTAVE_INDICES: core::ops::RangeInclusive<i32> = -5..=4;
 
 /// Power below which a signal counts as silent: -100 dBFS.
 const SILENT_POWER: f64 = 1e-10;
@@ -87,7 +87,7 @@ pub struct StereoChecker {
     fft: Fft,
     window: Vec<f32>,
     /// Samples that do not fill a window yet.
-    pending: [Vec<f32>; 2],
+    pending_samples: [Vec<f32>; 2],
     /// Sums over all samples.
     samples: Powers,
     frames: u64,
@@ -101,20 +101,22 @@ pub struct StereoChecker {
 impl StereoChecker {
     /// Creates a checker for a sample rate in hertz.
     pub fn new(sample_rate_hz: u32) -> Self {
-        let length = (WINDOW_FRAMES_48_KHZ * u64::from(sample_rate_hz.max(1))).div_ceil(48_000);
-        let fft = Fft::new((length as usize).next_power_of_two());
-        let length = fft.size();
-        let step_radians = core::f64::consts::TAU / length as f64;
+        let window_frames = (WINDOW_FRAMES_48_KHZ * u64::from(sample_rate_hz.max(1))).div_ceil(48_000);
+        let fft = Fft::new((window_frames as usize).next_power_of_two());
+        let window_frames = fft.size();
+        let step_radians = core::f64::consts::TAU / window_frames as f64;
         Self {
             sample_rate_hz,
-            window: (0..length).map(|n| (0.5 - 0.5 * libm::cos(step_radians * n as f64)) as f32).collect(),
-            pending: [Vec::new(), Vec::new()],
+            window: (0..window_frames)
+                .map(|n| (0.5 - 0.5 * libm::cos(step_radians * n as f64)) as f32)
+                .collect(),
+            pending_samples: [Vec::new(), Vec::new()],
             samples: Powers::default(),
             frames: 0,
-            bins: alloc::vec![Powers::default(); length / 2 + 1],
+            bins: alloc::vec![Powers::default(); window_frames / 2 + 1],
             windows: 0,
-            re: alloc::vec![0.0; length],
-            im: alloc::vec![0.0; length],
+            re: alloc::vec![0.0; window_frames],
+            im: alloc::vec![0.0; window_frames],
             fft,
         }
     }
@@ -126,29 +128,31 @@ impl StereoChecker {
             self.samples.add(left * left, right * right, left * right);
         }
         self.frames += left.len().min(right.len()) as u64;
-        for (pending, samples) in self.pending.iter_mut().zip([left, right]) {
-            pending.extend_from_slice(samples);
+        for (pending_channel, samples) in self.pending_samples.iter_mut().zip([left, right]) {
+            pending_channel.extend_from_slice(samples);
         }
-        let length = self.window.len();
-        while self.pending.iter().all(|pending| pending.len() >= length) {
+        let window_frames = self.window.len();
+        while self.pending_samples.iter().all(|pending_channel| pending_channel.len() >= window_frames) {
             self.transform();
-            self.pending.iter_mut().for_each(|pending| drop(pending.drain(..length / 2)));
+            self.pending_samples
+                .iter_mut()
+                .for_each(|pending_channel| drop(pending_channel.drain(..window_frames / 2)));
         }
     }
 
     /// Transforms one window and adds the powers of its bins.
     fn transform(&mut self) {
-        let length = self.window.len();
-        for (values, samples) in [&mut self.re, &mut self.im].into_iter().zip(&self.pending) {
+        let window_frames = self.window.len();
+        for (values, samples) in [&mut self.re, &mut self.im].into_iter().zip(&self.pending_samples) {
             for ((value, sample), weight) in values.iter_mut().zip(samples).zip(&self.window) {
                 *value = sample * weight;
             }
         }
         self.fft.forward(&mut self.re, &mut self.im);
         for (bin, powers) in self.bins.iter_mut().enumerate() {
-            let mirror = (length - bin) % length;
-            let at = |values: &[f32]| (f64::from(values[bin]), f64::from(values[mirror]));
-            let ((re, mirrored_re), (im, mirrored_im)) = (at(&self.re), at(&self.im));
+            let mirror = (window_frames - bin) % window_frames;
+            let with_mirror = |values: &[f32]| (f64::from(values[bin]), f64::from(values[mirror]));
+            let ((re, mirrored_re), (im, mirrored_im)) = (with_mirror(&self.re), with_mirror(&self.im));
             let (left_re, left_im) = ((re + mirrored_re) / 2.0, (im - mirrored_im) / 2.0);
             let (right_re, right_im) = ((im + mirrored_im) / 2.0, (mirrored_re - re) / 2.0);
             powers.add(
@@ -162,9 +166,11 @@ impl StereoChecker {
 
     /// Fills the last window with silence, and returns the check of the whole signal.
     pub fn finish(mut self) -> StereoCheck {
-        let length = self.window.len();
-        if !self.pending[0].is_empty() {
-            self.pending.iter_mut().for_each(|pending| pending.resize(length, 0.0));
+        let window_frames = self.window.len();
+        if !self.pending_samples[0].is_empty() {
+            self.pending_samples
+                .iter_mut()
+                .for_each(|pending_channel| pending_channel.resize(window_frames, 0.0));
             self.transform();
         }
         let frames = self.frames.max(1) as f64;
@@ -179,15 +185,15 @@ impl StereoChecker {
                 .then(|| (product / libm::sqrt(left * right)).clamp(-1.0, 1.0)),
             side_level_db: ratio_db(samples.side(), samples.mid()),
             mono_loss_db: ratio_db(samples.mean(), samples.mid()),
-            octaves: OCTAVES.filter_map(|octave| self.octave(octave)).collect(),
+            octaves: OCTAVE_INDICES.filter_map(|octave| self.octave(octave)).collect(),
         }
     }
 
     /// Returns the check of an octave; `None` if the octave is silent or reaches above half the
     /// sample rate.
     fn octave(&self, octave: i32) -> Option<OctaveCheck> {
-        let length = self.window.len() as f64;
-        let bin_hz = f64::from(self.sample_rate_hz) / length;
+        let window_frames = self.window.len() as f64;
+        let bin_hz = f64::from(self.sample_rate_hz) / window_frames;
         let at_hz = |twentieths: i32| 1_000.0 * libm::exp10(f64::from(6 * octave + twentieths) / 20.0);
         let (low_hz, high_hz) = (at_hz(-3), at_hz(3));
         if high_hz > f64::from(self.sample_rate_hz) / 2.0 {
@@ -200,7 +206,7 @@ impl StereoChecker {
         }
         // The mean of the squares of a Hann window is 3/8. The bins are one half of the spectrum,
         // and a full-scale sine has a power of 1/2.
-        let scale = 2.0 * 2.0 / (length * length * 0.375 * self.windows.max(1) as f64);
+        let scale = 2.0 * 2.0 / (window_frames * window_frames * 0.375 * self.windows.max(1) as f64);
         let power = powers.mean() * scale;
         (power > SILENT_POWER).then(|| OctaveCheck {
             center_hz: at_hz(0),

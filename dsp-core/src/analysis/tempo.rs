@@ -29,7 +29,7 @@ const VALUES_MIN: usize = 4 * VALUES_PER_SEC as usize;
 
 /// Binomial weights that smooth the onset curve over 25 ms. Without them, beats that lie between
 /// two values of the curve would not correlate.
-const SMOOTHING: [f64; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
+const SMOOTHING_WEIGHTS: [f64; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
 /// Range of tempi in beats per minute.
 const SLOWEST_BPM: f64 = 40.0;
@@ -41,7 +41,7 @@ const PREFERRED_BPM: f64 = 120.0;
 const DEVIATION_OCTAVES: f64 = 1.0;
 
 /// Number of frequency bands of the onset curve.
-const BANDS: usize = 32;
+const BAND_COUNT: usize = 32;
 
 /// Multiples of the beat period whose peaks refine the period.
 const REFINEMENTS: [usize; 4] = [2, 4, 8, 16];
@@ -96,22 +96,22 @@ impl OnsetCurve {
     pub(super) fn new(sample_rate_hz: u32) -> Self {
         let hop = (sample_rate_hz / VALUES_PER_SEC).max(1) as usize;
         let fft = Fft::new(2 * hop);
-        let length = fft.size();
-        let step_radians = core::f64::consts::TAU / length as f64;
+        let window_frames = fft.size();
+        let step_radians = core::f64::consts::TAU / window_frames as f64;
         // The weights sum to half the length, and a full-scale sine has half of that sum as the
         // magnitude of its bin.
-        let scale = 4.0 / length as f64;
+        let scale = 4.0 / window_frames as f64;
         let weight = |n: usize| (scale * (0.5 - 0.5 * libm::cos(step_radians * n as f64))) as f32;
         Self {
             values_per_sec: f64::from(sample_rate_hz) / hop as f64,
             hop_frames: hop,
-            window: (0..length).map(weight).collect(),
+            window: (0..window_frames).map(weight).collect(),
             pending_samples: Vec::new(),
-            edges: edges(length / 2 + 1),
-            earlier_loudness: alloc::vec![[0.0; COMPARED_VALUES]; BANDS],
+            edges: edges(window_frames / 2 + 1),
+            earlier_loudness: alloc::vec![[0.0; COMPARED_VALUES]; BAND_COUNT],
             curve: Vec::new(),
-            re: alloc::vec![0.0; length],
-            im: alloc::vec![0.0; length],
+            re: alloc::vec![0.0; window_frames],
+            im: alloc::vec![0.0; window_frames],
             fft,
         }
     }
@@ -179,10 +179,11 @@ impl OnsetCurve {
             autocorrelation[lag] * libm::exp(-0.5 * octaves * octaves)
         };
         let mut best = (shortest.max(1)..=longest.min(autocorrelation.len() - 2))
-            .max_by(|one, other| weighted(*one).total_cmp(&weighted(*other)))?;
-        while let Some(half) = comparable_half(&autocorrelation, best).filter(|half| *half >= shortest.max(1))
+            .max_by(|left, right| weighted(*left).total_cmp(&weighted(*right)))?;
+        while let Some(half_lag) =
+            comparable_half(&autocorrelation, best).filter(|half_lag| *half_lag >= shortest.max(1))
         {
-            best = half;
+            best = half_lag;
         }
         let regularity = autocorrelation[best];
         if regularity < REGULARITY_MIN {
@@ -190,13 +191,13 @@ impl OnsetCurve {
         }
         let mut period = best as f64 + peak_offset(&autocorrelation, best);
         for multiple in REFINEMENTS {
-            let expected = libm::round(period * multiple as f64) as usize;
-            if expected + 3 > autocorrelation.len() {
+            let expected_frames = libm::round(period * multiple as f64) as usize;
+            if expected_frames + 3 > autocorrelation.len() {
                 break;
             }
-            let peak = (expected - 2..=expected + 1)
-                .max_by(|one, other| autocorrelation[*one].total_cmp(&autocorrelation[*other]))
-                .unwrap_or(expected);
+            let peak = (expected_frames - 2..=expected_frames + 1)
+                .max_by(|left, right| autocorrelation[*left].total_cmp(&autocorrelation[*right]))
+                .unwrap_or(expected_frames);
             if autocorrelation[peak] < 0.5 * regularity {
                 break;
             }
@@ -210,9 +211,9 @@ impl OnsetCurve {
 /// Returns the lag near half of `best` if the autocorrelation there reaches [`MIN_HALF_RATIO`] of
 /// that at `best`.
 fn comparable_half(autocorrelation: &[f64], best: usize) -> Option<usize> {
-    let half = best / 2;
-    let lag = (half.max(2) - 1..=half + 1)
-        .max_by(|one, other| autocorrelation[*one].total_cmp(&autocorrelation[*other]))?;
+    let half_lag = best / 2;
+    let lag = (half_lag.max(2) - 1..=half_lag + 1)
+        .max_by(|left, right| autocorrelation[*left].total_cmp(&autocorrelation[*right]))?;
     (autocorrelation[lag] >= MIN_HALF_RATIO * autocorrelation[best]).then_some(lag)
 }
 
@@ -220,9 +221,9 @@ fn comparable_half(autocorrelation: &[f64], best: usize) -> Option<usize> {
 /// bins allow.
 fn edges(bins: usize) -> Vec<usize> {
     let octaves = libm::log2(bins as f64);
-    let mut edges: Vec<usize> = Vec::with_capacity(BANDS + 1);
-    for band in 0..=BANDS {
-        let even = libm::exp2(octaves * band as f64 / BANDS as f64) as usize;
+    let mut edges: Vec<usize> = Vec::with_capacity(BAND_COUNT + 1);
+    for band in 0..=BAND_COUNT {
+        let even = libm::exp2(octaves * band as f64 / BAND_COUNT as f64) as usize;
         let minimum = edges.last().map_or(1, |edge| edge + 1);
         edges.push(even.max(minimum).min(bins));
     }
@@ -233,8 +234,8 @@ fn edges(bins: usize) -> Vec<usize> {
 /// up to half its length. The value at lag 0 is 1. `None` for a constant curve.
 fn autocorrelation(curve: &[f64]) -> Option<Vec<f64>> {
     let smooth: Vec<f64> = curve
-        .windows(SMOOTHING.len())
-        .map(|values| values.iter().zip(SMOOTHING).map(|(value, weight)| value * weight).sum())
+        .windows(SMOOTHING_WEIGHTS.len())
+        .map(|values| values.iter().zip(SMOOTHING_WEIGHTS).map(|(value, weight)| value * weight).sum())
         .collect();
     let curve = smooth.as_slice();
     let mean = curve.iter().sum::<f64>() / curve.len() as f64;

@@ -37,8 +37,8 @@ impl TimeConstant {
         constant
     }
 
-    pub(crate) fn set(&mut self, time_ms: f64, ramp_frames: u32) {
-        self.time_ms.set(time_ms, ramp_frames);
+    pub(crate) fn set_time_ms(&mut self, time_ms: f64, ramp_frames: u32) {
+        self.time_ms.set_target(time_ms, ramp_frames);
     }
 
     pub(crate) fn finish(&mut self) {
@@ -83,11 +83,11 @@ impl Ballistics {
     }
 
     pub(crate) fn set_attack_ms(&mut self, attack_ms: f64, ramp_frames: u32) {
-        self.attack.set(attack_ms, ramp_frames);
+        self.attack.set_time_ms(attack_ms, ramp_frames);
     }
 
     pub(crate) fn set_release_ms(&mut self, release_ms: f64, ramp_frames: u32) {
-        self.release.set(release_ms, ramp_frames);
+        self.release.set_time_ms(release_ms, ramp_frames);
     }
 
     /// Ends all ramps and sets the reduction to 0.
@@ -164,8 +164,8 @@ fn smooth_with(
     let mut reduction_db = f64x2::splat(from_db);
     for target_db in targets_db {
         let target = f64x2::splat(f64::from(*target_db));
-        let [attacked, released] = decays.map(|decay| decay * reduction_db + (1.0 - decay) * target);
-        reduction_db = choose(attacked, released);
+        let [attacked_db, released_db] = decays.map(|decay| decay * reduction_db + (1.0 - decay) * target);
+        reduction_db = choose(attacked_db, released_db);
         *target_db = reduction_db.to_array()[0] as f32;
     }
     reduction_db.to_array()[0]

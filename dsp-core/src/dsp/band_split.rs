@@ -35,7 +35,7 @@ pub(crate) struct Bands<const FRAMES: usize = CONTROL_FRAMES> {
 const MAX_FREQUENCY_RATIO: f64 = 0.45;
 
 /// A state below this magnitude counts as silent.
-const SILENCE: f64 = 1e-30;
+const SILENT_MAGNITUDE: f64 = 1e-30;
 
 impl BandSplit {
     pub(crate) fn new(frequency_hz: f64, sample_rate_hz: u32) -> Self {
@@ -52,7 +52,7 @@ impl BandSplit {
     }
 
     pub(crate) fn set_frequency_hz(&mut self, frequency_hz: f64, ramp_frames: u32) {
-        self.frequency_hz.set(frequency_hz, ramp_frames);
+        self.frequency_hz.set_target(frequency_hz, ramp_frames);
     }
 
     /// Returns the target of the frequency.
@@ -105,7 +105,7 @@ impl BandSplit {
     pub(crate) fn flush_denormals(&mut self) {
         for state in &mut self.states {
             let magnitudes = state.to_array().map(f64::abs);
-            if magnitudes[0] < SILENCE && magnitudes[1] < SILENCE {
+            if magnitudes[0] < SILENT_MAGNITUDE && magnitudes[1] < SILENT_MAGNITUDE {
                 *state = f64x2::ZERO;
             }
         }
@@ -114,7 +114,7 @@ impl BandSplit {
     fn ramp_to(&mut self, frequency_hz: f64, frames: u32) {
         self.ramp_target_hz = frequency_hz;
         let ratio = (frequency_hz / self.sample_rate_hz).min(MAX_FREQUENCY_RATIO);
-        self.tangent.set(libm::tan(PI * ratio), frames);
+        self.tangent.set_target(libm::tan(PI * ratio), frames);
         self.step = StateStep::new(self.tangent.value());
     }
 

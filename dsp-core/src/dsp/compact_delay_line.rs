@@ -50,8 +50,12 @@ impl CompactDelayLine {
         let mut known_frames = old_frames.min(frames);
         self.values.copy_within(old_frames - known_frames..old_frames, frames - known_frames);
         while known_frames < frames {
-            let (missing, past) = self.values[..frames].split_at_mut(frames - known_frames);
-            missing.iter_mut().rev().zip(past).for_each(|(missing, past)| *missing = *past);
+            let (missing_values, past) = self.values[..frames].split_at_mut(frames - known_frames);
+            missing_values
+                .iter_mut()
+                .rev()
+                .zip(past)
+                .for_each(|(missing_values, past)| *missing_values = *past);
             known_frames = frames.min(2 * known_frames);
         }
     }
@@ -63,8 +67,8 @@ impl CompactDelayLine {
 
     #[inline(always)]
     fn start_index(&self, frames_back: usize) -> usize {
-        let from = self.write_index + self.frames - frames_back;
-        if from < self.frames { from } else { from - self.frames }
+        let read_index = self.write_index + self.frames - frames_back;
+        if read_index < self.frames { read_index } else { read_index - self.frames }
     }
 
     /// Returns the [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position
@@ -78,9 +82,9 @@ impl CompactDelayLine {
     /// most the length, and at least the number of samples.
     #[inline(always)]
     pub(crate) fn read(&self, frames_back: usize, values: &mut [f32]) {
-        let from = self.start_index(frames_back);
-        let (first, wrapped) = values.split_at_mut(values.len().min(self.frames - from));
-        first.copy_from_slice(&self.values[from..from + first.len()]);
+        let read_index = self.start_index(frames_back);
+        let (first, wrapped) = values.split_at_mut(values.len().min(self.frames - read_index));
+        first.copy_from_slice(&self.values[read_index..read_index + first.len()]);
         wrapped.copy_from_slice(&self.values[..wrapped.len()]);
     }
 

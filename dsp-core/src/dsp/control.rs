@@ -50,7 +50,7 @@ impl ControlClock {
 
     /// Returns the work that is due before the next frame. The processor calls this once at the
     /// start of each processing call.
-    pub(crate) fn due(&mut self) -> ControlWork {
+    pub(crate) fn take_due_work(&mut self) -> ControlWork {
         if core::mem::take(&mut self.was_reset) {
             ControlWork::Start
         } else if self.offset() == 0 {
@@ -84,34 +84,34 @@ impl ControlClock {
 /// A value that ramps linearly from one control point to the next.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ControlRamp {
-    from: f64,
-    to: f64,
+    start: f64,
+    target: f64,
     step: f64,
 }
 
 impl ControlRamp {
     /// Sets the value immediately, without a ramp.
     pub(crate) fn reset_to(&mut self, value: f64) {
-        *self = Self { from: value, to: value, step: 0.0 };
+        *self = Self { start: value, target: value, step: 0.0 };
     }
 
     /// Ramps from the end of the last ramp to a value at the next control point.
     pub(crate) fn ramp_to(&mut self, value: f64) {
-        self.from = self.to;
-        self.to = value;
-        self.step = (value - self.from) * (1.0 / CONTROL_FRAMES as f64);
+        self.start = self.target;
+        self.target = value;
+        self.step = (value - self.start) * (1.0 / CONTROL_FRAMES as f64);
     }
 
     /// Returns the value `offset` frames after the control point.
     #[inline(always)]
     pub(crate) fn value_at(&self, offset: usize) -> f64 {
-        self.from + self.step * f64::from(offset as u32)
+        self.start + self.step * f64::from(offset as u32)
     }
 
     /// Returns the value of [`Self::value_at`], computed in single precision.
     #[inline(always)]
     pub(crate) fn value_f32_at(&self, offset: usize) -> f32 {
-        self.from as f32 + self.step as f32 * offset as u16 as f32
+        self.start as f32 + self.step as f32 * offset as u16 as f32
     }
 
     /// Whether the value does not change.
@@ -135,7 +135,7 @@ pub(crate) fn ramp_all<const N: usize>(ramps: &mut [ControlRamp; N], values: Opt
     for (index, ramp) in ramps.iter_mut().enumerate() {
         match values {
             Some(values) => ramp.ramp_to(values[index]),
-            None => ramp.reset_to(ramp.to),
+            None => ramp.reset_to(ramp.target),
         }
     }
 }
@@ -168,10 +168,13 @@ mod tests {
     fn a_clock_starts_once_and_steps_at_every_control_point() {
         let mut clock = ControlClock::new();
         clock.reset(70);
-        assert_eq!((clock.due(), clock.control_point(), clock.offset()), (ControlWork::Start, 64, 6));
+        assert_eq!(
+            (clock.take_due_work(), clock.control_point(), clock.offset()),
+            (ControlWork::Start, 64, 6)
+        );
         clock.advance(10);
-        assert_eq!(clock.due(), ControlWork::Nothing);
+        assert_eq!(clock.take_due_work(), ControlWork::Nothing);
         clock.advance(16);
-        assert_eq!((clock.due(), clock.frame()), (ControlWork::Step, 96));
+        assert_eq!((clock.take_due_work(), clock.frame()), (ControlWork::Step, 96));
     }
 }

@@ -9,7 +9,7 @@ use wide::f64x2;
 use super::control::{ControlRamp, ramp_all, reset_all};
 
 /// A state below this magnitude counts as silent.
-const SILENCE: f64 = 1e-30;
+const SILENT_MAGNITUDE: f64 = 1e-30;
 
 /// A low cut followed by a high cut, for left and right.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +46,9 @@ impl CutFilters {
             cuts_hz.map(|cuts_hz| cuts_hz.map(|cut_hz| coefficient(rate_hz, cut_hz))),
         );
         for state in [&mut self.low, &mut self.high] {
-            *state =
-                f64x2::new(state.to_array().map(|value| if value.abs() < SILENCE { 0.0 } else { value }));
+            *state = f64x2::new(
+                state.to_array().map(|value| if value.abs() < SILENT_MAGNITUDE { 0.0 } else { value }),
+            );
         }
     }
 

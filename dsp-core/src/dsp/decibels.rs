@@ -12,7 +12,7 @@ const LOWEST_MANTISSA: u32 = 0x3f35_04f3;
 
 /// The number `1.5 * 2^23`. Adding it to a small number leaves the nearest integer in the lowest
 /// bits.
-const ROUNDING: f32 = 12_582_912.0;
+const ROUNDING_OFFSET: f32 = 12_582_912.0;
 
 /// Returns the level of a magnitude in decibels, accurate to 0.0001 dB. The level of 0 is about
 /// -765 dB.
@@ -39,8 +39,8 @@ pub(crate) fn level_db(magnitude: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn gain(level_db: f32) -> f32 {
     let octaves = (level_db * (1.0 / DB_PER_OCTAVE)).clamp(-126.0, 126.0);
-    let rounded = octaves + ROUNDING;
-    let f = octaves - (rounded - ROUNDING);
+    let rounded = octaves + ROUNDING_OFFSET;
+    let f = octaves - (rounded - ROUNDING_OFFSET);
     // The coefficient of f^k is ln(2)^k / k!.
     let series = 0.009_618_129 + f * (0.001_333_355_8 + f * 0.000_154_035_3);
     let series = 1.0 + f * (core::f32::consts::LN_2 + f * (0.240_226_5 + f * (0.055_504_11 + f * series)));

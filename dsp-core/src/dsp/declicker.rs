@@ -4,7 +4,7 @@
 const HALF_LIFE_SECS: f64 = 0.001;
 
 /// An offset below this magnitude, -120 dBFS, becomes 0.
-const SILENT: f32 = 1e-6;
+const SILENT_MAGNITUDE: f32 = 1e-6;
 
 /// Removes the step where a new signal replaces an old one. The difference between both signals is
 /// added to the new signal as an offset that decays exponentially.
@@ -53,7 +53,8 @@ impl<const CHANNELS: usize> Declicker<CHANNELS> {
             if *offset != 0.0 {
                 for value in values.iter_mut() {
                     *value += *offset;
-                    *offset = if offset.abs() < SILENT { 0.0 } else { *offset * self.decay_per_frame };
+                    *offset =
+                        if offset.abs() < SILENT_MAGNITUDE { 0.0 } else { *offset * self.decay_per_frame };
                 }
             }
             self.last_output[channel] = values.last().copied().unwrap_or(0.0);

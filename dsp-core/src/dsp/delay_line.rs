@@ -108,7 +108,7 @@ impl DelayLine {
 
     fn start_crossfade(&mut self) {
         self.crossfade = SmoothedValue::new(1.0);
-        self.crossfade.set(0.0, self.fade_frames);
+        self.crossfade.set_target(0.0, self.fade_frames);
     }
 
     /// Whether a change of the delay is in progress.
@@ -165,9 +165,9 @@ impl DelayLine {
     fn next(&mut self, input: f32) -> f32 {
         let [current, following @ ..] = &mut self.rings[..self.active_rings] else { return input };
         let mut output = current.push(input);
-        let Some((next, queued)) = following.split_first_mut() else { return output };
+        let Some((next, queued_values)) = following.split_first_mut() else { return output };
         let next_output = next.push(input);
-        queued.iter_mut().for_each(|ring| _ = ring.push(input));
+        queued_values.iter_mut().for_each(|ring| _ = ring.push(input));
         if next.missing_frames == 0 {
             let gain = self.crossfade.next() as f32;
             output = output * gain + next_output * (1.0 - gain);

@@ -2,12 +2,12 @@
 
 /// Adding and subtracting this value rounds inaudible values to 0. Decaying signals thus end before
 /// they become denormal.
-const FLOOR: f32 = 1e-18;
+const MAGNITUDE_MIN: f32 = 1e-18;
 
 /// Returns the value, or 0 if it is inaudible.
 #[inline(always)]
 pub(crate) fn flush_denormal(value: f32) -> f32 {
-    (value + FLOOR) - FLOOR
+    (value + MAGNITUDE_MIN) - MAGNITUDE_MIN
 }
 
 #[cfg(test)]

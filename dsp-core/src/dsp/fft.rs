@@ -91,25 +91,25 @@ impl Fft {
     #[inline(always)]
     fn forward_inline(&mut self, re: &mut [f32], im: &mut [f32]) {
         let Self { size, passes, scratch: [scratch_re, scratch_im] } = self;
-        let mut from: Parts<'_> = (&mut re[..*size], &mut im[..*size]);
-        let mut to: Parts<'_> = (scratch_re, scratch_im);
+        let mut source: Parts<'_> = (&mut re[..*size], &mut im[..*size]);
+        let mut destination: Parts<'_> = (scratch_re, scratch_im);
         let (mut stride, mut is_swapped) = (1, false);
         for factors in &*passes {
             if stride == 1 {
-                first_pass(&from, &mut to, factors);
+                first_pass(&source, &mut destination, factors);
             } else {
-                pass(&from, &mut to, stride, factors);
+                pass(&source, &mut destination, stride, factors);
             }
             (stride, is_swapped) = (stride * 4, !is_swapped);
-            core::mem::swap(&mut from, &mut to);
+            core::mem::swap(&mut source, &mut destination);
         }
-        // After an odd number of passes, `to` is the caller's buffer.
+        // After an odd number of passes, `destination` is the caller's buffer.
         match (stride < *size, is_swapped) {
-            (true, true) => radix_2_pass(&from, &mut to),
-            (true, false) => radix_2_pass_in_place(&mut from),
+            (true, true) => radix_2_pass(&source, &mut destination),
+            (true, false) => radix_2_pass_in_place(&mut source),
             (false, true) => {
-                to.0.copy_from_slice(from.0);
-                to.1.copy_from_slice(from.1);
+                destination.0.copy_from_slice(source.0);
+                destination.1.copy_from_slice(source.1);
             }
             (false, false) => {}
         }
@@ -163,7 +163,7 @@ fn butterflies([a, b, c, d]: [Complex; 4], [w1, w2, w3]: [Complex; 3]) -> [Compl
 /// Computes the pass of stride 1, which reads from four quarters of the input and writes four
 /// consecutive outputs.
 #[inline(always)]
-fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Factors) {
+fn first_pass((re, im): &Parts<'_>, (destination_re, destination_im): &mut Parts<'_>, factors: &Factors) {
     let quarter = re.len() / 4;
     for index in (0..quarter).step_by(4) {
         let input = |part: usize| (load(re, index + part * quarter), load(im, index + part * quarter));
@@ -172,18 +172,24 @@ fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Fa
         let output_re = transpose([a.0, b.0, c.0, d.0]);
         let output_im = transpose([a.1, b.1, c.1, d.1]);
         for part in 0..4 {
-            store(to_re, 4 * (index + part), output_re[part]);
-            store(to_im, 4 * (index + part), output_im[part]);
+            store(destination_re, 4 * (index + part), output_re[part]);
+            store(destination_im, 4 * (index + part), output_im[part]);
         }
     }
 }
 
 /// Computes a pass of a stride of 4 or more.
 #[inline(always)]
-fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, factors: &Factors) {
+fn pass(
+    (re, im): &Parts<'_>,
+    (destination_re, destination_im): &mut Parts<'_>,
+    stride: usize,
+    factors: &Factors,
+) {
     let quarter = re.len() / 4;
-    let outputs = to_re.chunks_exact_mut(4 * stride).zip(to_im.chunks_exact_mut(4 * stride));
-    for (branch, (to_re, to_im)) in outputs.enumerate() {
+    let outputs =
+        destination_re.chunks_exact_mut(4 * stride).zip(destination_im.chunks_exact_mut(4 * stride));
+    for (branch, (destination_re, destination_im)) in outputs.enumerate() {
         let factors = factors.splat(branch);
         let input = |part: usize| {
             let index = branch * stride + part * quarter;
@@ -194,8 +200,8 @@ fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, fac
             let four = |(re, im): (&[f32], &[f32])| (load(re, index), load(im, index));
             let output = butterflies([four(a), four(b), four(c), four(d)], factors);
             for (part, (re, im)) in output.into_iter().enumerate() {
-                store(to_re, part * stride + index, re);
-                store(to_im, part * stride + index, im);
+                store(destination_re, part * stride + index, re);
+                store(destination_im, part * stride + index, im);
             }
         }
     }
@@ -203,10 +209,10 @@ fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, fac
 
 /// Computes the final pass of radix 2, which a size that is not a power of four needs.
 #[inline(always)]
-fn radix_2_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
+fn radix_2_pass((re, im): &Parts<'_>, (destination_re, destination_im): &mut Parts<'_>) {
     let half = re.len() / 2;
-    for (from, to) in [(re, to_re), (im, to_im)] {
-        let ((a, b), (sum, difference)) = (from.split_at(half), to.split_at_mut(half));
+    for (source, destination) in [(re, destination_re), (im, destination_im)] {
+        let ((a, b), (sum, difference)) = (source.split_at(half), destination.split_at_mut(half));
         for (((a, b), sum), difference) in a.iter().zip(b).zip(sum).zip(difference) {
             (*sum, *difference) = (a + b, a - b);
         }

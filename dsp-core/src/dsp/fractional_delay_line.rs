@@ -35,7 +35,7 @@ const OVERLAP_FRAMES: usize = 3;
 /// Adding 2^52 to a number leaves the nearest integer in the lowest bits. This is faster than a
 /// conversion with a range check. An integer minus a half may round up or down. The fraction is
 /// then 0 or 1, and both give the same delay.
-const ROUNDING: f64 = 4_503_599_627_370_496.0;
+const ROUNDING_OFFSET: f64 = 4_503_599_627_370_496.0;
 
 /// The delays of the frames between two control points.
 #[derive(Debug, Clone, Copy)]
@@ -59,9 +59,9 @@ impl Taps {
             let mut fractions = [0.0; 4];
             for (frame, fraction) in fractions.iter_mut().enumerate() {
                 let delay_frames = delay_frames.value_at(offset + start + frame);
-                let rounded = (delay_frames - 0.5) + ROUNDING;
+                let rounded = (delay_frames - 0.5) + ROUNDING_OFFSET;
                 self.whole_frames[start + frame] = rounded.to_bits() as u32 as usize;
-                *fraction = (delay_frames - (rounded - ROUNDING)) as f32;
+                *fraction = (delay_frames - (rounded - ROUNDING_OFFSET)) as f32;
             }
             let f = f32x4::new(fractions);
             let (unit, two) = (f32x4::ONE, f32x4::splat(2.0));
@@ -121,8 +121,8 @@ impl FractionalDelayLine {
     /// the delayed sample.
     #[inline(always)]
     pub(crate) fn read(&self, taps: &Taps, frame: usize) -> f32x4 {
-        let from = self.write_index.wrapping_sub(taps.whole_frames[frame] + 2) & self.mask;
-        let values = self.values[from..].first_chunk().copied().unwrap_or_default();
+        let read_index = self.write_index.wrapping_sub(taps.whole_frames[frame] + 2) & self.mask;
+        let values = self.values[read_index..].first_chunk().copied().unwrap_or_default();
         f32x4::new(values) * taps.weights[frame]
     }
 }

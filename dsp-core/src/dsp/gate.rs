@@ -16,7 +16,7 @@ pub(crate) struct Gate {
 
 impl Gate {
     /// Creates an open gate.
-    pub(crate) fn open(sample_rate_hz: u32) -> Self {
+    pub(crate) fn new_open(sample_rate_hz: u32) -> Self {
         let fade_frames = libm::round(FADE_SECS * f64::from(sample_rate_hz)) as u32;
         Self { gain: SmoothedValue::new(1.0), wait_frames: 0, fade_frames }
     }
@@ -26,7 +26,7 @@ impl Gate {
     pub(crate) fn fade_in(&mut self, wait_frames: usize) {
         if self.gain.target() == 0.0 {
             self.wait_frames = if self.gain.value() == 0.0 { wait_frames } else { 0 };
-            self.gain.set(1.0, self.fade_frames);
+            self.gain.set_target(1.0, self.fade_frames);
         }
     }
 
@@ -34,7 +34,7 @@ impl Gate {
     pub(crate) fn fade_out(&mut self) {
         if self.gain.target() == 1.0 {
             self.wait_frames = 0;
-            self.gain.set(0.0, self.fade_frames);
+            self.gain.set_target(0.0, self.fade_frames);
         }
     }
 
@@ -75,9 +75,9 @@ impl Gate {
     pub(crate) fn fill(&mut self, gains: &mut [f32]) {
         let waiting_frames = gains.len().min(self.wait_frames);
         self.wait_frames -= waiting_frames;
-        let (waiting, fading) = gains.split_at_mut(waiting_frames);
-        waiting.fill(self.gain.value() as f32);
-        self.gain.fill(fading);
+        let (waiting_gains, fading_gains) = gains.split_at_mut(waiting_frames);
+        waiting_gains.fill(self.gain.value() as f32);
+        self.gain.fill(fading_gains);
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_gate_stays_closed_for_the_wait_time_and_then_fades_in() {
-        let mut gate = Gate::open(200);
+        let mut gate = Gate::new_open(200);
         gate.close();
         gate.fade_in(3);
         assert!(gate.is_opening() && !gate.is_open());
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_fade_that_is_reversed_starts_from_its_gain() {
-        let mut gate = Gate::open(400);
+        let mut gate = Gate::new_open(400);
         gate.fade_out();
         gate.advance(2);
         gate.fade_in(100);

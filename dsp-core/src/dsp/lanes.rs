@@ -38,10 +38,10 @@ mod target {
             Self(self.0.map(f32::abs))
         }
 
-        /// Returns the higher value of each lane, or `other`'s value where either value is NaN.
+        /// Returns the higher value of each lane, or `rhs`'s value where either value is NaN.
         #[inline(always)]
-        pub(crate) fn higher(self, other: Self) -> Self {
-            self.zip(other, |a, b| if a > b { a } else { b })
+        pub(crate) fn higher(self, rhs: Self) -> Self {
+            self.zip(rhs, |a, b| if a > b { a } else { b })
         }
 
         /// Whether every lane is a number of at most `limit`, and not NaN.
@@ -51,23 +51,23 @@ mod target {
         }
 
         #[inline(always)]
-        pub(crate) fn plus(self, other: Self) -> Self {
-            self.zip(other, |a, b| a + b)
+        pub(crate) fn plus(self, rhs: Self) -> Self {
+            self.zip(rhs, |a, b| a + b)
         }
 
         #[inline(always)]
-        pub(crate) fn minus(self, other: Self) -> Self {
-            self.zip(other, |a, b| a - b)
+        pub(crate) fn minus(self, rhs: Self) -> Self {
+            self.zip(rhs, |a, b| a - b)
         }
 
         #[inline(always)]
-        pub(crate) fn times(self, other: Self) -> Self {
-            self.zip(other, |a, b| a * b)
+        pub(crate) fn times(self, rhs: Self) -> Self {
+            self.zip(rhs, |a, b| a * b)
         }
 
         #[inline(always)]
-        fn zip(mut self, other: Self, combine: impl Fn(f32, f32) -> f32) -> Self {
-            for (a, b) in self.0.iter_mut().zip(other.0) {
+        fn zip(mut self, rhs: Self, combine: impl Fn(f32, f32) -> f32) -> Self {
+            for (a, b) in self.0.iter_mut().zip(rhs.0) {
                 *a = combine(*a, b);
             }
             self
@@ -107,11 +107,11 @@ mod target {
             Self(self.0.map(|four| f32x4_abs(four)))
         }
 
-        /// Returns the higher value of each lane, or `other`'s value where either value is NaN.
+        /// Returns the higher value of each lane, or `rhs`'s value where either value is NaN.
         #[inline(always)]
-        pub(crate) fn higher(self, other: Self) -> Self {
+        pub(crate) fn higher(self, rhs: Self) -> Self {
             // `pmax(a, b)` is `b` where `a < b`, and `a` elsewhere.
-            other.zip(self, |a, b| f32x4_pmax(a, b))
+            rhs.zip(self, |a, b| f32x4_pmax(a, b))
         }
 
         /// Whether every lane is a number of at most `limit`, and not NaN.
@@ -122,24 +122,24 @@ mod target {
         }
 
         #[inline(always)]
-        pub(crate) fn plus(self, other: Self) -> Self {
-            self.zip(other, |a, b| f32x4_add(a, b))
+        pub(crate) fn plus(self, rhs: Self) -> Self {
+            self.zip(rhs, |a, b| f32x4_add(a, b))
         }
 
         #[inline(always)]
-        pub(crate) fn minus(self, other: Self) -> Self {
-            self.zip(other, |a, b| f32x4_sub(a, b))
+        pub(crate) fn minus(self, rhs: Self) -> Self {
+            self.zip(rhs, |a, b| f32x4_sub(a, b))
         }
 
         #[inline(always)]
-        pub(crate) fn times(self, other: Self) -> Self {
-            self.zip(other, |a, b| f32x4_mul(a, b))
+        pub(crate) fn times(self, rhs: Self) -> Self {
+            self.zip(rhs, |a, b| f32x4_mul(a, b))
         }
 
         #[inline(always)]
-        fn zip(self, other: Self, combine: impl Fn(v128, v128) -> v128) -> Self {
-            let ([a, b], [other_a, other_b]) = (self.0, other.0);
-            Self([combine(a, other_a), combine(b, other_b)])
+        fn zip(self, rhs: Self, combine: impl Fn(v128, v128) -> v128) -> Self {
+            let ([a, b], [rhs_a, rhs_b]) = (self.0, rhs.0);
+            Self([combine(a, rhs_a), combine(b, rhs_b)])
         }
     }
 }
@@ -166,8 +166,8 @@ impl Add for Lanes {
     type Output = Self;
 
     #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.plus(other)
+    fn add(self, rhs: Self) -> Self {
+        self.plus(rhs)
     }
 }
 
@@ -175,8 +175,8 @@ impl Sub for Lanes {
     type Output = Self;
 
     #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.minus(other)
+    fn sub(self, rhs: Self) -> Self {
+        self.minus(rhs)
     }
 }
 
@@ -184,8 +184,8 @@ impl Mul for Lanes {
     type Output = Self;
 
     #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.times(other)
+    fn mul(self, rhs: Self) -> Self {
+        self.times(rhs)
     }
 }
 

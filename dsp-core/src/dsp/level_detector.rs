@@ -41,7 +41,7 @@ impl LevelDetector {
     }
 
     pub(crate) fn set_rms_fraction(&mut self, fraction: f64, ramp_frames: u32) {
-        self.rms_fraction.set(fraction, ramp_frames);
+        self.rms_fraction.set_target(fraction, ramp_frames);
         self.is_crossfading = true;
     }
 

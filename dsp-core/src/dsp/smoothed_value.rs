@@ -16,7 +16,7 @@ impl SmoothedValue {
     }
 
     /// Ramps to a target within `ramp_frames` frames. With 0 frames, the value changes immediately.
-    pub(crate) fn set(&mut self, target: f64, ramp_frames: u32) {
+    pub(crate) fn set_target(&mut self, target: f64, ramp_frames: u32) {
         let start = self.value();
         self.target = target;
         self.remaining_frames = if start == target { 0 } else { ramp_frames };
@@ -24,10 +24,10 @@ impl SmoothedValue {
         self.step = if is_steady { 0.0 } else { (target - start) / f64::from(ramp_frames) };
     }
 
-    /// Calls [`Self::set`] unless `target` is already the target.
+    /// Calls [`Self::set_target`] unless `target` is already the target.
     pub(crate) fn set_if_new(&mut self, target: f64, ramp_frames: u32) {
         if target != self.target {
-            self.set(target, ramp_frames);
+            self.set_target(target, ramp_frames);
         }
     }
 
@@ -98,12 +98,12 @@ mod tests {
     #[test]
     fn a_ramp_is_linear_and_ends_exactly_at_its_target() {
         let mut value = SmoothedValue::new(1.0);
-        value.set(0.1, 3);
+        value.set_target(0.1, 3);
         let values: [f64; 5] = core::array::from_fn(|_| value.next());
         assert!((values[0] - 1.0).abs() < 1e-15 && (values[1] - 0.7).abs() < 1e-15);
         assert!((values[2] - 0.4).abs() < 1e-15);
         assert_eq!(values[3..], [0.1, 0.1]);
-        value.set(0.5, 2);
+        value.set_target(0.5, 2);
         let mut filled = [0.0; 4];
         value.fill(&mut filled);
         assert_eq!(filled, [0.1, 0.3, 0.5, 0.5]);
@@ -112,12 +112,12 @@ mod tests {
     #[test]
     fn a_new_target_ramps_from_the_current_value() {
         let mut value = SmoothedValue::new(0.0);
-        value.set(8.0, 8);
+        value.set_target(8.0, 8);
         value.advance(4);
-        value.set(0.0, 2);
+        value.set_target(0.0, 2);
         assert_eq!([value.next(), value.next(), value.next()], [4.0, 2.0, 0.0]);
         assert!(value.is_steady());
-        value.set(5.0, 0);
+        value.set_target(5.0, 0);
         assert_eq!(value.value(), 5.0);
     }
 }

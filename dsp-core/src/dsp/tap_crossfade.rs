@@ -22,14 +22,14 @@ impl<T: Copy + PartialEq> TapCrossfade<T> {
     }
 
     /// Sets the tap immediately, without a crossfade.
-    pub(crate) fn reset_to(&mut self, to: T) {
-        *self = Self::new(to, self.fade_frames);
+    pub(crate) fn reset_to(&mut self, target: T) {
+        *self = Self::new(target, self.fade_frames);
     }
 
     /// Starts a crossfade to another tap.
-    pub(crate) fn fade_to(&mut self, to: T) {
-        if to != self.current {
-            (self.next, self.remaining_frames) = (to, self.fade_frames);
+    pub(crate) fn fade_to(&mut self, target: T) {
+        if target != self.current {
+            (self.next, self.remaining_frames) = (target, self.fade_frames);
         }
     }
 

@@ -75,8 +75,8 @@ impl TappedDelayLine {
     /// on, if they are contiguous. Samples at and after the write position are unspecified.
     #[inline(always)]
     pub(crate) fn contiguous(&self, frames_back: usize) -> Option<&[f32; CONTROL_FRAMES]> {
-        let from = self.write_index.wrapping_sub(frames_back) & self.mask;
-        self.values[from..].first_chunk()
+        let read_index = self.write_index.wrapping_sub(frames_back) & self.mask;
+        self.values[read_index..].first_chunk()
     }
 
     /// Returns the next [`CONTROL_FRAMES`] samples for writing, if they are contiguous, and
@@ -95,9 +95,9 @@ impl TappedDelayLine {
     pub(crate) fn add(&self, frames_back: usize, gain: f32, values: &mut [f32]) {
         let (start, wrapped) = self.split_at_wrap(frames_back, values.len());
         let (first, last) = values.split_at_mut(start.len());
-        for (values, reads) in [(first, start), (last, wrapped)] {
-            for (value, read) in values.iter_mut().zip(reads) {
-                *value += read * gain;
+        for (values, read_slices) in [(first, start), (last, wrapped)] {
+            for (value, read_value) in values.iter_mut().zip(read_slices) {
+                *value += read_value * gain;
             }
         }
     }
@@ -109,9 +109,9 @@ impl TappedDelayLine {
             "`frames_back` is {frames_back}; it must be at least {frames} and less than {}",
             self.values.len()
         );
-        let from = self.write_index.wrapping_sub(frames_back) & self.mask;
-        let first = frames.min(self.values.len() - from);
-        (&self.values[from..from + first], &self.values[..frames - first])
+        let read_index = self.write_index.wrapping_sub(frames_back) & self.mask;
+        let first = frames.min(self.values.len() - read_index);
+        (&self.values[read_index..read_index + first], &self.values[..frames - first])
     }
 }
 

@@ -20,7 +20,7 @@ const TAPS: usize = 2 * LATENCY_FRAMES;
 const LANES: usize = 4;
 
 /// Number of groups in a call and in the frames before it.
-const GROUPS: usize = (TAPS + CONTROL_FRAMES) / LANES;
+const GROUP_COUNT: usize = (TAPS + CONTROL_FRAMES) / LANES;
 
 /// Number of groups that contain the taps of one group.
 const TAP_GROUPS: usize = TAPS / LANES + 1;
@@ -122,7 +122,7 @@ impl TruePeakDetector {
     /// Returns an upper limit of the peaks of each group.
     fn bounds(&self) -> [f32; CONTROL_FRAMES / LANES] {
         let [left, right] = &self.values;
-        let mut loudest = [0.0; LANES * GROUPS];
+        let mut loudest = [0.0; LANES * GROUP_COUNT];
         for ((loudest, left), right) in loudest.iter_mut().zip(left).zip(right) {
             *loudest = higher(left.abs(), right.abs());
         }
@@ -142,18 +142,18 @@ impl TruePeakDetector {
     }
 
     /// Returns the highest magnitude between each frame of a group and the next frame. Parabolas
-    /// are only computed where a peak could exceed `least`.
-    fn peaks(&mut self, start: usize, frames: usize, least: f32x4) -> f32x4 {
+    /// are only computed where a peak could exceed `lowest_ceiling`.
+    fn peaks(&mut self, start: usize, frames: usize, lowest_ceiling: f32x4) -> f32x4 {
         let mut peaks = f32x4::ZERO;
         let between = self.interpolate(start);
         let channels = self.values.iter().zip(&mut self.last_quarters).zip(between);
         for ((values, last_quarter), [quarter, half, three_quarters]) in channels {
             let (whole, next) =
-                (four(values, start + LATENCY_FRAMES), four(values, start + 1 + LATENCY_FRAMES));
+                (load_four(values, start + LATENCY_FRAMES), load_four(values, start + 1 + LATENCY_FRAMES));
             let at_three_quarters = three_quarters.to_array();
             let highest =
                 whole.abs().fast_max(quarter.abs()).fast_max(half.abs()).fast_max(three_quarters.abs());
-            if (highest * MAX_VERTEX_RATIO).cmp_gt(least).any() {
+            if (highest * MAX_VERTEX_RATIO).cmp_gt(lowest_ceiling).any() {
                 let before =
                     last_quarter.unwrap_or_else(|| three_quarters_past(&self.taps, &values[start..]));
                 let before =
@@ -180,8 +180,8 @@ impl TruePeakDetector {
         let (mut half, mut even, mut odd) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2], [f32x4::ZERO; 2]);
         for (distance, taps) in self.taps.iter().enumerate() {
             for (channel, around) in [left, right].into_iter().enumerate() {
-                let before = four(around, LATENCY_FRAMES - 1 - distance);
-                let after = four(around, LATENCY_FRAMES + distance);
+                let before = load_four(around, LATENCY_FRAMES - 1 - distance);
+                let after = load_four(around, LATENCY_FRAMES + distance);
                 let (sum, difference) = (before + after, before - after);
                 half[channel] += sum * taps.half;
                 even[channel] += sum * taps.even;
@@ -194,7 +194,7 @@ impl TruePeakDetector {
 
 /// Returns four consecutive values.
 #[inline(always)]
-fn four(values: &[f32], index: usize) -> f32x4 {
+fn load_four(values: &[f32], index: usize) -> f32x4 {
     f32x4::from([values[index], values[index + 1], values[index + 2], values[index + 3]])
 }
 

@@ -14,7 +14,7 @@ use super::lanes::Lanes;
 use super::oversampling::FACTOR;
 
 /// Number of samples of left and right between two control points at the high rate.
-const VALUES: usize = 2 * FACTOR * CONTROL_FRAMES;
+const VALUE_COUNT: usize = 2 * FACTOR * CONTROL_FRAMES;
 
 /// Latency in frames of the high rate. One frame is half the width of the triangle. The second
 /// frame makes the latency, together with that of the oversampling, a whole number of frames of the
@@ -61,13 +61,13 @@ fn limit(value: f32, low: f32, high: f32) -> f32 {
 #[inline(always)]
 fn sine(x: f32) -> f32 {
     // Adding and subtracting 1.5 * 2^23 rounds to an integer.
-    const ROUNDING: f32 = 12_582_912.0;
+    const ROUNDING_OFFSET: f32 = 12_582_912.0;
     const PI_HIGH: f32 = 3.140_625;
     const PI_LOW: f32 = 9.676_536e-4;
-    let half_periods = (x * core::f32::consts::FRAC_1_PI + ROUNDING) - ROUNDING;
+    let half_periods = (x * core::f32::consts::FRAC_1_PI + ROUNDING_OFFSET) - ROUNDING_OFFSET;
     let remainder = (x - half_periods * PI_HIGH) - half_periods * PI_LOW;
     let half = half_periods * 0.5;
-    let odd = (half - ((half + ROUNDING) - ROUNDING)) * 2.0;
+    let odd = (half - ((half + ROUNDING_OFFSET) - ROUNDING_OFFSET)) * 2.0;
     let square = remainder * remainder;
     let series = remainder
         * (1.0
@@ -142,23 +142,23 @@ fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
 /// A waveshaper, whose state is the last frames of the high rate.
 pub(crate) struct Shaper {
     /// Values of `u` for the last frame, then for the current frames.
-    inputs: [f32; 2 + VALUES],
+    inputs: [f32; 2 + VALUE_COUNT],
     /// Contributions of each frame to the output two frames later (`late`) and one frame later
     /// (`early`), for the last frames and then for the current frames.
-    late: [f32; 4 + VALUES],
-    early: [f32; 2 + VALUES],
+    late: [f32; 4 + VALUE_COUNT],
+    early: [f32; 2 + VALUE_COUNT],
     /// Sines of the last two frames, then of the current frames.
-    folded: [f32; 4 + VALUES],
+    folded: [f32; 4 + VALUE_COUNT],
     is_started: bool,
 }
 
 impl Shaper {
     pub(crate) fn new() -> Self {
         Self {
-            inputs: [0.0; 2 + VALUES],
-            late: [0.0; 4 + VALUES],
-            early: [0.0; 2 + VALUES],
-            folded: [0.0; 4 + VALUES],
+            inputs: [0.0; 2 + VALUE_COUNT],
+            late: [0.0; 4 + VALUE_COUNT],
+            early: [0.0; 2 + VALUE_COUNT],
+            folded: [0.0; 4 + VALUE_COUNT],
             is_started: false,
         }
     }

@@ -15,10 +15,10 @@ fn bessel_i0(x: f64) -> f64 {
     sum
 }
 
-/// Returns the Kaiser window with the shape parameter `beta` at `position`: -1 is the start of the
-/// window, 0 the centre and 1 the end. The value at the centre is 1.
-pub(crate) fn kaiser(beta: f64, position: f64) -> f64 {
-    bessel_i0(beta * libm::sqrt(1.0 - position * position)) / bessel_i0(beta)
+/// Returns the Kaiser window with the shape parameter `beta` at `window_position`: -1 is the start
+/// of the window, 0 the centre and 1 the end. The value at the centre is 1.
+pub(crate) fn kaiser(beta: f64, window_position: f64) -> f64 {
+    bessel_i0(beta * libm::sqrt(1.0 - window_position * window_position)) / bessel_i0(beta)
 }
 
 /// Returns `sin(pi x) / (pi x)`, which is exactly 1 at 0 and exactly 0 at other whole numbers.
@@ -57,12 +57,12 @@ impl WindowedSinc {
     }
 
     /// Returns the impulse response at `time`, in samples from its centre.
-    pub(crate) fn at(&self, time: f64) -> f64 {
-        let position = time / self.half_width;
-        if position.abs() >= 1.0 {
+    pub(crate) fn value_at(&self, time: f64) -> f64 {
+        let window_position = time / self.half_width;
+        if window_position.abs() >= 1.0 {
             return 0.0;
         }
-        let window = bessel_i0(self.beta * libm::sqrt(1.0 - position * position)) / self.peak;
+        let window = bessel_i0(self.beta * libm::sqrt(1.0 - window_position * window_position)) / self.peak;
         window * 2.0 * self.cutoff * sinc(2.0 * self.cutoff * time)
     }
 }
@@ -89,6 +89,6 @@ mod tests {
     #[test]
     fn a_filter_that_passes_everything_is_a_unit_impulse() {
         let filter = WindowedSinc::new(120.0, 0.5, 8.0);
-        assert_eq!([-2.0, -1.0, 0.0, 1.0].map(|time| filter.at(time)), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!([-2.0, -1.0, 0.0, 1.0].map(|time| filter.value_at(time)), [0.0, 0.0, 1.0, 0.0]);
     }
 }

@@ -58,7 +58,7 @@ parameters! {
 const CUTOFF_RATIO: f64 = 0.4;
 
 /// Sections of each filter: a Butterworth filter of 48 dB per octave.
-const SECTIONS: usize = 4;
+const SECTION_COUNT: usize = 4;
 
 /// Minimum crossfade time when the filters are switched on or off, in seconds.
 const SWITCH_SECS: f64 = 0.01;
@@ -76,7 +76,7 @@ const PHASE_RESET_FRAMES: u64 = 1 << 16;
 
 /// The number `1.5 * 2^52`. Adding and subtracting it rounds a double to an integer, with ties to
 /// even.
-const ROUNDING: f64 = 6_755_399_441_055_744.0;
+const ROUNDING_OFFSET: f64 = 6_755_399_441_055_744.0;
 
 struct BitCrusher {
     sample_rate_hz: f64,
@@ -97,8 +97,8 @@ struct BitCrusher {
     phase: u64,
     phase_increment: Option<u64>,
     held_frame: Option<Frame>,
-    input_filter: [Section; SECTIONS],
-    output_filter: [Section; SECTIONS],
+    input_filter: [Section; SECTION_COUNT],
+    output_filter: [Section; SECTION_COUNT],
 }
 
 impl BitCrusher {
@@ -134,11 +134,11 @@ impl BitCrusher {
         (ratio < 1.0 && self.rate_hz.value() < MAX_RATE_HZ).then_some((ratio * PERIOD) as u64)
     }
 
-    fn shapes(&self) -> [Shape; SECTIONS] {
+    fn shapes(&self) -> [Shape; SECTION_COUNT] {
         let fraction = if self.phase_increment().is_some() { self.filter_fraction.value() } else { 0.0 };
         let g = warp(CUTOFF_RATIO * self.rate_hz.value(), self.sample_rate_hz);
         core::array::from_fn(|section| {
-            let angle = (2 * section + 1) as f64 * core::f64::consts::PI / (4 * SECTIONS) as f64;
+            let angle = (2 * section + 1) as f64 * core::f64::consts::PI / (4 * SECTION_COUNT) as f64;
             Shape::low_pass(g, 2.0 * libm::cos(angle)).blend(fraction)
         })
     }
@@ -149,7 +149,7 @@ impl BitCrusher {
     }
 
     /// Computes the values at the control point after `frame`.
-    fn control(&mut self, frame: u64) {
+    fn process_control_point(&mut self, frame: u64) {
         self.steps[0] = self.steps[1];
         let is_ramping = [&self.bits, &self.rate_hz, &self.filter_fraction]
             .into_iter()
@@ -194,7 +194,7 @@ impl BitCrusher {
         if self.has_dither && value.to_array() != [0.0; 2] {
             steps += self.dither(frame);
         }
-        ((steps + ROUNDING) - ROUNDING) * step
+        ((steps + ROUNDING_OFFSET) - ROUNDING_OFFSET) * step
     }
 
     /// Samples and holds the frames of `audio`. The first of them is `frame` of the session.
@@ -229,18 +229,18 @@ impl Effect for BitCrusher {
         }
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = BitCrusherParam::from_index(parameter) else { return };
         self.has_new_target = true;
         match parameter {
-            BitCrusherParam::Bits => self.bits.set(value, ramp_frames),
-            BitCrusherParam::RateHz => self.rate_hz.set(value, ramp_frames),
+            BitCrusherParam::Bits => self.bits.set_target(value, ramp_frames),
+            BitCrusherParam::RateHz => self.rate_hz.set_target(value, ramp_frames),
             BitCrusherParam::AntiAlias => {
                 let switch_frames = (SWITCH_SECS * self.sample_rate_hz) as u32;
-                self.filter_fraction.set(value, ramp_frames.max(switch_frames));
+                self.filter_fraction.set_target(value, ramp_frames.max(switch_frames));
             }
             BitCrusherParam::Dither => self.has_dither = value >= 0.5,
-            BitCrusherParam::Mix => self.mix.set(value, ramp_frames),
+            BitCrusherParam::Mix => self.mix.set_target(value, ramp_frames),
         }
     }
 
@@ -250,7 +250,7 @@ impl Effect for BitCrusher {
         let offset = (frame % CONTROL_FRAMES as u64) as usize;
         self.next_frame += left.len() as u64;
         if offset == 0 {
-            self.control(frame);
+            self.process_control_point(frame);
         }
         let mut frames = Frames::new(left, right);
         process_in_series(&mut self.input_filter, offset, frames.as_mut());

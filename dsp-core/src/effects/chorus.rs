@@ -17,7 +17,7 @@ use crate::dsp::phase::{periods, sine};
 use crate::dsp::smoothed_value::SmoothedValue;
 
 /// Maximum number of voices.
-const VOICES: usize = 4;
+const VOICE_COUNT: usize = 4;
 
 /// Longest delay and largest depth, in milliseconds.
 const MAX_DELAY_MS: f64 = 40.0;
@@ -69,7 +69,7 @@ choices! {
 }
 
 impl VoiceCount {
-    fn voices(self) -> usize {
+    fn voice_count(self) -> usize {
         match self {
             Self::Two => 2,
             Self::Three => 3,
@@ -79,18 +79,18 @@ impl VoiceCount {
 }
 
 /// Indices of the values that ramp between control points.
-const DRY: usize = 0;
-const WET: usize = 1;
-const FEEDBACK_GAIN: usize = 2;
+const DRY_RAMP: usize = 0;
+const WET_RAMP: usize = 1;
+const FEEDBACK_RAMP: usize = 2;
 /// Indices of the first voice's delay in frames, of its gain on the left and of its gain on the
 /// right.
-const DELAYS: usize = 3;
-const LEFT: usize = DELAYS + VOICES;
-const RIGHT: usize = LEFT + VOICES;
-const RAMPS: usize = RIGHT + VOICES;
+const FIRST_DELAY_RAMP: usize = 3;
+const FIRST_LEFT_RAMP: usize = FIRST_DELAY_RAMP + VOICE_COUNT;
+const FIRST_RIGHT_RAMP: usize = FIRST_LEFT_RAMP + VOICE_COUNT;
+const RAMP_COUNT: usize = FIRST_RIGHT_RAMP + VOICE_COUNT;
 
 /// Number of voices in the feedback: the first two voices, which are always active.
-const FEEDBACK_VOICES: usize = 2;
+const FEEDBACK_VOICE_COUNT: usize = 2;
 
 struct Chorus {
     sample_rate_hz: f64,
@@ -98,13 +98,13 @@ struct Chorus {
     clock: ControlClock,
     lfo: Lfo,
     /// Level of each voice, 0 to 1, and its phase relative to the first voice, in periods.
-    voice_levels: [SmoothedValue; VOICES],
-    phase_offsets: [SmoothedValue; VOICES],
-    lines: [FractionalDelayLine; 2],
+    voice_levels: [SmoothedValue; VOICE_COUNT],
+    phase_offsets: [SmoothedValue; VOICE_COUNT],
+    delay_lines: [FractionalDelayLine; 2],
     /// Number of silent frames that both delay lines have received in succession.
     silent_frames: usize,
-    taps: [Taps; VOICES],
-    ramps: [ControlRamp; RAMPS],
+    taps: [Taps; VOICE_COUNT],
+    ramps: [ControlRamp; RAMP_COUNT],
     /// Number of active voices until the next control point.
     active_voices: usize,
 }
@@ -122,19 +122,19 @@ impl Chorus {
 
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
-        let line = FractionalDelayLine::new(Self::longest_frames(sample_rate_hz));
+        let delay_line = FractionalDelayLine::new(Self::longest_frames(sample_rate_hz));
         let mut chorus = Self {
             sample_rate_hz,
             settings: SmoothedParameters::new(),
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
-            voice_levels: [SmoothedValue::new(0.0); VOICES],
-            phase_offsets: [SmoothedValue::new(0.0); VOICES],
-            lines: [line.clone(), line],
+            voice_levels: [SmoothedValue::new(0.0); VOICE_COUNT],
+            phase_offsets: [SmoothedValue::new(0.0); VOICE_COUNT],
+            delay_lines: [delay_line.clone(), delay_line],
             silent_frames: usize::MAX,
-            taps: [Taps::NONE; VOICES],
-            ramps: [ControlRamp::default(); RAMPS],
-            active_voices: VOICES,
+            taps: [Taps::NONE; VOICE_COUNT],
+            ramps: [ControlRamp::default(); RAMP_COUNT],
+            active_voices: VOICE_COUNT,
         };
         chorus.ramp_to_voice_count(0);
         chorus
@@ -142,30 +142,31 @@ impl Chorus {
 
     /// Fades to the number of voices that the parameter selects.
     fn ramp_to_voice_count(&mut self, ramp_frames: u32) {
-        let voices = self.settings.choice::<VoiceCount>(ChorusParam::Voices).voices();
+        let voices = self.settings.choice::<VoiceCount>(ChorusParam::Voices).voice_count();
         for (voice, (voice_level, phase_offset)) in
             self.voice_levels.iter_mut().zip(&mut self.phase_offsets).enumerate()
         {
-            voice_level.set(if voice < voices { 1.0 } else { 0.0 }, ramp_frames);
-            phase_offset.set(voice as f64 / voices as f64, ramp_frames);
+            voice_level.set_target(if voice < voices { 1.0 } else { 0.0 }, ramp_frames);
+            phase_offset.set_target(voice as f64 / voices as f64, ramp_frames);
         }
     }
 
-    fn speed(&self) -> LfoRate {
+    fn lfo_rate(&self) -> LfoRate {
         LfoRate::Hertz(self.settings.get(ChorusParam::RateHz))
     }
 
-    fn targets(&self) -> [f64; RAMPS] {
+    fn targets(&self) -> [f64; RAMP_COUNT] {
         let settings = &self.settings;
         let delay_ms = settings.get(ChorusParam::DelayMs);
         let depth_ms = settings.get(ChorusParam::DepthMs).min(delay_ms);
-        let mut targets = [0.0; RAMPS];
+        let mut targets = [0.0; RAMP_COUNT];
         let audible_voices: f64 = self.voice_levels.iter().map(SmoothedValue::value).sum();
         let mut powers = [0.0; 2];
-        for voice in 0..VOICES {
+        for voice in 0..VOICE_COUNT {
             let phase = self.lfo.phase().wrapping_add(periods(self.phase_offsets[voice].value()));
             let voice_delay_ms = delay_ms + depth_ms * sine(phase);
-            targets[DELAYS + voice] = (1e-3 * voice_delay_ms * self.sample_rate_hz).max(SHORTEST_FRAMES);
+            targets[FIRST_DELAY_RAMP + voice] =
+                (1e-3 * voice_delay_ms * self.sample_rate_hz).max(SHORTEST_FRAMES);
             let voice_level = self.voice_levels[voice].value();
             // The first voice is panned to the left and the last voice to the right, for any number
             // of voices.
@@ -175,20 +176,20 @@ impl Chorus {
             for (power, gain) in powers.iter_mut().zip(gains) {
                 *power += gain * gain;
             }
-            (targets[LEFT + voice], targets[RIGHT + voice]) = (gains[0], gains[1]);
+            (targets[FIRST_LEFT_RAMP + voice], targets[FIRST_RIGHT_RAMP + voice]) = (gains[0], gains[1]);
         }
-        for (from, power) in [LEFT, RIGHT].into_iter().zip(powers) {
+        for (first_ramp, power) in [FIRST_LEFT_RAMP, FIRST_RIGHT_RAMP].into_iter().zip(powers) {
             let gain = 1.0 / libm::sqrt(power);
-            targets[from..from + VOICES].iter_mut().for_each(|target| *target *= gain);
+            targets[first_ramp..first_ramp + VOICE_COUNT].iter_mut().for_each(|target| *target *= gain);
         }
-        targets[DRY] = 1.0 - settings.get(ChorusParam::Mix);
-        targets[WET] = settings.get(ChorusParam::Mix);
-        targets[FEEDBACK_GAIN] = settings.get(ChorusParam::Feedback) / FEEDBACK_VOICES as f64;
+        targets[DRY_RAMP] = 1.0 - settings.get(ChorusParam::Mix);
+        targets[WET_RAMP] = settings.get(ChorusParam::Mix);
+        targets[FEEDBACK_RAMP] = settings.get(ChorusParam::Feedback) / FEEDBACK_VOICE_COUNT as f64;
         targets
     }
 
     fn start(&mut self) {
-        self.lfo.start(self.clock.control_point(), self.speed());
+        self.lfo.start(self.clock.control_point(), self.lfo_rate());
         let targets = self.targets();
         reset_all(&mut self.ramps, targets);
     }
@@ -201,7 +202,7 @@ impl Chorus {
             .chain(&mut self.phase_offsets)
             .for_each(|smoothed| smoothed.advance(CONTROL_FRAMES));
         self.active_voices = active_before.max(self.count_active_voices());
-        self.lfo.step(self.speed());
+        self.lfo.step(self.lfo_rate());
         let targets = self.targets();
         ramp_all(&mut self.ramps, Some(targets));
     }
@@ -210,9 +211,9 @@ impl Chorus {
         self.voice_levels.iter().filter(|voice_level| voice_level.value() > 0.0).count()
     }
 
-    /// Does the work of [`ControlClock::due`] before the next frame.
-    fn control(&mut self) {
-        match self.clock.due() {
+    /// Does the work of [`ControlClock::take_due_work`] before the next frame.
+    fn process_control_point(&mut self) {
+        match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();
                 self.step();
@@ -228,21 +229,21 @@ impl Effect for Chorus {
         self.settings.finish();
         self.voice_levels.iter_mut().chain(&mut self.phase_offsets).for_each(SmoothedValue::finish);
         self.clock.reset(frame);
-        self.lines.iter_mut().for_each(FractionalDelayLine::clear);
+        self.delay_lines.iter_mut().for_each(FractionalDelayLine::clear);
         self.silent_frames = usize::MAX;
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = ChorusParam::from_index(parameter) else { return };
-        self.settings.set(parameter, value, ramp_frames);
+        self.settings.set_target(parameter, value, ramp_frames);
         match parameter {
             ChorusParam::Voices => {
                 self.ramp_to_voice_count(ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
             }
             ChorusParam::Mix => {
                 if ramp_frames == 0 {
-                    self.ramps[DRY].reset_to(1.0 - value);
-                    self.ramps[WET].reset_to(value);
+                    self.ramps[DRY_RAMP].reset_to(1.0 - value);
+                    self.ramps[WET_RAMP].reset_to(value);
                 }
             }
             ChorusParam::RateHz
@@ -269,39 +270,42 @@ impl Effect for Chorus {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        self.control();
+        self.process_control_point();
         let (frames, offset) = (left.len(), self.clock.offset());
-        for (taps, delay) in self.taps.iter_mut().zip(&self.ramps[DELAYS..LEFT]).take(self.active_voices) {
+        for (taps, delay) in
+            self.taps.iter_mut().zip(&self.ramps[FIRST_DELAY_RAMP..FIRST_LEFT_RAMP]).take(self.active_voices)
+        {
             taps.compute(delay, offset, frames);
         }
-        let [left_line, right_line] = &mut self.lines;
+        let [left_delay_line, right_delay_line] = &mut self.delay_lines;
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
             let gain_of = |ramp: usize| self.ramps[ramp].value_f32_at(offset + frame);
             let (mut wet, mut feedback) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2]);
             for (voice, taps) in self.taps.iter().enumerate().take(self.active_voices) {
-                let voices = [left_line.read(taps, frame), right_line.read(taps, frame)];
-                wet[0] += voices[0] * f32x4::splat(gain_of(LEFT + voice));
-                wet[1] += voices[1] * f32x4::splat(gain_of(RIGHT + voice));
-                if voice < FEEDBACK_VOICES {
+                let voices = [left_delay_line.read(taps, frame), right_delay_line.read(taps, frame)];
+                wet[0] += voices[0] * f32x4::splat(gain_of(FIRST_LEFT_RAMP + voice));
+                wet[1] += voices[1] * f32x4::splat(gain_of(FIRST_RIGHT_RAMP + voice));
+                if voice < FEEDBACK_VOICE_COUNT {
                     feedback[0] += voices[0];
                     feedback[1] += voices[1];
                 }
             }
-            let (dry, wet_gain, feedback_gain) = (gain_of(DRY), gain_of(WET), gain_of(FEEDBACK_GAIN));
-            left_line.write(flush_denormal(*left + sum(feedback[0]) * feedback_gain));
-            right_line.write(flush_denormal(*right + sum(feedback[1]) * feedback_gain));
+            let (dry, wet_gain, feedback_gain) =
+                (gain_of(DRY_RAMP), gain_of(WET_RAMP), gain_of(FEEDBACK_RAMP));
+            left_delay_line.write(flush_denormal(*left + sum(feedback[0]) * feedback_gain));
+            right_delay_line.write(flush_denormal(*right + sum(feedback[1]) * feedback_gain));
             *left = *left * dry + sum(wet[0]) * wet_gain;
             *right = *right * dry + sum(wet[1]) * wet_gain;
         }
-        let is_silent = self.lines.iter().all(|line| line.ends_in_silence(frames));
+        let is_silent = self.delay_lines.iter().all(|delay_line| delay_line.ends_in_silence(frames));
         self.silent_frames = if is_silent { self.silent_frames.saturating_add(frames) } else { 0 };
         self.clock.advance(frames);
     }
 
     fn skip_silence(&mut self, frames: usize) -> bool {
-        let is_idle = self.silent_frames >= self.lines[0].frames();
+        let is_idle = self.silent_frames >= self.delay_lines[0].frames();
         if is_idle {
-            self.control();
+            self.process_control_point();
             self.clock.advance(frames);
         }
         is_idle

@@ -198,13 +198,13 @@ impl Effect for Compressor {
         self.mix.finish();
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = CompressorParam::from_index(parameter) else { return };
         let switch_frames = ramp_frames.max(self.switch_frames);
         match parameter {
-            CompressorParam::ThresholdDb => self.curve.threshold_db.set(value, ramp_frames),
-            CompressorParam::Ratio => self.curve.ratio.set(value, ramp_frames),
-            CompressorParam::KneeDb => self.curve.knee_db.set(value, ramp_frames),
+            CompressorParam::ThresholdDb => self.curve.threshold_db.set_target(value, ramp_frames),
+            CompressorParam::Ratio => self.curve.ratio.set_target(value, ramp_frames),
+            CompressorParam::KneeDb => self.curve.knee_db.set_target(value, ramp_frames),
             CompressorParam::AttackMs => self.ballistics.set_attack_ms(value, ramp_frames),
             CompressorParam::ReleaseMs => self.ballistics.set_release_ms(value, ramp_frames),
             CompressorParam::Detector => {
@@ -215,9 +215,9 @@ impl Effect for Compressor {
                 self.detector.set_rms_fraction(rms_fraction, switch_frames);
             }
             CompressorParam::SideHighPassHz => self.input.set_high_pass_hz(value, ramp_frames),
-            CompressorParam::MakeupDb => self.makeup_db.set(value, ramp_frames),
-            CompressorParam::AutoMakeup => self.auto_makeup.set(value, switch_frames),
-            CompressorParam::Mix => self.mix.set(value, ramp_frames),
+            CompressorParam::MakeupDb => self.makeup_db.set_target(value, ramp_frames),
+            CompressorParam::AutoMakeup => self.auto_makeup.set_target(value, switch_frames),
+            CompressorParam::Mix => self.mix.set_target(value, ramp_frames),
         }
     }
 

@@ -76,7 +76,7 @@ struct DeEsser {
     range_db: SmoothedValue,
     ballistics: Ballistics,
     /// 1 in wide mode and 0 in split mode.
-    wide: SmoothedValue,
+    wide_fraction: SmoothedValue,
     /// 1 while the output is the detector's input, 0 otherwise.
     listen: SmoothedValue,
 }
@@ -95,7 +95,7 @@ impl DeEsser {
             },
             range_db: SmoothedValue::new(DeEsserParam::RangeDb.default_value()),
             ballistics: Ballistics::new(ATTACK_MS, RELEASE_MS, rate_hz),
-            wide: SmoothedValue::new(0.0),
+            wide_fraction: SmoothedValue::new(0.0),
             listen: SmoothedValue::new(DeEsserParam::Listen.default_value()),
         }
     }
@@ -129,25 +129,25 @@ impl Effect for DeEsser {
         self.curve.finish();
         self.range_db.finish();
         self.ballistics.reset();
-        self.wide.finish();
+        self.wide_fraction.finish();
         self.listen.finish();
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = DeEsserParam::from_index(parameter) else { return };
         let switch_frames = ramp_frames.max(self.switch_frames);
         match parameter {
             DeEsserParam::Mode => {
-                let wide = match Mode::from_value(value) {
+                let wide_fraction = match Mode::from_value(value) {
                     Mode::Split => 0.0,
                     Mode::Wide => 1.0,
                 };
-                self.wide.set(wide, switch_frames);
+                self.wide_fraction.set_target(wide_fraction, switch_frames);
             }
             DeEsserParam::FrequencyHz => self.filter.set_frequency_hz(value, ramp_frames),
-            DeEsserParam::ThresholdDb => self.curve.threshold_db.set(value, ramp_frames),
-            DeEsserParam::RangeDb => self.range_db.set(value, ramp_frames),
-            DeEsserParam::Listen => self.listen.set(value, switch_frames),
+            DeEsserParam::ThresholdDb => self.curve.threshold_db.set_target(value, ramp_frames),
+            DeEsserParam::RangeDb => self.range_db.set_target(value, ramp_frames),
+            DeEsserParam::Listen => self.listen.set_target(value, switch_frames),
         }
     }
 
@@ -159,7 +159,8 @@ impl Effect for DeEsser {
         let mut gain_roots = [0.0; CONTROL_FRAMES];
         peak_levels_db(bands.high.each_ref().map(|band| &band[..]), &mut gain_roots);
         self.replace_by_gain_roots(&mut gain_roots, frames);
-        let wide = (!is_off(&self.wide)).then(|| self.wide.next_values::<CONTROL_FRAMES>(frames));
+        let wide_fraction =
+            (!is_off(&self.wide_fraction)).then(|| self.wide_fraction.next_values::<CONTROL_FRAMES>(frames));
         let listen = (!is_off(&self.listen)).then(|| self.listen.next_values::<CONTROL_FRAMES>(frames));
         for (channel, values) in [left, right].into_iter().enumerate() {
             let (middles, highs) = (&bands.middle[channel], &bands.high[channel]);
@@ -170,9 +171,9 @@ impl Effect for DeEsser {
                     - middles[frame] * (1.0 - gain_root)
                     - highs[frame] * (1.0 - gain_root * gain_root);
             }
-            for (frame, wide) in wide.iter().flatten().enumerate().take(frames) {
+            for (frame, wide_fraction) in wide_fraction.iter().flatten().enumerate().take(frames) {
                 output[frame] +=
-                    wide * (values[frame] * gain_roots[frame] * gain_roots[frame] - output[frame]);
+                    wide_fraction * (values[frame] * gain_roots[frame] * gain_roots[frame] - output[frame]);
             }
             for (frame, listen) in listen.iter().flatten().enumerate().take(frames) {
                 output[frame] += listen * (highs[frame] - output[frame]);
@@ -182,7 +183,7 @@ impl Effect for DeEsser {
     }
 
     fn skip_silence(&mut self, frames: usize) -> bool {
-        let smoothed_values = [&self.range_db, &self.wide, &self.listen];
+        let smoothed_values = [&self.range_db, &self.wide_fraction, &self.listen];
         let is_idle = self.filter.is_idle()
             && self.curve.is_steady()
             && self.ballistics.is_idle()

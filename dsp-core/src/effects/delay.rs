@@ -101,7 +101,7 @@ struct Delay {
     bpm: f64,
     settings: SmoothedParameters<DelayParam, { DelayParam::COUNT }>,
     clock: ControlClock,
-    lines: [TappedDelayLine; 2],
+    delay_lines: [TappedDelayLine; 2],
     /// Delays of left and right in frames, which crossfade when they change.
     taps: TapCrossfade<[usize; 2]>,
     /// A crossfade starts at multiples of this number of frames.
@@ -126,14 +126,14 @@ impl Delay {
 
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
-        let line = TappedDelayLine::new(Self::longest_frames(sample_rate_hz));
+        let delay_line = TappedDelayLine::new(Self::longest_frames(sample_rate_hz));
         let fade_frames = (FADE_SECS * sample_rate_hz) as usize;
         Self {
             sample_rate_hz,
             bpm: 120.0,
             settings: SmoothedParameters::new(),
             clock: ControlClock::new(),
-            lines: [line.clone(), line],
+            delay_lines: [delay_line.clone(), delay_line],
             taps: TapCrossfade::new([1; 2], fade_frames),
             fade_every_frames: fade_frames.next_multiple_of(CONTROL_FRAMES) as u64,
             cuts: CutFilters::new(config.sample_rate_hz),
@@ -190,10 +190,10 @@ impl Delay {
         let frames = left.len();
         let offset = self.clock.offset();
         let mut echoes = [[0.0; CONTROL_FRAMES]; 2];
-        for (side, (line, echoes)) in self.lines.iter().zip(&mut echoes).enumerate() {
+        for (side, (delay_line, echoes)) in self.delay_lines.iter().zip(&mut echoes).enumerate() {
             let echoes = &mut echoes[..frames];
-            line.read(self.taps.current()[side], echoes);
-            self.taps.crossfade(echoes, |next, echoes| line.read(next[side], echoes));
+            delay_line.read(self.taps.current()[side], echoes);
+            self.taps.crossfade(echoes, |next, echoes| delay_line.read(next[side], echoes));
         }
         self.taps.advance(frames);
         let [left_echoes, right_echoes] = echoes.each_mut().map(|echoes| &mut echoes[..frames]);
@@ -222,8 +222,8 @@ impl Delay {
             *left = *left * dry + echo_left * wet;
             *right = *right * dry + echo_right * wet;
         }
-        for (line, delay_inputs) in self.lines.iter_mut().zip(&delay_inputs) {
-            line.write(&delay_inputs[..frames]);
+        for (delay_line, delay_inputs) in self.delay_lines.iter_mut().zip(&delay_inputs) {
+            delay_line.write(&delay_inputs[..frames]);
         }
         self.clock.advance(frames);
     }
@@ -233,19 +233,19 @@ impl Effect for Delay {
     fn reset(&mut self, frame: u64) {
         self.settings.finish();
         self.clock.reset(frame);
-        self.lines.iter_mut().for_each(TappedDelayLine::clear);
+        self.delay_lines.iter_mut().for_each(TappedDelayLine::clear);
         self.cuts.clear();
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = DelayParam::from_index(parameter) else { return };
         match parameter {
             DelayParam::Mode => {
                 let switch_frames = (SWITCH_SECS * self.sample_rate_hz) as u32;
-                self.settings.set(parameter, value, ramp_frames.max(switch_frames));
+                self.settings.set_target(parameter, value, ramp_frames.max(switch_frames));
             }
             DelayParam::Mix => {
-                self.settings.set(parameter, value, ramp_frames);
+                self.settings.set_target(parameter, value, ramp_frames);
                 if ramp_frames == 0 {
                     reset_all(&mut self.gains[..2], equal_power(value));
                 }
@@ -256,7 +256,7 @@ impl Effect for Delay {
             | DelayParam::Feedback
             | DelayParam::SpreadMs
             | DelayParam::LowCutHz
-            | DelayParam::HighCutHz => self.settings.set(parameter, value, ramp_frames),
+            | DelayParam::HighCutHz => self.settings.set_target(parameter, value, ramp_frames),
         }
     }
 
@@ -276,7 +276,7 @@ impl Effect for Delay {
 
     #[inline(always)]
     fn process(&mut self, [mut left, mut right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        match self.clock.due() {
+        match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();
                 self.step();

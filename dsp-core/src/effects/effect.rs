@@ -36,7 +36,7 @@ pub struct EffectKind {
     pub name: &'static str,
     /// The group in which the page offers the effect.
     pub group: Group,
-    /// The parameters. Their indices are the arguments of [`Effect::set`].
+    /// The parameters. Their indices are the arguments of [`Effect::set_parameter`].
     pub parameters: &'static [Parameter],
     /// Whether the effect has a side-chain input.
     pub has_side_chain: bool,
@@ -110,7 +110,7 @@ pub trait Effect: Send {
     /// [`EffectKind::parameters`]; an effect ignores any other index. The caller has clamped the
     /// value with [`Parameter::clamp`]. Choices and switches may take longer where a faster change
     /// would click.
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32);
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32);
 
     /// Whether the effect needs the integral of a parameter while that parameter is automated. See
     /// [`Self::set_integral`].

@@ -101,18 +101,20 @@ struct Tuning {
 /// Returns [`Tuning`]'s targets for each section: Q without resonance, proportion of the resonance,
 /// and proportion of the output.
 fn tunings(filter_type: FilterType, slope: Slope) -> [[f64; 3]; 2] {
-    const FLAT: f64 = core::f64::consts::FRAC_1_SQRT_2;
+    const FLAT_Q: f64 = core::f64::consts::FRAC_1_SQRT_2;
     // Q of both sections of a fourth-order Butterworth filter: 1 / (2 cos(pi / 8)) and
     // 1 / (2 cos(3 pi / 8)).
-    const WIDE: f64 = 0.541_196_100_146_197;
-    const SHARP: f64 = 1.306_562_964_876_376_6;
+    const WIDE_SECTION_Q: f64 = 0.541_196_100_146_197;
+    const SHARP_SECTION_Q: f64 = 1.306_562_964_876_376_6;
     match (filter_type, slope) {
-        (FilterType::LowPass | FilterType::HighPass, Slope::Db24) => [[WIDE, 0.0, 1.0], [SHARP, 1.0, 1.0]],
-        (FilterType::BandPass | FilterType::Notch, Slope::Db24) => [[FLAT, 1.0, 1.0]; 2],
+        (FilterType::LowPass | FilterType::HighPass, Slope::Db24) => {
+            [[WIDE_SECTION_Q, 0.0, 1.0], [SHARP_SECTION_Q, 1.0, 1.0]]
+        }
+        (FilterType::BandPass | FilterType::Notch, Slope::Db24) => [[FLAT_Q, 1.0, 1.0]; 2],
         (
             FilterType::LowPass | FilterType::HighPass | FilterType::BandPass | FilterType::Notch,
             Slope::Db12,
-        ) => [[FLAT, 1.0, 1.0], [FLAT, 1.0, 0.0]],
+        ) => [[FLAT_Q, 1.0, 1.0], [FLAT_Q, 1.0, 0.0]],
     }
 }
 
@@ -159,12 +161,12 @@ impl Filter {
             drive: Drive { amount: zero, level: SmoothedValue::new(1.0) },
             mix: zero,
             lfo: Lfo::new(config.sample_rate_hz),
-            envelope: EnvelopeFollower { level: 0.0, attack: 0.0, release: 0.0 },
+            envelope: EnvelopeFollower { level: 0.0, attack_coefficient: 0.0, release_coefficient: 0.0 },
             has_new_target: false,
             sections: [section.clone(), section],
         };
         for (index, parameter) in FilterParam::TABLE.iter().enumerate() {
-            filter.set(index, parameter.default, 0);
+            filter.set_parameter(index, parameter.default, 0);
         }
         filter.reset(0);
         filter
@@ -173,13 +175,13 @@ impl Filter {
     fn ramp_to_type(&mut self, ramp_frames: u32) {
         let frames = ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32);
         for (filter_type, weight) in FilterType::ALL.iter().zip(&mut self.types) {
-            weight.set(if *filter_type == self.filter_type { 1.0 } else { 0.0 }, frames);
+            weight.set_target(if *filter_type == self.filter_type { 1.0 } else { 0.0 }, frames);
         }
         let targets = tunings(self.filter_type, self.slope);
         for (tuning, [flat_q, resonance, wet]) in self.tunings.iter_mut().zip(targets) {
-            tuning.flat_q.set(flat_q, frames);
-            tuning.resonance.set(resonance, frames);
-            tuning.wet.set(wet, frames);
+            tuning.flat_q.set_target(flat_q, frames);
+            tuning.resonance.set_target(resonance, frames);
+            tuning.wet.set_target(wet, frames);
         }
     }
 
@@ -197,7 +199,7 @@ impl Filter {
         self.types.iter_mut().chain(tunings).chain(parameters)
     }
 
-    fn speed(&self) -> LfoRate {
+    fn lfo_rate(&self) -> LfoRate {
         LfoRate::Hertz(self.lfo_rate_hz.value())
     }
 
@@ -234,19 +236,19 @@ impl Filter {
         let offset = (self.next_frame % CONTROL_FRAMES as u64) as usize;
         self.next_frame += frames as u64;
         if offset == 0 {
-            self.control();
+            self.process_control_point();
         }
         offset
     }
 
     /// Computes the values at the next control point.
-    fn control(&mut self) {
+    fn process_control_point(&mut self) {
         let is_ramping = core::mem::take(&mut self.has_new_target)
             || self.is_modulated()
             || self.sections.iter().any(Section::is_moving)
             || self.smoothed_values().any(|smoothed| !smoothed.is_steady());
         self.smoothed_values().for_each(|smoothed| smoothed.advance(CONTROL_FRAMES));
-        self.lfo.step(self.speed());
+        self.lfo.step(self.lfo_rate());
         if is_ramping {
             let shapes = self.shapes();
             for (section, shape) in self.sections.iter_mut().zip(shapes) {
@@ -269,17 +271,19 @@ impl Effect for Filter {
         // The sections ramp from the control point before this frame to the one at or after it.
         let next_control_point = frame.next_multiple_of(CONTROL_FRAMES as u64);
         let last_control_point = next_control_point.wrapping_sub(CONTROL_FRAMES as u64);
-        self.lfo.start(last_control_point, self.speed());
-        let from = self.shapes();
-        self.lfo.step(self.speed());
-        let to = self.shapes();
-        for (section, (from, to)) in self.sections.iter_mut().zip(from.into_iter().zip(to)) {
-            section.reset(from);
-            section.ramp_to(to);
+        self.lfo.start(last_control_point, self.lfo_rate());
+        let start_shapes = self.shapes();
+        self.lfo.step(self.lfo_rate());
+        let target_shapes = self.shapes();
+        for (section, (start_shape, target_shape)) in
+            self.sections.iter_mut().zip(start_shapes.into_iter().zip(target_shapes))
+        {
+            section.reset(start_shape);
+            section.ramp_to(target_shape);
         }
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = FilterParam::from_index(parameter) else { return };
         self.has_new_target = true;
         let smoothing = |ms: f64| 1.0 - libm::exp(-1_000.0 / (ms * self.sample_rate_hz));
@@ -292,15 +296,15 @@ impl Effect for Filter {
                 self.slope = Slope::from_value(value);
                 self.ramp_to_type(ramp_frames);
             }
-            FilterParam::CutoffHz => self.cutoff_hz.set(value, ramp_frames),
-            FilterParam::ResonanceDb => self.resonance_db.set(value, ramp_frames),
-            FilterParam::DriveDb => self.drive.set(value, ramp_frames),
-            FilterParam::LfoRateHz => self.lfo_rate_hz.set(value, ramp_frames),
-            FilterParam::LfoOctaves => self.lfo_octaves.set(value, ramp_frames),
-            FilterParam::EnvelopeOctaves => self.envelope_octaves.set(value, ramp_frames),
-            FilterParam::EnvelopeAttackMs => self.envelope.attack = smoothing(value),
-            FilterParam::EnvelopeReleaseMs => self.envelope.release = smoothing(value),
-            FilterParam::Mix => self.mix.set(value, ramp_frames),
+            FilterParam::CutoffHz => self.cutoff_hz.set_target(value, ramp_frames),
+            FilterParam::ResonanceDb => self.resonance_db.set_target(value, ramp_frames),
+            FilterParam::DriveDb => self.drive.set_drive_db(value, ramp_frames),
+            FilterParam::LfoRateHz => self.lfo_rate_hz.set_target(value, ramp_frames),
+            FilterParam::LfoOctaves => self.lfo_octaves.set_target(value, ramp_frames),
+            FilterParam::EnvelopeOctaves => self.envelope_octaves.set_target(value, ramp_frames),
+            FilterParam::EnvelopeAttackMs => self.envelope.attack_coefficient = smoothing(value),
+            FilterParam::EnvelopeReleaseMs => self.envelope.release_coefficient = smoothing(value),
+            FilterParam::Mix => self.mix.set_target(value, ramp_frames),
         }
     }
 
@@ -360,10 +364,10 @@ struct Drive {
 }
 
 impl Drive {
-    fn set(&mut self, drive_db: f64, ramp_frames: u32) {
+    fn set_drive_db(&mut self, drive_db: f64, ramp_frames: u32) {
         let drive = f64::from(gain::from_db(drive_db));
-        self.amount.set(drive - 1.0, ramp_frames);
-        self.level.set(libm::sqrt(drive), ramp_frames);
+        self.amount.set_target(drive - 1.0, ramp_frames);
+        self.level.set_target(libm::sqrt(drive), ramp_frames);
     }
 
     fn is_on(&self) -> bool {

@@ -55,7 +55,7 @@ struct Flanger {
     settings: SmoothedParameters<FlangerParam, { FlangerParam::COUNT }>,
     clock: ControlClock,
     lfo: Lfo,
-    lines: [FractionalDelayLine; 2],
+    delay_lines: [FractionalDelayLine; 2],
     /// Number of silent frames that both delay lines have received in succession.
     silent_frames: usize,
     taps: [Taps; 2],
@@ -76,20 +76,20 @@ impl Flanger {
 
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
-        let line = FractionalDelayLine::new(Self::longest_frames(sample_rate_hz));
+        let delay_line = FractionalDelayLine::new(Self::longest_frames(sample_rate_hz));
         Self {
             sample_rate_hz,
             settings: SmoothedParameters::new(),
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
-            lines: [line.clone(), line],
+            delay_lines: [delay_line.clone(), delay_line],
             silent_frames: usize::MAX,
             taps: [Taps::NONE; 2],
             ramps: [ControlRamp::default(); 5],
         }
     }
 
-    fn speed(&self) -> LfoRate {
+    fn lfo_rate(&self) -> LfoRate {
         LfoRate::Hertz(self.settings.get(FlangerParam::RateHz))
     }
 
@@ -113,21 +113,21 @@ impl Flanger {
     }
 
     fn start(&mut self) {
-        self.lfo.start(self.clock.control_point(), self.speed());
+        self.lfo.start(self.clock.control_point(), self.lfo_rate());
         let targets = self.targets();
         reset_all(&mut self.ramps, targets);
     }
 
     fn step(&mut self) {
         self.settings.step();
-        self.lfo.step(self.speed());
+        self.lfo.step(self.lfo_rate());
         let targets = self.targets();
         ramp_all(&mut self.ramps, Some(targets));
     }
 
-    /// Does the work of [`ControlClock::due`] before the next frame.
-    fn control(&mut self) {
-        match self.clock.due() {
+    /// Does the work of [`ControlClock::take_due_work`] before the next frame.
+    fn process_control_point(&mut self) {
+        match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();
                 self.step();
@@ -142,13 +142,13 @@ impl Effect for Flanger {
     fn reset(&mut self, frame: u64) {
         self.settings.finish();
         self.clock.reset(frame);
-        self.lines.iter_mut().for_each(FractionalDelayLine::clear);
+        self.delay_lines.iter_mut().for_each(FractionalDelayLine::clear);
         self.silent_frames = usize::MAX;
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = FlangerParam::from_index(parameter) else { return };
-        self.settings.set(parameter, value, ramp_frames);
+        self.settings.set_target(parameter, value, ramp_frames);
         match parameter {
             FlangerParam::Mix => {
                 if ramp_frames == 0 {
@@ -181,31 +181,33 @@ impl Effect for Flanger {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        self.control();
+        self.process_control_point();
         let (frames, offset) = (left.len(), self.clock.offset());
         for (taps, delay) in self.taps.iter_mut().zip(&self.ramps) {
             taps.compute(delay, offset, frames);
         }
-        let [left_line, right_line] = &mut self.lines;
+        let [left_delay_line, right_delay_line] = &mut self.delay_lines;
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
             let [_, _, dry, wet, feedback] =
                 self.ramps.each_ref().map(|ramp| ramp.value_f32_at(offset + frame));
-            let delayed =
-                [sum(left_line.read(&self.taps[0], frame)), sum(right_line.read(&self.taps[1], frame))];
-            left_line.write(flush_denormal(*left + delayed[0] * feedback));
-            right_line.write(flush_denormal(*right + delayed[1] * feedback));
+            let delayed = [
+                sum(left_delay_line.read(&self.taps[0], frame)),
+                sum(right_delay_line.read(&self.taps[1], frame)),
+            ];
+            left_delay_line.write(flush_denormal(*left + delayed[0] * feedback));
+            right_delay_line.write(flush_denormal(*right + delayed[1] * feedback));
             *left = *left * dry + delayed[0] * wet;
             *right = *right * dry + delayed[1] * wet;
         }
-        let is_silent = self.lines.iter().all(|line| line.ends_in_silence(frames));
+        let is_silent = self.delay_lines.iter().all(|delay_line| delay_line.ends_in_silence(frames));
         self.silent_frames = if is_silent { self.silent_frames.saturating_add(frames) } else { 0 };
         self.clock.advance(frames);
     }
 
     fn skip_silence(&mut self, frames: usize) -> bool {
-        let is_idle = self.silent_frames >= self.lines[0].frames();
+        let is_idle = self.silent_frames >= self.delay_lines[0].frames();
         if is_idle {
-            self.control();
+            self.process_control_point();
             self.clock.advance(frames);
         }
         is_idle

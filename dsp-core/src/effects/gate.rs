@@ -173,16 +173,16 @@ impl Effect for Gate {
         self.reduction_db = (below_db * (self.ratio.value() - 1.0)).min(self.range_db.value());
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = GateParam::from_index(parameter) else { return };
         match parameter {
-            GateParam::ThresholdDb => self.threshold_db.set(value, ramp_frames),
-            GateParam::Ratio => self.ratio.set(value, ramp_frames),
-            GateParam::RangeDb => self.range_db.set(value, ramp_frames),
-            GateParam::HysteresisDb => self.hysteresis_db.set(value, ramp_frames),
-            GateParam::AttackMs => self.attack.set(value, ramp_frames),
-            GateParam::HoldMs => self.hold_ms.set(value, ramp_frames),
-            GateParam::ReleaseMs => self.release.set(value, ramp_frames),
+            GateParam::ThresholdDb => self.threshold_db.set_target(value, ramp_frames),
+            GateParam::Ratio => self.ratio.set_target(value, ramp_frames),
+            GateParam::RangeDb => self.range_db.set_target(value, ramp_frames),
+            GateParam::HysteresisDb => self.hysteresis_db.set_target(value, ramp_frames),
+            GateParam::AttackMs => self.attack.set_time_ms(value, ramp_frames),
+            GateParam::HoldMs => self.hold_ms.set_target(value, ramp_frames),
+            GateParam::ReleaseMs => self.release.set_time_ms(value, ramp_frames),
             GateParam::SideHighPassHz => self.input.set_high_pass_hz(value, ramp_frames),
         }
     }

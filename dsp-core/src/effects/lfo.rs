@@ -26,7 +26,7 @@ pub(crate) enum LfoRate {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
     sample_rate_hz: f64,
-    speed: LfoRate,
+    rate: LfoRate,
     time: MusicalTime,
     /// Frame of the session's clock at which `time` is the musical time.
     time_frame: u64,
@@ -72,7 +72,7 @@ impl Lfo {
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         Self {
             sample_rate_hz: f64::from(sample_rate_hz),
-            speed: LfoRate::Hertz(0.0),
+            rate: LfoRate::Hertz(0.0),
             time: MusicalTime { bpm: 120.0, beat: 0.0 },
             time_frame: 0,
             control_point: 0,
@@ -96,19 +96,19 @@ impl Lfo {
     }
 
     /// Moves to a control point and sets the nominal phase of that point.
-    pub(crate) fn start(&mut self, control_point: u64, speed: LfoRate) {
-        (self.control_point, self.speed) = (control_point, speed);
+    pub(crate) fn start(&mut self, control_point: u64, rate: LfoRate) {
+        (self.control_point, self.rate) = (control_point, rate);
         self.update_origin();
         self.phase = self.nominal_phase();
     }
 
     /// Advances to the next control point.
-    pub(crate) fn step(&mut self, speed: LfoRate) {
+    pub(crate) fn step(&mut self, rate: LfoRate) {
         let deviation = self.phase.wrapping_sub(self.nominal_phase()).cast_signed();
-        let is_speed_steady = speed == self.speed;
-        let increment = self.advance_to(speed);
+        let is_rate_steady = rate == self.rate;
+        let increment = self.advance_to(rate);
         let max_correction = (increment / 8).cast_signed();
-        let correction = if is_speed_steady || self.integrated_phase.is_some() {
+        let correction = if is_rate_steady || self.integrated_phase.is_some() {
             deviation.clamp(-max_correction, max_correction)
         } else {
             0
@@ -117,14 +117,14 @@ impl Lfo {
     }
 
     /// Advances to the next control point, sets the speed there, and returns the phase increment.
-    fn advance_to(&mut self, speed: LfoRate) -> Phase {
+    fn advance_to(&mut self, rate: LfoRate) -> Phase {
         let (control_point, last_phase_per_frame) = (self.control_point, self.phase_per_frame);
         self.control_point = control_point.wrapping_add(CONTROL_FRAMES as u64);
-        if speed != self.speed {
-            self.speed = speed;
+        if rate != self.rate {
+            self.rate = rate;
             self.update_origin();
         }
-        match (self.integrated_phase, speed) {
+        match (self.integrated_phase, rate) {
             (Some(integrated), LfoRate::Hertz(_)) if integrated.control_point == control_point => {
                 integrated.next_phase.wrapping_sub(integrated.phase_here)
             }
@@ -143,7 +143,7 @@ impl Lfo {
     }
 
     fn update_origin(&mut self) {
-        match self.speed {
+        match self.rate {
             LfoRate::Hertz(rate_hz) => {
                 self.phase_per_frame = periods(rate_hz / self.sample_rate_hz);
                 self.phase_at_frame_zero = 0;
@@ -158,7 +158,7 @@ impl Lfo {
     }
 
     fn nominal_phase(&self) -> Phase {
-        match (&self.integrated_phase, self.speed) {
+        match (&self.integrated_phase, self.rate) {
             (Some(integrated), LfoRate::Hertz(_)) => {
                 integrated.phase_at(self.control_point, self.phase_per_frame)
             }

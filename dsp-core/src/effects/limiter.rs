@@ -134,12 +134,12 @@ impl Effect for Limiter {
         self.delays.iter_mut().for_each(DelayLine::clear);
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = LimiterParam::from_index(parameter) else { return };
         match parameter {
-            LimiterParam::InputGainDb => self.input_gain_db.set(value, ramp_frames),
-            LimiterParam::CeilingDbtp => self.ceiling_db.set(value, ramp_frames),
-            LimiterParam::ReleaseMs => self.release.set(value, ramp_frames),
+            LimiterParam::InputGainDb => self.input_gain_db.set_target(value, ramp_frames),
+            LimiterParam::CeilingDbtp => self.ceiling_db.set_target(value, ramp_frames),
+            LimiterParam::ReleaseMs => self.release.set_time_ms(value, ramp_frames),
         }
     }
 

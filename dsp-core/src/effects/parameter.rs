@@ -96,8 +96,8 @@ impl Parameter {
     }
 
     /// Creates a parameter that is off (0) or on (1).
-    pub const fn switch(id: &'static str, name: &'static str, default: bool) -> Self {
-        let default = if default { 1.0 } else { 0.0 };
+    pub const fn switch(id: &'static str, name: &'static str, is_on_by_default: bool) -> Self {
+        let default = if is_on_by_default { 1.0 } else { 0.0 };
         Self { scale: Scale::Switch, ..Self::linear(id, name, Unit::Number, [0.0, 1.0], default) }
     }
 

@@ -17,7 +17,7 @@ use crate::dsp::phase::{periods, sine};
 use crate::dsp::smoothed_value::SmoothedValue;
 
 /// Number of first-order all-pass filters for each [`StageCount`].
-const STAGES: [usize; StageCount::NAMES.len()] = [4, 6, 8, 10, 12];
+const STAGE_COUNTS: [usize; StageCount::NAMES.len()] = [4, 6, 8, 10, 12];
 const MAX_STAGES: usize = 12;
 
 /// Minimum crossfade time after a change of the number of stages, in seconds.
@@ -68,13 +68,13 @@ parameters! {
 }
 
 choices! {
-    /// The number of all-pass filters: see [`STAGES`].
+    /// The number of all-pass filters: see [`STAGE_COUNTS`].
     enum StageCount { Four = "4", Six = "6", Eight = "8", Ten = "10", Twelve = "12" }
 }
 
 /// Number of values that ramp: the coefficients of the all-pass filters, left and right, then the
 /// gains of dry, wet and feedback.
-const RAMPS: usize = 5;
+const RAMP_COUNT: usize = 5;
 
 struct Phaser {
     sample_rate_hz: f64,
@@ -83,9 +83,9 @@ struct Phaser {
     lfo: Lfo,
     coefficients: CoefficientTable,
     /// Proportion of each number of stages. The proportions add up to 1.
-    weights: [SmoothedValue; STAGES.len()],
-    ramps: [ControlRamp; RAMPS],
-    weight_ramps: [ControlRamp; STAGES.len()],
+    weights: [SmoothedValue; STAGE_COUNTS.len()],
+    ramps: [ControlRamp; RAMP_COUNT],
+    weight_ramps: [ControlRamp; STAGE_COUNTS.len()],
     /// Number of active all-pass filters until the next control point.
     active_stages: usize,
     /// States of the all-pass filters, left and right in the first two lanes.
@@ -126,9 +126,9 @@ impl Phaser {
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
             coefficients: CoefficientTable::new(sample_rate_hz),
-            weights: [SmoothedValue::new(0.0); STAGES.len()],
-            ramps: [ControlRamp::default(); RAMPS],
-            weight_ramps: [ControlRamp::default(); STAGES.len()],
+            weights: [SmoothedValue::new(0.0); STAGE_COUNTS.len()],
+            ramps: [ControlRamp::default(); RAMP_COUNT],
+            weight_ramps: [ControlRamp::default(); STAGE_COUNTS.len()],
             active_stages: MAX_STAGES,
             states: [f32x4::ZERO; MAX_STAGES],
             last_output: f32x4::ZERO,
@@ -141,15 +141,15 @@ impl Phaser {
     fn crossfade_stages(&mut self, ramp_frames: u32) {
         let choice = self.settings.choice::<StageCount>(PhaserParam::Stages) as usize;
         for (index, weight) in self.weights.iter_mut().enumerate() {
-            weight.set(if index == choice { 1.0 } else { 0.0 }, ramp_frames);
+            weight.set_target(if index == choice { 1.0 } else { 0.0 }, ramp_frames);
         }
     }
 
-    fn speed(&self) -> LfoRate {
+    fn lfo_rate(&self) -> LfoRate {
         LfoRate::Hertz(self.settings.get(PhaserParam::RateHz))
     }
 
-    fn targets(&self) -> [f64; RAMPS] {
+    fn targets(&self) -> [f64; RAMP_COUNT] {
         let settings = &self.settings;
         let centre = libm::log2(settings.get(PhaserParam::FrequencyHz) / LOWEST_HZ);
         let coefficient = |phase_offset: f64| {
@@ -167,7 +167,7 @@ impl Phaser {
     }
 
     fn start(&mut self) {
-        self.lfo.start(self.clock.control_point(), self.speed());
+        self.lfo.start(self.clock.control_point(), self.lfo_rate());
         let targets = self.targets();
         reset_all(&mut self.ramps, targets);
         reset_all(&mut self.weight_ramps, self.weights.each_ref().map(SmoothedValue::value));
@@ -182,15 +182,15 @@ impl Phaser {
         self.states[self.active_stages..].fill(f32x4::ZERO);
         let floor = f32x4::splat(1e-18);
         self.states.iter_mut().for_each(|state| *state = (*state + floor) - floor);
-        self.lfo.step(self.speed());
+        self.lfo.step(self.lfo_rate());
         let targets = self.targets();
         ramp_all(&mut self.ramps, Some(targets));
         ramp_all(&mut self.weight_ramps, Some(self.weights.each_ref().map(SmoothedValue::value)));
     }
 
     fn count_active_stages(&self) -> usize {
-        let active = self.weights.iter().zip(STAGES).filter(|(weight, _)| weight.value() > 0.0);
-        active.map(|(_, stages)| stages).max().unwrap_or(MAX_STAGES)
+        let active_stages = self.weights.iter().zip(STAGE_COUNTS).filter(|(weight, _)| weight.value() > 0.0);
+        active_stages.map(|(_, stages)| stages).max().unwrap_or(MAX_STAGES)
     }
 
     /// Processes frames up to the next control point with `N` all-pass filters.
@@ -224,9 +224,9 @@ impl Phaser {
         self.last_output = output;
     }
 
-    /// Does the work of [`ControlClock::due`] before the next frame.
-    fn control(&mut self) {
-        match self.clock.due() {
+    /// Does the work of [`ControlClock::take_due_work`] before the next frame.
+    fn process_control_point(&mut self) {
+        match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();
                 self.step();
@@ -246,9 +246,9 @@ impl Effect for Phaser {
         self.last_output = f32x4::ZERO;
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = PhaserParam::from_index(parameter) else { return };
-        self.settings.set(parameter, value, ramp_frames);
+        self.settings.set_target(parameter, value, ramp_frames);
         match parameter {
             PhaserParam::Stages => {
                 self.crossfade_stages(ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
@@ -280,7 +280,7 @@ impl Effect for Phaser {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        self.control();
+        self.process_control_point();
         let frames = left.len();
         match self.active_stages {
             4 => self.process_stages::<4>([left, right]),
@@ -296,7 +296,7 @@ impl Effect for Phaser {
         let is_idle =
             self.states.iter().chain([&self.last_output]).all(|values| values.to_array() == [0.0; 4]);
         if is_idle {
-            self.control();
+            self.process_control_point();
             self.clock.advance(frames);
         }
         is_idle

@@ -105,7 +105,7 @@ const SWITCH_SECS: f64 = 0.01;
 const DC_CUTOFF_HZ: f64 = 5.0;
 
 /// A sample below this magnitude counts as silent.
-const SILENT: f32 = 1e-12;
+const SILENT_MAGNITUDE: f32 = 1e-12;
 
 const LATENCY_FRAMES: usize = (OVERSAMPLING_LATENCY_FRAMES + WAVESHAPER_LATENCY_FRAMES) / FACTOR;
 
@@ -172,7 +172,7 @@ impl Saturator {
             silent_frames: usize::MAX,
         };
         for (index, parameter) in SaturatorParam::TABLE.iter().enumerate() {
-            saturator.set(index, parameter.default, 0);
+            saturator.set_parameter(index, parameter.default, 0);
         }
         saturator.reset(0);
         saturator
@@ -180,11 +180,11 @@ impl Saturator {
 
     fn ramp_curve(&mut self, curve_type: CurveType, ramp_frames: u32) {
         let [reach, cubic, quintic] = curve_type.coefficients();
-        self.reach.set(reach, ramp_frames);
-        self.cubic.set(cubic, ramp_frames);
-        self.quintic.set(quintic, ramp_frames);
-        self.curve_bias.set(curve_type.bias(), ramp_frames);
-        self.fold.set(curve_type.fold(), ramp_frames);
+        self.reach.set_target(reach, ramp_frames);
+        self.cubic.set_target(cubic, ramp_frames);
+        self.quintic.set_target(quintic, ramp_frames);
+        self.curve_bias.set_target(curve_type.bias(), ramp_frames);
+        self.fold.set_target(curve_type.fold(), ramp_frames);
     }
 
     /// Switches the removal of the DC offset on or off: it is on if the curve has a bias.
@@ -286,24 +286,24 @@ impl Effect for Saturator {
         self.silent_frames = usize::MAX;
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = SaturatorParam::from_index(parameter) else { return };
         match parameter {
             SaturatorParam::DriveDb => {
                 let half_drive = f64::from(gain::from_db(value / 2.0));
-                self.half_drive.set(half_drive, ramp_frames);
-                self.compensation.set(1.0 / half_drive, ramp_frames);
+                self.half_drive.set_target(half_drive, ramp_frames);
+                self.compensation.set_target(1.0 / half_drive, ramp_frames);
             }
             SaturatorParam::Type => {
                 self.ramp_curve(CurveType::from_value(value), ramp_frames.max(self.switch_frames));
                 self.update_dc_removal();
             }
             SaturatorParam::Bias => {
-                self.user_bias.set(value, ramp_frames);
+                self.user_bias.set_target(value, ramp_frames);
                 self.update_dc_removal();
             }
-            SaturatorParam::OutputDb => self.output.set(f64::from(gain::from_db(value)), ramp_frames),
-            SaturatorParam::Mix => self.mix.set(value, ramp_frames),
+            SaturatorParam::OutputDb => self.output.set_target(f64::from(gain::from_db(value)), ramp_frames),
+            SaturatorParam::Mix => self.mix.set_target(value, ramp_frames),
         }
     }
 
@@ -321,7 +321,7 @@ impl Effect for Saturator {
             let (half_drive, fold) = (self.half_drive.next(), fold.next());
             let gain = (half_drive * (half_drive + (1.0 - half_drive) * fold)) as f32;
             for (value, input) in values.iter_mut().zip([*left, *right]) {
-                *value = if input.abs() < SILENT { 0.0 } else { input * gain };
+                *value = if input.abs() < SILENT_MAGNITUDE { 0.0 } else { input * gain };
             }
         }
         if self.is_silent(frames, &audio) {
@@ -372,7 +372,7 @@ impl DcRemoval {
 
     fn flush_denormals(&mut self) {
         for mean in &mut self.mean {
-            if mean.abs() < f64::from(SILENT) {
+            if mean.abs() < f64::from(SILENT_MAGNITUDE) {
                 *mean = 0.0;
             }
         }

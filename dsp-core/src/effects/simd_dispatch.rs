@@ -25,8 +25,8 @@ impl<E: Effect> Effect for SimdDispatch<E> {
         self.0.reset(frame);
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
-        self.0.set(parameter, value, ramp_frames);
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        self.0.set_parameter(parameter, value, ramp_frames);
     }
 
     fn integrates(&self, parameter: usize) -> bool {

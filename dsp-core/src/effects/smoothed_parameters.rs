@@ -28,8 +28,8 @@ impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
 
     /// Ramps a parameter to a value within `ramp_frames` frames from the next control point on.
     /// With 0 frames, the value changes immediately.
-    pub(crate) fn set(&mut self, parameter: P, value: f64, ramp_frames: u32) {
-        self.values[parameter.index()].set(value, ramp_frames);
+    pub(crate) fn set_target(&mut self, parameter: P, value: f64, ramp_frames: u32) {
+        self.values[parameter.index()].set_target(value, ramp_frames);
         self.has_changed = true;
     }
 

@@ -64,7 +64,7 @@ struct Clock {
 impl Effect for Clock {
     fn reset(&mut self, _frame: u64) {}
 
-    fn set(&mut self, _parameter: usize, _value: f64, _ramp_frames: u32) {}
+    fn set_parameter(&mut self, _parameter: usize, _value: f64, _ramp_frames: u32) {}
 
     fn set_time(&mut self, time: MusicalTime) {
         (self.beat, self.beats_per_frame) = (time.beat, time.bpm / (60.0 * self.rate_hz));
@@ -85,7 +85,7 @@ impl Effect for TestDelay {
         self.0.iter_mut().for_each(DelayLine::clear);
     }
 
-    fn set(&mut self, _parameter: usize, _value: f64, _ramp_frames: u32) {}
+    fn set_parameter(&mut self, _parameter: usize, _value: f64, _ramp_frames: u32) {}
 
     fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
         for (channel, (values, delay)) in audio.into_iter().zip(&mut self.0).enumerate() {

@@ -90,7 +90,7 @@ impl Tremolo {
         }
     }
 
-    fn speed(&self) -> LfoRate {
+    fn lfo_rate(&self) -> LfoRate {
         if self.settings.is_on(TremoloParam::Sync) {
             LfoRate::Beats(note_beats(self.settings.target(TremoloParam::Note)))
         } else {
@@ -113,7 +113,7 @@ impl Tremolo {
     }
 
     fn start(&mut self) {
-        self.lfo.start(self.clock.control_point(), self.speed());
+        self.lfo.start(self.clock.control_point(), self.lfo_rate());
         let targets = self.attenuation_targets();
         reset_all(&mut self.attenuations, targets);
         self.depth.reset_to(self.settings.get(TremoloParam::Depth));
@@ -122,7 +122,7 @@ impl Tremolo {
     fn step(&mut self) {
         self.settings.step();
         self.shapes.iter_mut().for_each(|weight| weight.advance(CONTROL_FRAMES));
-        self.lfo.step(self.speed());
+        self.lfo.step(self.lfo_rate());
         let targets = self.attenuation_targets();
         ramp_all(&mut self.attenuations, Some(targets));
         self.depth.ramp_to(self.settings.get(TremoloParam::Depth));
@@ -169,15 +169,15 @@ impl Effect for Tremolo {
         self.clock.reset(frame);
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = TremoloParam::from_index(parameter) else { return };
-        self.settings.set(parameter, value, ramp_frames);
+        self.settings.set_target(parameter, value, ramp_frames);
         match parameter {
             TremoloParam::Shape => {
                 let ramp_frames = ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32);
                 let target = Shape::from_value(value);
                 for (shape, weight) in Shape::ALL.iter().zip(&mut self.shapes) {
-                    weight.set(if *shape == target { 1.0 } else { 0.0 }, ramp_frames);
+                    weight.set_target(if *shape == target { 1.0 } else { 0.0 }, ramp_frames);
                 }
             }
             TremoloParam::Depth => {
@@ -212,7 +212,7 @@ impl Effect for Tremolo {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        match self.clock.due() {
+        match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();
                 self.step();

@@ -70,7 +70,7 @@ struct Utility {
     channels: [SmoothedValue; 4],
 }
 
-const STEREO: Matrix = [1.0, 0.0, 0.0, 1.0];
+const STEREO_MATRIX: Matrix = [1.0, 0.0, 0.0, 1.0];
 
 impl Utility {
     fn new(config: &EffectConfig<'_>) -> Self {
@@ -79,7 +79,7 @@ impl Utility {
             gain: SmoothedValue::new(1.0),
             balance: [SmoothedValue::new(1.0); 2],
             signs: [SmoothedValue::new(1.0); 2],
-            channels: STEREO.map(SmoothedValue::new),
+            channels: STEREO_MATRIX.map(SmoothedValue::new),
         }
     }
 
@@ -100,7 +100,7 @@ impl Channels {
     /// Returns the gains of the assignment.
     fn matrix(self) -> Matrix {
         match self {
-            Self::Stereo => STEREO,
+            Self::Stereo => STEREO_MATRIX,
             Self::Swapped => [0.0, 1.0, 1.0, 0.0],
             Self::Left => [1.0, 0.0, 1.0, 0.0],
             Self::Right => [0.0, 1.0, 0.0, 1.0],
@@ -114,23 +114,23 @@ impl Effect for Utility {
         self.smoothed_values().for_each(SmoothedValue::finish);
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = UtilityParam::from_index(parameter) else { return };
         let switch_frames = ramp_frames.max(self.switch_frames);
         let sign = if value >= 0.5 { -1.0 } else { 1.0 };
         match parameter {
-            UtilityParam::GainDb => self.gain.set(f64::from(gain::from_db(value)), ramp_frames),
+            UtilityParam::GainDb => self.gain.set_target(f64::from(gain::from_db(value)), ramp_frames),
             UtilityParam::Balance => {
                 let (left, right) = gain::balance(value);
-                self.balance[0].set(f64::from(left), ramp_frames);
-                self.balance[1].set(f64::from(right), ramp_frames);
+                self.balance[0].set_target(f64::from(left), ramp_frames);
+                self.balance[1].set_target(f64::from(right), ramp_frames);
             }
-            UtilityParam::InvertLeft => self.signs[0].set(sign, switch_frames),
-            UtilityParam::InvertRight => self.signs[1].set(sign, switch_frames),
+            UtilityParam::InvertLeft => self.signs[0].set_target(sign, switch_frames),
+            UtilityParam::InvertRight => self.signs[1].set_target(sign, switch_frames),
             UtilityParam::Channels => {
                 let matrix = Channels::from_value(value).matrix();
-                for (smoothed, target) in self.channels.iter_mut().zip(matrix) {
-                    smoothed.set(target, switch_frames);
+                for (smoothed_value, target) in self.channels.iter_mut().zip(matrix) {
+                    smoothed_value.set_target(target, switch_frames);
                 }
             }
         }

@@ -85,13 +85,13 @@ impl Width {
         let offset = (self.next_frame % CONTROL_FRAMES as u64) as usize;
         self.next_frame += frames as u64;
         if offset == 0 {
-            self.control();
+            self.process_control_point();
         }
         offset
     }
 
     /// Computes the filter at the next control point.
-    fn control(&mut self) {
+    fn process_control_point(&mut self) {
         let is_steady = self.mono_fraction.is_steady() && self.mono_below_hz.is_steady();
         if core::mem::take(&mut self.has_new_target)
             || !is_steady
@@ -120,16 +120,16 @@ impl Effect for Width {
         }
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = WidthParam::from_index(parameter) else { return };
         self.has_new_target = true;
         match parameter {
-            WidthParam::Width => self.width.set(value, ramp_frames),
+            WidthParam::Width => self.width.set_target(value, ramp_frames),
             WidthParam::MonoBelowOn => {
                 let switch_frames = (SWITCH_SECS * self.sample_rate_hz) as u32;
-                self.mono_fraction.set(value, ramp_frames.max(switch_frames));
+                self.mono_fraction.set_target(value, ramp_frames.max(switch_frames));
             }
-            WidthParam::MonoBelowHz => self.mono_below_hz.set(value, ramp_frames),
+            WidthParam::MonoBelowHz => self.mono_below_hz.set_target(value, ramp_frames),
         }
     }
 

@@ -28,25 +28,25 @@ pub enum ChannelLayout {
 impl ChannelLayout {
     /// Returns the usual layout of a file with 1 to 6 channels; `None` for other numbers.
     pub fn of_channels(channels: usize) -> Option<Self> {
-        let all = [Self::Mono, Self::Stereo, Self::ThreeZero, Self::Quad, Self::FiveZero, Self::FiveOne];
-        channels.checked_sub(1).and_then(|index| all.get(index)).copied()
+        let layouts = [Self::Mono, Self::Stereo, Self::ThreeZero, Self::Quad, Self::FiveZero, Self::FiveOne];
+        channels.checked_sub(1).and_then(|index| layouts.get(index)).copied()
     }
 
     /// Returns the number of channels.
-    pub fn channels(self) -> usize {
+    pub fn channel_count(self) -> usize {
         self.weights().len()
     }
 
     /// Returns the weight of each channel's power.
     fn weights(self) -> &'static [f64] {
-        const SURROUND: f64 = 1.41;
+        const SURROUND_WEIGHT: f64 = 1.41;
         match self {
             Self::Mono => &[1.0],
             Self::Stereo => &[1.0; 2],
             Self::ThreeZero => &[1.0; 3],
-            Self::Quad => &[1.0, 1.0, SURROUND, SURROUND],
-            Self::FiveZero => &[1.0, 1.0, 1.0, SURROUND, SURROUND],
-            Self::FiveOne => &[1.0, 1.0, 1.0, 0.0, SURROUND, SURROUND],
+            Self::Quad => &[1.0, 1.0, SURROUND_WEIGHT, SURROUND_WEIGHT],
+            Self::FiveZero => &[1.0, 1.0, 1.0, SURROUND_WEIGHT, SURROUND_WEIGHT],
+            Self::FiveOne => &[1.0, 1.0, 1.0, 0.0, SURROUND_WEIGHT, SURROUND_WEIGHT],
         }
     }
 }
@@ -108,9 +108,9 @@ impl LoudnessMeter {
         for (peak, channel) in self.peaks.iter_mut().zip(channels) {
             peak.process(channel);
         }
-        let mut from = 0;
-        while from < frames {
-            let part = from..frames.min(from + self.windows.missing_frames());
+        let mut start_frame = 0;
+        while start_frame < frames {
+            let part = start_frame..frames.min(start_frame + self.windows.missing_frames());
             for ((filter, sums), pair) in self.filters.iter_mut().zip(&mut self.sums).zip(channels.chunks(2))
             {
                 let [first, second] = [pair[0], pair[pair.len() - 1]].map(|channel| &channel[part.clone()]);
@@ -121,7 +121,7 @@ impl LoudnessMeter {
                 self.windows.end_interval(squares.zip(self.weights).map(|(sum, weight)| sum * weight).sum());
                 self.sums.fill([0.0; 2]);
             }
-            from = part.end;
+            start_frame = part.end;
         }
     }
 
@@ -219,7 +219,10 @@ mod tests {
     #[test]
     fn a_layout_has_the_requested_number_of_channels() {
         for channels in 1..=6 {
-            assert_eq!(ChannelLayout::of_channels(channels).map(ChannelLayout::channels), Some(channels));
+            assert_eq!(
+                ChannelLayout::of_channels(channels).map(ChannelLayout::channel_count),
+                Some(channels)
+            );
         }
         assert_eq!(ChannelLayout::of_channels(0), None);
         assert_eq!(ChannelLayout::of_channels(7), None);

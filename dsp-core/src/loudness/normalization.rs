@@ -21,12 +21,12 @@ pub struct Normalization {
 impl Normalization {
     /// Computes the normalization of a measured signal to a target in LUFS. `None` if the signal
     /// has no loudness: it is silent, shorter than 400 ms, or below the absolute gate of -70 LUFS.
-    pub fn new(measured: &Loudness, target_lufs: f64) -> Option<Self> {
-        let gain_db = target_lufs - measured.integrated_lufs;
+    pub fn new(loudness: &Loudness, target_lufs: f64) -> Option<Self> {
+        let gain_db = target_lufs - loudness.integrated_lufs;
         if !gain_db.is_finite() {
             return None;
         }
-        let true_peak_dbtp = measured.true_peak_dbtp + gain_db;
+        let true_peak_dbtp = loudness.true_peak_dbtp + gain_db;
         Some(Self { gain_db, true_peak_dbtp, excess_db: (true_peak_dbtp - MAX_TRUE_PEAK_DBTP).max(0.0) })
     }
 

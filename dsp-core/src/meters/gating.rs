@@ -21,7 +21,7 @@ const RELATIVE_GATE_LU: f64 = -10.0;
 const BINS_PER_LU: f64 = 10.0;
 
 /// Number of bins, from -70 to 10 LUFS. The last bin also holds louder blocks.
-const BINS: usize = 800;
+const BIN_COUNT: usize = 800;
 
 /// Converts a power, the sum of the channels' K-weighted mean squares, to loudness in LUFS.
 pub(crate) fn lufs(power: f64) -> f64 {
@@ -43,7 +43,7 @@ pub(super) struct GatedLoudness {
 
 impl GatedLoudness {
     pub(super) fn new() -> Self {
-        Self { bins: vec![Bin::default(); BINS] }
+        Self { bins: vec![Bin::default(); BIN_COUNT] }
     }
 
     pub(super) fn reset(&mut self) {
@@ -55,7 +55,7 @@ impl GatedLoudness {
         let above_gate_lu = lufs(power) - ABSOLUTE_GATE_LUFS;
         // Silence has minus infinity and does not pass the gate.
         if above_gate_lu >= 0.0 {
-            let bin = &mut self.bins[((above_gate_lu * BINS_PER_LU) as usize).min(BINS - 1)];
+            let bin = &mut self.bins[((above_gate_lu * BINS_PER_LU) as usize).min(BIN_COUNT - 1)];
             bin.blocks = bin.blocks.saturating_add(1);
             bin.power += power;
         }
@@ -64,11 +64,11 @@ impl GatedLoudness {
     /// Returns the loudness of the gated blocks in LUFS; minus infinity if no block passed the
     /// gates.
     pub(super) fn lufs(&self) -> f64 {
-        let ungated = mean_power(&self.bins);
-        let gate_lu = lufs(ungated) + RELATIVE_GATE_LU - ABSOLUTE_GATE_LUFS;
+        let ungated_power = mean_power(&self.bins);
+        let gate_lu = lufs(ungated_power) + RELATIVE_GATE_LU - ABSOLUTE_GATE_LUFS;
         // The bin that contains the gate counts if the gate lies in the lower half of the bin.
         let first = (gate_lu * BINS_PER_LU + 0.5) as usize;
-        lufs(mean_power(&self.bins[first.min(BINS - 1)..]))
+        lufs(mean_power(&self.bins[first.min(BIN_COUNT - 1)..]))
     }
 }
 

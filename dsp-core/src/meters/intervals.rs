@@ -28,7 +28,7 @@ pub(super) struct Interval {
 
 impl Interval {
     /// Computes the means of an interval from its samples. `loudness` is [`Self::loudness`].
-    pub(super) fn of(loudness: f64, left: &[f32], right: &[f32]) -> Self {
+    pub(super) fn measure(loudness: f64, left: &[f32], right: &[f32]) -> Self {
         let frames = left.len().max(1) as f64;
         let mean = |a: &[f32], b: &[f32]| f64::from(sum_of_products(a, b)) / frames;
         Self {
@@ -51,11 +51,12 @@ impl Interval {
 }
 
 fn sum_of_products(a: &[f32], b: &[f32]) -> f32 {
-    const WIDTH: usize = 8;
-    let ((a_wide, a_remainder), (b_wide, b_remainder)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
-    let mut sums = [0.0; WIDTH];
+    const LANE_COUNT: usize = 8;
+    let ((a_wide, a_remainder), (b_wide, b_remainder)) =
+        (a.as_chunks::<LANE_COUNT>(), b.as_chunks::<LANE_COUNT>());
+    let mut sums = [0.0; LANE_COUNT];
     for (a, b) in a_wide.iter().zip(b_wide) {
-        for lane in 0..WIDTH {
+        for lane in 0..LANE_COUNT {
             sums[lane] += a[lane] * b[lane];
         }
     }

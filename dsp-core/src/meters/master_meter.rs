@@ -26,7 +26,7 @@ pub struct MasterReadings {
     /// Loudness of the last 3 s, in LUFS.
     pub short_term_lufs: f64,
     /// Integrated (gated) loudness in LUFS since the start of the measurement. Frames that
-    /// [`MasterMeter::process`] adds without `counts` are left out.
+    /// [`MasterMeter::process`] adds without `is_counted` are left out.
     pub integrated_lufs: f64,
     /// Highest true peak of either channel since the start of the measurement, in dBTP.
     pub true_peak_dbtp: f64,
@@ -47,7 +47,7 @@ pub struct MasterReadings {
 #[derive(Debug, Clone)]
 pub struct MasterMeter {
     /// Samples of left and right in the incomplete interval.
-    pending: [Vec<f32>; 2],
+    pending_samples: [Vec<f32>; 2],
     pending_frames: usize,
     /// Whether all frames of the incomplete interval count for integrated loudness.
     is_pending_counted: bool,
@@ -66,7 +66,7 @@ impl MasterMeter {
         let interval_frames = ((sample_rate_hz + INTERVALS_PER_SEC / 2) / INTERVALS_PER_SEC).max(1) as usize;
         let peak = TruePeakMeter::new(sample_rate_hz);
         Self {
-            pending: [vec![0.0; interval_frames], vec![0.0; interval_frames]],
+            pending_samples: [vec![0.0; interval_frames], vec![0.0; interval_frames]],
             pending_frames: 0,
             is_pending_counted: true,
             k_weighting: KWeighting::new(sample_rate_hz),
@@ -97,21 +97,23 @@ impl MasterMeter {
         self.peaks.iter_mut().for_each(TruePeakMeter::restart);
     }
 
-    /// Adds the same number of samples of left and right. `counts` says whether the frames count
-    /// for integrated loudness. A gating block with a frame that does not count is left out.
-    pub fn process(&mut self, audio: [&[f32]; 2], counts: bool) {
-        let interval_frames = self.pending[0].len();
+    /// Adds the same number of samples of left and right. `is_counted` says whether the frames
+    /// count for integrated loudness. A gating block with a frame that does not count is left out.
+    pub fn process(&mut self, audio: [&[f32]; 2], is_counted: bool) {
+        let interval_frames = self.pending_samples[0].len();
         let frames = audio[0].len().min(audio[1].len());
-        let mut done = 0;
-        while done < frames {
-            let count = (frames - done).min(interval_frames - self.pending_frames);
-            for (pending, channel) in self.pending.iter_mut().zip(audio) {
-                let free = pending[self.pending_frames..].iter_mut();
-                free.zip(&channel[done..done + count]).for_each(|(slot, sample)| *slot = sanitize(*sample));
+        let mut processed_frames = 0;
+        while processed_frames < frames {
+            let count = (frames - processed_frames).min(interval_frames - self.pending_frames);
+            for (pending_channel, channel) in self.pending_samples.iter_mut().zip(audio) {
+                let free_buffers = pending_channel[self.pending_frames..].iter_mut();
+                free_buffers
+                    .zip(&channel[processed_frames..processed_frames + count])
+                    .for_each(|(slot, sample)| *slot = sanitize(*sample));
             }
-            done += count;
+            processed_frames += count;
             self.pending_frames += count;
-            self.is_pending_counted &= counts;
+            self.is_pending_counted &= is_counted;
             if self.pending_frames == interval_frames {
                 self.end_interval();
             }
@@ -119,12 +121,12 @@ impl MasterMeter {
     }
 
     fn end_interval(&mut self) {
-        let [left, right] = &self.pending;
+        let [left, right] = &self.pending_samples;
         let mut squares = [0.0; 2];
         self.k_weighting.add_squares(left, right, &mut squares);
         let loudness_power = (squares[0] + squares[1]) / left.len().max(1) as f64;
-        self.intervals.push(Interval::of(loudness_power, left, right));
-        for (peak, channel) in self.peaks.iter_mut().zip(&self.pending) {
+        self.intervals.push(Interval::measure(loudness_power, left, right));
+        for (peak, channel) in self.peaks.iter_mut().zip(&self.pending_samples) {
             peak.process(channel);
         }
         self.spectrum.add([left, right]);

@@ -32,13 +32,14 @@ impl SlidingWindow {
     /// Adds the same number of samples of left and right. Calls `process_window` with every
     /// complete window.
     pub(super) fn add(&mut self, [left, right]: [&[f32]; 2], mut process_window: impl FnMut([&[f32]; 2])) {
-        let mut done = 0;
-        while done < left.len() {
-            let count = (left.len() - done).min(self.window[0].len() - self.pending_frames);
+        let mut processed_frames = 0;
+        while processed_frames < left.len() {
+            let count = (left.len() - processed_frames).min(self.window[0].len() - self.pending_frames);
             for (window, channel) in self.window.iter_mut().zip([left, right]) {
-                window[self.pending_frames..][..count].copy_from_slice(&channel[done..done + count]);
+                window[self.pending_frames..][..count]
+                    .copy_from_slice(&channel[processed_frames..processed_frames + count]);
             }
-            done += count;
+            processed_frames += count;
             self.pending_frames += count;
             if self.pending_frames == self.window[0].len() {
                 process_window([&self.window[0], &self.window[1]]);

@@ -77,7 +77,7 @@ impl BandSpectrum {
 
     pub(super) fn reset(&mut self) {
         self.short.reset();
-        self.decimator.sliding.reset();
+        self.decimator.sliding_window.reset();
         self.long.reset();
     }
 
@@ -100,7 +100,7 @@ impl BandSpectrum {
 #[derive(Debug, Clone)]
 struct Decimator {
     taps: Vec<f32>,
-    sliding: SlidingWindow,
+    sliding_window: SlidingWindow,
 }
 
 impl Decimator {
@@ -109,14 +109,14 @@ impl Decimator {
         let middle = (count as f64 - 1.0) / 2.0;
         let sinc = WindowedSinc::new(DECIMATOR_ATTENUATION_DB, 0.5 / factor as f64, count as f64 / 2.0);
         Self {
-            taps: (0..count).map(|tap| sinc.at(tap as f64 - middle) as f32).collect(),
-            sliding: SlidingWindow::new(count, factor),
+            taps: (0..count).map(|tap| sinc.value_at(tap as f64 - middle) as f32).collect(),
+            sliding_window: SlidingWindow::new(count, factor),
         }
     }
 
     fn add(&mut self, audio: [&[f32]; 2], mut process_frame: impl FnMut(f32, f32)) {
-        let Self { taps, sliding } = self;
-        sliding.add(audio, |[left, right]| {
+        let Self { taps, sliding_window } = self;
+        sliding_window.add(audio, |[left, right]| {
             process_frame(
                 fold_in_lanes(left, taps, |sum, value, tap| sum + value * tap),
                 fold_in_lanes(right, taps, |sum, value, tap| sum + value * tap),
@@ -128,11 +128,12 @@ impl Decimator {
 /// Folds pairs of values in eight SIMD lanes, and sums the lanes.
 #[inline(always)]
 fn fold_in_lanes(a: &[f32], b: &[f32], fold: impl Fn(f32, f32, f32) -> f32) -> f32 {
-    const WIDTH: usize = 8;
-    let ((a_wide, a_remainder), (b_wide, b_remainder)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
-    let mut sums = [0.0; WIDTH];
+    const LANE_COUNT: usize = 8;
+    let ((a_wide, a_remainder), (b_wide, b_remainder)) =
+        (a.as_chunks::<LANE_COUNT>(), b.as_chunks::<LANE_COUNT>());
+    let mut sums = [0.0; LANE_COUNT];
     for (a, b) in a_wide.iter().zip(b_wide) {
-        for lane in 0..WIDTH {
+        for lane in 0..LANE_COUNT {
             sums[lane] = fold(sums[lane], a[lane], b[lane]);
         }
     }
@@ -143,7 +144,7 @@ fn fold_in_lanes(a: &[f32], b: &[f32], fold: impl Fn(f32, f32, f32) -> f32) -> f
 /// Transforms windows of one length and measures the bands that use this length.
 #[derive(Debug, Clone)]
 struct Windows {
-    sliding: SlidingWindow,
+    sliding_window: SlidingWindow,
     window: Vec<f32>,
     fft: Fft,
     /// Buffers of the FFT: left is the real part, right the imaginary part.
@@ -164,7 +165,7 @@ impl Windows {
         let bin_hz = sample_rate_hz / frames as f64;
         let hop = frames / overlap;
         Self {
-            sliding: SlidingWindow::new(frames, hop),
+            sliding_window: SlidingWindow::new(frames, hop),
             window: (0..frames).map(|n| (0.5 - 0.5 * libm::cos(turn * n as f64)) as f32).collect(),
             fft,
             re: alloc::vec![0.0; frames],
@@ -176,13 +177,13 @@ impl Windows {
     }
 
     fn reset(&mut self) {
-        self.sliding.reset();
+        self.sliding_window.reset();
         self.means.fill(0.0);
     }
 
     fn add(&mut self, audio: [&[f32]; 2]) {
-        let Self { sliding, window, fft, re, im, bands, means, weight } = self;
-        sliding.add(audio, |channels| {
+        let Self { sliding_window, window, fft, re, im, bands, means, weight } = self;
+        sliding_window.add(audio, |channels| {
             for (part, channel) in [&mut *re, &mut *im].into_iter().zip(channels) {
                 for ((part, value), weight) in part.iter_mut().zip(channel).zip(&*window) {
                     *part = value * weight;

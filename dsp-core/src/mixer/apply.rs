@@ -61,8 +61,8 @@ impl Mixer {
             });
         }
         // Everything that can fail happens before the mixer is changed.
-        let routing = Routing::of(session)?;
-        let layout = MixLayout::of(session, &routing, slots);
+        let routing = Routing::from_session(session)?;
+        let layout = MixLayout::from_session(session, &routing, slots);
         let plan = diff(&self.layout, &layout);
         let new_players = self.new_players(session, slots, &plan)?;
         self.layout = layout;
@@ -96,7 +96,7 @@ impl Mixer {
     ) -> Result<TrackPlayer, MixerError> {
         let mut player = player.map_err(|source| MixerError::Synth { track_id: track_id.into(), source })?;
         if self.is_playing {
-            player.seek(self.position, 0);
+            player.seek(self.position_frames, 0);
         }
         Ok(player)
     }
@@ -143,13 +143,13 @@ impl Mixer {
         let mut channels = self.take_channels(session, plan, new_players, &tempo);
         for ((channel, track), plan) in channels.iter_mut().zip(&session.tracks).zip(&plan.tracks) {
             channel.source.free_silent_players();
-            channel.source.clips.set(&track.clips, slots.audio);
+            channel.source.clips.set_clips(&track.clips, slots.audio);
             channel.strip.fader.set_lanes(&track.automation);
-            channel.strip.fader.set_mix(&TrackMix::of(track));
+            channel.strip.fader.set_mix(&TrackMix::from_track(track));
             let settings = RackSettings {
                 track_id: &track.id,
                 effects: &track.effects,
-                bypass: track.bypass,
+                is_bypassed: track.bypass,
                 lanes: &track.automation,
                 ..self.master_rack_settings(session, slots, &tempo)
             };
@@ -174,12 +174,12 @@ impl Mixer {
         RackSettings {
             track_id: "",
             effects: &session.master_effects,
-            bypass: false,
+            is_bypassed: false,
             lanes: &session.master_automation,
             seed: session.seed,
             audio: slots.audio,
             tempo,
-            clock: self.position,
+            clock: self.position_frames,
         }
     }
 
@@ -217,16 +217,17 @@ impl Mixer {
                 (None, None) => None,
             });
         }
-        let mut removed: Vec<Channel> = old.into_iter().flatten().filter_map(Channel::remove).collect();
-        removed.drain(..removed.len().saturating_sub(REMOVED_TRACKS_MAX));
-        channels.extend(removed);
+        let mut removed_channels: Vec<Channel> =
+            old.into_iter().flatten().filter_map(Channel::remove).collect();
+        removed_channels.drain(..removed_channels.len().saturating_sub(REMOVED_TRACKS_MAX));
+        channels.extend(removed_channels);
         channels
     }
 
     fn new_channel(&self, track: &Track, player: TrackPlayer, tempo: &Tempo) -> Channel {
         let mut source = TrackSource::new(player, ClipPlayer::new(self.sample_rate_hz));
-        source.clips.seek(self.position);
-        let fader = Fader::new(&TrackMix::of(track), self.sample_rate_hz);
+        source.clips.seek(self.position_frames);
+        let fader = Fader::new(&TrackMix::from_track(track), self.sample_rate_hz);
         Channel {
             strip: ChannelStrip::new(&track.id, fader, self.sample_rate_hz),
             source,
@@ -238,7 +239,7 @@ impl Mixer {
     /// Connects the channels by routes and side-chains, and sets the delays that align their
     /// signals.
     fn connect(&mut self, session: &Session, routing: &Routing, plan: &EditPlan, mut channels: Vec<Channel>) {
-        let latencies = Latencies::of(routing, |track, effect| {
+        let latencies = Latencies::compute(routing, |track, effect| {
             let rack = track.map_or(&self.graph.master.rack, |index| &channels[index].rack);
             effect.map_or_else(|| rack.latency_frames(), |effect| rack.latency_frames_before(effect))
         });
@@ -260,7 +261,7 @@ impl Mixer {
             set_sidechains(&mut channel.rack, &routing.sidechains[index], latency_frames, &latencies);
             if channel.old_index.is_none() {
                 // A new track is not yet audible, so its parameters may jump to their values.
-                channel.rack.reset(self.position);
+                channel.rack.reset(self.position_frames);
             }
         }
         let master = &mut self.graph.master;
@@ -287,7 +288,7 @@ impl Mixer {
     fn allocate_inputs(&mut self) {
         let strips = &self.graph.strips;
         let is_fed = |index: usize| {
-            let feeds = |route: &Route| route.to == Destination::Strip(index);
+            let feeds = |route: &Route| route.destination == Destination::Strip(index);
             strips.iter().flat_map(|strip| &strip.routes).any(feeds)
                 || !strips[index].input_declicker.is_idle()
         };
@@ -304,9 +305,9 @@ impl Channel {
     /// that have ended and routes to strips that no longer exist.
     fn move_routes(&mut self, new_indices: &[Option<usize>]) {
         self.strip.routes.retain_mut(|route| {
-            if let Destination::Strip(old) = route.to {
+            if let Destination::Strip(old) = route.destination {
                 let Some(new) = new_indices.get(old).copied().flatten() else { return false };
-                route.to = Destination::Strip(new);
+                route.destination = Destination::Strip(new);
             }
             !route.has_ended()
         });
@@ -325,10 +326,10 @@ impl Channel {
         let mut old = core::mem::take(&mut self.strip.routes);
         let mut routes = Vec::with_capacity(plan.routes.len() + old.len());
         for (settings, old_route) in routing.routes[index].iter().zip(&plan.routes) {
-            let delay_frames = latencies.route_delay(index, settings.to);
+            let delay_frames = latencies.route_delay(index, settings.destination);
             let is_kept = |route: &Route| {
                 old_route.is_some()
-                    && (route.tap, route.to) == (settings.tap, settings.to)
+                    && (route.tap, route.destination) == (settings.tap, settings.destination)
                     && !route.is_removed()
             };
             if let Some(number) = old.iter().position(is_kept) {
@@ -339,7 +340,7 @@ impl Channel {
                 continue;
             }
             let mut route =
-                Route::new(settings.tap, settings.to, settings.level, delay_frames, sample_rate_hz);
+                Route::new(settings.tap, settings.destination, settings.level, delay_frames, sample_rate_hz);
             if self.old_index.is_some() {
                 route.fade_in();
             }
@@ -360,7 +361,7 @@ impl Channel {
         if !self.strip.is_removed {
             self.strip.is_removed = true;
             self.source.fade_out();
-            self.rack.sidechains.iter_mut().for_each(|sidechain| sidechain.from = None);
+            self.rack.sidechains.iter_mut().for_each(|sidechain| sidechain.source_index = None);
             if fades_by_routes {
                 self.strip.routes.iter_mut().for_each(Route::remove);
             }
@@ -380,13 +381,15 @@ fn set_sidechains(
     latencies: &Latencies,
 ) {
     let mut old = core::mem::take(&mut rack.sidechains);
-    for &SidechainSettings { effect, from } in settings {
+    for &SidechainSettings { effect, source_index } in settings {
         let latency_frames = input_latency_frames + rack.latency_frames_before(effect);
-        let delay_frames = latency_frames.saturating_sub(latencies.outputs[from]);
+        let delay_frames = latency_frames.saturating_sub(latencies.outputs[source_index]);
         let is_same = |sidechain: &Sidechain| {
-            (sidechain.effect, sidechain.from, sidechain.delay_frames()) == (effect, Some(from), delay_frames)
+            (sidechain.effect, sidechain.source_index, sidechain.delay_frames())
+                == (effect, Some(source_index), delay_frames)
         };
         let same_sidechain = old.iter().position(is_same).map(|index| old.swap_remove(index));
-        rack.sidechains.push(same_sidechain.unwrap_or_else(|| Sidechain::new(effect, from, delay_frames)));
+        rack.sidechains
+            .push(same_sidechain.unwrap_or_else(|| Sidechain::new(effect, source_index, delay_frames)));
     }
 }

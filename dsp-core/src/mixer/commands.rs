@@ -36,7 +36,7 @@ impl Mixer {
         if let Some(strip) = self.graph.strips[..self.track_count].get_mut(track) {
             strip.fader.set_mix(mix);
             if !self.is_playing {
-                strip.fader.stop(self.position);
+                strip.fader.stop(self.position_frames);
             }
             self.graph.update_mute_and_solo();
         }
@@ -60,7 +60,7 @@ impl Mixer {
     pub fn set_master_gain(&mut self, gain: f32) {
         self.graph.master.set_gain(gain);
         if !self.is_playing {
-            self.graph.master.fader.stop(self.position);
+            self.graph.master.fader.stop(self.position_frames);
         }
     }
 
@@ -73,16 +73,16 @@ impl Mixer {
     }
 
     /// Sets whether an effect is bypassed.
-    pub fn set_effect_bypass(&mut self, owner: EffectOwner, effect: usize, bypass: bool) {
+    pub fn set_effect_bypass(&mut self, owner: EffectOwner, effect: usize, is_bypassed: bool) {
         if let Some(rack) = self.rack_mut(owner) {
-            rack.set_effect_bypass(effect, bypass);
+            rack.set_effect_bypass(effect, is_bypassed);
         }
     }
 
     /// Sets whether all effects of a track or of the master are bypassed.
-    pub fn set_bypass(&mut self, owner: EffectOwner, bypass: bool) {
+    pub fn set_bypass(&mut self, owner: EffectOwner, is_bypassed: bool) {
         if let Some(rack) = self.rack_mut(owner) {
-            rack.set_bypass(bypass);
+            rack.set_bypass(is_bypassed);
         }
     }
 
@@ -123,7 +123,7 @@ impl Mixer {
         let has_changed = source.input.is_enabled != takes_input;
         source.input.is_enabled = takes_input;
         if has_changed && self.is_playing {
-            source.seek_notes(self.position, SEEK_TRACK_STEPS);
+            source.seek_notes(self.position_frames, SEEK_TRACK_STEPS);
         }
     }
 

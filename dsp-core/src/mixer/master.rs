@@ -28,7 +28,7 @@ impl Master {
             rack: EffectRack::new(tempo, sample_rate_hz),
             reverb: ReverbProcessor::new(session.reverb, sample_rate_hz),
             chorus: ChorusProcessor::new(session.chorus, sample_rate_hz),
-            limiter: LimiterProcessor::new(LimiterConfig::mix(sample_rate_hz)),
+            limiter: LimiterProcessor::new(LimiterConfig::for_mix(sample_rate_hz)),
             meter: Meter::default(),
         }
     }
@@ -37,8 +37,8 @@ impl Master {
     pub(crate) fn set_session(&mut self, session: &Session) {
         self.fader.set_lanes(&session.master_automation);
         self.set_gain(session.master_gain);
-        self.reverb.set(session.reverb);
-        self.chorus.set(session.chorus);
+        self.reverb.set_settings(session.reverb);
+        self.chorus.set_settings(session.chorus);
     }
 
     pub(crate) fn set_gain(&mut self, gain: f32) {
@@ -93,5 +93,5 @@ impl Master {
 }
 
 fn track_mix(gain: f32) -> TrackMix {
-    TrackMix { gain, pan: 0.0, mute: false, solo: false }
+    TrackMix { gain, pan: 0.0, is_muted: false, is_soloed: false }
 }

@@ -29,7 +29,7 @@ const TRACK_BLOCKS: usize = 4;
 
 /// Number of copies of lists of events, points and clips: in the session, in the mixer, and
 /// temporarily while a list is sorted.
-const COPIES: usize = 3;
+const COPY_COUNT: usize = 3;
 
 /// The memory of all objects of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Session {
     ///
     /// [`MixerError`] if the routes of the session are invalid.
     pub fn memory_need(&self, slots: Slots<'_>) -> Result<MemoryNeed, MixerError> {
-        let routing = Routing::of(self)?;
+        let routing = Routing::from_session(self)?;
         let mut tally = Tally::default();
         let mut effect_latencies =
             EffectLatencies { sample_rate_hz: self.sample_rate_hz, latency_by_kind: BTreeMap::new() };
@@ -91,7 +91,7 @@ impl Session {
                 latencies_of_rack
             })
             .collect();
-        let latencies = Latencies::of(&routing, |track, effect| {
+        let latencies = Latencies::compute(&routing, |track, effect| {
             let latencies_of_rack = &latencies_before[track.unwrap_or(self.tracks.len())];
             effect.map_or(latencies_of_rack[latencies_of_rack.len() - 1], |effect| latencies_of_rack[effect])
         });
@@ -103,8 +103,8 @@ impl Session {
             if track.instrument.is_some() {
                 tally.add("instruments", 1, SynthProcessor::memory_bytes(self.polyphony) as usize);
             }
-            tally.add("notes and controls", track.events.len(), COPIES * size_of::<TrackEvent>());
-            tally.add("audio clips", track.clips.len(), COPIES * CLIP_BYTES);
+            tally.add("notes and controls", track.events.len(), COPY_COUNT * size_of::<TrackEvent>());
+            tally.add("audio clips", track.clips.len(), COPY_COUNT * CLIP_BYTES);
             let (rings, ring_bytes) = rings_of(&track.clips, slots.audio);
             tally.add("simultaneous clip streams", rings, ring_bytes);
             tally.add_lanes(&track.automation);
@@ -112,7 +112,7 @@ impl Session {
             tally.add("outputs and sends", routing.routes[index].len(), 2 * size_of::<Route>());
             for (number, route) in routing.routes[index].iter().enumerate() {
                 let channels = if number == 0 { TRACK_OUTPUTS } else { 2 };
-                tally.add_delays(channels, latencies.route_delay(index, route.to));
+                tally.add_delays(channels, latencies.route_delay(index, route.destination));
             }
             for sidechain in &routing.sidechains[index] {
                 tally.add_sidechain(latencies.inputs[index] + latencies_before[index][sidechain.effect]);
@@ -122,7 +122,7 @@ impl Session {
             tally.add_sidechain(latencies.master + latencies_before[self.tracks.len()][sidechain.effect]);
         }
         tally.add_lanes(&self.master_automation);
-        tally.add("tempo changes", self.tempo.len(), COPIES * size_of::<TempoChange>());
+        tally.add("tempo changes", self.tempo.len(), COPY_COUNT * size_of::<TempoChange>());
         Ok(tally.into_need())
     }
 }
@@ -178,7 +178,7 @@ impl Tally {
 
     fn add_lanes(&mut self, lanes: &[AutomationLane]) {
         for lane in lanes {
-            self.add("automation points", lane.points.len() + 8, COPIES * size_of::<AutomationPoint>());
+            self.add("automation points", lane.points.len() + 8, COPY_COUNT * size_of::<AutomationPoint>());
         }
     }
 

@@ -118,15 +118,15 @@ pub struct TrackMix {
     /// Pan: -1 is left, 0 the centre, 1 right.
     pub pan: f32,
     /// Whether the track is muted.
-    pub mute: bool,
+    pub is_muted: bool,
     /// Whether the track is soloed.
-    pub solo: bool,
+    pub is_soloed: bool,
 }
 
 impl TrackMix {
     /// Returns the settings of a track in a session.
-    pub fn of(track: &Track) -> Self {
-        Self { gain: track.gain, pan: track.pan, mute: track.mute, solo: track.solo }
+    pub fn from_track(track: &Track) -> Self {
+        Self { gain: track.gain, pan: track.pan, is_muted: track.mute, is_soloed: track.solo }
     }
 }
 
@@ -191,7 +191,7 @@ pub struct Mixer {
     layout: MixLayout,
     /// Latency of the sum of the strips, in frames.
     sum_latency_frames: usize,
-    position: u64,
+    position_frames: u64,
     is_playing: bool,
     scratch: Box<TrackBlock>,
 }
@@ -205,7 +205,7 @@ impl Mixer {
     /// [`MixerError`] if the session cannot be played.
     pub fn new<'a>(session: &Session, slots: impl Into<Slots<'a>>) -> Result<Self, MixerError> {
         // This check rejects invalid sessions before the constructors below use them.
-        Routing::of(session)?;
+        Routing::from_session(session)?;
         let mut mixer = Self {
             sample_rate_hz: session.sample_rate_hz,
             tracks: Vec::new(),
@@ -214,7 +214,7 @@ impl Mixer {
             track_count: 0,
             layout: MixLayout::default(),
             sum_latency_frames: 0,
-            position: 0,
+            position_frames: 0,
             is_playing: false,
             scratch: Box::new(SILENT_BLOCK),
         };
@@ -233,8 +233,8 @@ impl Mixer {
 
     /// Returns the position: the number of frames from the start of the session to the next frame
     /// that enters the mix.
-    pub fn position(&self) -> u64 {
-        self.position
+    pub fn position_frames(&self) -> u64 {
+        self.position_frames
     }
 
     /// Whether the session plays.
@@ -245,7 +245,7 @@ impl Mixer {
     /// Starts playback at the current position, with all audio state cleared.
     pub fn play(&mut self) {
         self.is_playing = true;
-        self.seek(self.position);
+        self.seek(self.position_frames);
     }
 
     /// Stops playback and releases all notes. Their releases and the tails of effects remain
@@ -263,25 +263,25 @@ impl Mixer {
     /// state that playing from the start would lead to. While the session is stopped, tails remain
     /// audible.
     pub fn seek(&mut self, frame: u64) {
-        self.position = frame.min(LAST_FRAME);
+        self.position_frames = frame.min(LAST_FRAME);
         if !self.is_playing {
             return self.stop_automation();
         }
         let mut steps = SEEK_STEPS;
-        let (tracks, removed) = self.tracks.split_at_mut(self.track_count);
+        let (tracks, removed_tracks) = self.tracks.split_at_mut(self.track_count);
         for track in tracks {
-            steps -= track.seek(self.position, steps.min(SEEK_TRACK_STEPS)).min(steps);
+            steps -= track.seek(self.position_frames, steps.min(SEEK_TRACK_STEPS)).min(steps);
         }
-        removed.iter_mut().for_each(TrackSource::cut);
-        self.racks.iter_mut().for_each(|rack| rack.reset(self.position));
-        self.graph.reset(self.position);
+        removed_tracks.iter_mut().for_each(TrackSource::cut);
+        self.racks.iter_mut().for_each(|rack| rack.reset(self.position_frames));
+        self.graph.reset(self.position_frames);
     }
 
     /// Stops automation. Automated parameters ramp to their values at the current position.
     fn stop_automation(&mut self) {
-        self.tracks.iter_mut().for_each(|track| track.clips.stop(self.position));
-        self.racks.iter_mut().for_each(|rack| rack.stop(self.position));
-        self.graph.stop(self.position);
+        self.tracks.iter_mut().for_each(|track| track.clips.stop(self.position_frames));
+        self.racks.iter_mut().for_each(|rack| rack.stop(self.position_frames));
+        self.graph.stop(self.position_frames);
     }
 
     /// Releases all notes of all tracks.
@@ -290,8 +290,8 @@ impl Mixer {
     }
 
     /// Returns the number of active voices, including those of removed tracks.
-    pub fn active_voices(&self) -> usize {
-        self.tracks.iter().map(TrackSource::active_voices).sum()
+    pub fn active_voice_count(&self) -> usize {
+        self.tracks.iter().map(TrackSource::active_voice_count).sum()
     }
 
     /// Returns the number of tracks, including buses and groups.
@@ -327,13 +327,13 @@ impl Mixer {
             let rack = &mut self.racks[index];
             let outputs = self.scratch.each_mut().map(|output| &mut output[..frames]);
             let track_rack = (!rack.runs_in_mix).then_some(&mut *rack);
-            let active = self.tracks[index].render(is_playing, outputs, track_rack);
-            let signal = track_signal(&self.scratch, active, frames);
+            let active_outputs = self.tracks[index].render(is_playing, outputs, track_rack);
+            let signal = track_signal(&self.scratch, active_outputs, frames);
             self.graph.process_strip(index, signal, rack.runs_in_mix.then_some(rack));
         }
         self.graph.finish(left, right);
         if self.is_playing {
-            self.position += frames as u64;
+            self.position_frames += frames as u64;
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct EffectLayout {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct RouteLayout {
     pub(crate) tap: Tap,
-    pub(crate) to: Destination,
+    pub(crate) destination: Destination,
 }
 
 /// The changes that an edit makes to a mixer.
@@ -52,7 +52,7 @@ pub(crate) struct EditPlan {
     /// The plans of the tracks of the new session.
     pub(crate) tracks: Vec<TrackPlan>,
     /// Indices, in the old session, of the tracks that the new session does not have.
-    pub(crate) removed: Vec<usize>,
+    pub(crate) removed_indices: Vec<usize>,
     pub(crate) master_effects: EffectsPlan,
 }
 
@@ -81,11 +81,11 @@ pub(crate) fn diff(old: &MixLayout, new: &MixLayout) -> EditPlan {
     // Converts an old route to the track indices of the new session. The result is `None` if the
     // new session does not have the destination.
     let with_new_index = |route: &RouteLayout| {
-        let to = match route.to {
+        let destination = match route.destination {
             Destination::Master => Destination::Master,
             Destination::Strip(old_to) => Destination::Strip(new_index(&old.tracks.get(old_to)?.id)?),
         };
-        Some(RouteLayout { to, ..*route })
+        Some(RouteLayout { destination, ..*route })
     };
     let track_plan = |track: &TrackLayout| {
         let Some(index) = old_index(&track.id) else {
@@ -110,7 +110,9 @@ pub(crate) fn diff(old: &MixLayout, new: &MixLayout) -> EditPlan {
     };
     EditPlan {
         tracks: new.tracks.iter().map(track_plan).collect(),
-        removed: (0..old.tracks.len()).filter(|&index| new_index(&old.tracks[index].id).is_none()).collect(),
+        removed_indices: (0..old.tracks.len())
+            .filter(|&index| new_index(&old.tracks[index].id).is_none())
+            .collect(),
         master_effects: effects_plan(&old.master_effects, &new.master_effects),
     }
 }
@@ -131,21 +133,22 @@ fn match_parts<Part: PartialEq>(old: &[Part], new: &[Part]) -> Vec<Option<usize>
 }
 
 impl MixLayout {
-    pub(crate) fn of(session: &Session, routing: &Routing, slots: Slots<'_>) -> Self {
+    pub(crate) fn from_session(session: &Session, routing: &Routing, slots: Slots<'_>) -> Self {
         let effects = |effects: &[EffectSettings]| {
             let layout =
                 |effect: &EffectSettings| EffectLayout { id: effect.id.clone(), kind: effect.kind.clone() };
             effects.iter().map(layout).collect()
         };
-        let config = SynthConfig::of(session);
+        let config = SynthConfig::from_session(session);
         let track = |(index, track): (usize, &Track)| {
             let player = PlayerLayout {
                 instrument: track.instrument,
                 bank: slots.bank_of(track.instrument).cloned(),
                 config,
             };
-            let routes =
-                routing.routes[index].iter().map(|route| RouteLayout { tap: route.tap, to: route.to });
+            let routes = routing.routes[index]
+                .iter()
+                .map(|route| RouteLayout { tap: route.tap, destination: route.destination });
             TrackLayout {
                 id: track.id.clone(),
                 player,
@@ -168,13 +171,13 @@ mod tests {
         EffectLayout { id: id.into(), kind: kind.into() }
     }
 
-    fn track(id: &str, to: Destination) -> TrackLayout {
-        let config = SynthConfig::of(&Session::default());
+    fn track(id: &str, destination: Destination) -> TrackLayout {
+        let config = SynthConfig::from_session(&Session::default());
         TrackLayout {
             id: id.into(),
             player: PlayerLayout { instrument: None, bank: None, config },
             effects: vec![effect("a", "delay"), effect("b", "reverb")],
-            routes: vec![RouteLayout { tap: Tap::Output, to }],
+            routes: vec![RouteLayout { tap: Tap::Output, destination }],
         }
     }
 
@@ -186,7 +189,7 @@ mod tests {
     fn an_unchanged_layout_keeps_all_parts() {
         let layout = layout(vec![track("1", Destination::Strip(1)), track("2", Destination::Master)]);
         let plan = diff(&layout, &layout);
-        assert!(plan.removed.is_empty() && !plan.master_effects.is_changed);
+        assert!(plan.removed_indices.is_empty() && !plan.master_effects.is_changed);
         for (index, track) in plan.tracks.iter().enumerate() {
             assert!(track.keeps_player && !track.effects.is_changed);
             assert_eq!((track.old_index, &track.routes[..]), (Some(index), &[Some(0)][..]));
@@ -207,7 +210,7 @@ mod tests {
             track("group", Destination::Master),
         ]);
         let plan = diff(&before, &after);
-        assert_eq!(plan.removed, [1]);
+        assert_eq!(plan.removed_indices, [1]);
         let old: Vec<_> = plan.tracks.iter().map(|track| (track.old_index, track.routes[0])).collect();
         assert_eq!(old, [(Some(3), None), (Some(2), Some(0)), (Some(0), Some(0))]);
     }

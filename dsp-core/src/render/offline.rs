@@ -201,24 +201,25 @@ impl OfflineRender {
 
     /// Copies the next frames of the mix into `left` and `right`.
     fn read_mix(&mut self, frames: usize, threads: &dyn RenderThreads) {
-        let mut done = 0;
-        while done < frames {
+        let mut filled_frames = 0;
+        while filled_frames < frames {
             if self.mix.is_used_up() {
                 self.render_span(threads);
             }
             let start = self.mix.returned_frames;
-            let chunk_frames = (frames - done).min(self.mix.left.len() - start);
-            self.left[done..done + chunk_frames].copy_from_slice(&self.mix.left[start..start + chunk_frames]);
-            self.right[done..done + chunk_frames]
+            let chunk_frames = (frames - filled_frames).min(self.mix.left.len() - start);
+            self.left[filled_frames..filled_frames + chunk_frames]
+                .copy_from_slice(&self.mix.left[start..start + chunk_frames]);
+            self.right[filled_frames..filled_frames + chunk_frames]
                 .copy_from_slice(&self.mix.right[start..start + chunk_frames]);
             self.mix.returned_frames += chunk_frames;
-            done += chunk_frames;
+            filled_frames += chunk_frames;
         }
     }
 
     /// Mixes the last span of the tracks, and renders their next span at the same time.
     fn render_span(&mut self, threads: &dyn RenderThreads) {
-        let [rendered, next] = &mut self.spans;
+        let [rendered_span, next_span] = &mut self.spans;
         let Mixer { tracks, racks, graph, .. } = &mut self.mixer;
         // Each effect rack runs either in the job of its track or in the job of the mix.
         let (mut track_racks, mut mix_racks) = (Vec::new(), Vec::new());
@@ -228,8 +229,8 @@ impl OfflineRender {
             mix_racks.push(of_mix);
         }
         let mix = &mut self.mix;
-        let mut mix_job = || mix.fill(graph, &mut mix_racks, rendered);
-        let track_parts = next.iter_mut().zip(tracks).zip(track_racks);
+        let mut mix_job = || mix.fill(graph, &mut mix_racks, rendered_span);
+        let track_parts = next_span.iter_mut().zip(tracks).zip(track_racks);
         let mut track_jobs: Vec<_> = track_parts
             .map(|((track, source), mut rack)| move || track.fill(source, rack.as_deref_mut()))
             .collect();
@@ -266,9 +267,9 @@ impl OfflineRender {
         self.mixer.take_peaks(peaks);
     }
 
-    /// See [`Mixer::active_voices`]. The number is that of the last span that the tracks have
+    /// See [`Mixer::active_voice_count`]. The number is that of the last span that the tracks have
     /// rendered.
-    pub fn active_voices(&self) -> usize {
-        self.mixer.active_voices()
+    pub fn active_voice_count(&self) -> usize {
+        self.mixer.active_voice_count()
     }
 }

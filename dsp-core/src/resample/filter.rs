@@ -61,7 +61,7 @@ impl<S: Sample> ResamplerFilter<S> {
             return Err(ResampleError::Ratio { input_rate_hz, output_rate_hz, phases });
         }
         let sharp = if input_rate_hz == output_rate_hz {
-            SharpFilter::bypass()
+            SharpFilter::passthrough()
         } else {
             let lower_rate_ratio = (f64::from(output_rate_hz) / f64::from(input_rate_hz)).min(1.0);
             SharpFilter::new(factor as usize, lower_rate_ratio)
@@ -126,7 +126,7 @@ impl<S: Sample> SharpFilter<S> {
                 // The convolution is circular: the second half of the response holds negative
                 // times.
                 let time = if index < length / 2 { index as f64 } else { index as f64 - length as f64 };
-                *value = sinc.at(time + phase as f64 / factor as f64);
+                *value = sinc.value_at(time + phase as f64 / factor as f64);
             }
             exact_plan.spectrum(response)
         });
@@ -135,7 +135,7 @@ impl<S: Sample> SharpFilter<S> {
     }
 
     /// Creates a filter that leaves the signal unchanged.
-    fn bypass() -> Self {
+    fn passthrough() -> Self {
         Self {
             factor: 1,
             lead_frames: 0,

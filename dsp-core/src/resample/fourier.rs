@@ -13,11 +13,11 @@ use super::scalar::{Scalar, Vector};
 use crate::dsp::lanes::ArrayLanes;
 
 /// Number of values that the passes over blocks longer than a tile compute together.
-const WIDE: usize = 8;
+const WIDE_LANES: usize = 8;
 /// Number of values that the last two passes compute together. They work on tiles of 4 x 4 points.
-const NARROW: usize = 4;
+const NARROW_LANES: usize = 4;
 /// Number of points in a tile.
-const TILE: usize = NARROW * NARROW;
+const TILE_VALUES: usize = NARROW_LANES * NARROW_LANES;
 
 /// A complex number, or a SIMD vector of complex numbers.
 #[derive(Debug, Clone, Copy)]
@@ -28,35 +28,35 @@ struct Complex<V> {
 
 impl<V: Vector> Complex<V> {
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        Self { re: self.re + other.re, im: self.im + other.im }
+    fn plus(self, rhs: Self) -> Self {
+        Self { re: self.re + rhs.re, im: self.im + rhs.im }
     }
 
     #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        Self { re: self.re - other.re, im: self.im - other.im }
+    fn minus(self, rhs: Self) -> Self {
+        Self { re: self.re - rhs.re, im: self.im - rhs.im }
     }
 
-    /// Returns `self + i * other`.
+    /// Returns `self + i * rhs`.
     #[inline(always)]
-    fn plus_rotated(self, other: Self) -> Self {
-        Self { re: self.re - other.im, im: self.im + other.re }
+    fn plus_rotated(self, rhs: Self) -> Self {
+        Self { re: self.re - rhs.im, im: self.im + rhs.re }
     }
 
-    /// Returns `self - i * other`.
+    /// Returns `self - i * rhs`.
     #[inline(always)]
-    fn minus_rotated(self, other: Self) -> Self {
-        Self { re: self.re + other.im, im: self.im - other.re }
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        Self { re: self.re * other.re - self.im * other.im, im: self.re * other.im + self.im * other.re }
+    fn minus_rotated(self, rhs: Self) -> Self {
+        Self { re: self.re + rhs.im, im: self.im - rhs.re }
     }
 
     #[inline(always)]
-    fn times_conjugate(self, other: Self) -> Self {
-        Self { re: self.re * other.re + self.im * other.im, im: self.im * other.re - self.re * other.im }
+    fn times(self, rhs: Self) -> Self {
+        Self { re: self.re * rhs.re - self.im * rhs.im, im: self.re * rhs.im + self.im * rhs.re }
+    }
+
+    #[inline(always)]
+    fn times_conjugate(self, rhs: Self) -> Self {
+        Self { re: self.re * rhs.re + self.im * rhs.im, im: self.im * rhs.re - self.re * rhs.im }
     }
 }
 
@@ -104,13 +104,13 @@ impl<V: Vector> Twiddles<V> {
     }
 }
 
-/// Returns the twiddle factors of `W` points, starting with point `first`, in blocks of `length`
-/// points. They are the cosine and the negative sine for each of three quarters.
-fn twiddles<T: Scalar, const W: usize>(first: usize, length: usize) -> [[[T; W]; 2]; 3] {
+/// Returns the twiddle factors of `W` points, starting with point `first`, in blocks of
+/// `length_values` points. They are the cosine and the negative sine for each of three quarters.
+fn twiddles<T: Scalar, const W: usize>(first: usize, length_values: usize) -> [[[T; W]; 2]; 3] {
     let mut twiddles = [[[T::ZERO; W]; 2]; 3];
     for (quarter, [cosines, sines]) in twiddles.iter_mut().enumerate() {
         for lane in 0..W {
-            let angle = TAU * ((first + lane) * (quarter + 1)) as f64 / length as f64;
+            let angle = TAU * ((first + lane) * (quarter + 1)) as f64 / length_values as f64;
             cosines[lane] = T::from_f64(libm::cos(angle));
             sines[lane] = T::from_f64(-libm::sin(angle));
         }
@@ -125,9 +125,9 @@ pub struct Spectrum<T: Scalar>(Vec<[Complex<T::Four>; 4]>);
 /// The tables for transforms of one length.
 #[derive(Debug, Clone)]
 pub struct Plan<T: Scalar> {
-    length: usize,
+    length_values: usize,
     /// Twiddle factors of the passes, from the longest blocks to blocks of 64 points.
-    passes: Vec<Vec<Twiddles<ArrayLanes<T, WIDE>>>>,
+    passes: Vec<Vec<Twiddles<ArrayLanes<T, WIDE_LANES>>>>,
     /// Twiddle factors of the pass over blocks of 16 points.
     tile: Twiddles<T::Four>,
 }
@@ -140,8 +140,8 @@ pub struct Pair<T> {
 }
 
 impl<T: Scalar> Pair<T> {
-    pub(super) fn silent(length: usize) -> Self {
-        Self { re: vec![T::ZERO; length], im: vec![T::ZERO; length] }
+    pub(super) fn silent(length_values: usize) -> Self {
+        Self { re: vec![T::ZERO; length_values], im: vec![T::ZERO; length_values] }
     }
 }
 
@@ -149,32 +149,34 @@ impl<T: Scalar> Plan<T> {
     /// Creates the shortest transform of at least `min_length` points. Lengths are 64, 256, 1024
     /// and so on.
     pub(super) fn new(min_length: usize) -> Self {
-        let mut length = 4 * TILE;
-        while length < min_length {
-            length *= 4;
+        let mut length_values = 4 * TILE_VALUES;
+        while length_values < min_length {
+            length_values *= 4;
         }
         let mut passes = Vec::new();
-        let mut block = length;
-        while block > TILE {
-            let wide = |[re, im]: [[T; WIDE]; 2]| Complex { re: ArrayLanes(re), im: ArrayLanes(im) };
+        let mut block = length_values;
+        while block > TILE_VALUES {
+            let wide = |[re, im]: [[T; WIDE_LANES]; 2]| Complex { re: ArrayLanes(re), im: ArrayLanes(im) };
             let at_point = |first| Twiddles(twiddles(first, block).map(wide));
-            passes.push((0..block / 4).step_by(WIDE).map(at_point).collect());
+            passes.push((0..block / 4).step_by(WIDE_LANES).map(at_point).collect());
             block /= 4;
         }
-        let narrow = |[re, im]: [[T; NARROW]; 2]| Complex { re: T::load(re), im: T::load(im) };
-        Self { length, passes, tile: Twiddles(twiddles(0, TILE).map(narrow)) }
+        let narrow = |[re, im]: [[T; NARROW_LANES]; 2]| Complex { re: T::load(re), im: T::load(im) };
+        Self { length_values, passes, tile: Twiddles(twiddles(0, TILE_VALUES).map(narrow)) }
     }
 
     /// Returns the number of points.
     pub(super) fn length(&self) -> usize {
-        self.length
+        self.length_values
     }
 
     #[inline(always)]
     fn forward(&self, pair: &mut Pair<T>) {
         for pass in &self.passes {
-            let length = 4 * WIDE * pass.len();
-            for (re, im) in pair.re.chunks_exact_mut(length).zip(pair.im.chunks_exact_mut(length)) {
+            let length_values = 4 * WIDE_LANES * pass.len();
+            for (re, im) in
+                pair.re.chunks_exact_mut(length_values).zip(pair.im.chunks_exact_mut(length_values))
+            {
                 let (mut re, mut im) = (quarters(re, pass.len()), quarters(im, pass.len()));
                 for (index, twiddles) in pass.iter().enumerate() {
                     store(twiddles.forward(load(&re, &im, index)), &mut re, &mut im, index);
@@ -186,8 +188,10 @@ impl<T: Scalar> Plan<T> {
     #[inline(always)]
     fn inverse(&self, pair: &mut Pair<T>) {
         for pass in self.passes.iter().rev() {
-            let length = 4 * WIDE * pass.len();
-            for (re, im) in pair.re.chunks_exact_mut(length).zip(pair.im.chunks_exact_mut(length)) {
+            let length_values = 4 * WIDE_LANES * pass.len();
+            for (re, im) in
+                pair.re.chunks_exact_mut(length_values).zip(pair.im.chunks_exact_mut(length_values))
+            {
                 let (mut re, mut im) = (quarters(re, pass.len()), quarters(im, pass.len()));
                 for (index, twiddles) in pass.iter().enumerate() {
                     store(twiddles.inverse(load(&re, &im, index)), &mut re, &mut im, index);
@@ -198,16 +202,22 @@ impl<T: Scalar> Plan<T> {
 
     /// Computes the last two passes of the forward transform on a tile.
     #[inline(always)]
-    fn tile_forward(&self, re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
+    fn tile_forward(&self, re: &[T; TILE_VALUES], im: &[T; TILE_VALUES]) -> [Complex<T::Four>; 4] {
         dft4(transpose::<T>(self.tile.forward(rows::<T>(re, im))))
     }
 
     /// Computes the first two passes of the inverse transform on a tile.
     #[inline(always)]
-    fn tile_inverse(&self, points: [Complex<T::Four>; 4], re: &mut [T; TILE], im: &mut [T; TILE]) {
+    fn tile_inverse(
+        &self,
+        points: [Complex<T::Four>; 4],
+        re: &mut [T; TILE_VALUES],
+        im: &mut [T; TILE_VALUES],
+    ) {
         let rows = self.tile.inverse(transpose::<T>(inverse_dft4(points)));
-        for (row, (re, im)) in
-            rows.iter().zip(re.as_chunks_mut::<NARROW>().0.iter_mut().zip(im.as_chunks_mut::<NARROW>().0))
+        for (row, (re, im)) in rows
+            .iter()
+            .zip(re.as_chunks_mut::<NARROW_LANES>().0.iter_mut().zip(im.as_chunks_mut::<NARROW_LANES>().0))
         {
             (*re, *im) = (T::to_array(row.re), T::to_array(row.im));
         }
@@ -219,10 +229,10 @@ impl Plan<f64> {
     pub(super) fn spectrum<T: Scalar>(&self, impulse_response: Vec<f64>) -> Spectrum<T> {
         let mut pair = Pair { im: vec![0.0; impulse_response.len()], re: impulse_response };
         self.forward(&mut pair);
-        let scale = 1.0 / self.length as f64;
+        let scale = 1.0 / self.length_values as f64;
         let convert =
-            |values: ArrayLanes<f64, NARROW>| T::load(values.0.map(|value| T::from_f64(scale * value)));
-        let tiles = pair.re.as_chunks::<TILE>().0.iter().zip(pair.im.as_chunks::<TILE>().0);
+            |values: ArrayLanes<f64, NARROW_LANES>| T::load(values.0.map(|value| T::from_f64(scale * value)));
+        let tiles = pair.re.as_chunks::<TILE_VALUES>().0.iter().zip(pair.im.as_chunks::<TILE_VALUES>().0);
         let spectrum = tiles.map(|(re, im)| {
             self.tile_forward(re, im).map(|point| Complex { re: convert(point.re), im: convert(point.im) })
         });
@@ -239,7 +249,7 @@ pub(super) fn convolve<T: Scalar>(
     results: &mut [Pair<T>],
 ) {
     plan.forward(signals);
-    let tiles = signals.re.as_chunks::<TILE>().0.iter().zip(signals.im.as_chunks::<TILE>().0);
+    let tiles = signals.re.as_chunks::<TILE_VALUES>().0.iter().zip(signals.im.as_chunks::<TILE_VALUES>().0);
     for (tile, (re, im)) in tiles.enumerate() {
         let points = plan.tile_forward(re, im);
         for (filter, result) in filters.iter().zip(&mut *results) {
@@ -256,7 +266,7 @@ pub(super) fn convolve<T: Scalar>(
 
 /// Splits a block into quarters of `chunks` chunks each.
 #[inline(always)]
-fn quarters<T>(block: &mut [T], chunks: usize) -> [&mut [[T; WIDE]]; 4] {
+fn quarters<T>(block: &mut [T], chunks: usize) -> [&mut [[T; WIDE_LANES]]; 4] {
     let (first, remaining) = block.as_chunks_mut().0.split_at_mut(chunks);
     let (second, remaining) = remaining.split_at_mut(chunks);
     let (third, fourth) = remaining.split_at_mut(chunks);
@@ -265,11 +275,12 @@ fn quarters<T>(block: &mut [T], chunks: usize) -> [&mut [[T; WIDE]]; 4] {
 
 #[inline(always)]
 fn load<T: Scalar>(
-    re: &[&mut [[T; WIDE]]; 4],
-    im: &[&mut [[T; WIDE]]; 4],
+    re: &[&mut [[T; WIDE_LANES]]; 4],
+    im: &[&mut [[T; WIDE_LANES]]; 4],
     index: usize,
-) -> [Complex<ArrayLanes<T, WIDE>>; 4] {
-    let mut points = [Complex { re: ArrayLanes([T::ZERO; WIDE]), im: ArrayLanes([T::ZERO; WIDE]) }; 4];
+) -> [Complex<ArrayLanes<T, WIDE_LANES>>; 4] {
+    let mut points =
+        [Complex { re: ArrayLanes([T::ZERO; WIDE_LANES]), im: ArrayLanes([T::ZERO; WIDE_LANES]) }; 4];
     for (point, (re, im)) in points.iter_mut().zip(re.iter().zip(im)) {
         *point = Complex { re: ArrayLanes(re[index]), im: ArrayLanes(im[index]) };
     }
@@ -278,9 +289,9 @@ fn load<T: Scalar>(
 
 #[inline(always)]
 fn store<T: Scalar>(
-    points: [Complex<ArrayLanes<T, WIDE>>; 4],
-    re: &mut [&mut [[T; WIDE]]; 4],
-    im: &mut [&mut [[T; WIDE]]; 4],
+    points: [Complex<ArrayLanes<T, WIDE_LANES>>; 4],
+    re: &mut [&mut [[T; WIDE_LANES]]; 4],
+    im: &mut [&mut [[T; WIDE_LANES]]; 4],
     index: usize,
 ) {
     for ((point, re), im) in points.iter().zip(re).zip(im) {
@@ -290,10 +301,10 @@ fn store<T: Scalar>(
 }
 
 #[inline(always)]
-fn rows<T: Scalar>(re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
-    let silence = T::load([T::ZERO; NARROW]);
+fn rows<T: Scalar>(re: &[T; TILE_VALUES], im: &[T; TILE_VALUES]) -> [Complex<T::Four>; 4] {
+    let silence = T::load([T::ZERO; NARROW_LANES]);
     let mut rows = [Complex { re: silence, im: silence }; 4];
-    let values = re.as_chunks::<NARROW>().0.iter().zip(im.as_chunks::<NARROW>().0);
+    let values = re.as_chunks::<NARROW_LANES>().0.iter().zip(im.as_chunks::<NARROW_LANES>().0);
     for (row, (re, im)) in rows.iter_mut().zip(values) {
         *row = Complex { re: T::load(*re), im: T::load(*im) };
     }

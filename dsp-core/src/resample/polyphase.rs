@@ -46,7 +46,7 @@ impl<S: Scalar> PolyphaseFilter<S> {
             let mut phase_taps = [[S::ZERO; LANES]; TAPS / LANES];
             for (index, tap) in phase_taps.as_flattened_mut().iter_mut().enumerate() {
                 let time = phase as f64 / phases as f64 - (index as f64 - (TAPS / 2 - 1) as f64);
-                *tap = S::from_f64(sinc.at(time)).sanitize();
+                *tap = S::from_f64(sinc.value_at(time)).sanitize();
             }
             taps.push(phase_taps);
         }

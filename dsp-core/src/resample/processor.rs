@@ -153,14 +153,14 @@ impl<S: Sample> ResamplerProcessor<S> {
         let mut progress = Progress { read_frames: 0, written_frames: 0 };
         loop {
             progress.written_frames += self.write(output, progress.written_frames, capacity);
-            let stored = self.store(frames - progress.read_frames, |channel, slots| {
+            let stored_frames = self.store(frames - progress.read_frames, |channel, slots| {
                 let samples = &input[channel][progress.read_frames..][..slots.len()];
                 for (slot, sample) in slots.iter_mut().zip(samples) {
                     *slot = sample.sanitize();
                 }
             });
-            progress.read_frames += stored;
-            self.read_frames += stored as u64;
+            progress.read_frames += stored_frames;
+            self.read_frames += stored_frames as u64;
             if progress.written_frames == capacity || !self.has_two_blocks() {
                 return progress;
             }
@@ -179,11 +179,11 @@ impl<S: Sample> ResamplerProcessor<S> {
     pub fn finish(&mut self, output: &mut [&mut [S]]) -> usize {
         let remaining = self.filter.output_frames(self.read_frames).saturating_sub(self.written_frames);
         let capacity = usize::try_from(remaining).unwrap_or(usize::MAX).min(self.output_frames(output));
-        let mut written = 0;
+        let mut written_frames = 0;
         loop {
-            written += self.write(output, written, capacity);
-            if written == capacity {
-                return written;
+            written_frames += self.write(output, written_frames, capacity);
+            if written_frames == capacity {
+                return written_frames;
             }
             self.store(usize::MAX, |_, slots| slots.fill(S::ZERO));
             self.filter_two_blocks();
@@ -208,48 +208,57 @@ impl<S: Sample> ResamplerProcessor<S> {
     /// Calls `fill` with the index of each channel and the free part of its input buffer, at most
     /// `frames` frames. Returns the number of frames.
     fn store(&mut self, frames: usize, mut fill: impl FnMut(usize, &mut [S])) -> usize {
-        let stored = frames.min(self.filter.sharp.input_frames() - self.input_frames);
+        let stored_frames = frames.min(self.filter.sharp.input_frames() - self.input_frames);
         for (index, channel) in self.input.iter_mut().enumerate() {
-            fill(index, &mut channel[self.input_frames..][..stored]);
+            fill(index, &mut channel[self.input_frames..][..stored_frames]);
         }
-        self.input_frames += stored;
-        stored
+        self.input_frames += stored_frames;
+        stored_frames
     }
 
     /// Applies the first filter to two blocks of input.
     fn filter_two_blocks(&mut self) {
         let sharp = &self.filter.sharp;
         // The position may lie beyond the frames that exist.
-        let dropped = self.position.index.min(self.intermediate_frames);
-        let still_needed = self.intermediate_frames - dropped;
+        let dropped_frames = self.position.index.min(self.intermediate_frames);
+        let still_needed = self.intermediate_frames - dropped_frames;
         let filtered_frames = 2 * sharp.block_frames;
         for (input, between) in self.input.iter_mut().zip(&mut self.intermediate) {
-            between.copy_within(dropped..self.intermediate_frames, 0);
+            between.copy_within(dropped_frames..self.intermediate_frames, 0);
             let output = &mut between[still_needed..][..sharp.output_frames()];
             sharp.process(input, &mut self.workspace, output);
             input.copy_within(filtered_frames.., 0);
         }
-        self.position.index -= dropped;
+        self.position.index -= dropped_frames;
         self.intermediate_frames = still_needed + sharp.output_frames();
         self.input_frames -= filtered_frames;
     }
 
-    /// Writes the output frames from `from` to `to` (exclusive) that the stored frames suffice for.
-    /// Returns the number of written frames.
-    fn write(&mut self, output: &mut [&mut [S]], from: usize, to: usize) -> usize {
+    /// Writes the output frames from `start_frame` to `end_frame` (exclusive) that the stored
+    /// frames suffice for. Returns the number of written frames.
+    fn write(&mut self, output: &mut [&mut [S]], start_frame: usize, end_frame: usize) -> usize {
         let polyphase = &self.filter.polyphase;
-        let frames = self.position.ready_frames(self.intermediate_frames, polyphase).min(to - from);
+        let frames =
+            self.position.ready_frames(self.intermediate_frames, polyphase).min(end_frame - start_frame);
         if frames == 0 {
             return 0;
         }
         for (output, between) in output.chunks_mut(2).zip(self.intermediate.chunks(2)) {
             match (output, between) {
                 ([left, right], [left_between, right_between]) => {
-                    let outputs = [&mut left[from..from + frames], &mut right[from..from + frames]];
+                    let outputs = [
+                        &mut left[start_frame..start_frame + frames],
+                        &mut right[start_frame..start_frame + frames],
+                    ];
                     S::stereo(polyphase, self.position, [left_between, right_between], outputs);
                 }
                 ([output], [between]) => {
-                    S::mono(polyphase, self.position, between, &mut output[from..from + frames]);
+                    S::mono(
+                        polyphase,
+                        self.position,
+                        between,
+                        &mut output[start_frame..start_frame + frames],
+                    );
                 }
                 _ => unreachable!("`output` has one slice for each channel"),
             }

@@ -37,8 +37,9 @@ pub fn resample<S: Sample>(
     let mut output = vec![vec![S::ZERO; output_frames]; channels.len()];
     let mut slices: Vec<&mut [S]> = output.iter_mut().map(Vec::as_mut_slice).collect();
     let mut resampler = ResamplerProcessor::with_filter(filter, channels.len());
-    let written = resampler.process(channels, &mut slices).written_frames;
-    let mut remaining: Vec<&mut [S]> = slices.into_iter().map(|channel| &mut channel[written..]).collect();
+    let written_frames = resampler.process(channels, &mut slices).written_frames;
+    let mut remaining: Vec<&mut [S]> =
+        slices.into_iter().map(|channel| &mut channel[written_frames..]).collect();
     resampler.finish(&mut remaining);
     Ok(output)
 }

@@ -72,26 +72,31 @@ impl PartialEq for Audio {
 }
 
 impl Audio {
-    /// Creates audio from shared bytes, such as a memory map of a file, without a copy. `data` is
-    /// the byte range of the samples. An incomplete frame at the end of the range is ignored.
+    /// Creates audio from shared bytes, such as a memory map of a file, without a copy.
+    /// `sample_range` is the byte range of the samples. An incomplete frame at the end of the range
+    /// is ignored.
     ///
     /// # Errors
     ///
     /// [`AudioError`] if `channels` is not 1 or 2, or if the range lies outside the bytes.
     pub fn from_shared(
         bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
-        data: Range<usize>,
+        sample_range: Range<usize>,
         channels: u16,
     ) -> Result<Self, AudioError> {
         if !(1..=2).contains(&channels) {
             return Err(AudioError::Channels { channels });
         }
-        let size = (*bytes).as_ref().len();
-        if data.start > data.end || data.end > size {
-            return Err(AudioError::Range { start: data.start, end: data.end, bytes: size });
+        let size_bytes = (*bytes).as_ref().len();
+        if sample_range.start > sample_range.end || sample_range.end > size_bytes {
+            return Err(AudioError::Range {
+                start: sample_range.start,
+                end: sample_range.end,
+                bytes: size_bytes,
+            });
         }
-        let frames = (data.len() / (SAMPLE_BYTES * usize::from(channels))) as u64;
-        Ok(Self { bytes, start: data.start, frames, channels })
+        let frames = (sample_range.len() / (SAMPLE_BYTES * usize::from(channels))) as u64;
+        Ok(Self { bytes, start: sample_range.start, frames, channels })
     }
 
     /// Creates audio with a copy of one or two channels. It is as long as the shorter channel.

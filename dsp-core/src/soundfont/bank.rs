@@ -30,7 +30,7 @@ struct LoadedBank {
     wave: WaveRanges,
     table_bytes: u64,
     #[cfg(feature = "vorbis")]
-    decoded: DecodedStreams,
+    decoded_streams: DecodedStreams,
 }
 
 /// Two handles are equal if they share one loaded bank.
@@ -46,7 +46,7 @@ impl Bank {
     /// # Errors
     ///
     /// [`BankError`] for a file that cannot be used. Damaged parts are not errors: see
-    /// [`Self::skipped`].
+    /// [`Self::issues`].
     pub fn from_bytes(file: &[u8]) -> Result<Self, BankError> {
         let (content, wave) = content::read(file)?;
         let mut copy = file[wave.high.clone()].to_vec();
@@ -56,7 +56,7 @@ impl Bank {
         });
         Ok(Self(Arc::new(LoadedBank {
             #[cfg(feature = "vorbis")]
-            decoded: DecodedStreams::undecoded(content.streams.all().len()),
+            decoded_streams: DecodedStreams::undecoded(content.streams.as_slice().len()),
             table_bytes: content.bytes() as u64,
             content,
             stored_bytes: Arc::new(copy),
@@ -84,7 +84,7 @@ impl Bank {
         let (content, wave) = content::read((*file).as_ref())?;
         Ok(Self(Arc::new(LoadedBank {
             #[cfg(feature = "vorbis")]
-            decoded: DecodedStreams::undecoded(content.streams.all().len()),
+            decoded_streams: DecodedStreams::undecoded(content.streams.as_slice().len()),
             table_bytes: content.bytes() as u64,
             content,
             stored_bytes: file,
@@ -101,10 +101,10 @@ impl Bank {
     /// Returns the parts of the file that were left out or changed, at most 1000. The compressed
     /// samples that could not be decoded so far follow, one for each stream.
     #[must_use]
-    pub fn skipped(&self) -> Vec<BankIssue> {
-        let mut skipped = self.0.content.report.entries.clone();
-        skipped.extend(self.failures().map(|(_, skipped)| skipped));
-        skipped
+    pub fn issues(&self) -> Vec<BankIssue> {
+        let mut issues = self.0.content.report.entries.clone();
+        issues.extend(self.failures().map(|(_, issue)| issue));
+        issues
     }
 
     /// Returns the number of all parts of the file that were left out or changed, plus the number
@@ -122,7 +122,7 @@ impl Bank {
         {
             let streams = self.select(presets).streams(self);
             let failures = self.failures().filter(|(stream, _)| streams.contains(stream));
-            failures.map(|(_, skipped)| skipped).collect()
+            failures.map(|(_, issue)| issue).collect()
         }
         #[cfg(not(feature = "vorbis"))]
         {
@@ -135,7 +135,7 @@ impl Bank {
     /// that plays it.
     #[cfg(feature = "vorbis")]
     fn failures(&self) -> impl Iterator<Item = (usize, BankIssue)> {
-        self.0.decoded.failures().map(|(stream, reason)| {
+        self.0.decoded_streams.failures().map(|(stream, reason)| {
             let (number, name) = self.0.content.stream_samples[stream].clone();
             (stream, BankIssue { location: Location::Sample { number, name }, reason })
         })
@@ -150,7 +150,7 @@ impl Bank {
     /// select. Samples that are already decoded are skipped. Does nothing for PCM banks and without
     /// the feature `vorbis`.
     ///
-    /// A damaged sample is not an error. It is silent, and [`Self::skipped`] reports it.
+    /// A damaged sample is not an error. It is silent, and [`Self::issues`] reports it.
     ///
     /// # Errors
     ///
@@ -176,9 +176,9 @@ impl Bank {
         #[cfg(feature = "vorbis")]
         {
             let streams = self.select(presets).streams(self);
-            let all = self.0.content.streams.all();
-            let streams = streams.iter().map(|&number| (number, &all[number]));
-            self.0.decoded.prepare(self.wave_bytes(), streams, should_continue)?;
+            let all_streams = self.0.content.streams.as_slice();
+            let streams = streams.iter().map(|&number| (number, &all_streams[number]));
+            self.0.decoded_streams.prepare(self.wave_bytes(), streams, should_continue)?;
         }
         #[cfg(not(feature = "vorbis"))]
         let _ = (presets, should_continue);
@@ -191,8 +191,8 @@ impl Bank {
         #[cfg(feature = "vorbis")]
         {
             let streams = self.select(presets).streams(self);
-            let all = self.0.content.streams.all();
-            self.0.decoded.missing_bytes(streams.iter().map(|&number| (number, &all[number])))
+            let all_streams = self.0.content.streams.as_slice();
+            self.0.decoded_streams.missing_bytes(streams.iter().map(|&number| (number, &all_streams[number])))
         }
         #[cfg(not(feature = "vorbis"))]
         {
@@ -208,8 +208,8 @@ impl Bank {
         #[cfg(feature = "vorbis")]
         {
             let streams = self.select(presets).streams(self);
-            let all = self.0.content.streams.all();
-            DecodedStreams::whole_bytes(streams.iter().map(|&number| (number, &all[number])))
+            let all_streams = self.0.content.streams.as_slice();
+            DecodedStreams::whole_bytes(streams.iter().map(|&number| (number, &all_streams[number])))
         }
         #[cfg(not(feature = "vorbis"))]
         {
@@ -223,7 +223,7 @@ impl Bank {
     pub fn decoded_bytes(&self) -> u64 {
         #[cfg(feature = "vorbis")]
         {
-            self.0.decoded.bytes()
+            self.0.decoded_streams.bytes()
         }
         #[cfg(not(feature = "vorbis"))]
         0
@@ -264,8 +264,8 @@ impl Bank {
 
     /// Whether the two handles share one loaded bank.
     #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+    pub fn is_same(&self, bank: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &bank.0)
     }
 
     /// Returns the bank and program number of the preset that these numbers select. It may be a
@@ -305,7 +305,7 @@ impl Bank {
     /// Returns the sample data that contain a sample. The positions of the sample are frame numbers
     /// in these data. `None` for a compressed sample that is not decoded.
     pub(crate) fn wave(&self, sample: usize) -> Option<Wave<'_>> {
-        self.waves().of(sample)
+        self.waves().get(sample)
     }
 
     /// Returns the sample data of all samples. It is faster than several calls of [`Self::wave`].
@@ -326,11 +326,11 @@ pub(crate) struct Waves<'a> {
 
 impl<'a> Waves<'a> {
     /// See [`Bank::wave`].
-    pub(crate) fn of(&self, sample: usize) -> Option<Wave<'a>> {
+    pub(crate) fn get(&self, sample: usize) -> Option<Wave<'a>> {
         self.bank.samples().get(sample)?;
         let Some(stream) = self.bank.stream(sample) else { return Some(self.pcm) };
         #[cfg(feature = "vorbis")]
-        return self.bank.0.decoded.get(stream).map(|high| Wave { high, low: None });
+        return self.bank.0.decoded_streams.get(stream).map(|high| Wave { high, low: None });
         #[cfg(not(feature = "vorbis"))]
         {
             let _ = stream;

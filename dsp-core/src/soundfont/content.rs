@@ -110,7 +110,7 @@ fn optional_table<'a, const N: usize>(
 const INDEXED_MAX: usize = 1 << 16;
 
 /// Returns the first `max` records of a table, and reports a longer table.
-fn limited<'a, const N: usize>(
+fn limit_records<'a, const N: usize>(
     name: &'static str,
     records: &'a [[u8; N]],
     max: usize,
@@ -134,7 +134,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WaveRanges), BankError> {
     let mut report = Report::default();
     let wave = wave_ranges(file, &chunks, &mut report);
     let sample_headers = without_terminal(table::<46>("shdr", chunks.sample_headers)?);
-    let sample_headers = limited("shdr", sample_headers, INDEXED_MAX, &mut report);
+    let sample_headers = limit_records("shdr", sample_headers, INDEXED_MAX, &mut report);
     let samples = read_samples(sample_headers, &file[wave.high.clone()], chunks.is_packed, &mut report);
     let instrument_zones = ZoneTables {
         target: Generator::SampleId,
@@ -144,7 +144,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WaveRanges), BankError> {
         modulators: optional_table("imod", chunks.instrument_modulators, &mut report),
     };
     let headers = table::<22>("inst", chunks.instrument_headers)?;
-    let headers = limited("inst", headers, INDEXED_MAX + 1, &mut report);
+    let headers = limit_records("inst", headers, INDEXED_MAX + 1, &mut report);
     let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &samples.is_playable, &mut report);
     report_missing_loops(sample_headers, &samples, &instruments, &mut report);
     let preset_zones = ZoneTables {
@@ -155,7 +155,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WaveRanges), BankError> {
         modulators: optional_table("pmod", chunks.preset_modulators, &mut report),
     };
     let headers = table::<38>("phdr", chunks.preset_headers)?;
-    let headers = limited("phdr", headers, PRESETS_MAX + 1, &mut report);
+    let headers = limit_records("phdr", headers, PRESETS_MAX + 1, &mut report);
     let presets = read_presets(headers, &preset_zones, &instruments, &mut report);
     let content = Content {
         summary,
@@ -213,7 +213,7 @@ fn read_samples(headers: &[[u8; 46]], wave: &[u8], is_packed: bool, report: &mut
         samples: Vec::with_capacity(count),
         sample_streams: Vec::with_capacity(count),
         #[cfg(feature = "vorbis")]
-        stream_samples: vec![(usize::MAX, String::new()); streams.all().len()],
+        stream_samples: vec![(usize::MAX, String::new()); streams.as_slice().len()],
         streams,
         is_playable: Vec::with_capacity(count),
     };
@@ -270,7 +270,7 @@ fn read_instruments(
         None => Err(BankIssueReason::Target { kind: "sample", index, limit }),
     };
     let mut budgets = tables.read_budgets();
-    let read = |(number, pair): (usize, &[[u8; 22]; 2])| {
+    let read_instrument = |(number, pair): (usize, &[[u8; 22]; 2])| {
         let [start, end] = pair.each_ref().map(|header| usize::from(u16_at(header, 20)));
         let zones = tables.zones(&mut budgets, start..end, check, |(zone, reason)| {
             report.add(reason, || {
@@ -290,7 +290,7 @@ fn read_instruments(
         });
         Instrument { zones: zones.collect() }
     };
-    headers.array_windows().enumerate().map(read).collect()
+    headers.array_windows().enumerate().map(read_instrument).collect()
 }
 
 /// Maximum number of instrument zones of a preset. The start of a note searches all of them. The
@@ -371,6 +371,6 @@ impl Content {
             + names.sum::<usize>()
             + size_of_val(&*self.samples)
             + size_of_val(&*self.sample_streams)
-            + size_of_val(self.streams.all())
+            + size_of_val(self.streams.as_slice())
     }
 }

@@ -20,14 +20,14 @@ type Entry = (Generator, i16, i16, i16, GeneratorKind);
 const ENTRIES: [Entry; 52] = {
     use Generator::*;
     use GeneratorKind::*;
-    const LOW: i16 = i16::MIN;
-    const HIGH: i16 = i16::MAX;
+    const LOWEST: i16 = i16::MIN;
+    const HIGHEST: i16 = i16::MAX;
     [
-        (StartAddrsOffset,           LOW,     HIGH,   0,       InstrumentOnly),
-        (EndAddrsOffset,             LOW,     HIGH,   0,       InstrumentOnly),
-        (StartloopAddrsOffset,       LOW,     HIGH,   0,       InstrumentOnly),
-        (EndloopAddrsOffset,         LOW,     HIGH,   0,       InstrumentOnly),
-        (StartAddrsCoarseOffset,     LOW,     HIGH,   0,       InstrumentOnly),
+        (StartAddrsOffset,           LOWEST,     HIGHEST,   0,       InstrumentOnly),
+        (EndAddrsOffset,             LOWEST,     HIGHEST,   0,       InstrumentOnly),
+        (StartloopAddrsOffset,       LOWEST,     HIGHEST,   0,       InstrumentOnly),
+        (EndloopAddrsOffset,         LOWEST,     HIGHEST,   0,       InstrumentOnly),
+        (StartAddrsCoarseOffset,     LOWEST,     HIGHEST,   0,       InstrumentOnly),
         (ModLfoToPitch,              -12_000, 12_000, 0,       Value),
         (VibLfoToPitch,              -12_000, 12_000, 0,       Value),
         (ModEnvToPitch,              -12_000, 12_000, 0,       Value),
@@ -35,7 +35,7 @@ const ENTRIES: [Entry; 52] = {
         (InitialFilterQ,             0,       960,    0,       Value),
         (ModLfoToFilterFc,           -12_000, 12_000, 0,       Value),
         (ModEnvToFilterFc,           -12_000, 12_000, 0,       Value),
-        (EndAddrsCoarseOffset,       LOW,     HIGH,   0,       InstrumentOnly),
+        (EndAddrsCoarseOffset,       LOWEST,     HIGHEST,   0,       InstrumentOnly),
         (ModLfoToVolume,             -960,    960,    0,       Value),
         (ChorusEffectsSend,          0,       1_000,  0,       Value),
         (ReverbEffectsSend,          0,       1_000,  0,       Value),
@@ -63,11 +63,11 @@ const ENTRIES: [Entry; 52] = {
         (Instrument,                 0,       0,      0,       Structure),
         (KeyRange,                   0,       0,      0,       Structure),
         (VelRange,                   0,       0,      0,       Structure),
-        (StartloopAddrsCoarseOffset, LOW,     HIGH,   0,       InstrumentOnly),
+        (StartloopAddrsCoarseOffset, LOWEST,     HIGHEST,   0,       InstrumentOnly),
         (Keynum,                     0,       127,    -1,      Substitution),
         (Velocity,                   0,       127,    -1,      Substitution),
         (InitialAttenuation,         0,       1_440,  0,       Value),
-        (EndloopAddrsCoarseOffset,   LOW,     HIGH,   0,       InstrumentOnly),
+        (EndloopAddrsCoarseOffset,   LOWEST,     HIGHEST,   0,       InstrumentOnly),
         (CoarseTune,                 -120,    120,    0,       Value),
         (FineTune,                   -99,     99,     0,       Value),
         (SampleId,                   0,       0,      0,       Structure),

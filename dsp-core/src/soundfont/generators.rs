@@ -88,7 +88,7 @@ impl Generators {
         &self.0
     }
 
-    pub(super) const fn set(&mut self, generator: Generator, value: i16) {
+    pub(super) const fn set_value(&mut self, generator: Generator, value: i16) {
         self.0[generator as usize] = value;
     }
 }

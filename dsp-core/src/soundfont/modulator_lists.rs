@@ -63,7 +63,7 @@ impl ModulatorListBuilder {
         records: &[[u8; 10]],
         mut skip: impl FnMut(BankIssueReason),
     ) {
-        let mut too_many = false;
+        let mut has_too_many = false;
         for (number, record) in (0..).zip(records) {
             let (modulator, target) = match modulator_records::read(record) {
                 Ok(modulator) => modulator,
@@ -77,13 +77,14 @@ impl ModulatorListBuilder {
                 Target::Link(index) => Some((scope, index)),
             };
             let entry = Entry { modulator, link, scope: Some(scope) };
-            let index = match self.entries.iter().position(|earlier| earlier.is_identical(&entry)) {
+            let index = match self.entries.iter().position(|earlier_entry| earlier_entry.is_identical(&entry))
+            {
                 Some(index) => {
                     self.entries[index] = entry;
                     index
                 }
                 None if self.entries.len() == MODULATORS_MAX => {
-                    too_many = true;
+                    has_too_many = true;
                     continue;
                 }
                 None => {
@@ -93,7 +94,7 @@ impl ModulatorListBuilder {
             };
             self.indices.push(((scope, number), index));
         }
-        if too_many {
+        if has_too_many {
             skip(BankIssueReason::TooManyModulators(MODULATORS_MAX));
         }
     }

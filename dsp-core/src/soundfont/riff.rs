@@ -29,7 +29,7 @@ pub(super) struct Chunks<'a> {
     /// sample headers do not tell this.
     pub(super) is_packed: bool,
     /// The last chunk that was found to have fewer bytes than its header states.
-    truncated: Option<TruncatedChunk>,
+    truncated_chunk: Option<TruncatedChunk>,
 }
 
 /// A chunk that has fewer bytes than its header states.
@@ -51,12 +51,12 @@ impl From<TruncatedChunk> for BankError {
 }
 
 /// Form types of banks (section 4.2) and of banks with compressed sample data.
-const FORMS: [&[u8; 4]; 2] = [b"sfbk", b"sfpk"];
+const FORM_TYPES: [&[u8; 4]; 2] = [b"sfbk", b"sfpk"];
 
 impl<'a> Chunks<'a> {
     pub(super) fn read(file: &'a [u8]) -> Result<Self, BankError> {
         let form = file.get(8..12).ok_or(BankError::NotASoundFont)?;
-        if &file[..4] != b"RIFF" || !FORMS.iter().any(|known| *known == form) {
+        if &file[..4] != b"RIFF" || !FORM_TYPES.iter().any(|known_form| *known_form == form) {
             return Err(BankError::NotASoundFont);
         }
         let mut chunks = Self::default();
@@ -100,7 +100,7 @@ impl<'a> Chunks<'a> {
         };
         *field = Some(body);
         let is_table = !matches!(id, b"INAM" | b"ifil" | b"smpl" | b"sm24");
-        match self.truncated {
+        match self.truncated_chunk {
             // A truncated table lacks its terminal record, which marks the end of the last list.
             Some(chunk) if is_table && chunk.id == *id => Err(chunk.into()),
             _ => Ok(()),
@@ -110,7 +110,7 @@ impl<'a> Chunks<'a> {
     /// Checks that all required chunks exist. If the file is truncated, the error says so instead
     /// of naming the missing chunk.
     fn check_presence(&self) -> Result<(), BankError> {
-        let required = [
+        let required_chunks = [
             ("smpl", self.samples),
             ("phdr", self.preset_headers),
             ("pbag", self.preset_bags),
@@ -120,9 +120,9 @@ impl<'a> Chunks<'a> {
             ("igen", self.instrument_generators),
             ("shdr", self.sample_headers),
         ];
-        match required.into_iter().find(|(_, body)| body.is_none()) {
+        match required_chunks.into_iter().find(|(_, body)| body.is_none()) {
             Some((chunk, _)) => {
-                Err(self.truncated.map_or(BankError::MissingChunk { chunk }, BankError::from))
+                Err(self.truncated_chunk.map_or(BankError::MissingChunk { chunk }, BankError::from))
             }
             None => Ok(()),
         }
@@ -133,15 +133,15 @@ impl<'a> Chunks<'a> {
     /// which some writers of SF3 files omit.
     fn split_chunk(&mut self, bytes: &'a [u8]) -> Option<(&'a [u8; 4], &'a [u8], &'a [u8])> {
         let (id, remaining) = bytes.split_first_chunk::<4>()?;
-        let (size, remaining) = remaining.split_first_chunk::<4>()?;
-        let stated_bytes = u32::from_le_bytes(*size) as usize;
+        let (size_field, remaining) = remaining.split_first_chunk::<4>()?;
+        let stated_bytes = u32::from_le_bytes(*size_field) as usize;
         let present_bytes = stated_bytes.min(remaining.len());
         if present_bytes < stated_bytes {
-            self.truncated = Some(TruncatedChunk { id: *id, stated_bytes, present_bytes });
+            self.truncated_chunk = Some(TruncatedChunk { id: *id, stated_bytes, present_bytes });
         }
         let (body, remaining) = remaining.split_at(present_bytes);
         let is_odd = stated_bytes % 2 == 1;
-        let unpadded = remaining.strip_prefix(&[0]).filter(|_| is_odd);
-        Some((id, body, unpadded.unwrap_or(remaining)))
+        let unpadded_bytes = remaining.strip_prefix(&[0]).filter(|_| is_odd);
+        Some((id, body, unpadded_bytes.unwrap_or(remaining)))
     }
 }

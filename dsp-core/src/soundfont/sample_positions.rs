@@ -42,6 +42,6 @@ pub(crate) fn offset_positions(sample: &Sample, generators: &Generators, wave_fr
 /// frames, and therefore sounds the same.
 pub(crate) fn playable_range(sample: &Sample, positions: &[i64; 4]) -> [i64; 2] {
     let used_positions = if sample.is_loop_valid { &positions[..] } else { &positions[..2] };
-    let all = used_positions.iter().copied().chain([sample.start.into(), sample.end.into()]);
-    all.fold([i64::MAX, 0], |[start, end], position| [start.min(position), end.max(position)])
+    let bounds = used_positions.iter().copied().chain([sample.start.into(), sample.end.into()]);
+    bounds.fold([i64::MAX, 0], |[start, end], position| [start.min(position), end.max(position)])
 }

@@ -44,7 +44,7 @@ pub(crate) struct Wave<'a> {
 }
 
 /// Type of a mono sample (section 7.10).
-pub(super) const MONO: u16 = 1;
+pub(super) const MONO_TYPE: u16 = 1;
 
 /// Flag in the type of a sample whose data are in the ROM of a sound card (section 7.10).
 const ROM_SAMPLE: u16 = 0x8000;
@@ -82,7 +82,7 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8], streams: &Streams, is_packed:
     let span = if kind & VORBIS_SAMPLE == 0 {
         frame_span(start, end, wave.len() / 2)
     } else {
-        streams.of(start, end).map(|(number, frames)| {
+        streams.find_range(start, end).map(|(number, frames)| {
             stream = Some(number);
             Span { start: 0, end: frames, cut: None }
         })

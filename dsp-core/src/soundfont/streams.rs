@@ -17,8 +17,9 @@ pub(super) struct Streams(Vec<Stream>);
 impl Streams {
     /// Finds the streams of the samples with these headers. `wave` holds the sample data.
     pub(super) fn find(headers: &[[u8; 46]], wave: &[u8]) -> Self {
-        let compressed = headers.iter().filter(|header| u16_at(*header, 44) & VORBIS_SAMPLE != 0);
-        let bytes = compressed.map(|header| (u32_at(header, 20) as usize, u32_at(header, 24) as usize));
+        let compressed_headers = headers.iter().filter(|header| u16_at(*header, 44) & VORBIS_SAMPLE != 0);
+        let bytes =
+            compressed_headers.map(|header| (u32_at(header, 20) as usize, u32_at(header, 24) as usize));
         let mut ranges: Vec<_> = bytes.filter(|&(start, end)| start <= end && end <= wave.len()).collect();
         ranges.sort_unstable();
         ranges.dedup();
@@ -36,7 +37,7 @@ impl Streams {
     }
 
     /// Returns the index and the number of frames of the stream with this byte range.
-    pub(super) fn of(&self, start: u32, end: u32) -> Result<(usize, u32), BankIssueReason> {
+    pub(super) fn find_range(&self, start: u32, end: u32) -> Result<(usize, u32), BankIssueReason> {
         let bytes = (start as usize, end as usize);
         let index = self.0.binary_search_by_key(&bytes, |stream| (stream.bytes.start, stream.bytes.end));
         let number = index.map_err(|_| BankIssueReason::Vorbis("it lies outside the sample data"))?;
@@ -44,7 +45,7 @@ impl Streams {
     }
 
     /// Returns all streams.
-    pub(super) fn all(&self) -> &[Stream] {
+    pub(super) fn as_slice(&self) -> &[Stream] {
         &self.0
     }
 }

@@ -13,7 +13,7 @@ fn bank(path: &str) -> Bank {
 fn real_banks_load_without_skipped_parts() {
     for (path, presets, instruments, samples) in [(TIM, 136, 210, 520), (FLUID, 189, 193, 1418)] {
         let bank = bank(path);
-        assert_eq!(bank.skipped().iter().map(ToString::to_string).collect::<Vec<_>>(), [""; 0], "{path}");
+        assert_eq!(bank.issues().iter().map(ToString::to_string).collect::<Vec<_>>(), [""; 0], "{path}");
         let counts = (bank.presets().len(), bank.instruments().len(), bank.samples().len());
         assert_eq!(counts, (presets, instruments, samples), "{path}");
     }
@@ -33,14 +33,14 @@ mod vorbis {
     #[test]
     fn preparing_presets_decodes_only_their_compressed_samples() {
         let bank = bank(MUSE);
-        assert_eq!(bank.skipped(), []);
+        assert_eq!(bank.issues(), []);
         assert!((0..bank.samples().len()).all(|sample| bank.wave(sample).is_none()));
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| bank.prepare(&[(0, 0), (128, 0)]).unwrap());
             }
         });
-        assert_eq!(bank.skipped(), []);
+        assert_eq!(bank.issues(), []);
         let selected = bank.select(&[(0, 0), (128, 0)]).samples(&bank);
         assert!(selected.len() > 50 && selected.len() < bank.samples().len(), "{} samples", selected.len());
         for sample in 0..bank.samples().len() {
@@ -81,10 +81,10 @@ mod vorbis {
             .expect("some preset plays the first sample");
         let preset = &bank.presets()[preset];
         bank.prepare(&[(preset.bank, preset.program as u8)]).unwrap();
-        let skipped: Vec<String> = bank.skipped().iter().map(ToString::to_string).collect();
+        let skipped: Vec<String> = bank.issues().iter().map(ToString::to_string).collect();
         assert_eq!(skipped.len(), 1, "{skipped:?}");
         assert!(skipped[0].contains("cannot be decoded: a page is incomplete"), "{skipped:?}");
-        assert_eq!(bank.undecodable(&[(preset.bank, preset.program as u8)]), bank.skipped());
+        assert_eq!(bank.undecodable(&[(preset.bank, preset.program as u8)]), bank.issues());
         assert_eq!(bank.undecodable(&[]), []);
         assert!(bank.wave(0).is_none() && bank.wave(1).is_some());
     }

@@ -20,7 +20,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    pub(super) const ALL: Self = Self { low: 0, high: 127 };
+    pub(super) const FULL: Self = Self { low: 0, high: 127 };
 
     pub(crate) const fn contains(self, value: u8) -> bool {
         self.low <= value && value <= self.high
@@ -138,7 +138,7 @@ impl ZoneTables<'_> {
             Generator::SampleId => ModulatorListBuilder::defaults(),
             _ => ModulatorListBuilder::empty(),
         };
-        let mut inherited = global_modulators.finish(ZoneScope::Local, |_| {});
+        let mut inherited_modulators = global_modulators.finish(ZoneScope::Local, |_| {});
         for (number, bag) in bags.enumerate() {
             let mut skip = |reason| skip((Some(number), reason));
             let generators = match self.list(bag, 0, self.generators, &mut budgets.generators) {
@@ -159,13 +159,13 @@ impl ZoneTables<'_> {
                 if number == 0 {
                     global = values;
                     global_modulators.add(ZoneScope::Global, modulators, &mut skip);
-                    inherited = global_modulators.finish(ZoneScope::Global, &mut skip);
+                    inherited_modulators = global_modulators.finish(ZoneScope::Global, &mut skip);
                 } else {
                     skip(BankIssueReason::NoTarget(self.target_name));
                 }
                 continue;
             };
-            let mut list = Arc::clone(&inherited);
+            let mut list = Arc::clone(&inherited_modulators);
             if !modulators.is_empty() {
                 let mut builder = global_modulators.clone();
                 builder.add(ZoneScope::Local, modulators, &mut skip);
@@ -194,7 +194,7 @@ impl ZoneTables<'_> {
             Generator::SampleId => Generators::DEFAULTS,
             _ => Generators::NO_OFFSETS,
         };
-        ZoneValues { keys: Range::ALL, velocities: Range::ALL, generators }
+        ZoneValues { keys: Range::FULL, velocities: Range::FULL, generators }
     }
 
     /// Returns the generator or modulator records of a zone. `offset` is that of the index of the
@@ -242,7 +242,9 @@ impl ZoneTables<'_> {
                     1 if is_key_range(records.first()) => values.velocities = range(amount),
                     _ => skip(BankIssueReason::MisplacedRange("velocity range")),
                 },
-                Some(generator) => self.set(generator, amount.cast_signed(), &mut values.generators),
+                Some(generator) => {
+                    self.set_generator(generator, amount.cast_signed(), &mut values.generators);
+                }
                 None => skip(BankIssueReason::UnknownGenerator(number)),
             }
         }
@@ -250,13 +252,13 @@ impl ZoneTables<'_> {
     }
 
     /// Sets a generator, if zones of this kind can have it.
-    fn set(&self, generator: Generator, amount: i16, generators: &mut Generators) {
+    fn set_generator(&self, generator: Generator, amount: i16, generators: &mut Generators) {
         match (self.target, generator.kind()) {
             (_, GeneratorKind::Structure) => {}
-            (Generator::SampleId, _) => generators.set(generator, generator.instrument_value(amount)),
+            (Generator::SampleId, _) => generators.set_value(generator, generator.instrument_value(amount)),
             // The amount is an offset in a preset. Only its sum with the instrument's value is
             // clamped.
-            (_, GeneratorKind::Value) => generators.set(generator, amount),
+            (_, GeneratorKind::Value) => generators.set_value(generator, amount),
             (_, GeneratorKind::InstrumentOnly | GeneratorKind::Substitution) => {}
         }
     }

@@ -8,7 +8,7 @@ use super::generator_values::GeneratorValues;
 pub(super) const NRPN_MSB: u8 = 127;
 
 /// The 14-bit data value that stands for 0.
-const CENTRE: i32 = 8_192;
+const VALUE_CENTRE: i32 = 8_192;
 
 /// The shortest time of a generator: 1 ms (section 8.1.3). The synthesizer treats a delay of this
 /// time as no delay.
@@ -36,18 +36,18 @@ impl Awe32 {
 
     /// Sets the parameter with the NRPN LSB `number`. `msb` and `lsb` are the values of the data
     /// entry controllers, 0 to 127. The data are clamped to the range of the parameter.
-    pub(super) fn set(&mut self, number: u8, msb: u8, lsb: u8) {
-        let centred = (i32::from(msb) << 7 | i32::from(lsb)) - CENTRE;
+    pub(super) fn set_parameter(&mut self, number: u8, msb: u8, lsb: u8) {
+        let centred_value = (i32::from(msb) << 7 | i32::from(lsb)) - VALUE_CENTRE;
         if number == PITCH {
-            self.pitch_cents = centred as f32;
+            self.pitch_cents = centred_value as f32;
             return;
         }
         let Some(parameter) = PARAMETERS.get(usize::from(number)).copied().flatten() else { return };
         self.values[usize::from(number)] = Some(match parameter.conversion {
-            Conversion::Time { unit_secs, max } => timecents(unit_secs * centred.clamp(0, max) as f32),
+            Conversion::Time { unit_secs, max } => timecents(unit_secs * centred_value.clamp(0, max) as f32),
             Conversion::Frequency { unit_hz } => absolute_cents(unit_hz * f32::from(lsb)),
             Conversion::LowByte { base, unit } => base + unit * f32::from(lsb),
-            Conversion::Centred { min, max, unit } => unit * centred.clamp(min, max) as f32,
+            Conversion::Centred { min, max, unit } => unit * centred_value.clamp(min, max) as f32,
         });
         self.is_used = true;
     }
@@ -67,13 +67,13 @@ impl Awe32 {
         self.replace(values, true);
     }
 
-    fn replace(&self, values: &mut GeneratorValues, only_realtime: bool) {
+    fn replace(&self, values: &mut GeneratorValues, is_realtime_only: bool) {
         if !self.is_used {
             return;
         }
         for (parameter, value) in PARAMETERS.iter().zip(self.values) {
             if let (Some(parameter), Some(value)) = (parameter, value)
-                && (parameter.is_realtime || !only_realtime)
+                && (parameter.is_realtime || !is_realtime_only)
             {
                 values[parameter.generator as usize] = value;
             }

@@ -6,7 +6,7 @@ use super::controllers;
 use crate::soundfont::Generator;
 
 /// Initial values of the controllers that do not start at 0 (General MIDI Level 2, section 3.3).
-const DEFAULTS: [(u8, u8); 4] = [
+const CONTROLLER_DEFAULTS: [(u8, u8); 4] = [
     (controllers::VOLUME, 100),
     (controllers::PAN, 64),
     (controllers::EXPRESSION, 127),
@@ -77,7 +77,7 @@ pub(super) struct Channel {
 impl Channel {
     pub(super) fn new() -> Self {
         let mut controllers = [0; 128];
-        for (number, value) in DEFAULTS {
+        for (number, value) in CONTROLLER_DEFAULTS {
             controllers[usize::from(number)] = value;
         }
         Self {
@@ -203,7 +203,7 @@ impl Channel {
     /// Sets the data entry controllers to the value of the selected parameter. Increments then
     /// start from this value.
     fn load_data_entry(&mut self) {
-        let data = match self.parameter {
+        let data_value = match self.parameter {
             Parameter::None | Parameter::Awe32(_) => return,
             Parameter::BendRange => {
                 let cents = self.bend_range_cents as i32;
@@ -215,8 +215,8 @@ impl Channel {
                 self.generator_offsets[usize::from(number)] as i32 / nrpn_scale(number) + DATA_CENTRE
             }
         };
-        self.controllers[usize::from(controllers::DATA_ENTRY_MSB)] = (data >> 7 & 127) as u8;
-        self.controllers[usize::from(controllers::DATA_ENTRY_LSB)] = (data & 127) as u8;
+        self.controllers[usize::from(controllers::DATA_ENTRY_MSB)] = (data_value >> 7 & 127) as u8;
+        self.controllers[usize::from(controllers::DATA_ENTRY_LSB)] = (data_value & 127) as u8;
     }
 
     /// Selects a parameter of the AWE32 if the current NRPN MSB and LSB are those of a parameter.
@@ -273,7 +273,7 @@ impl Channel {
                 let offset = ((msb << 7 | lsb) - DATA_CENTRE) * nrpn_scale(number);
                 self.generator_offsets[usize::from(number)] = offset as f32;
             }
-            Parameter::Awe32(number) => self.awe32.set(number, msb as u8, lsb as u8),
+            Parameter::Awe32(number) => self.awe32.set_parameter(number, msb as u8, lsb as u8),
         }
     }
 

@@ -81,7 +81,7 @@ impl ChorusProcessor {
     }
 
     /// Changes the settings. It may be called while audio is processed, and does not allocate.
-    pub fn set(&mut self, settings: ChorusSettings) {
+    pub fn set_settings(&mut self, settings: ChorusSettings) {
         if settings != self.settings {
             self.settings = settings;
             self.update_delays();

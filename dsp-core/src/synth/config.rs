@@ -6,7 +6,7 @@ use crate::session::{Interpolation, Session, VelocityToCutoff};
 const SAMPLE_RATES_HZ: core::ops::RangeInclusive<u32> = 16_000..=192_000;
 
 /// Supported values of the maximum number of voices.
-const POLYPHONIES: core::ops::RangeInclusive<u16> = 8..=256;
+const POLYPHONY_RANGE: core::ops::RangeInclusive<u16> = 8..=256;
 
 /// Why a synthesizer cannot be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +36,7 @@ pub(crate) struct SynthConfig {
 
 impl SynthConfig {
     /// Returns the settings of a session.
-    pub(crate) fn of(session: &Session) -> Self {
+    pub(crate) fn from_session(session: &Session) -> Self {
         let Session { sample_rate_hz, polyphony, interpolation, velocity_to_cutoff, .. } = *session;
         Self { sample_rate_hz, polyphony, interpolation, velocity_to_cutoff }
     }
@@ -47,7 +47,7 @@ impl SynthConfig {
         if !SAMPLE_RATES_HZ.contains(&sample_rate_hz) {
             return Err(SynthError::SampleRate { sample_rate_hz });
         }
-        if !POLYPHONIES.contains(&polyphony) {
+        if !POLYPHONY_RANGE.contains(&polyphony) {
             return Err(SynthError::Polyphony { polyphony });
         }
         Ok(())

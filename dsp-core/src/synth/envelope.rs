@@ -35,19 +35,19 @@ impl Stage {
     fn advance(self, times: &EnvelopeTimes, mut frames: f32) -> (Self, f32) {
         let mut stage = self;
         loop {
-            let (passed, duration, next) = match stage {
-                Self::Delay(passed) => (passed, times.delay_frames, Self::Attack(0.0)),
-                Self::Attack(passed) => (passed, times.attack_frames, Self::Hold(0.0)),
-                Self::Hold(passed) => (passed, times.hold_frames, Self::Decay),
+            let (elapsed_fraction, duration, next) = match stage {
+                Self::Delay(elapsed_fraction) => (elapsed_fraction, times.delay_frames, Self::Attack(0.0)),
+                Self::Attack(elapsed_fraction) => (elapsed_fraction, times.attack_frames, Self::Hold(0.0)),
+                Self::Hold(elapsed_fraction) => (elapsed_fraction, times.hold_frames, Self::Decay),
                 Self::Decay | Self::Release => return (stage, frames),
             };
-            let remaining = (1.0 - passed) * duration;
+            let remaining = (1.0 - elapsed_fraction) * duration;
             if frames < remaining {
-                let passed = passed + frames / duration;
+                let elapsed_fraction = elapsed_fraction + frames / duration;
                 let stage = match stage {
-                    Self::Delay(_) => Self::Delay(passed),
-                    Self::Attack(_) => Self::Attack(passed),
-                    _ => Self::Hold(passed),
+                    Self::Delay(_) => Self::Delay(elapsed_fraction),
+                    Self::Attack(_) => Self::Attack(elapsed_fraction),
+                    _ => Self::Hold(elapsed_fraction),
                 };
                 return (stage, 0.0);
             }
@@ -60,9 +60,9 @@ impl Stage {
     /// the hold.
     fn frames_to_corner(self, times: &EnvelopeTimes) -> Option<f32> {
         match self {
-            Self::Delay(passed) => Some((1.0 - passed) * times.delay_frames),
-            Self::Attack(passed) => Some((1.0 - passed) * times.attack_frames),
-            Self::Hold(passed) => Some((1.0 - passed) * times.hold_frames),
+            Self::Delay(elapsed_fraction) => Some((1.0 - elapsed_fraction) * times.delay_frames),
+            Self::Attack(elapsed_fraction) => Some((1.0 - elapsed_fraction) * times.attack_frames),
+            Self::Hold(elapsed_fraction) => Some((1.0 - elapsed_fraction) * times.hold_frames),
             Self::Decay | Self::Release => None,
         }
     }
@@ -129,7 +129,7 @@ impl VolumeEnvelope {
     /// Returns the remaining frames of the delay; `None` after the delay.
     pub(super) fn delay_frames(&self, times: &EnvelopeTimes) -> Option<f32> {
         match self.stage {
-            Stage::Delay(passed) => Some((1.0 - passed) * times.delay_frames),
+            Stage::Delay(elapsed_fraction) => Some((1.0 - elapsed_fraction) * times.delay_frames),
             _ => None,
         }
     }
@@ -150,7 +150,7 @@ impl VolumeEnvelope {
     pub(super) fn gain(&self, cache: &mut CachedGain) -> f32 {
         match self.stage {
             Stage::Delay(_) => 0.0,
-            Stage::Attack(passed) => passed,
+            Stage::Attack(elapsed_fraction) => elapsed_fraction,
             Stage::Hold(_) => 1.0,
             Stage::Decay | Stage::Release => cache.gain(self.attenuation_cb),
         }
@@ -169,7 +169,7 @@ impl VolumeEnvelope {
         }
         self.attenuation_cb = match self.stage {
             Stage::Delay(_) => FULL_FALL_CB,
-            Stage::Attack(passed) if passed > 0.0 => gain_to_centibels(passed),
+            Stage::Attack(elapsed_fraction) if elapsed_fraction > 0.0 => gain_to_centibels(elapsed_fraction),
             Stage::Attack(_) => FULL_FALL_CB,
             Stage::Hold(_) => 0.0,
             Stage::Decay | Stage::Release => self.attenuation_cb,
@@ -226,7 +226,7 @@ impl ModulationEnvelope {
     pub(super) fn level(&self) -> f32 {
         match self.stage {
             Stage::Delay(_) => 0.0,
-            Stage::Attack(passed) => convex(passed),
+            Stage::Attack(elapsed_fraction) => convex(elapsed_fraction),
             Stage::Hold(_) => 1.0,
             Stage::Decay | Stage::Release => self.level,
         }

@@ -123,7 +123,9 @@ impl Coefficients {
 
     /// Interpolates linearly between these coefficients (`fraction` 0) and `target` (`fraction` 1).
     pub(super) fn interpolated(self, target: Self, fraction: f32) -> Self {
-        let (from, to) = (self.to_array(), target.to_array());
-        Self::from_array(core::array::from_fn(|index| from[index] + (to[index] - from[index]) * fraction))
+        let (start_values, target_values) = (self.to_array(), target.to_array());
+        Self::from_array(core::array::from_fn(|index| {
+            start_values[index] + (target_values[index] - start_values[index]) * fraction
+        }))
     }
 }

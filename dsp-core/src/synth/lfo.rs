@@ -17,9 +17,9 @@ impl Lfo {
 
     /// Advances by some frames. `cycles_per_frame` is at most 0.5.
     pub(super) fn advance(&mut self, delay_frames: f32, cycles_per_frame: f32, frames: f32) {
-        let delayed = (delay_frames - self.delayed_frames).clamp(0.0, frames);
-        self.delayed_frames += delayed;
-        let phase = self.phase + (frames - delayed) * cycles_per_frame;
+        let delayed_frames = (delay_frames - self.delayed_frames).clamp(0.0, frames);
+        self.delayed_frames += delayed_frames;
+        let phase = self.phase + (frames - delayed_frames) * cycles_per_frame;
         self.phase = phase - libm::floorf(phase);
     }
 

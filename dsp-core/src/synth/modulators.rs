@@ -76,8 +76,8 @@ fn curve_value(source: &Source, value: &ControllerValue) -> f32 {
         if !is_bipolar {
             return curve(fraction);
         }
-        let signed = 2.0 * fraction - 1.0;
-        if signed < 0.0 { -curve(-signed) } else { curve(signed) }
+        let signed_fraction = 2.0 * fraction - 1.0;
+        if signed_fraction < 0.0 { -curve(-signed_fraction) } else { curve(signed_fraction) }
     };
     match curve {
         Curve::Linear => value.linear(is_negative, is_bipolar),
@@ -99,8 +99,8 @@ fn output(list: &[Modulator], index: usize, note: Note, channel: &Channel) -> f3
         // seven bits.
         Controller::Link => {
             let link = Destination::Modulator(index as u16);
-            let linked = (0..list.len()).filter(|candidate| list[*candidate].destination == link);
-            let sum: f32 = linked.map(|index| output(list, index, note, channel)).sum();
+            let linked_indices = (0..list.len()).filter(|candidate| list[*candidate].destination == link);
+            let sum: f32 = linked_indices.map(|index| output(list, index, note, channel)).sum();
             let value = ControllerValue { value: sum.clamp(0.0, 127.0), value_count: 128.0 };
             curve_value(&modulator.source, &value)
         }

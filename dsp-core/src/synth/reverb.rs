@@ -12,10 +12,10 @@ use crate::session::ReverbSettings;
 use crate::simd::{on_best_instructions, transpose};
 
 /// Number of comb filters of each side.
-const COMBS: usize = 8;
+const COMB_COUNT: usize = 8;
 
 /// Delays of the combs in frames at [`TUNED_RATE_HZ`] (Freeverb, `tuning.h`).
-const COMB_FRAMES: [usize; COMBS] = [1116, 1188, 1277, 1356, 1422, 1491, 1557, 1617];
+const COMB_FRAMES: [usize; COMB_COUNT] = [1116, 1188, 1277, 1356, 1422, 1491, 1557, 1617];
 /// Delays of the allpasses in frames at [`TUNED_RATE_HZ`] (Freeverb, `tuning.h`).
 const ALLPASS_FRAMES: [usize; 4] = [556, 441, 341, 225];
 /// Additional delay of the right side in frames at [`TUNED_RATE_HZ`] (Freeverb, `tuning.h`).
@@ -61,7 +61,7 @@ impl ReverbProcessor {
     }
 
     /// Changes the settings. It may be called while audio is processed, and does not allocate.
-    pub fn set(&mut self, settings: ReverbSettings) {
+    pub fn set_settings(&mut self, settings: ReverbSettings) {
         if settings != self.settings {
             self.settings = settings;
             self.update_combs();
@@ -151,13 +151,13 @@ struct Side {
 
 impl Side {
     fn new(sample_rate_hz: u32, spread_frames: usize) -> Self {
-        let scaled = |frames: usize| {
+        let scaled_frames = |frames: usize| {
             let secs = (frames + spread_frames) as f64 / TUNED_RATE_HZ;
             (libm::round(secs * f64::from(sample_rate_hz)) as usize).max(MAX_CHUNK_FRAMES)
         };
         Self {
-            combs: CombBank::new(COMB_FRAMES.map(scaled)),
-            allpasses: ALLPASS_FRAMES.map(|frames| RingBuffer::new(scaled(frames))),
+            combs: CombBank::new(COMB_FRAMES.map(scaled_frames)),
+            allpasses: ALLPASS_FRAMES.map(|frames| RingBuffer::new(scaled_frames(frames))),
         }
     }
 
@@ -180,7 +180,7 @@ const FRAMES_PER_VECTOR: usize = 4;
 /// The damped feedback combs of a side.
 #[derive(Debug, Clone)]
 struct CombBank {
-    delays: [RingBuffer; COMBS],
+    delays: [RingBuffer; COMB_COUNT],
     feedback: f32,
     damping: f32,
     /// Last output of the damping filter of each comb.
@@ -188,7 +188,7 @@ struct CombBank {
 }
 
 impl CombBank {
-    fn new(delay_frames: [usize; COMBS]) -> Self {
+    fn new(delay_frames: [usize; COMB_COUNT]) -> Self {
         Self {
             delays: delay_frames.map(RingBuffer::new),
             feedback: 0.0,
@@ -206,13 +206,19 @@ impl CombBank {
     #[inline(always)]
     fn process(&mut self, input: &[f32], sums: &mut [f32]) {
         let frames = sums.len();
-        let mut done = 0;
-        while done < frames {
+        let mut processed_frames = 0;
+        while processed_frames < frames {
             // No ring buffer wraps around within these frames.
-            let chunk_frames =
-                self.delays.iter().map(RingBuffer::frames_to_wrap).fold(frames - done, usize::min);
-            self.process_contiguous(&input[done..done + chunk_frames], &mut sums[done..done + chunk_frames]);
-            done += chunk_frames;
+            let chunk_frames = self
+                .delays
+                .iter()
+                .map(RingBuffer::frames_to_wrap)
+                .fold(frames - processed_frames, usize::min);
+            self.process_contiguous(
+                &input[processed_frames..processed_frames + chunk_frames],
+                &mut sums[processed_frames..processed_frames + chunk_frames],
+            );
+            processed_frames += chunk_frames;
         }
     }
 
@@ -227,7 +233,7 @@ impl CombBank {
         let (fours, remainder) = sums.as_chunks_mut::<FRAMES_PER_VECTOR>();
         for (index, (input, sums)) in inputs.iter().zip(fours).enumerate() {
             // This is a loop, because the compiler does not inline `map` over eight vectors.
-            let mut values = [f32x4::ZERO; COMBS];
+            let mut values = [f32x4::ZERO; COMB_COUNT];
             for (values, (delay, _)) in values.iter_mut().zip(&delays) {
                 *values = f32x4::from(delay[index]);
             }
@@ -276,7 +282,7 @@ impl Damping {
     fn process(
         &self,
         input: [f32; FRAMES_PER_VECTOR],
-        delays: &mut [f32x4; COMBS],
+        delays: &mut [f32x4; COMB_COUNT],
         damped: &mut [f32x4; 2],
         count: usize,
     ) -> [f32; FRAMES_PER_VECTOR] {

@@ -2,17 +2,17 @@
 
 use super::chunk::CHUNK_FRAMES;
 use super::interpolation::{
-    FRAME, Kernel, Pcm16, READ_AHEAD, SILENT_WINDOW, UNIT_16, WINDOW_FRAMES, WINDOW_VALUES, Window,
+    FRAME_UNITS, Kernel, Pcm16, READ_AHEAD, SILENT_WINDOW, UNIT_16, WINDOW_FRAMES, WINDOW_VALUES, Window,
 };
 use crate::simd::prefetch;
 use crate::soundfont::Wave;
 
 /// Highest step: 1,024 frames of the wave for each output frame. At equal sample rates, this is ten
 /// octaves above the recorded pitch.
-const STEP_MAX: u64 = 1_024 * FRAME;
+const STEP_MAX: u64 = 1_024 * FRAME_UNITS;
 
 /// Highest step at which one window holds all frames for a whole chunk.
-const WHOLE_CHUNK_STEP: u64 = WINDOW_FRAMES as u64 * FRAME / CHUNK_FRAMES as u64;
+const WHOLE_CHUNK_STEP: u64 = WINDOW_FRAMES as u64 * FRAME_UNITS / CHUNK_FRAMES as u64;
 
 /// Maximum of [`SampleReader::looped_frames`]. It exceeds the number of past frames that any
 /// interpolation kernel reads.
@@ -67,14 +67,14 @@ impl SampleReader {
             looped_frames: 0,
             frame: region.start,
             fraction: 0,
-            step: FRAME,
+            step: FRAME_UNITS,
         }
     }
 
     /// Sets the playback speed: the number of frames of the wave per output frame.
     pub(super) fn set_speed(&mut self, ratio: f64) {
         // The cast clamps to the range of the type and converts NaN to 0.
-        self.step = ((ratio * FRAME as f64) as u64).clamp(1, STEP_MAX);
+        self.step = ((ratio * FRAME_UNITS as f64) as u64).clamp(1, STEP_MAX);
     }
 
     /// Leaves the loop if its mode is [`LoopMode::UntilRelease`].
@@ -93,8 +93,8 @@ impl SampleReader {
     pub(super) fn prefetch(&self, wave: Wave<'_>) {
         /// Number of values in a cache line of 64 bytes.
         const LINE_VALUES: i64 = 32;
-        for line in 0..3 {
-            let index = usize::try_from(self.frame + line * LINE_VALUES).ok();
+        for cache_line in 0..3 {
+            let index = usize::try_from(self.frame + cache_line * LINE_VALUES).ok();
             if let Some(value) = index.and_then(|index| wave.high.get(index)) {
                 prefetch(value);
             }
@@ -128,9 +128,9 @@ impl SampleReader {
     /// product with a step of up to 2^42 must fit into 64 bits.
     #[inline(always)]
     pub(super) fn advance(&mut self, frames: usize) {
-        let position = u64::from(self.fraction) + self.step * frames as u64;
-        self.fraction = position as u32;
-        self.frame += (position >> 32) as i64;
+        let position_fixed = u64::from(self.fraction) + self.step * frames as u64;
+        self.fraction = position_fixed as u32;
+        self.frame += (position_fixed >> 32) as i64;
         if self.is_looping && self.frame >= self.region.loop_end {
             let frame = self.wrapped(self.frame);
             self.looped_frames = (self.looped_frames + self.frame - frame).min(LOOPED_FRAMES_MAX);
@@ -151,7 +151,7 @@ impl SampleReader {
         let SampleRegion { start, end, loop_start, loop_end, .. } = self.region;
         let (mut frame, mut remaining) = (first, count);
         while self.looped_frames > 0 && frame < loop_start && remaining > 0 {
-            let (source, length) = if loop_start - frame <= self.looped_frames {
+            let (source, length_frames) = if loop_start - frame <= self.looped_frames {
                 let source = self.wrapped(frame);
                 (Some(source as usize), (loop_start - frame).min(loop_end - source))
             } else {
@@ -163,10 +163,10 @@ impl SampleReader {
                     (Some(source as usize), loop_start - source)
                 }
             };
-            let length = remaining.min(length as usize);
-            visit(source, length);
-            remaining -= length;
-            frame += length as i64;
+            let length_frames = remaining.min(length_frames as usize);
+            visit(source, length_frames);
+            remaining -= length_frames;
+            frame += length_frames as i64;
         }
         if frame < start && self.looped_frames == 0 {
             let silent_frames = remaining.min((start - frame) as usize);
@@ -179,14 +179,14 @@ impl SampleReader {
                 frame = self.wrapped(frame);
             }
             let limit = if self.is_looping { loop_end } else { end };
-            let length = remaining.min((limit - frame).max(0) as usize);
-            if length == 0 {
+            let length_frames = remaining.min((limit - frame).max(0) as usize);
+            if length_frames == 0 {
                 visit(None, remaining);
                 return;
             }
-            visit(Some(frame as usize), length);
-            remaining -= length;
-            frame += length as i64;
+            visit(Some(frame as usize), length_frames);
+            remaining -= length_frames;
+            frame += length_frames as i64;
         }
     }
 
@@ -209,7 +209,7 @@ impl SampleReader {
         let longest = match self.step {
             // The usual case needs no division.
             0..=WHOLE_CHUNK_STEP => CHUNK_FRAMES,
-            step => ((WINDOW_FRAMES as u64 * FRAME) / step).max(1) as usize,
+            step => ((WINDOW_FRAMES as u64 * FRAME_UNITS) / step).max(1) as usize,
         };
         for chunk in out.chunks_mut(longest) {
             let last = (u64::from(self.fraction) + self.step * (chunk.len() as u64 - 1)) >> 32;
@@ -234,27 +234,27 @@ impl SampleReader {
 
     /// Copies 16-bit values, starting with frame `first`, with the loop unrolled.
     fn copy_pcm16(&self, wave: Wave<'_>, first: i64, window: &mut [Pcm16]) {
-        let mut done = 0;
+        let mut copied_frames = 0;
         self.unroll(first, window.len(), |source, count| {
-            let chunk = &mut window[done..done + count];
+            let chunk = &mut window[copied_frames..copied_frames + count];
             match source {
                 Some(source) => chunk.copy_from_slice(&wave.high[source..source + count]),
                 None => chunk.fill([0, 0]),
             }
-            done += count;
+            copied_frames += count;
         });
     }
 
     /// Like [`Self::copy_pcm16`], but converts the values to floats.
     fn copy_floats(&self, wave: Wave<'_>, first: i64, window: &mut [f32]) {
-        let mut done = 0;
+        let mut copied_frames = 0;
         self.unroll(first, window.len(), |source, count| {
-            let chunk = &mut window[done..done + count];
+            let chunk = &mut window[copied_frames..copied_frames + count];
             match source {
                 Some(source) => convert(wave, source, chunk),
                 None => chunk.fill(0.0),
             }
-            done += count;
+            copied_frames += count;
         });
     }
 }

@@ -25,8 +25,8 @@ const FRAME_OFFSETS: [f32; LANES] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
 on_best_instructions! {
     /// Adds the next frames of the voices to the outputs of their track, in the order of the
     /// voices. All outputs have the same length, at most [`CHUNK_FRAMES`]. `elapsed_frames` is the
-    /// time of the ramp clock. An output that is not yet `written` may hold any values. The first
-    /// voice replaces them.
+    /// time of the ramp clock. An output that is not yet in `written_outputs` may hold any values.
+    /// The first voice replaces them.
     pub(super) fn mix_voices(
         voices: &[Option<Voice>],
         chunks: &[Chunk; GROUP_VOICES],
@@ -42,9 +42,9 @@ fn mix_voices_inline(
     chunks: &[Chunk; GROUP_VOICES],
     elapsed_frames: u32,
     outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
-    written: &mut [bool; TRACK_OUTPUTS],
+    written_outputs: &mut [bool; TRACK_OUTPUTS],
 ) {
-    for (output, (sums, written)) in outputs.iter_mut().zip(written).enumerate() {
+    for (output, (sums, is_written)) in outputs.iter_mut().zip(written_outputs).enumerate() {
         let contribution = |voice: &Voice| {
             let chunk_index = voice.chunk_index;
             voice.gain_ramps.ramp(output).map(|ramp| Contribution { chunk_index, ramp })
@@ -53,25 +53,25 @@ fn mix_voices_inline(
         // Mixing four voices at a time reads and writes the sums less often.
         while let Some(a) = voices.next() {
             match (voices.next(), voices.next(), voices.next()) {
-                (Some(b), Some(c), Some(d)) => mix(&[a, b, c, d], chunks, elapsed_frames, sums, written),
-                (Some(b), Some(c), None) => mix(&[a, b, c], chunks, elapsed_frames, sums, written),
-                (Some(b), None, _) => mix(&[a, b], chunks, elapsed_frames, sums, written),
-                (None, ..) => mix(&[a], chunks, elapsed_frames, sums, written),
+                (Some(b), Some(c), Some(d)) => mix(&[a, b, c, d], chunks, elapsed_frames, sums, is_written),
+                (Some(b), Some(c), None) => mix(&[a, b, c], chunks, elapsed_frames, sums, is_written),
+                (Some(b), None, _) => mix(&[a, b], chunks, elapsed_frames, sums, is_written),
+                (None, ..) => mix(&[a], chunks, elapsed_frames, sums, is_written),
             }
         }
     }
 }
 
-/// Adds voices to an output, or replaces the values of an output that is not yet `written`.
+/// Adds voices to an output, or replaces the values of an output that is not yet written.
 #[inline(always)]
 fn mix<const N: usize>(
     voices: &[Contribution; N],
     chunks: &[Chunk; GROUP_VOICES],
     elapsed_frames: u32,
     sums: &mut [f32],
-    written: &mut bool,
+    is_written: &mut bool,
 ) {
-    if core::mem::replace(written, true) {
+    if core::mem::replace(is_written, true) {
         mix_into::<N, true>(voices, chunks, elapsed_frames, sums);
     } else {
         mix_into::<N, false>(voices, chunks, elapsed_frames, sums);

@@ -54,8 +54,8 @@ pub(super) struct VoiceParams {
 }
 
 impl VoiceParams {
-    /// Parameters before the first call of [`Self::set`]: full attenuation, and generator values
-    /// that differ from any others.
+    /// Parameters before the first call of [`Self::set_values`]: full attenuation, and generator
+    /// values that differ from any others.
     pub(super) const SILENT: Self = Self {
         values: [f32::NAN; Generator::COUNT],
         attenuation_cb: ATTENUATION_MAX_CB,
@@ -106,7 +106,13 @@ impl VoiceParams {
 
     /// Computes the parameters from generator values. `tuning_cents` is the tuning of the channel.
     /// Times and gains are computed only if their generators have changed.
-    pub(super) fn set(&mut self, values: &GeneratorValues, key: u8, tuning_cents: f32, sample_rate_hz: f32) {
+    pub(super) fn set_values(
+        &mut self,
+        values: &GeneratorValues,
+        key: u8,
+        tuning_cents: f32,
+        sample_rate_hz: f32,
+    ) {
         use Generator::*;
         let get = |generator: Generator| values[generator as usize];
         self.attenuation_cb = get(InitialAttenuation).clamp(0.0, ATTENUATION_MAX_CB);
@@ -123,12 +129,12 @@ impl VoiceParams {
         self.vol_env_sustain_cb = get(SustainVolEnv).clamp(0.0, ATTENUATION_MAX_CB);
         // The generator is a decrease from full scale in tenths of a per cent.
         self.mod_env_sustain = 1.0 - (get(SustainModEnv) / 1_000.0).clamp(0.0, 1.0);
-        let changed = |generators: &[Generator]| {
+        let has_changed = |generators: &[Generator]| {
             generators.iter().any(|generator| self.values[*generator as usize] != get(*generator))
         };
-        let outputs_changed = changed(&[Pan, ReverbEffectsSend, ChorusEffectsSend]);
-        let lfos_changed = changed(&[DelayModLfo, FreqModLfo, DelayVibLfo, FreqVibLfo]);
-        let vol_env_changed = changed(&[
+        let have_outputs_changed = has_changed(&[Pan, ReverbEffectsSend, ChorusEffectsSend]);
+        let have_lfos_changed = has_changed(&[DelayModLfo, FreqModLfo, DelayVibLfo, FreqVibLfo]);
+        let has_vol_env_changed = has_changed(&[
             DelayVolEnv,
             AttackVolEnv,
             HoldVolEnv,
@@ -137,7 +143,7 @@ impl VoiceParams {
             KeynumToVolEnvHold,
             KeynumToVolEnvDecay,
         ]);
-        let mod_env_changed = changed(&[
+        let has_mod_env_changed = has_changed(&[
             DelayModEnv,
             AttackModEnv,
             HoldModEnv,
@@ -148,16 +154,16 @@ impl VoiceParams {
         ]);
         let frames = |timecents: f32| timecents_to_frames(timecents, sample_rate_hz);
         let keys_below = SCALING_KEY - f32::from(key);
-        if outputs_changed {
+        if have_outputs_changed {
             self.output_gains = output_gains(get(Pan), get(ReverbEffectsSend), get(ChorusEffectsSend));
         }
-        if lfos_changed {
+        if have_lfos_changed {
             self.mod_lfo_delay_frames = delay_frames(get(DelayModLfo), sample_rate_hz);
             self.mod_lfo_cycles_per_frame = cycles_per_frame(get(FreqModLfo), sample_rate_hz);
             self.vib_lfo_delay_frames = delay_frames(get(DelayVibLfo), sample_rate_hz);
             self.vib_lfo_cycles_per_frame = cycles_per_frame(get(FreqVibLfo), sample_rate_hz);
         }
-        if vol_env_changed {
+        if has_vol_env_changed {
             self.vol_env_times = EnvelopeTimes {
                 delay_frames: delay_frames(get(DelayVolEnv), sample_rate_hz),
                 attack_frames: frames(get(AttackVolEnv)),
@@ -166,7 +172,7 @@ impl VoiceParams {
                 full_release_frames: frames(get(ReleaseVolEnv)),
             };
         }
-        if mod_env_changed {
+        if has_mod_env_changed {
             self.mod_env_times = EnvelopeTimes {
                 delay_frames: delay_frames(get(DelayModEnv), sample_rate_hz),
                 attack_frames: frames(get(AttackModEnv)),
@@ -182,8 +188,8 @@ impl VoiceParams {
 /// Converts the delay of an envelope or LFO to frames. The minimum and default of -12000 timecents
 /// (1 ms) is treated as no delay. Notes therefore start exactly at the frames of their events.
 fn delay_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
-    const MIN: f32 = -12_000.0;
-    if timecents <= MIN { 0.0 } else { timecents_to_frames(timecents, sample_rate_hz) }
+    const DELAY_MIN_TIMECENTS: f32 = -12_000.0;
+    if timecents <= DELAY_MIN_TIMECENTS { 0.0 } else { timecents_to_frames(timecents, sample_rate_hz) }
 }
 
 fn cycles_per_frame(absolute_cents: f32, sample_rate_hz: f32) -> f32 {

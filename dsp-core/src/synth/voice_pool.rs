@@ -63,12 +63,12 @@ impl VoiceGroup {
         let waves = bank.waves();
         // Voices whose filter is active use the first chunks. Voices with an open filter use the
         // last chunks.
-        let (mut filtered, mut open, mut ramping) = (0, GROUP_VOICES, [false; QUAD_PAIRS]);
+        let (mut filtered, mut open_from, mut ramping) = (0, GROUP_VOICES, [false; QUAD_PAIRS]);
         for voice in self.iter_mut() {
             let is_open = voice.is_filter_open();
-            voice.chunk_index = if is_open { open - 1 } else { filtered };
+            voice.chunk_index = if is_open { open_from - 1 } else { filtered };
             let out = &mut chunks[voice.chunk_index][..frames];
-            match waves.of(voice.sample).filter(|_| !voice.is_in_delay()) {
+            match waves.get(voice.sample).filter(|_| !voice.is_in_delay()) {
                 Some(wave) => {
                     voice.reader.read(wave, kernel, buffer, out);
                     voice.reader.prefetch(wave);
@@ -77,7 +77,7 @@ impl VoiceGroup {
             }
             if is_open {
                 voice.filter.bypass(out);
-                open -= 1;
+                open_from -= 1;
             } else {
                 ramping[filtered / QUAD_PAIR] |= voice.is_filter_ramping();
                 filtered += 1;
@@ -197,8 +197,9 @@ impl VoicePool {
         let active_count = self.iter().filter(|voice| !voice.is_fading).count();
         let protected_frames = (PROTECTED_SECS * sample_rate_hz) as u64;
         for _ in 0..(active_count + count).saturating_sub(self.polyphony) {
-            let active = self.iter_mut().filter(|voice| !voice.is_fading);
-            let Some(voice) = active.min_by_key(|voice| steal_order(voice, clock, protected_frames)) else {
+            let active_voices = self.iter_mut().filter(|voice| !voice.is_fading);
+            let Some(voice) = active_voices.min_by_key(|voice| steal_order(voice, clock, protected_frames))
+            else {
                 return;
             };
             voice.fade_out(sample_rate_hz);
@@ -252,14 +253,14 @@ impl VoicePool {
         outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
     ) -> ActiveOutputs {
         let frames = outputs[0].len();
-        let mut written = [false; TRACK_OUTPUTS];
+        let mut written_outputs = [false; TRACK_OUTPUTS];
         for group in self.groups[..self.used_groups].iter_mut().filter(|group| !group.is_empty()) {
             group.render(bank, kernel, &mut self.chunks, &mut self.buffer, frames);
             let voices = &group.slots[..group.count];
-            voice_mix::mix_voices(voices, &self.chunks, self.elapsed_frames, outputs, &mut written);
+            voice_mix::mix_voices(voices, &self.chunks, self.elapsed_frames, outputs, &mut written_outputs);
         }
         self.elapsed_frames += frames as u32;
-        written
+        written_outputs
     }
 
     /// Advances by at most [`CHUNK_FRAMES`] frames without output. The filters process the samples.
@@ -275,7 +276,7 @@ impl VoicePool {
     pub(super) fn skip(&mut self, bank: &Bank, frames: usize) {
         let waves = bank.waves();
         for voice in self.iter_mut() {
-            if !voice.is_in_delay() && waves.of(voice.sample).is_some() {
+            if !voice.is_in_delay() && waves.get(voice.sample).is_some() {
                 voice.reader.advance(frames);
             }
             if voice.is_filter_ramping() {

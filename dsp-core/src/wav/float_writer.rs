@@ -16,7 +16,7 @@ pub struct FloatWavWriter<W> {
     channels: u32,
     sample_rate_hz: u32,
     samples: u64,
-    encoded: Vec<u8>,
+    encoded_bytes: Vec<u8>,
 }
 
 impl<W: Write + Seek> FloatWavWriter<W> {
@@ -26,7 +26,7 @@ impl<W: Write + Seek> FloatWavWriter<W> {
     /// An [`io::Error`] if writing fails.
     pub fn new(mut destination: W, channels: u32, sample_rate_hz: u32) -> io::Result<Self> {
         destination.write_all(&float_header(channels, sample_rate_hz, 0))?;
-        Ok(Self { destination, channels, sample_rate_hz, samples: 0, encoded: Vec::new() })
+        Ok(Self { destination, channels, sample_rate_hz, samples: 0, encoded_bytes: Vec::new() })
     }
 
     /// Appends interleaved frames.
@@ -34,10 +34,10 @@ impl<W: Write + Seek> FloatWavWriter<W> {
     /// # Errors
     /// An [`io::Error`] if writing fails.
     pub fn write(&mut self, frames: &[f32]) -> io::Result<()> {
-        self.encoded.clear();
-        self.encoded.extend(frames.iter().flat_map(|sample| sample.to_le_bytes()));
+        self.encoded_bytes.clear();
+        self.encoded_bytes.extend(frames.iter().flat_map(|sample| sample.to_le_bytes()));
         self.samples += frames.len() as u64;
-        self.destination.write_all(&self.encoded)
+        self.destination.write_all(&self.encoded_bytes)
     }
 
     /// Returns the number of frames that were written so far.

@@ -14,8 +14,8 @@ const SIZE_IN_DS64: u32 = u32::MAX;
 const DS64_BYTES: u32 = 28;
 
 /// `WAVE_FORMAT_PCM` and `WAVE_FORMAT_EXTENSIBLE`.
-const PCM: u16 = 1;
-const EXTENSIBLE: u16 = 0xFFFE;
+const PCM_FORMAT_TAG: u16 = 1;
+const EXTENSIBLE_FORMAT_TAG: u16 = 0xFFFE;
 
 /// End of KSDATAFORMAT_SUBTYPE_PCM and KSDATAFORMAT_SUBTYPE_IEEE_FLOAT in the byte order of the
 /// file. The subtypes begin with a format number, 1 or 3.
@@ -59,7 +59,7 @@ pub(super) fn header(
     let is_extensible = matches!(format, SampleFormat::Pcm24 | SampleFormat::Float32);
     out.extend(b"fmt ");
     out.extend(if is_extensible { 40_u32 } else { 16 }.to_le_bytes());
-    out.extend(if is_extensible { EXTENSIBLE } else { PCM }.to_le_bytes());
+    out.extend(if is_extensible { EXTENSIBLE_FORMAT_TAG } else { PCM_FORMAT_TAG }.to_le_bytes());
     out.extend(channels.to_le_bytes());
     out.extend(sample_rate_hz.to_le_bytes());
     out.extend(sample_rate_hz.saturating_mul(u32::from(frame_bytes)).to_le_bytes());

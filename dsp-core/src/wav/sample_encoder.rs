@@ -9,7 +9,7 @@ pub struct SampleEncoder {
     format: SampleFormat,
     conversion: Conversion,
     /// Encoded bytes of the last call of [`Self::encode`].
-    encoded: Vec<u8>,
+    encoded_bytes: Vec<u8>,
 }
 
 enum Conversion {
@@ -31,12 +31,12 @@ impl SampleEncoder {
                 Conversion::Integers { quantizers: Box::new(quantizers), steps: [Vec::new(), Vec::new()] }
             }
         };
-        Self { format, conversion, encoded: Vec::new() }
+        Self { format, conversion, encoded_bytes: Vec::new() }
     }
 
     /// Returns the audio data of the next frames.
     pub fn encode(&mut self, left: &[f32], right: &[f32]) -> &[u8] {
-        self.encoded.clear();
+        self.encoded_bytes.clear();
         let frames = left.len().min(right.len());
         let channels = [&left[..frames], &right[..frames]];
         match &mut self.conversion {
@@ -45,16 +45,16 @@ impl SampleEncoder {
                     steps.resize(frames, 0);
                     quantizer.process(samples, steps);
                 }
-                encode_steps(self.format, steps, &mut self.encoded);
+                encode_steps(self.format, steps, &mut self.encoded_bytes);
             }
             Conversion::Floats { clipped_samples } => {
                 for sample in left.iter().zip(right).flat_map(|(left, right)| [*left, *right]) {
                     *clipped_samples += u64::from(sample.abs() > 1.0);
-                    self.encoded.extend_from_slice(&sample.to_le_bytes());
+                    self.encoded_bytes.extend_from_slice(&sample.to_le_bytes());
                 }
             }
         }
-        &self.encoded
+        &self.encoded_bytes
     }
 
     /// Returns the noise shaping that is used. It is [`NoiseShaping::Off`] for floats and at sample
@@ -77,13 +77,13 @@ impl SampleEncoder {
     }
 }
 
-/// Replaces `encoded` by the bytes of integer samples.
-fn encode_steps(format: SampleFormat, [left, right]: &[Vec<i32>; 2], encoded: &mut Vec<u8>) {
-    encoded.resize(2 * format.bytes_per_sample() * left.len(), 0);
+/// Replaces `encoded_bytes` by the bytes of integer samples.
+fn encode_steps(format: SampleFormat, [left, right]: &[Vec<i32>; 2], encoded_bytes: &mut Vec<u8>) {
+    encoded_bytes.resize(2 * format.bytes_per_sample() * left.len(), 0);
     match format {
-        SampleFormat::Pcm8 => interleave(left, right, encoded, |step| [(step + 128) as u8]),
-        SampleFormat::Pcm16 => interleave(left, right, encoded, |step| (step as i16).to_le_bytes()),
-        SampleFormat::Pcm24 | SampleFormat::Float32 => interleave(left, right, encoded, |step| {
+        SampleFormat::Pcm8 => interleave(left, right, encoded_bytes, |step| [(step + 128) as u8]),
+        SampleFormat::Pcm16 => interleave(left, right, encoded_bytes, |step| (step as i16).to_le_bytes()),
+        SampleFormat::Pcm24 | SampleFormat::Float32 => interleave(left, right, encoded_bytes, |step| {
             let [low, middle, high, _] = step.to_le_bytes();
             [low, middle, high]
         }),
@@ -94,10 +94,10 @@ fn encode_steps(format: SampleFormat, [left, right]: &[Vec<i32>; 2], encoded: &m
 fn interleave<const BYTES: usize>(
     left: &[i32],
     right: &[i32],
-    encoded: &mut [u8],
+    encoded_bytes: &mut [u8],
     encode: impl Fn(i32) -> [u8; BYTES],
 ) {
-    let frames = encoded.as_chunks_mut::<BYTES>().0.as_chunks_mut::<2>().0;
+    let frames = encoded_bytes.as_chunks_mut::<BYTES>().0.as_chunks_mut::<2>().0;
     for ((frame, left), right) in frames.iter_mut().zip(left).zip(right) {
         *frame = [encode(*left), encode(*right)];
     }

@@ -76,10 +76,10 @@ impl<W: Write + Seek> WavWriter<W> {
     /// # Errors
     /// An [`io::Error`] if writing fails.
     pub fn write(&mut self, left: &[f32], right: &[f32]) -> io::Result<&[u8]> {
-        let encoded = self.encoder.encode(left, right);
-        self.destination.write_all(encoded)?;
+        let encoded_bytes = self.encoder.encode(left, right);
+        self.destination.write_all(encoded_bytes)?;
         self.frames += left.len().min(right.len()) as u64;
-        Ok(encoded)
+        Ok(encoded_bytes)
     }
 
     /// Returns the number of samples above full scale.

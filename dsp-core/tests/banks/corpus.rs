@@ -120,7 +120,7 @@ fn check(case: &Case) {
     };
     let ((), decoding) = cost(|| bank.prepare(&PRESETS).expect("samples that fit"));
     DECODING.check("decoding", decoding, file.len());
-    let skipped: Vec<String> = bank.skipped().iter().map(ToString::to_string).collect();
+    let skipped: Vec<String> = bank.issues().iter().map(ToString::to_string).collect();
     for expected in *expected_reasons {
         assert!(
             skipped.iter().any(|reason| reason.contains(expected)),
@@ -135,7 +135,7 @@ fn check(case: &Case) {
     }
     let reduced =
         Bank::from_vec(bank.write_reduced(&PRESETS).expect("a smaller bank")).expect("a valid bank");
-    assert_eq!(reduced.skipped(), []);
+    assert_eq!(reduced.issues(), []);
     for number in 0..PRESETS.len() {
         let bits = playing::track(&bank, number);
         assert!(bits.iter().all(|&bits| f32::from_bits(bits).is_finite()), "track {number} is not finite");

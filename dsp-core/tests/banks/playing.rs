@@ -78,7 +78,7 @@ pub(crate) fn track(bank: &Bank, number: usize) -> Vec<u32> {
     for _ in 0..LENGTH_FRAMES / CALL_FRAMES as u64 {
         let ((), cost) = cost(|| player.process(outputs.each_mut().map(|output| &mut output[..])));
         assert_eq!(cost.allocations, 0, "allocations while rendering");
-        let voices = player.active_voices();
+        let voices = player.active_voice_count();
         let limit = usize::from(POLYPHONY) + FADING_VOICES;
         assert!(voices <= limit, "{voices} voices sound, more than {limit}");
         bits.extend(outputs.iter().flatten().map(|value| value.to_bits()));

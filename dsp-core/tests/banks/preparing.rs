@@ -28,7 +28,7 @@ fn a_stopped_preparation_can_be_continued() {
     // The first stream is decoded; the second was stopped in the middle.
     assert_eq!(bank.decoded_bytes(), 2 << 20);
     assert_eq!(bank.undecoded_bytes(&PRESET), all_bytes - (2 << 20));
-    assert_eq!(bank.skipped(), []);
+    assert_eq!(bank.issues(), []);
     bank.prepare(&PRESET).expect("continues");
     assert_eq!((bank.undecoded_bytes(&PRESET), bank.decoded_bytes()), (0, all_bytes));
 }
@@ -42,7 +42,7 @@ fn many_different_setup_headers_exceed_the_cost_limit() {
     // Equal headers are parsed only once, so the same number of streams is within the limit.
     let equal_headers = bank(&vec![silent(4_096, &[9, 9, 9]); 600]);
     equal_headers.prepare(&PRESET).expect("within the cost limit");
-    assert_eq!((equal_headers.decoded_bytes(), equal_headers.skipped().len()), (600 * 8_192, 0));
+    assert_eq!((equal_headers.decoded_bytes(), equal_headers.issues().len()), (600 * 8_192, 0));
 }
 
 #[test]

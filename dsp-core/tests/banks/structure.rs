@@ -232,7 +232,7 @@ fn a_bank_with_packed_sample_data_names_the_skipped_samples() {
     });
     let bank = Bank::from_vec(bytes).expect("a bank");
     assert_eq!(bank.summary().presets.len(), 2);
-    let packed = bank.skipped().into_iter().filter(|skipped| skipped.reason == BankIssueReason::Packed);
+    let packed = bank.issues().into_iter().filter(|skipped| skipped.reason == BankIssueReason::Packed);
     let reason = |number: usize| {
         format!(
             "sample {number} (Sample): the sample data of the bank are packed; convert the bank to an SF2 file"

@@ -39,7 +39,7 @@ fn bank(has_damaged_zone: bool) -> Bank {
     tables.add_preset_zone((&[], &[]), Some(instrument));
     let bank = Bank::from_bytes(&tables.bytes()).expect("a bank");
     bank.prepare(&[(0, 0)]).expect("a damaged sample is skipped");
-    assert_eq!(bank.skipped().len(), usize::from(has_damaged_zone), "{:?}", bank.skipped());
+    assert_eq!(bank.issues().len(), usize::from(has_damaged_zone), "{:?}", bank.issues());
     bank
 }
 

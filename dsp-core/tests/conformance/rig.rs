@@ -79,7 +79,7 @@ pub(crate) struct Sound {
 impl Rig {
     pub(crate) fn of(tables: &Tables) -> Self {
         let rig = Self::of_damaged(tables);
-        assert_eq!(rig.bank.skipped(), []);
+        assert_eq!(rig.bank.issues(), []);
         rig
     }
 
@@ -176,7 +176,7 @@ impl Rig {
             }
         });
         let [left, right, reverb, chorus] = outputs.map(|output| output.into_iter().map(f64::from).collect());
-        Sound { left, right, reverb, chorus, active_voices: player.active_voices() }
+        Sound { left, right, reverb, chorus, active_voices: player.active_voice_count() }
     }
 
     /// Plays a note that is not released.

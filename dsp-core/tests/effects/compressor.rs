@@ -251,7 +251,7 @@ fn changes_of_the_detector_do_not_depend_on_call_sizes() {
         let mut start = 0;
         while start < left.len() {
             if let Some((_, detector)) = changes.iter().find(|(frame, _)| *frame == start) {
-                chain.set(0, 5, *detector);
+                chain.set_parameter(0, 5, *detector);
             }
             let next = changes.iter().map(|(frame, _)| *frame).find(|frame| *frame > start);
             let end = next.unwrap_or(left.len()).min(start.saturating_add(call_frames));
@@ -271,7 +271,7 @@ fn switching_off_the_high_pass_does_not_depend_on_call_sizes() {
             let mut chain = chain_of("compressor", &[("threshold_db", -40.0), ("side_high_pass_hz", 200.0)]);
             let [mut left, mut right] = input.clone();
             chain.process(&mut left[..change], &mut right[..change], &[]);
-            chain.set(0, 6, 20.0);
+            chain.set_parameter(0, 6, 20.0);
             let remaining =
                 left[change..].chunks_mut(call_frames).zip(right[change..].chunks_mut(call_frames));
             remaining.for_each(|(left, right)| chain.process(left, right, &[]));

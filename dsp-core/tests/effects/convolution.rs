@@ -27,7 +27,7 @@ fn with_impulse_at(rate_hz: u32, response: &Stereo, parameters: &[(&str, f64)]) 
     let impulse = Some([&response[0][..], &response[1]]);
     let mut slot = EffectSlot::new("effect", kind, &EffectConfig { impulse, ..config(rate_hz) });
     for (id, value) in [&[("response", IMPULSE)], &WET[..], parameters].concat() {
-        slot.set(kind.parameter_index(id).unwrap(), value, 0);
+        slot.set_parameter(kind.parameter_index(id).unwrap(), value, 0);
     }
     let mut chain = EffectChain::new(rate_hz);
     chain.push(slot);
@@ -187,7 +187,7 @@ fn a_new_response_starts_from_silence() {
         let mut earlier = noise(level, 50_000);
         let [left, right] = &mut earlier;
         chain.process(left, right, &[]);
-        chain.set(0, 0, IMPULSE);
+        chain.set_parameter(0, 0, IMPULSE);
         process(&mut chain, &input)
     });
     // From here on, the old response has faded out: it fades for 20 ms after the next control
@@ -204,8 +204,8 @@ fn changing_the_response_neither_allocates_nor_clicks() {
     let [mut left, mut right] = sine(100.0, 0.25, 3 * RATE_HZ as usize);
     for (number, (left, right)) in left.chunks_mut(18_000).zip(right.chunks_mut(18_000)).enumerate() {
         assert_no_alloc(|| {
-            chain.set(0, 0, (number % 4) as f64);
-            chain.set(0, 1, 20.0 * (number % 3) as f64);
+            chain.set_parameter(0, 0, (number % 4) as f64);
+            chain.set_parameter(0, 1, 20.0 * (number % 3) as f64);
             chain.process(left, right, &[]);
         });
     }

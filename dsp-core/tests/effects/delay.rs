@@ -123,7 +123,7 @@ fn the_mix_has_equal_power() {
 }
 
 fn set(chain: &mut EffectChain, id: &str, value: f64) {
-    chain.set(0, effect_kind("delay").unwrap().parameter_index(id).unwrap(), value);
+    chain.set_parameter(0, effect_kind("delay").unwrap().parameter_index(id).unwrap(), value);
 }
 
 /// Processes a sine and makes a change after half a second. Returns the largest step of the output,

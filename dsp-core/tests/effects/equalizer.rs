@@ -212,7 +212,7 @@ fn bands_match_the_formula_at_all_rates() {
 }
 
 fn set(chain: &mut EffectChain, id: &str, value: f64) {
-    chain.set(0, effect_kind("equalizer").unwrap().parameter_index(id).unwrap(), value);
+    chain.set_parameter(0, effect_kind("equalizer").unwrap().parameter_index(id).unwrap(), value);
 }
 
 #[test]

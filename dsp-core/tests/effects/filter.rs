@@ -346,7 +346,7 @@ fn changes_do_not_click() {
     for (number, (left, right)) in left.chunks_mut(4_000).zip(right.chunks_mut(4_000)).enumerate() {
         set(&mut chain, "type", (number % 4) as f64, 0);
         set(&mut chain, "slope", (number / 2 % 2) as f64, 0);
-        chain.set(0, 2, 500.0 + 100.0 * (number % 3) as f64);
+        chain.set_parameter(0, 2, 500.0 + 100.0 * (number % 3) as f64);
         chain.process(left, right, &[]);
     }
     high_pass.process(&mut left, &mut right, &[]);

@@ -28,7 +28,7 @@ pub(crate) fn chain_at(sample_rate_hz: u32, kind: &str, parameters: &[(&str, f64
     let mut slot = EffectSlot::new("effect", kind, &config(sample_rate_hz));
     for (id, value) in parameters {
         let index = kind.parameter_index(id).unwrap_or_else(|| panic!("no parameter {id:?}"));
-        slot.set(index, *value, 0);
+        slot.set_parameter(index, *value, 0);
     }
     let mut chain = EffectChain::new(sample_rate_hz);
     chain.push(slot);

@@ -543,7 +543,7 @@ fn changes_do_not_click() {
     {
         let mut chain = chain_of("reverb", &[("mix", 1.0)]);
         let before = process(&mut chain, &[left[..SECOND].to_vec(), right[..SECOND].to_vec()]);
-        chain.set(0, kind.parameter_index(id).unwrap(), value);
+        chain.set_parameter(0, kind.parameter_index(id).unwrap(), value);
         let after = process(&mut chain, &[left[SECOND..].to_vec(), right[SECOND..].to_vec()]);
         // A change may also change the level of the tone. A click would have far larger steps than
         // the output before and long after the change.
@@ -567,7 +567,7 @@ fn a_changed_reverb_equals_a_new_reverb_once_it_has_decayed() {
     for (id, value) in [("size", 0.9), ("pre_delay_ms", 50.0)] {
         let mut changed = chain_of("reverb", &[]);
         let index = effect_kind("reverb").unwrap().parameter_index(id).unwrap();
-        changed.set(0, index, value);
+        changed.set_parameter(0, index, value);
         let mut fresh = chain_of("reverb", &[(id, value)]);
         let [output, expected] = [&mut changed, &mut fresh].map(|chain| {
             chain.process(&mut vec![0.0; SECOND], &mut vec![0.0; SECOND], &[]);

@@ -64,7 +64,7 @@ fn chain(kind: &'static EffectKind, setting: Setting) -> EffectChain {
 
 fn chain_at(sample_rate_hz: u32, kind: &'static EffectKind, setting: Setting) -> EffectChain {
     let mut slot = EffectSlot::new("effect", kind, &config(sample_rate_hz));
-    setting.values(kind).for_each(|(index, value)| slot.set(index, value, 0));
+    setting.values(kind).for_each(|(index, value)| slot.set_parameter(index, value, 0));
     let mut chain = EffectChain::new(sample_rate_hz);
     chain.push(slot);
     chain.set_time(TIME);
@@ -80,7 +80,7 @@ struct BareEffect {
 impl BareEffect {
     fn new(kind: &'static EffectKind, setting: Setting) -> Self {
         let mut effect = (kind.make)(&config(RATE_HZ));
-        setting.values(kind).for_each(|(index, value)| effect.set(index, value, 0));
+        setting.values(kind).for_each(|(index, value)| effect.set_parameter(index, value, 0));
         effect.reset(0);
         effect.set_time(TIME);
         Self { effect, kind }
@@ -97,7 +97,7 @@ impl BareEffect {
                 for index in [number, number + 5].map(|number| number % self.kind.parameters.len()) {
                     let parameter = &self.kind.parameters[index];
                     let value = if number.is_multiple_of(2) { parameter.min } else { parameter.max };
-                    self.effect.set(index, value, 480);
+                    self.effect.set_parameter(index, value, 480);
                 }
             }
             let part = call * CONTROL_FRAMES..(call + 1) * CONTROL_FRAMES;
@@ -126,7 +126,7 @@ fn play(chain: &mut EffectChain, kind: &EffectKind, input: &Stereo, call_frames:
             let parameter = &kind.parameters[index];
             let value = if number % 2 == 0 { parameter.min } else { parameter.max };
             assert_no_alloc(|| {
-                chain.set(0, index, value);
+                chain.set_parameter(0, index, value);
                 chain.set_bypass(0, number % 3 == 1);
                 chain.set_time(MusicalTime { bpm: 97.0 + number as f64, ..TIME });
             });
@@ -210,7 +210,7 @@ fn skipping_silence_does_not_change_the_output() {
                     if start < 150_000 && part.end >= 150_000 {
                         (0..kind.parameters.len()).for_each(|index| {
                             let parameter = &kind.parameters[index];
-                            chain.set(0, index, f64::midpoint(parameter.min, parameter.default));
+                            chain.set_parameter(0, index, f64::midpoint(parameter.min, parameter.default));
                         });
                     }
                     start = part.end;
@@ -240,8 +240,8 @@ fn a_reset_effect_equals_a_new_effect() {
             // These changes leave all parameters ramping back to their values.
             let values: Vec<(usize, f64)> = setting.values(kind).collect();
             for (index, value) in &values {
-                used.set(0, *index, kind.parameters[*index].max);
-                used.set(0, *index, *value);
+                used.set_parameter(0, *index, kind.parameters[*index].max);
+                used.set_parameter(0, *index, *value);
             }
             used.set_bypass(0, true);
             process_unchanged(&mut used, &noise(0.5, 100));
@@ -397,7 +397,7 @@ fn a_bypass_does_not_click() {
     let tone = sine(100.0, 0.25, SECOND);
     let kind = effect_kind("utility").unwrap();
     let mut chain = chain(kind, Setting::Defaults);
-    chain.set(0, kind.parameter_index("gain_db").unwrap(), -12.0);
+    chain.set_parameter(0, kind.parameter_index("gain_db").unwrap(), -12.0);
     let [mut left, mut right] = tone;
     for (number, (left, right)) in left.chunks_mut(4_321).zip(right.chunks_mut(4_321)).enumerate() {
         chain.set_bypass(0, number % 2 == 0);

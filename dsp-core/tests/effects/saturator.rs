@@ -194,7 +194,7 @@ fn the_dc_filter_is_a_high_pass_at_5_hz() {
 }
 
 fn set(chain: &mut EffectChain, id: &str, value: f64) {
-    chain.set(0, effect_kind("saturator").unwrap().parameter_index(id).unwrap(), value);
+    chain.set_parameter(0, effect_kind("saturator").unwrap().parameter_index(id).unwrap(), value);
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn changes_of_tempo_and_shape_do_not_click() {
     for (id, value) in
         [("shape", 2.0), ("shape", 3.0), ("sync", 0.0), ("stereo_degrees", 180.0), ("rate_hz", 20.0)]
     {
-        chain.set(0, kind.parameter_index(id).unwrap(), value);
+        chain.set_parameter(0, kind.parameter_index(id).unwrap(), value);
         all.extend(&process(&mut chain, &ones(SECOND + 13))[1]);
     }
     println!("largest step: {:.5}", largest_step(&all));

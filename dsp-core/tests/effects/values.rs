@@ -136,7 +136,7 @@ fn a_manual_ramp_is_independent_of_automation() {
             let automated = index(&chain, automated_id);
             process(&mut chain, &constant(-12.0, 9_600));
             let manual = index(&chain, manual_id);
-            chain.set(0, manual, value);
+            chain.set_parameter(0, manual, value);
             let output = (0..300).flat_map(|step| {
                 if is_automated {
                     let fraction = f64::from(step + 1) / 3_000.0;

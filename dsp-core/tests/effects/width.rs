@@ -67,7 +67,7 @@ fn changes_of_the_width_do_not_click() {
     let mut left = vec![0.25; 9_600];
     let mut right = vec![-0.25; 9_600];
     for (number, (left, right)) in left.chunks_mut(2_400).zip(right.chunks_mut(2_400)).enumerate() {
-        chain.set(0, 0, if number % 2 == 0 { 2.0 } else { 0.0 });
+        chain.set_parameter(0, 0, if number % 2 == 0 { 2.0 } else { 0.0 });
         chain.process(left, right, &[]);
     }
     // A change of the width by 2 takes 20 ms.

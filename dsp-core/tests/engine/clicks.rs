@@ -139,7 +139,7 @@ fn delayed_tracks_are_muted_and_unmuted_without_clicks_at_any_call_size() {
         let mut mixer = started(&session(tracks.clone()));
         let mut rendered = Vec::new();
         for (mute, frames) in [(false, EDIT_FRAME), (true, 12_000), (false, 12_000)] {
-            mixer.set_track_mix(0, &TrackMix { gain: 1.0, pan: 0.0, mute, solo: false });
+            mixer.set_track_mix(0, &TrackMix { gain: 1.0, pan: 0.0, is_muted: mute, is_soloed: false });
             rendered.extend(play(&mut mixer, frames, calls).into_iter().take(frames));
         }
         rendered

@@ -255,7 +255,7 @@ fn portamento_is_the_same_after_a_seek() {
 #[test]
 fn a_bank_that_arrives_later_does_not_undo_live_changes() {
     let events = [on(1_000, 60)];
-    let quiet = TrackMix { gain: 0.25, pan: 0.5, mute: false, solo: false };
+    let quiet = TrackMix { gain: 0.25, pan: 0.5, is_muted: false, is_soloed: false };
     let mut late = mixer_without_bank(&events);
     let mut complete = mixer(bank(), &events);
     for mixer in [&mut late, &mut complete] {
@@ -278,5 +278,5 @@ fn a_bank_that_arrives_later_does_not_undo_live_changes() {
     late.set_slots(&[None]).unwrap();
     play(&mut late, 4_800);
     assert!(peak(&play(&mut complete, 9_600)) > 0.001, "silent");
-    assert_eq!(late.active_voices(), 0);
+    assert_eq!(late.active_voice_count(), 0);
 }

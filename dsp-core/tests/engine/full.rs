@@ -321,7 +321,10 @@ fn playing_and_rendering_do_not_allocate() {
             mixer.set_bypass(owner, number % 7 == 0);
             mixer.set_send_gain(0, number % 3, 0.1);
             let (mute, solo) = (number % 6 == 0, number % 4 == 0);
-            mixer.set_track_mix(number % 6, &TrackMix { gain: 0.5, pan: 0.2, mute, solo });
+            mixer.set_track_mix(
+                number % 6,
+                &TrackMix { gain: 0.5, pan: 0.2, is_muted: mute, is_soloed: solo },
+            );
             mixer.set_master_gain(0.9);
             mixer.seek(number as u64 * 3_000);
         }

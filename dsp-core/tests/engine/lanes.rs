@@ -87,7 +87,7 @@ fn falling_lane(target: AutomationTarget, value: f64) -> AutomationLane {
 
 #[test]
 fn a_fader_ramps_the_same_with_and_without_a_lane() {
-    let closed = TrackMix { gain: 0.0, pan: 0.0, mute: false, solo: false };
+    let closed = TrackMix { gain: 0.0, pan: 0.0, is_muted: false, is_soloed: false };
     for start in STARTS {
         let moved = |lanes: &[AutomationLane]| {
             let mut mixer = playing(&session(vec![track(lanes)]), start, 12_800);
@@ -112,7 +112,7 @@ fn a_fader_ramps_the_same_with_and_without_a_lane() {
 
 #[test]
 fn the_pan_ramps_if_the_volume_is_automated() {
-    let panned = TrackMix { gain: 1.0, pan: 1.0, mute: false, solo: false };
+    let panned = TrackMix { gain: 1.0, pan: 1.0, is_muted: false, is_soloed: false };
     for start in STARTS {
         let mut mixer =
             playing(&session(vec![track(&[constant_lane(AutomationTarget::Volume, 0.0)])]), start, 12_800);
@@ -265,10 +265,10 @@ fn fader_moves_and_edits_do_not_depend_on_call_sizes() {
     let output_in = |calls: &[usize]| {
         let mut mixer = playing(&before, 5, 0);
         let mut output = play(&mut mixer, 5_003, calls);
-        mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.7, mute: false, solo: false });
+        mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.7, is_muted: false, is_soloed: false });
         output.extend(play(&mut mixer, 100, calls));
         edit(&mut mixer, &after);
-        mixer.set_track_mix(0, &TrackMix { gain: 0.6, pan: 0.7, mute: false, solo: false });
+        mixer.set_track_mix(0, &TrackMix { gain: 0.6, pan: 0.7, is_muted: false, is_soloed: false });
         output.extend(play(&mut mixer, 60_000, calls));
         output
     };

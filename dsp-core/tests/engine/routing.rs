@@ -121,7 +121,7 @@ fn solo_and_mute_ramp_without_steps() {
     let mut mixer = mixer_of_constants(&session(vec![constant_track("a"), constant_track("b")]));
     mixer.play();
     play(&mut mixer, 4_800, &[128]);
-    let switch = |mute, solo| TrackMix { gain: 1.0, pan: 0.0, mute, solo };
+    let switch = |mute, solo| TrackMix { gain: 1.0, pan: 0.0, is_muted: mute, is_soloed: solo };
     for (index, mix, expected) in [
         (1, switch(false, true), 1.0),
         (1, switch(true, true), 0.0),

@@ -147,7 +147,7 @@ fn seeking_into_a_note_applies_the_controllers_at_that_frame() {
     let session = session(vec![held]);
     let mut mixer = mixer(&session);
     mixer.seek(40_003);
-    assert_eq!(mixer.position(), 40_003);
+    assert_eq!(mixer.position_frames(), 40_003);
     mixer.play();
     let after_seek = peak(&play(&mut mixer, 20_000, 128)[10_000..]);
     let from_start = peak(&render(&session).0[50_000..60_000]);
@@ -164,10 +164,10 @@ fn stopping_releases_notes_and_playing_again_repeats_the_output() {
     mixer.play();
     let first = play(&mut mixer, 30_000, 128);
     mixer.stop();
-    assert_eq!(mixer.position(), 30_000);
+    assert_eq!(mixer.position_frames(), 30_000);
     let ringing = play(&mut mixer, 480_000, 128);
     assert!(peak(&ringing[470_000..]) < 1e-4, "a note sounds ten seconds after the stop");
-    assert_eq!(mixer.position(), 30_000, "the position changes while playback is stopped");
+    assert_eq!(mixer.position_frames(), 30_000, "the position changes while playback is stopped");
     mixer.seek(0);
     mixer.play();
     assert!(play(&mut mixer, 30_000, 512) == first);
@@ -333,7 +333,7 @@ fn playing_does_not_allocate() {
             mixer.process(&mut left, &mut right);
         }
         mixer.play_event(0, Event::NoteOn { key: 50, velocity: 90 });
-        mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.5, mute: false, solo: false });
+        mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.5, is_muted: false, is_soloed: false });
         mixer.seek(10_000);
         mixer.process(&mut left, &mut right);
         mixer.take_peaks(&mut peaks);
@@ -348,7 +348,7 @@ fn a_fader_moves_without_a_step() {
     let mut mixer = mixer(&session(vec![track("a", &[(0, 90_000, 69)])]));
     mixer.play();
     play(&mut mixer, 20_000, 128);
-    mixer.set_track_mix(0, &TrackMix { gain: 0.0, pan: 0.0, mute: false, solo: false });
+    mixer.set_track_mix(0, &TrackMix { gain: 0.0, pan: 0.0, is_muted: false, is_soloed: false });
     let output = play(&mut mixer, 9_600, 128);
     let largest_step =
         output.windows(2).fold(0.0_f32, |largest_step, pair| largest_step.max((pair[1] - pair[0]).abs()));

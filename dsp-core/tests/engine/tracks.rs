@@ -81,13 +81,13 @@ fn a_removed_track_is_silent_after_its_fade() {
     mixer.set_session(&edited, &banks()).unwrap();
     assert_eq!((mixer.track_count(), mixer.track_index("held")), (2, None));
     assert_eq!(mixer.track_index("last"), Some(1));
-    assert_eq!(mixer.active_voices(), 1);
+    assert_eq!(mixer.active_voice_count(), 1);
     let lag = mixer.latency_frames();
     let (mut left, mut right) = (vec![0.0; 9_600], vec![0.0; 9_600]);
     assert_no_alloc(|| mixer.process(&mut left, &mut right));
     assert!(peak(&left[lag..lag + 100]) > 0.02, "the track is cut without a fade");
     assert_eq!(peak(&left[lag + 2_600..]), 0.0, "the track is audible after its fade");
-    assert_eq!(mixer.active_voices(), 0);
+    assert_eq!(mixer.active_voice_count(), 0);
     // The track can be added again. After another removal, a seek ends its fade.
     mixer.set_session(&held_note(), &banks()).unwrap();
     assert!(peak(&play(&mut mixer, 4_800)) > 0.02);
@@ -106,7 +106,7 @@ fn the_number_of_fading_tracks_is_limited() {
         mixer.set_session(&one, &banks()).unwrap();
     }
     // The last track sounds, and 128 removed tracks fade.
-    assert_eq!(mixer.active_voices(), 129);
+    assert_eq!(mixer.active_voice_count(), 129);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn nan_and_infinite_input_does_not_stay_in_the_mix() {
         let output = play(&mut mixer, 128);
         assert!(output.iter().all(|value| value.is_finite()), "the output for {invalid} is not finite");
     }
-    mixer.set_track_mix(0, &TrackMix { gain: f32::NAN, pan: f32::NAN, mute: false, solo: false });
+    mixer.set_track_mix(0, &TrackMix { gain: f32::NAN, pan: f32::NAN, is_muted: false, is_soloed: false });
     mixer.set_master_gain(f32::NAN);
     for _ in 0..100 {
         for input in mixer.track_input(0).unwrap() {
@@ -152,13 +152,13 @@ fn a_seek_or_an_edit_does_not_start_notes_of_a_track_with_external_input() {
     mixer.set_takes_input(1, true);
     mixer.play();
     mixer.seek(30_000);
-    assert_eq!(mixer.active_voices(), 0, "notes sound after a seek");
+    assert_eq!(mixer.active_voice_count(), 0, "notes sound after a seek");
     let mut edited = held_note();
     edited.polyphony = 32;
     mixer.set_session(&edited, &banks()).unwrap();
-    assert_eq!(mixer.active_voices(), 0, "notes sound after an edit");
+    assert_eq!(mixer.active_voice_count(), 0, "notes sound after an edit");
     mixer.set_takes_input(1, false);
-    assert_eq!(mixer.active_voices(), 1);
+    assert_eq!(mixer.active_voice_count(), 1);
 }
 
 #[test]

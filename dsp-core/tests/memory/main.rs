@@ -26,7 +26,7 @@ fn check(kind: &'static EffectKind, sample_rate_hz: u32, impulse_frames: usize) 
         let mut slot = EffectSlot::new("e", kind, &config);
         for normalized in [0.0, 1.0] {
             for (index, parameter) in kind.parameters.iter().enumerate() {
-                slot.set(index, parameter.min + normalized * (parameter.max - parameter.min), 0);
+                slot.set_parameter(index, parameter.min + normalized * (parameter.max - parameter.min), 0);
             }
         }
     });

@@ -59,7 +59,7 @@ fn limited(rate_hz: u32) -> [Vec<f32>; 2] {
     let signal = noise.take(100_000).chain(tone.iter().copied()).chain(square);
     let mut left: Vec<f32> = signal.map(|value| (4.0 * value) as f32).collect();
     let mut right: Vec<f32> = left.iter().map(|value| -value).collect();
-    LimiterProcessor::new(LimiterConfig::mix(rate_hz)).process(&mut left, &mut right);
+    LimiterProcessor::new(LimiterConfig::for_mix(rate_hz)).process(&mut left, &mut right);
     [left, right]
 }
 
@@ -109,7 +109,7 @@ fn the_ceiling_leaves_headroom_after_a_rate_conversion() {
             |values: &[f32]| db(values.iter().fold(0.0, |peak: f64, value| peak.max(f64::from(value.abs()))));
         let raised_dbfs = peak_dbfs(&converted[0]);
         let [left, right] = &mut converted[..] else { unreachable!("two channels") };
-        LimiterProcessor::new(LimiterConfig::mix(file_hz)).process(left, right);
+        LimiterProcessor::new(LimiterConfig::for_mix(file_hz)).process(left, right);
         let limited_dbfs = peak_dbfs(&converted[0]);
         println!(
             "{engine_hz} to {file_hz} Hz: {raised_dbfs:.2} dBFS converted, {limited_dbfs:.2} dBFS limited"

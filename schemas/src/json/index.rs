@@ -16,11 +16,11 @@ pub(super) struct ContainerIndex {
 
 impl ContainerIndex {
     /// Reads a text, which must be one value of checked JSON without whitespace.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn from_text(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut containers: Vec<(u32, u32)> = Vec::new();
         // Position in `containers` of each object and list that has not ended.
-        let mut open: Vec<usize> = Vec::new();
+        let mut open_containers: Vec<usize> = Vec::new();
         let mut offset = 0;
         while offset < bytes.len() {
             // No document is longer than 4 GiB. The index of a longer text would be empty, because
@@ -32,11 +32,11 @@ impl ContainerIndex {
                     continue;
                 }
                 b'{' | b'[' => {
-                    open.push(containers.len());
+                    open_containers.push(containers.len());
                     containers.push((offset_32, 0));
                 }
                 b'}' | b']' => {
-                    let Some(position) = open.pop() else { break };
+                    let Some(position) = open_containers.pop() else { break };
                     let (start, length) = &mut containers[position];
                     *length = offset_32 - *start + 1;
                     if *length < LONG_BYTES {
@@ -49,7 +49,7 @@ impl ContainerIndex {
             offset += 1;
         }
         // Objects and lists that have not ended have no length.
-        open.first().inspect(|position| containers.truncate(**position));
+        open_containers.first().inspect(|position| containers.truncate(**position));
         Self { text_address: bytes.as_ptr().addr(), containers }
     }
 

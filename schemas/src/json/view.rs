@@ -37,7 +37,7 @@ pub struct FieldName<'t>(&'t str);
 impl<'t> FieldName<'t> {
     /// Whether the name equals `name`, which has no characters that JSON escapes.
     #[must_use]
-    pub fn is(self, name: &str) -> bool {
+    pub fn has_name(self, name: &str) -> bool {
         self.raw_name() == name
     }
 
@@ -50,7 +50,7 @@ impl<'t> FieldName<'t> {
     /// Returns the name with its escapes decoded.
     #[must_use]
     pub fn name(self) -> Cow<'t, str> {
-        decoded(self.0)
+        decode_string(self.0)
     }
 
     pub(super) fn quoted(self) -> &'t str {
@@ -87,7 +87,7 @@ impl<'t> View<'t> {
     /// Returns the value, if it is a string.
     #[must_use]
     pub fn as_text(self) -> Option<Cow<'t, str>> {
-        (self.kind() == JsonKind::Text).then(|| decoded(self.text))
+        (self.kind() == JsonKind::Text).then(|| decode_string(self.text))
     }
 
     /// Whether the value is the string `text`, which has no characters that JSON escapes.
@@ -106,8 +106,8 @@ impl<'t> View<'t> {
     pub fn fields(self) -> impl Iterator<Item = (FieldName<'t>, View<'t>)> {
         let mut parts = self.parts(JsonKind::Object);
         core::iter::from_fn(move || {
-            let key = parts.next()?;
-            Some((FieldName(key), View { text: parts.next()?, index: self.index }))
+            let field_name = parts.next()?;
+            Some((FieldName(field_name), View { text: parts.next()?, index: self.index }))
         })
     }
 
@@ -120,7 +120,7 @@ impl<'t> View<'t> {
     /// is returned. `None` for a missing field, and for a value that is not an object.
     #[must_use]
     pub fn get(self, name: &str) -> Option<View<'t>> {
-        self.fields().filter(|(key, _)| key.is(name)).map(|(_, value)| value).last()
+        self.fields().filter(|(field_name, _)| field_name.has_name(name)).map(|(_, value)| value).last()
     }
 
     /// Iterates over the entries of the list in a field. A field of another type has no entries.
@@ -167,10 +167,10 @@ impl<'t> Iterator for Parts<'t> {
     }
 }
 
-fn decoded(quoted: &str) -> Cow<'_, str> {
-    let content = &quoted[1..quoted.len() - 1];
+fn decode_string(quoted_text: &str) -> Cow<'_, str> {
+    let content = &quoted_text[1..quoted_text.len() - 1];
     if content.contains('\\') {
-        return Cow::Owned(serde_json::from_str(quoted).unwrap_or_default());
+        return Cow::Owned(serde_json::from_str(quoted_text).unwrap_or_default());
     }
     Cow::Borrowed(content)
 }

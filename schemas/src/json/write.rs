@@ -19,14 +19,14 @@ impl<'o> ObjectWriter<'o> {
     }
 
     /// Writes a field with its name and value unchanged.
-    pub fn copy(&mut self, key: FieldName<'_>, value: View<'_>) {
-        self.begin(key).push_str(value.as_json());
+    pub fn copy(&mut self, field_name: FieldName<'_>, value: View<'_>) {
+        self.begin(field_name).push_str(value.as_json());
     }
 
     /// Begins a field; the caller writes its value next.
-    pub fn begin(&mut self, key: FieldName<'_>) -> &mut String {
+    pub fn begin(&mut self, field_name: FieldName<'_>) -> &mut String {
         self.separate();
-        self.out.push_str(key.quoted());
+        self.out.push_str(field_name.quoted());
         self.out.push(':');
         self.out
     }
@@ -77,9 +77,9 @@ pub fn push_text(out: &mut String, text: &str) {
             b'\n' => out.push_str("\\n"),
             b'\r' => out.push_str("\\r"),
             b'\t' => out.push_str("\\t"),
-            other => {
+            character => {
                 // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{other:04x}");
+                let _ = write!(out, "\\u{character:04x}");
             }
         }
         remaining = &remaining[index + 1..];

@@ -20,7 +20,7 @@ impl Builder<'_> {
         effects: &[EffectSettings],
         pointer: &str,
     ) -> Vec<session::AutomationLane> {
-        let mut compiled = Vec::with_capacity(lanes.len());
+        let mut compiled_lanes = Vec::with_capacity(lanes.len());
         for (index, lane) in lanes.iter().enumerate() {
             let pointer = format!("{pointer}/{index}");
             match target(&lane.target, sends, effects) {
@@ -28,7 +28,7 @@ impl Builder<'_> {
                     let range = range(target, effects);
                     self.report_out_of_range(lane, range, &pointer);
                     let points = lane.points.iter().map(|point| self.point(point, range)).collect();
-                    compiled.push(session::AutomationLane { target, points });
+                    compiled_lanes.push(session::AutomationLane { target, points });
                 }
                 None => {
                     let reason = ProjectIssueReason::UnknownTarget { target: lane.target.clone() };
@@ -36,7 +36,7 @@ impl Builder<'_> {
                 }
             }
         }
-        compiled
+        compiled_lanes
     }
 
     /// Reports only the first point of a lane that is out of range, because a lane may have

@@ -71,7 +71,7 @@ impl Builder<'_> {
                 }
             })
             .collect();
-        indexed_items.sort_by_key(|indexed| indexed.index);
+        indexed_items.sort_by_key(|indexed_item| indexed_item.index);
         indexed_items
     }
 
@@ -98,10 +98,10 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
 
 /// Returns the ids of the audio files that audio items and effects use, without duplicates.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
-    let (mut used, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut used_ids, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {
         if let Some(id) = id.filter(|id| seen.insert(*id)) {
-            used.push(id.to_owned());
+            used_ids.push(id.to_owned());
         }
     };
     for item in project.tracks.iter().flat_map(|track| &track.items) {
@@ -111,5 +111,5 @@ pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
     }
     let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
     effects.for_each(|effect| add(effect.impulse.as_deref()));
-    used
+    used_ids
 }

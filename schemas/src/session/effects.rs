@@ -12,16 +12,17 @@ impl Builder<'_> {
     /// Compiles the effects that the engine has and reports the others. `pointer` is the JSON
     /// pointer to `effects`.
     pub(super) fn compile_effects(&mut self, effects: &[Effect], pointer: &str) -> Vec<EffectSettings> {
-        let mut compiled = Vec::with_capacity(effects.len());
+        let mut compiled_effects = Vec::with_capacity(effects.len());
         for (index, effect) in effects.iter().enumerate() {
             let pointer = format!("{pointer}/{index}");
-            if compiled.iter().any(|other: &EffectSettings| other.id == effect.id) {
+            if compiled_effects.iter().any(|compiled_effect: &EffectSettings| compiled_effect.id == effect.id)
+            {
                 self.report_issue(pointer, ProjectIssueReason::DuplicateId { id: effect.id.clone() });
             } else {
-                compiled.extend(self.effect(effect, &pointer));
+                compiled_effects.extend(self.effect(effect, &pointer));
             }
         }
-        compiled
+        compiled_effects
     }
 
     fn effect(&mut self, effect: &Effect, pointer: &str) -> Option<EffectSettings> {

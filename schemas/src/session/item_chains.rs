@@ -56,14 +56,14 @@ impl<'a> ItemChains<'a> {
         }
         let (chain, frame) = self.continued_chain(item, audio).unwrap_or_else(|| self.new_chain(item, audio));
         let offset_frames = chain.offset_frames.saturating_add(frame - chain.frame);
-        let Some(length) = item.length_frames else {
+        let Some(length_frames) = item.length_frames else {
             return ClipPosition {
                 frame,
                 offset_frames,
                 length_frames: audio.frames.saturating_sub(offset_frames),
             };
         };
-        let file_end = item.offset_frames.saturating_add(length);
+        let file_end = item.offset_frames.saturating_add(length_frames);
         let chain_frames =
             self.clock.frames_of_file(file_end.saturating_sub(chain.file_frame), audio.file_rate_hz);
         let end = chain.frame.saturating_add(chain_frames).max(frame);
@@ -97,12 +97,13 @@ impl<'a> ItemChains<'a> {
     fn continued_chain(&self, item: &AudioItem, audio: ResolvedAudio) -> Option<(ItemChain, u64)> {
         let frame = self.clock.frame_at(item.start_tick.into());
         let tolerance_frames = self.clock.max_gap_frames(audio.file_rate_hz);
-        let from = (audio.slot, frame.saturating_sub(tolerance_frames), 0);
-        let to = (audio.slot, frame.saturating_add(tolerance_frames), u64::MAX);
-        let candidates = self.by_end.range(from..=to).filter_map(|(&(_, end, file_end), &chain)| {
-            let file_gap = file_end.abs_diff(item.offset_frames);
-            (file_gap <= MAX_FILE_GAP_FRAMES).then_some(((file_gap, end.abs_diff(frame)), chain, end))
-        });
+        let lower_bound = (audio.slot, frame.saturating_sub(tolerance_frames), 0);
+        let upper_bound = (audio.slot, frame.saturating_add(tolerance_frames), u64::MAX);
+        let candidates =
+            self.by_end.range(lower_bound..=upper_bound).filter_map(|(&(_, end, file_end), &chain)| {
+                let file_gap = file_end.abs_diff(item.offset_frames);
+                (file_gap <= MAX_FILE_GAP_FRAMES).then_some(((file_gap, end.abs_diff(frame)), chain, end))
+            });
         candidates.min_by_key(|&(gap, ..)| gap).map(|(_, chain, end)| (chain, end))
     }
 }
@@ -112,8 +113,8 @@ impl Clock {
     /// number.
     pub(super) fn frames_of_file(&self, frames: u64, file_rate_hz: u32) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
-        let scaled = (u128::from(frames) * rate_hz + file_rate_hz / 2) / file_rate_hz;
-        u64::try_from(scaled).unwrap_or(u64::MAX)
+        let scaled_frames = (u128::from(frames) * rate_hz + file_rate_hz / 2) / file_rate_hz;
+        u64::try_from(scaled_frames).unwrap_or(u64::MAX)
     }
 
     /// Returns the frame of a source, at the session's sample rate, that plays at the session frame
@@ -121,12 +122,12 @@ impl Clock {
     /// `file_frame` plays exactly at the tick.
     fn offset_of_file(&self, file_frame: u64, file_rate_hz: u32, beyond_frames: f64) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
-        let scaled = u128::from(file_frame) * rate_hz;
-        let fraction = (scaled % file_rate_hz) as f64 / file_rate_hz as f64;
+        let scaled_frames = u128::from(file_frame) * rate_hz;
+        let fraction = (scaled_frames % file_rate_hz) as f64 / file_rate_hz as f64;
         // Ties round down. If `fraction` is 0 and the tick is half a frame before the session frame
         // (`beyond_frames` is -0.5), the source frame stays as it is.
         let round_up = u64::from(fraction - beyond_frames > 0.5);
-        u64::try_from(scaled / file_rate_hz).unwrap_or(u64::MAX).saturating_add(round_up)
+        u64::try_from(scaled_frames / file_rate_hz).unwrap_or(u64::MAX).saturating_add(round_up)
     }
 
     /// Returns the maximum distance between the end of an item and the start of its continuation,

@@ -14,8 +14,9 @@ const DRUM_BANK: u16 = 128;
 pub fn presets_used(session: &Session, bank_slot: u32) -> Vec<(u16, u8)> {
     let on_slot =
         |track: &&Track| track.instrument.is_some_and(|instrument| instrument.bank_slot == bank_slot);
-    let used: BTreeSet<(u16, u8)> = session.tracks.iter().filter(on_slot).flat_map(track_presets).collect();
-    used.into_iter().collect()
+    let used_presets: BTreeSet<(u16, u8)> =
+        session.tracks.iter().filter(on_slot).flat_map(track_presets).collect();
+    used_presets.into_iter().collect()
 }
 
 /// Returns the bank and program numbers that a track can request: those of the track, of its items
@@ -23,14 +24,14 @@ pub fn presets_used(session: &Session, bank_slot: u32) -> Vec<(u16, u8)> {
 /// result may contain presets that the track never requests.
 pub fn track_presets(track: &Track) -> BTreeSet<(u16, u8)> {
     let Some(instrument) = track.instrument else { return BTreeSet::new() };
-    let mut used = BTreeSet::from([(instrument.bank, instrument.program)]);
+    let mut used_presets = BTreeSet::from([(instrument.bank, instrument.program)]);
     let mut banks = BTreeSet::from([instrument.bank]);
     let mut programs = BTreeSet::new();
     for event in &track.events {
         match event.event {
             Event::Preset { bank, program } => {
                 banks.insert(bank);
-                used.insert((bank, program));
+                used_presets.insert((bank, program));
             }
             Event::Controller { controller, value } if BANK_SELECT.contains(&controller) => {
                 banks.extend([u16::from(value), DRUM_BANK]);
@@ -42,9 +43,9 @@ pub fn track_presets(track: &Track) -> BTreeSet<(u16, u8)> {
         }
     }
     for program in programs {
-        used.extend(banks.iter().map(|bank| (*bank, program)));
+        used_presets.extend(banks.iter().map(|bank| (*bank, program)));
     }
-    used
+    used_presets
 }
 
 #[cfg(test)]

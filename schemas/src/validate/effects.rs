@@ -21,16 +21,16 @@ pub(super) fn find(owner: View<'_>, pointer: &str, violations: &mut Violations) 
 
 fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, violations: &mut Violations) {
     let Some(params) = effect.get("params") else { return };
-    for (key, value) in params.fields() {
-        let Some(parameter_index) = kind.parameter_index(key.raw_name()) else { continue };
+    for (field_name, value) in params.fields() {
+        let Some(parameter_index) = kind.parameter_index(field_name.raw_name()) else { continue };
         let parameter = &kind.parameters[parameter_index];
-        if let Some(required) = required_type(parameter, value) {
+        if let Some(type_name) = required_type(parameter, value) {
             let detail = format!(
-                "{} is not a valid value of \"{}\", which must be {required}",
+                "{} is not a valid value of \"{}\", which must be {type_name}",
                 message::excerpt(value),
                 parameter.id
             );
-            violations.push(format!("{pointer}/params/{}", pointer_part(key)), detail);
+            violations.push(format!("{pointer}/params/{}", pointer_part(field_name)), detail);
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Totals {
 }
 
 impl<'t> Outline<'t> {
-    pub(super) fn of(document: View<'t>) -> Self {
+    pub(super) fn from_document(document: View<'t>) -> Self {
         let mut outline = Self { tracks: Vec::new(), index_of: HashMap::new(), totals: Totals::default() };
         for (index, track) in document.list("tracks").enumerate() {
             let track = outline.track(track);

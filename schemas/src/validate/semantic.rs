@@ -11,7 +11,7 @@ use crate::limits::{
 pub(super) fn find(document: View<'_>, violations: &mut Violations) {
     check_order(document, "tempo_map", "tempo", violations);
     check_order(document, "time_signatures", "time signature", violations);
-    let outline = Outline::of(document);
+    let outline = Outline::from_document(document);
     check_unique_ids(&outline, violations);
     for (index, track) in document.list("tracks").enumerate() {
         let pointer = format!("/tracks/{index}");
@@ -135,14 +135,14 @@ fn report_output_cycles(outline: &Outline<'_>, violations: &mut Violations) {
     }
     // Repeatedly removes tracks without inputs. The remaining tracks include all cycles.
     let mut input_counts = vec![0_usize; tracks.len()];
-    fed_tracks.iter().flatten().for_each(|&to| input_counts[to] += 1);
+    fed_tracks.iter().flatten().for_each(|&destination_index| input_counts[destination_index] += 1);
     let mut without_inputs: Vec<usize> =
         (0..tracks.len()).filter(|&index| input_counts[index] == 0).collect();
     while let Some(index) = without_inputs.pop() {
-        for &to in &fed_tracks[index] {
-            input_counts[to] -= 1;
-            if input_counts[to] == 0 {
-                without_inputs.push(to);
+        for &destination_index in &fed_tracks[index] {
+            input_counts[destination_index] -= 1;
+            if input_counts[destination_index] == 0 {
+                without_inputs.push(destination_index);
             }
         }
     }
@@ -161,7 +161,8 @@ fn report_output_cycles(outline: &Outline<'_>, violations: &mut Violations) {
 /// itself is reported by [`check_references`] and [`check_side_chain`].
 fn is_in_cycle(start: usize, fed_tracks: &[Vec<usize>]) -> bool {
     let mut seen = vec![false; fed_tracks.len()];
-    let mut next: Vec<usize> = fed_tracks[start].iter().copied().filter(|&to| to != start).collect();
+    let mut next: Vec<usize> =
+        fed_tracks[start].iter().copied().filter(|&track_index| track_index != start).collect();
     while let Some(index) = next.pop() {
         if index == start {
             return true;

@@ -22,7 +22,7 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let user = query.user.as_deref().map(|name| name.trim().to_lowercase());
     let filter = Filter { action: query.action, user: user.as_deref() };
-    let entries = audit::page(&state.db, &filter, page.position()?.as_ref(), limit + 1).await?;
+    let entries = audit::read_page(&state.db, &filter, page.position()?.as_ref(), limit + 1).await?;
     let position = |entry: &Entry| Position { time: entry.at.clone(), id: entry.id.clone() };
     Ok(Json(Page::from_overfetched(entries, limit, position)))
 }

@@ -59,13 +59,13 @@ pub(super) struct Invite {
 }
 
 impl From<InviteRow> for Invite {
-    fn from(row: InviteRow) -> Self {
-        let state = match &row.used_at {
+    fn from(invite_row: InviteRow) -> Self {
+        let state = match &invite_row.used_at {
             Some(_) => InviteState::Used,
-            None if row.expires_at <= clock::now_text() => InviteState::Expired,
+            None if invite_row.expires_at <= clock::now_text() => InviteState::Expired,
             None => InviteState::Open,
         };
-        let InviteRow { id, role, note, created_by, created_at, expires_at, used_at, used_by } = row;
+        let InviteRow { id, role, note, created_by, created_at, expires_at, used_at, used_by } = invite_row;
         Self { id, state, role, note, created_by, created_at, expires_at, used_at, used_by }
     }
 }
@@ -79,10 +79,10 @@ pub(super) async fn list(
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<Invite>>> {
     let limit = page.limit()?;
-    let rows = management::invites(&state.db, page.position()?.as_ref(), limit + 1).await?;
-    let found = rows.into_iter().map(Invite::from).collect();
-    let position = |invite: &Invite| Position { time: invite.created_at.clone(), id: invite.id.clone() };
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    let invite_rows = management::read_invites(&state.db, page.position()?.as_ref(), limit + 1).await?;
+    let page_items = invite_rows.into_iter().map(Invite::from).collect();
+    let position_of = |invite: &Invite| Position { time: invite.created_at.clone(), id: invite.id.clone() };
+    Ok(Json(Page::from_overfetched(page_items, limit, position_of)))
 }
 
 /// An invitation to make.
@@ -132,7 +132,7 @@ pub(super) struct NewInviteAnswer {
 pub(super) async fn create(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,
-    Json(new): Json<NewInvite>,
+    Json(new_invite): Json<NewInvite>,
 ) -> ApiResult<(StatusCode, Json<NewInviteAnswer>)> {
     if state.config.accounts.registration == Registration::Closed {
         return Err(ApiError::Conflict {
@@ -142,36 +142,36 @@ pub(super) async fn create(
                     .to_owned(),
         });
     }
-    check_lifetime_and_note(&new)?;
-    let note = new.note.trim();
-    let MadeInvite { code, row } = management::create_invite(
+    check_lifetime_and_note(&new_invite)?;
+    let note = new_invite.note.trim();
+    let MadeInvite { code, invite_row } = management::create_invite(
         &state.db,
         &admin.acting(),
         &admin.username,
-        new.role,
+        new_invite.role,
         note,
-        new.expires_in_secs,
+        new_invite.expires_in_secs,
     )
     .await?;
-    let day = row.expires_at.split('T').next().unwrap_or_default();
-    let detail = format!("role {}, until {day}", row.role.as_str());
+    let day = invite_row.expires_at.split('T').next().unwrap_or_default();
+    let detail = format!("role {}, until {day}", invite_row.role.as_str());
     audit::record(&state.db, &admin.who(), Action::InviteCreated, note, &detail).await;
     let register_path = format!("/#invite={code}");
-    Ok((StatusCode::CREATED, Json(NewInviteAnswer { code, register_path, invite: row.into() })))
+    Ok((StatusCode::CREATED, Json(NewInviteAnswer { code, register_path, invite: invite_row.into() })))
 }
 
-fn check_lifetime_and_note(new: &NewInvite) -> ApiResult<()> {
-    if !(LIFETIME_MIN_SECS..=LIFETIME_MAX_SECS).contains(&new.expires_in_secs) {
+fn check_lifetime_and_note(new_invite: &NewInvite) -> ApiResult<()> {
+    if !(LIFETIME_MIN_SECS..=LIFETIME_MAX_SECS).contains(&new_invite.expires_in_secs) {
         return Err(ApiError::bad_request(
             "bad_lifetime",
             format!(
                 "`expires_in_secs` is {}; expected {LIFETIME_MIN_SECS} to {LIFETIME_MAX_SECS}.",
-                new.expires_in_secs
+                new_invite.expires_in_secs
             ),
         ));
     }
-    let chars = new.note.chars().count();
-    if chars > NOTE_MAX_CHARS || new.note.chars().any(char::is_control) {
+    let chars = new_invite.note.chars().count();
+    if chars > NOTE_MAX_CHARS || new_invite.note.chars().any(char::is_control) {
         return Err(ApiError::bad_request(
             "bad_note",
             format!(

@@ -49,10 +49,10 @@ pub(super) struct PluginProblem {
 }
 
 impl PluginScan {
-    fn of(user_id: Option<String>, scan: &Scan) -> Self {
-        let unclassified = scan.unclassified.iter().map(|plugin| (&plugin.module, &plugin.reason));
+    fn from_scan(user_id: Option<String>, scan: &Scan) -> Self {
+        let unclassified_modules = scan.unclassified.iter().map(|plugin| (&plugin.module, &plugin.reason));
         let unreadable = scan.unreadable.iter().map(|folder| (&folder.path, &folder.reason));
-        let problems = unclassified.chain(unreadable);
+        let problems = unclassified_modules.chain(unreadable);
         Self {
             user_id,
             scanned_at: scan.scanned_at.clone(),
@@ -103,17 +103,17 @@ pub(super) struct ScanProblem {
 fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
     let problems = snapshot.soundfonts.iter().filter_map(|soundfont| {
         let summary = &soundfont.summary;
-        let skipped = (summary.skipped.count > 0).then(|| {
+        let skipped_problem = (summary.skipped.count > 0).then(|| {
             format!("skipped parts ({}): {}", summary.skipped.count, summary.skipped.reasons.join("; "))
         });
         Some(ScanProblem {
             soundfont_id: summary.soundfont_id.clone(),
             path: soundfont.path()?.display().to_string(),
             usable: summary.usable,
-            problem: summary.problem.clone().or(skipped)?,
+            problem: summary.problem.clone().or(skipped_problem)?,
         })
     });
-    let shadowed = snapshot.shadowed.iter().map(|file| ScanProblem {
+    let shadowed_problems = snapshot.shadowed.iter().map(|file| ScanProblem {
         soundfont_id: file.soundfont_id.clone(),
         path: file.path.display().to_string(),
         usable: false,
@@ -129,13 +129,13 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             default_soundfont_id: snapshot
                 .default_soundfont()
                 .map(|soundfont| soundfont.summary.soundfont_id.clone()),
-            problems: problems.chain(shadowed).collect(),
+            problems: problems.chain(shadowed_problems).collect(),
         },
         plugins: state
             .plugins
             .cached_scans()
             .into_iter()
-            .map(|(id, scan)| PluginScan::of(id, &scan))
+            .map(|(id, scan)| PluginScan::from_scan(id, &scan))
             .collect(),
     })
 }

@@ -61,11 +61,11 @@ pub(super) struct Storage {
 #[utoipa::path(get, path = "/admin/storage", tag = "admin", security(("bearer" = ["admin"])),
     responses((status = 200, body = Storage), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
-    let audio_by_user = audio::usage_of_all(&state.db).await?;
-    let soundfonts_by_user = soundfonts::usage_of_all(&state.db).await?;
-    let quota_bytes_by_user = storage::individual_quotas(&state.db).await?;
-    let projects_by_user = projects::usage_of_all(&state.db).await?;
-    let task_bytes_by_user = tasks::stored_bytes_of_all(&state.db).await?;
+    let audio_by_user = audio::read_usage_of_all(&state.db).await?;
+    let soundfonts_by_user = soundfonts::read_usage_of_all(&state.db).await?;
+    let quota_bytes_by_user = storage::read_individual_quotas(&state.db).await?;
+    let projects_by_user = projects::read_usage_of_all(&state.db).await?;
+    let task_bytes_by_user = tasks::read_stored_bytes_of_all(&state.db).await?;
     let blobs = state.blobs.clone();
     let (render_bytes_by_user, [audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes]) =
         tokio::task::spawn_blocking(move || {
@@ -73,10 +73,12 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
             for (owner_id, bytes) in render_files::usage_of_all(&blobs, STEMS_FOLDER)? {
                 *render_bytes_by_user.entry(owner_id).or_default() += bytes;
             }
-            let render_bytes =
-                folder_bytes(&blobs, render_files::FOLDER)? + folder_bytes(&blobs, STEMS_FOLDER)?;
-            let [audio_bytes, soundfont_bytes] =
-                [folder_bytes(&blobs, audio::FOLDER)?, folder_bytes(&blobs, soundfonts::FILES.folder)?];
+            let render_bytes = measure_folder_bytes(&blobs, render_files::FOLDER)?
+                + measure_folder_bytes(&blobs, STEMS_FOLDER)?;
+            let [audio_bytes, soundfont_bytes] = [
+                measure_folder_bytes(&blobs, audio::FOLDER)?,
+                measure_folder_bytes(&blobs, soundfonts::FILE_KIND.folder)?,
+            ];
             ApiResult::Ok((render_bytes_by_user, [audio_bytes, soundfont_bytes, render_bytes]))
         })
         .await??;
@@ -112,6 +114,6 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
     Ok(Json(Storage { users, audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes, free_bytes }))
 }
 
-fn folder_bytes(blobs: &Blobs, folder: &'static str) -> ApiResult<u64> {
+fn measure_folder_bytes(blobs: &Blobs, folder: &'static str) -> ApiResult<u64> {
     Ok(blobs.sizes(folder)?.iter().map(|(_, bytes)| bytes).sum())
 }

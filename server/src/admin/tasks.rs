@@ -37,15 +37,17 @@ pub(super) async fn list(
     Query(query): Query<TaskQuery>,
 ) -> ApiResult<Json<Page<OwnedTask>>> {
     let limit = page.limit()?;
-    let found = state.tasks.page_of_all(query.state, page.position()?.as_ref(), limit + 1).await?;
+    let task_rows = state.tasks.read_page_of_all(query.state, page.position()?.as_ref(), limit + 1).await?;
     let names: HashMap<String, String> = management::user_names(&state.db).await?.into_iter().collect();
-    let owned = found.into_iter().map(|(owner_id, task)| {
+    let owned_tasks = task_rows.into_iter().map(|(owner_id, task)| {
         let owner = names.get(&owner_id).cloned().unwrap_or_default();
         OwnedTask { owner_id, owner, task }
     });
-    let position =
-        |owned: &OwnedTask| Position { time: owned.task.created_at.clone(), id: owned.task.id.clone() };
-    Ok(Json(Page::from_overfetched(owned.collect(), limit, position)))
+    let position_of = |owned_task: &OwnedTask| Position {
+        time: owned_task.task.created_at.clone(),
+        id: owned_task.task.id.clone(),
+    };
+    Ok(Json(Page::from_overfetched(owned_tasks.collect(), limit, position_of)))
 }
 
 /// Cancels a task of any user. A running task ends soon afterwards; a finished task stays

@@ -22,15 +22,18 @@ pub(super) async fn list(
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<Throttled>>> {
     let limit = page.limit()?;
-    let position = |entry: &Throttled| Position { time: entry.last_failed_at.clone(), id: entry.id.clone() };
+    let position_of =
+        |entry: &Throttled| Position { time: entry.last_failed_at.clone(), id: entry.id.clone() };
     let after = page.position()?;
     let follows = |entry: &Throttled| {
-        let (at, id) = (&entry.last_failed_at, &entry.id);
-        after.as_ref().is_none_or(|after| *at < after.time || (*at == after.time && *id > after.id))
+        let (failed_at, id) = (&entry.last_failed_at, &entry.id);
+        after
+            .as_ref()
+            .is_none_or(|after| *failed_at < after.time || (*failed_at == after.time && *id > after.id))
     };
-    let all = state.throttle.overview(&state.db).await?;
-    let found = all.into_iter().filter(follows).take(limit as usize + 1).collect();
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    let entries = state.throttle.read_overview(&state.db).await?;
+    let page_items = entries.into_iter().filter(follows).take(limit as usize + 1).collect();
+    Ok(Json(Page::from_overfetched(page_items, limit, position_of)))
 }
 
 /// The number of deleted counters.
@@ -51,9 +54,9 @@ pub(super) async fn lift(
     Query(query): Query<LiftQuery>,
 ) -> ApiResult<Json<Lifted>> {
     let lift = FailureSelection::new(query.username.as_deref(), query.address.as_deref())?;
-    let lifted = lift.apply(&state.db).await?;
-    if lifted > 0 {
+    let lifted_count = lift.apply(&state.db).await?;
+    if lifted_count > 0 {
         audit::record(&state.db, &admin.who(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
     }
-    Ok(Json(Lifted { lifted }))
+    Ok(Json(Lifted { lifted: lifted_count }))
 }

@@ -52,22 +52,22 @@ struct Accounts {
 }
 
 impl Accounts {
-    async fn of(state: &AppState) -> ApiResult<Self> {
+    async fn load(state: &AppState) -> ApiResult<Self> {
         let default_quota_bytes = state.config.limits.audio.quota_bytes;
-        Ok(Self { quotas: storage::individual_quotas(&state.db).await?, default_quota_bytes })
+        Ok(Self { quotas: storage::read_individual_quotas(&state.db).await?, default_quota_bytes })
     }
 
-    fn view(&self, row: UserRow) -> Account {
-        let user_quota_bytes = self.quotas.get(&row.id).copied();
+    fn account_of(&self, user_row: UserRow) -> Account {
+        let user_quota_bytes = self.quotas.get(&user_row.id).copied();
         Account {
-            id: row.id,
-            username: row.username,
-            role: row.role,
-            disabled: row.disabled,
-            must_change_password: row.must_change_password,
-            has_password: row.password_hash.is_some(),
-            created_at: row.created_at,
-            last_login_at: row.last_login_at,
+            id: user_row.id,
+            username: user_row.username,
+            role: user_row.role,
+            disabled: user_row.is_disabled,
+            must_change_password: user_row.must_change_password,
+            has_password: user_row.password_hash.is_some(),
+            created_at: user_row.created_at,
+            last_login_at: user_row.last_login_at,
             audio_quota_bytes: user_quota_bytes.unwrap_or(self.default_quota_bytes),
             has_own_quota: user_quota_bytes.is_some(),
         }
@@ -85,11 +85,12 @@ pub(super) async fn list(
 ) -> ApiResult<Json<Page<Account>>> {
     let limit = page.limit()?;
     let search = query.search.as_deref().unwrap_or_default().trim();
-    let rows = management::users(&state.db, search, page.position()?.as_ref(), limit + 1).await?;
-    let accounts = Accounts::of(&state).await?;
-    let found = rows.into_iter().map(|row| accounts.view(row)).collect();
-    let position = |account: &Account| Position { time: account.created_at.clone(), id: account.id.clone() };
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    let user_rows = management::read_users(&state.db, search, page.position()?.as_ref(), limit + 1).await?;
+    let accounts = Accounts::load(&state).await?;
+    let page_items = user_rows.into_iter().map(|user_row| accounts.account_of(user_row)).collect();
+    let position_of =
+        |account: &Account| Position { time: account.created_at.clone(), id: account.id.clone() };
+    Ok(Json(Page::from_overfetched(page_items, limit, position_of)))
 }
 
 /// Describes an account.
@@ -100,8 +101,8 @@ pub(super) async fn read(
     _: Admin,
     Path(id): Path<String>,
 ) -> ApiResult<Json<Account>> {
-    let row = management::user(&state.db, &id).await?;
-    Ok(Json(Accounts::of(&state).await?.view(row)))
+    let user_row = management::user(&state.db, &id).await?;
+    Ok(Json(Accounts::load(&state).await?.account_of(user_row)))
 }
 
 /// An account to make.
@@ -132,9 +133,9 @@ pub(super) struct ProvidedUser {
     password: Option<String>,
 }
 
-async fn provided(state: &AppState, made: AccountWithPassword) -> ApiResult<Json<ProvidedUser>> {
-    let user = Accounts::of(state).await?.view(made.row);
-    Ok(Json(ProvidedUser { user, password: made.generated_password }))
+async fn to_provided_user(state: &AppState, account: AccountWithPassword) -> ApiResult<Json<ProvidedUser>> {
+    let user = Accounts::load(state).await?.account_of(account.user_row);
+    Ok(Json(ProvidedUser { user, password: account.generated_password }))
 }
 
 /// Creates an account. Its password must be changed at the first log-in.
@@ -145,20 +146,20 @@ async fn provided(state: &AppState, made: AccountWithPassword) -> ApiResult<Json
 pub(super) async fn create(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,
-    Json(new): Json<NewUser>,
+    Json(new_user): Json<NewUser>,
 ) -> ApiResult<(StatusCode, Json<ProvidedUser>)> {
-    let made = management::create_user(
+    let account = management::create_user(
         &state.db,
         &state.passwords,
         Some(&admin.acting()),
-        &new.username,
-        new.role,
-        new.password,
+        &new_user.username,
+        new_user.role,
+        new_user.password,
     )
     .await?;
-    let detail = format!("role {}", made.row.role.as_str());
-    audit::record(&state.db, &admin.who(), Action::UserCreated, &made.row.username, &detail).await;
-    Ok((StatusCode::CREATED, provided(&state, made).await?))
+    let detail = format!("role {}", account.user_row.role.as_str());
+    audit::record(&state.db, &admin.who(), Action::UserCreated, &account.user_row.username, &detail).await;
+    Ok((StatusCode::CREATED, to_provided_user(&state, account).await?))
 }
 
 /// Changes of an account; missing fields stay unchanged.
@@ -201,34 +202,41 @@ pub(super) async fn change(
             format!("`audio_quota_bytes` is {bytes}; expected 0 to {QUOTA_MAX_BYTES}, or null."),
         ));
     }
-    let (before, after) =
+    let (old_row, new_row) =
         management::change_user(&state.db, &admin.acting(), &id, change.role, change.disabled).await?;
-    let cancelled = if after.disabled {
+    let cancelled_tasks = if new_row.is_disabled {
         state.end_work_of(&id);
         state.tasks.cancel_all_of(&id).await?
     } else {
         0
     };
-    record_change(&state, &admin.who(), &before, &after, cancelled).await;
+    record_change(&state, &admin.who(), &old_row, &new_row, cancelled_tasks).await;
     if let Some(quota_bytes) = change.audio_quota_bytes {
         storage::set_quota(&state.db, &id, quota_bytes).await?;
         let detail = quota_bytes.map_or("the default".to_owned(), |bytes| format!("{bytes} bytes"));
-        audit::record(&state.db, &admin.who(), Action::QuotaChanged, &after.username, &detail).await;
+        audit::record(&state.db, &admin.who(), Action::QuotaChanged, &new_row.username, &detail).await;
     }
-    Ok(Json(Accounts::of(&state).await?.view(after)))
+    Ok(Json(Accounts::load(&state).await?.account_of(new_row)))
 }
 
-/// Records changes of role and of disabling in the audit log. `cancelled` is the number of tasks
-/// that were cancelled when the account was disabled.
-async fn record_change(state: &AppState, who: &Actor, before: &UserRow, after: &UserRow, cancelled: u64) {
-    if before.role != after.role {
-        let detail = format!("{} to {}", before.role.as_str(), after.role.as_str());
-        audit::record(&state.db, who, Action::RoleChanged, &after.username, &detail).await;
+/// Records changes of role and of disabling in the audit log. `cancelled_tasks` is the number of
+/// tasks that were cancelled when the account was disabled.
+async fn record_change(
+    state: &AppState,
+    actor: &Actor,
+    old_row: &UserRow,
+    new_row: &UserRow,
+    cancelled_tasks: u64,
+) {
+    if old_row.role != new_row.role {
+        let detail = format!("{} to {}", old_row.role.as_str(), new_row.role.as_str());
+        audit::record(&state.db, actor, Action::RoleChanged, &new_row.username, &detail).await;
     }
-    if before.disabled != after.disabled {
-        let action = if after.disabled { Action::UserDisabled } else { Action::UserEnabled };
-        let detail = if cancelled > 0 { format!("tasks cancelled: {cancelled}") } else { String::new() };
-        audit::record(&state.db, who, action, &after.username, &detail).await;
+    if old_row.is_disabled != new_row.is_disabled {
+        let action = if new_row.is_disabled { Action::UserDisabled } else { Action::UserEnabled };
+        let detail =
+            if cancelled_tasks > 0 { format!("tasks cancelled: {cancelled_tasks}") } else { String::new() };
+        audit::record(&state.db, actor, action, &new_row.username, &detail).await;
     }
 }
 
@@ -242,8 +250,8 @@ pub(super) async fn reset_password(
     LoggedInAdmin(admin): LoggedInAdmin,
     Path(id): Path<String>,
 ) -> ApiResult<Json<ProvidedUser>> {
-    let made =
+    let account =
         management::reset_password(&state.db, &state.passwords, Some(&admin.acting()), &id, None).await?;
-    audit::record(&state.db, &admin.who(), Action::PasswordReset, &made.row.username, "").await;
-    provided(&state, made).await
+    audit::record(&state.db, &admin.who(), Action::PasswordReset, &account.user_row.username, "").await;
+    to_provided_user(&state, account).await
 }

@@ -15,12 +15,12 @@ use crate::db::RowLimits;
 use crate::state::AppState;
 
 /// Limits on the templates of a user.
-const LIMITS: RowLimits = RowLimits {
+const ROW_LIMITS: RowLimits = RowLimits {
     table: "ai_presets",
     text_column: "body",
     code: "too_many_templates",
     noun: "templates",
-    rows: 2_000,
+    max_rows: 2_000,
     text_mib: 4,
 };
 

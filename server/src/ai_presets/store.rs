@@ -6,33 +6,33 @@ use sqlx::any::AnyRow;
 
 use super::queries::TemplateQuery;
 use super::template_body::TemplateBody;
-use super::{LIMITS, PromptTemplate, template};
+use super::{PromptTemplate, ROW_LIMITS, template};
 use crate::clock;
 use crate::db::{Db, begin_locked};
 use crate::error::ApiResult;
 use crate::paging::{Position, contains_pattern};
 
-fn from_row(row: &AnyRow) -> Result<PromptTemplate, sqlx::Error> {
-    let body: String = row.try_get("body")?;
-    let keywords: String = row.try_get("keywords")?;
+fn from_row(db_row: &AnyRow) -> Result<PromptTemplate, sqlx::Error> {
+    let body: String = db_row.try_get("body")?;
+    let keywords: String = db_row.try_get("keywords")?;
     Ok(PromptTemplate {
-        id: row.try_get("id")?,
-        title: row.try_get("title")?,
+        id: db_row.try_get("id")?,
+        title: db_row.try_get("title")?,
         variables: template::variables(&body),
         body,
         keywords: keywords.lines().map(str::to_owned).collect(),
-        favourite: row.try_get::<i64, _>("favourite")? != 0,
-        created_at: row.try_get("created_at")?,
-        updated_at: row.try_get("updated_at")?,
+        favourite: db_row.try_get::<i64, _>("favourite")? != 0,
+        created_at: db_row.try_get("created_at")?,
+        updated_at: db_row.try_get("updated_at")?,
     })
 }
 
 /// Returns the keywords in lower case, each between two newlines.
-fn keywords_key(keywords: &[String]) -> String {
+fn normalize_keywords(keywords: &[String]) -> String {
     format!("\n{}\n", keywords.join("\n").to_lowercase())
 }
 
-fn search_key(body: &TemplateBody) -> String {
+fn normalize_search_text(body: &TemplateBody) -> String {
     format!("{}\n{}\n{}", body.title, body.body, body.keywords.join("\n")).to_lowercase()
 }
 
@@ -42,7 +42,7 @@ fn search_key(body: &TemplateBody) -> String {
 /// 409 beyond [`LIMITS`], or an error if a query fails.
 pub(super) async fn insert(db: &Db, owner_id: &str, body: &TemplateBody) -> ApiResult<PromptTemplate> {
     let mut transaction = begin_locked(db, &lock_name(owner_id)).await?;
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "INSERT INTO ai_presets (id, owner_id, title, body, keywords, keywords_key, search_key, favourite, \
          created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *",
     )
@@ -51,14 +51,14 @@ pub(super) async fn insert(db: &Db, owner_id: &str, body: &TemplateBody) -> ApiR
     .bind(&body.title)
     .bind(&body.body)
     .bind(body.keywords.join("\n"))
-    .bind(keywords_key(&body.keywords))
-    .bind(search_key(body))
+    .bind(normalize_keywords(&body.keywords))
+    .bind(normalize_search_text(body))
     .bind(i64::from(body.favourite))
     .bind(clock::now_text())
     .fetch_one(&mut *transaction)
     .await?;
-    LIMITS.commit(transaction, owner_id).await?;
-    Ok(from_row(&row)?)
+    ROW_LIMITS.commit(transaction, owner_id).await?;
+    Ok(from_row(&db_row)?)
 }
 
 /// Returns the name of the lock for storing templates of a user.
@@ -77,27 +77,27 @@ pub(super) async fn replace(
     body: &TemplateBody,
 ) -> ApiResult<Option<PromptTemplate>> {
     let mut transaction = begin_locked(db, &lock_name(owner_id)).await?;
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "UPDATE ai_presets SET title = $1, body = $2, keywords = $3, keywords_key = $4, search_key = $5, \
          favourite = $6, updated_at = $7 WHERE owner_id = $8 AND id = $9 RETURNING *",
     )
     .bind(&body.title)
     .bind(&body.body)
     .bind(body.keywords.join("\n"))
-    .bind(keywords_key(&body.keywords))
-    .bind(search_key(body))
+    .bind(normalize_keywords(&body.keywords))
+    .bind(normalize_search_text(body))
     .bind(i64::from(body.favourite))
     .bind(clock::now_text())
     .bind(owner_id)
     .bind(id)
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some(row) = row else {
+    let Some(db_row) = db_row else {
         transaction.rollback().await?;
         return Ok(None);
     };
-    LIMITS.commit(transaction, owner_id).await?;
-    Ok(Some(from_row(&row)?))
+    ROW_LIMITS.commit(transaction, owner_id).await?;
+    Ok(Some(from_row(&db_row)?))
 }
 
 /// Sets whether a template is a favourite. Returns `None` if the template does not exist.
@@ -105,40 +105,45 @@ pub(super) async fn set_favourite(
     db: &Db,
     owner_id: &str,
     id: &str,
-    favourite: bool,
+    is_favourite: bool,
 ) -> Result<Option<PromptTemplate>, sqlx::Error> {
-    let row = sqlx::query("UPDATE ai_presets SET favourite = $1 WHERE owner_id = $2 AND id = $3 RETURNING *")
-        .bind(i64::from(favourite))
-        .bind(owner_id)
-        .bind(id)
-        .fetch_optional(db)
-        .await?;
-    row.as_ref().map(from_row).transpose()
+    let db_row =
+        sqlx::query("UPDATE ai_presets SET favourite = $1 WHERE owner_id = $2 AND id = $3 RETURNING *")
+            .bind(i64::from(is_favourite))
+            .bind(owner_id)
+            .bind(id)
+            .fetch_optional(db)
+            .await?;
+    db_row.as_ref().map(from_row).transpose()
 }
 
 /// Returns the template with this id.
-pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<PromptTemplate>, sqlx::Error> {
-    let row = sqlx::query("SELECT * FROM ai_presets WHERE owner_id = $1 AND id = $2")
+pub(super) async fn find_by_id(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+) -> Result<Option<PromptTemplate>, sqlx::Error> {
+    let db_row = sqlx::query("SELECT * FROM ai_presets WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
         .fetch_optional(db)
         .await?;
-    row.as_ref().map(from_row).transpose()
+    db_row.as_ref().map(from_row).transpose()
 }
 
 /// Returns at most `count` templates, the most recently created first.
-pub(super) async fn page(
+pub(super) async fn read_page(
     db: &Db,
     owner_id: &str,
     query: &TemplateQuery,
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<PromptTemplate>, sqlx::Error> {
-    let normalized = |text: &Option<String>| {
+    let normalize = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
-    let keyword = normalized(&query.keyword).map(|text| contains_pattern(&format!("\n{text}\n")));
-    let rows = sqlx::query(
+    let keyword = normalize(&query.keyword).map(|text| contains_pattern(&format!("\n{text}\n")));
+    let db_rows = sqlx::query(
         "SELECT * FROM ai_presets WHERE owner_id = $1 AND ($2 = '' OR keywords_key LIKE $2 ESCAPE '\\') \
          AND ($3 = '' OR search_key LIKE $3 ESCAPE '\\') AND ($4 = -1 OR favourite = $4) \
          AND ($5 = '' OR created_at < $5 OR (created_at = $5 AND id > $6)) \
@@ -146,14 +151,14 @@ pub(super) async fn page(
     )
     .bind(owner_id)
     .bind(keyword.unwrap_or_default())
-    .bind(normalized(&query.search).map(|text| contains_pattern(&text)).unwrap_or_default())
+    .bind(normalize(&query.search).map(|text| contains_pattern(&text)).unwrap_or_default())
     .bind(query.favourite.map_or(-1, i64::from))
     .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
     .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
     .bind(i64::from(count))
     .fetch_all(db)
     .await?;
-    rows.iter().map(from_row).collect()
+    db_rows.iter().map(from_row).collect()
 }
 
 /// Deletes a template. Returns false if it does not exist.

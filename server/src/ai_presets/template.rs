@@ -21,18 +21,18 @@ fn parts(template: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut text_start = 0;
     let mut search_start = 0;
-    while let Some(open) = template[search_start..].find("{{").map(|offset| search_start + offset) {
-        let name_start = open + 2;
+    while let Some(open_offset) = template[search_start..].find("{{").map(|offset| search_start + offset) {
+        let name_start = open_offset + 2;
         let Some(close) = template[name_start..].find("}}").map(|offset| name_start + offset) else { break };
         let name = template[name_start..close].trim_matches([' ', '\t']);
         if is_name(name) {
-            parts.push(Part::Text(&template[text_start..open]));
+            parts.push(Part::Text(&template[text_start..open_offset]));
             parts.push(Part::Variable(name));
             text_start = close + 2;
             search_start = text_start;
         } else {
             // A name may begin at the next brace.
-            search_start = open + 1;
+            search_start = open_offset + 1;
         }
     }
     parts.push(Part::Text(&template[text_start..]));

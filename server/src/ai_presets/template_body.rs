@@ -37,7 +37,7 @@ impl TemplateBody {
     ///
     /// # Errors
     /// 400 `invalid_template` with all invalid values.
-    pub(super) fn checked(mut self) -> ApiResult<Self> {
+    pub(super) fn into_validated(mut self) -> ApiResult<Self> {
         let mut errors = Vec::new();
         let mut fault = |pointer: String, detail: String| errors.push(FieldError { pointer, detail });
         self.title = self.title.trim().to_owned();

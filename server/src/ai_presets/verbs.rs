@@ -33,11 +33,12 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let (after, is_search) = (page.position()?, query.search.is_some() || query.keyword.is_some());
     let (db, owner_id) = (state.db.clone(), user.id.clone());
-    let reading = async move { Ok(store::page(&db, &owner_id, &query, after.as_ref(), limit + 1).await?) };
-    let found = read_list(&state, &user.id, is_search, reading).await?;
-    let position =
+    let reading =
+        async move { Ok(store::read_page(&db, &owner_id, &query, after.as_ref(), limit + 1).await?) };
+    let templates = read_list(&state, &user.id, is_search, reading).await?;
+    let position_of =
         |template: &PromptTemplate| Position { time: template.created_at.clone(), id: template.id.clone() };
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    Ok(Json(Page::from_overfetched(templates, limit, position_of)))
 }
 
 /// Stores a prompt template of the caller.
@@ -50,14 +51,14 @@ pub(super) async fn create(
     user: CurrentUser,
     Json(body): Json<TemplateBody>,
 ) -> ApiResult<Response> {
-    let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
-    let location = HeaderValue::from_str(&format!("/api/v1/ai_presets/{}", stored.id));
+    let template = store::insert(&state.db, &user.id, &body.into_validated()?).await?;
+    let location = HeaderValue::from_str(&format!("/api/v1/ai_presets/{}", template.id));
     let location = location.map_err(ApiError::internal)?;
-    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(template)).into_response())
 }
 
-fn found_or_404(id: &str, found: Option<PromptTemplate>) -> ApiResult<PromptTemplate> {
-    found.ok_or_else(|| ApiError::not_found("prompt template", id))
+fn require_found(id: &str, template: Option<PromptTemplate>) -> ApiResult<PromptTemplate> {
+    template.ok_or_else(|| ApiError::not_found("prompt template", id))
 }
 
 /// Reads a prompt template of the caller.
@@ -69,7 +70,7 @@ pub(super) async fn read(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    found_or_404(&id, store::by_id(&state.db, &user.id, &id).await?).map(Json)
+    require_found(&id, store::find_by_id(&state.db, &user.id, &id).await?).map(Json)
 }
 
 /// Replaces a prompt template of the caller.
@@ -84,7 +85,7 @@ pub(super) async fn replace(
     Path(id): Path<String>,
     Json(body): Json<TemplateBody>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    found_or_404(&id, store::replace(&state.db, &user.id, &id, &body.checked()?).await?).map(Json)
+    require_found(&id, store::replace(&state.db, &user.id, &id, &body.into_validated()?).await?).map(Json)
 }
 
 /// Whether a template is a favourite.
@@ -105,7 +106,7 @@ pub(super) async fn set_favourite(
     Path(id): Path<String>,
     Json(Favourite { favourite }): Json<Favourite>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    found_or_404(&id, store::set_favourite(&state.db, &user.id, &id, favourite).await?).map(Json)
+    require_found(&id, store::set_favourite(&state.db, &user.id, &id, favourite).await?).map(Json)
 }
 
 /// Deletes a prompt template of the caller.
@@ -149,15 +150,15 @@ pub(super) async fn render(
     Path(id): Path<String>,
     Json(RenderTemplate { variables }): Json<RenderTemplate>,
 ) -> ApiResult<Json<RenderedTemplate>> {
-    let found = found_or_404(&id, store::by_id(&state.db, &user.id, &id).await?)?;
+    let template = require_found(&id, store::find_by_id(&state.db, &user.id, &id).await?)?;
     // The size is checked before rendering: a short template can produce gigabytes.
-    if template::rendered_bytes(&found.body, &variables) > RENDERED_MAX_BYTES {
+    if template::rendered_bytes(&template.body, &variables) > RENDERED_MAX_BYTES {
         let limit_bytes = RENDERED_MAX_BYTES as u64;
         return Err(ApiError::TooLarge { subject: "A rendered template", limit_bytes });
     }
-    let text = template::render(&found.body, &variables).map_err(|missing| ApiError::Invalid {
+    let text = template::render(&template.body, &variables).map_err(|missing| ApiError::Invalid {
         code: "missing_variables",
-        detail: format!("The template `{}` needs values for: {}.", found.title, missing.join(", ")),
+        detail: format!("The template `{}` needs values for: {}.", template.title, missing.join(", ")),
         errors: missing
             .into_iter()
             .map(|name| FieldError { pointer: format!("/variables/{name}"), detail: "is missing".to_owned() })

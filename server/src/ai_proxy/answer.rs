@@ -34,7 +34,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(response: &reqwest::Response) -> ApiResult<Self> {
+    fn from_response(response: &reqwest::Response) -> ApiResult<Self> {
         if response.headers().contains_key(header::CONTENT_ENCODING) {
             return Err(ApiError::BadGateway {
                 code: "ai_failed",
@@ -47,11 +47,11 @@ impl Kind {
         match kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
             "application/json" => Ok(Self::Json),
             "text/event-stream" => Ok(Self::Events),
-            other => Err(ApiError::BadGateway {
+            media_type => Err(ApiError::BadGateway {
                 code: "ai_failed",
                 detail: format!(
                     "The language-model service sent `{}`; expected `application/json` or `text/event-stream`.",
-                    other.chars().take(MEDIA_TYPE_SHOWN_MAX_CHARS).collect::<String>()
+                    media_type.chars().take(MEDIA_TYPE_SHOWN_MAX_CHARS).collect::<String>()
                 ),
             }),
         }
@@ -66,14 +66,14 @@ pub(super) async fn pass_on(
 ) -> ApiResult<Response> {
     let upstream = state.ai_proxy.upstream()?;
     let (name, no_store) = no_store();
-    let mut reserved = upstream.reading.reservation(recipient.user_id());
-    match Kind::of(&response)? {
+    let mut reserved_bytes = upstream.reading.reservation(recipient.user_id());
+    match Kind::from_response(&response)? {
         Kind::Json => {
             let max_length = MaxLength { bytes: upstream.answer_max_bytes, is_setting: true };
-            let bytes = read_all(response, max_length, &mut reserved).await?;
+            let bytes = read_all(response, max_length, &mut reserved_bytes).await?;
             let writing = move || {
                 let answer = recipient.answer_json(bytes);
-                drop(reserved);
+                drop(reserved_bytes);
                 answer
             };
             let mut answer = tokio::task::spawn_blocking(writing).await??;
@@ -82,10 +82,10 @@ pub(super) async fn pass_on(
         }
         Kind::Events => {
             let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-            reserved.grow(EVENT_STREAM_BYTES)?;
+            reserved_bytes.grow(EVENT_STREAM_BYTES)?;
             let body = events(response, upstream.answer_max_bytes, HEARTBEAT_EVERY, state.stop.clone())
                 .map_frame(move |frame| {
-                    let _held = &reserved;
+                    let _held = &reserved_bytes;
                     frame
                 });
             let body = Body::new(body);
@@ -108,7 +108,7 @@ pub(super) struct MaxLength {
 
 impl MaxLength {
     /// Returns the error for a longer answer.
-    fn exceeded(self) -> ApiError {
+    fn too_large_error(self) -> ApiError {
         let setting = if self.is_setting { " (SF_AI_ANSWER_MAX_BYTES)" } else { "" };
         ApiError::BadGateway {
             code: "ai_answer_too_large",
@@ -120,26 +120,26 @@ impl MaxLength {
     }
 }
 
-/// Reads all bytes of an answer, and adds their memory to `reserved`.
+/// Reads all bytes of an answer, and adds their memory to `reserved_bytes`.
 ///
 /// # Errors
 /// 502 `ai_answer_too_large`; 503 `busy` if other answers use all memory for answers.
 pub(super) async fn read_all(
     response: reqwest::Response,
     max_length: MaxLength,
-    reserved: &mut ReservedBytes,
+    reserved_bytes: &mut ReservedBytes,
 ) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| no_answer_error(&error))?;
-        let length = bytes.len() + chunk.len();
-        if length as u64 > max_length.bytes {
-            return Err(max_length.exceeded());
+        let received_bytes = bytes.len() + chunk.len();
+        if received_bytes as u64 > max_length.bytes {
+            return Err(max_length.too_large_error());
         }
-        if length > bytes.capacity() {
-            let capacity = length.max(2 * bytes.capacity());
-            reserved.grow((capacity - bytes.capacity()) as u64)?;
+        if received_bytes > bytes.capacity() {
+            let capacity = received_bytes.max(2 * bytes.capacity());
+            reserved_bytes.grow((capacity - bytes.capacity()) as u64)?;
             bytes.reserve_exact(capacity - bytes.len());
         }
         bytes.extend_from_slice(&chunk);
@@ -175,7 +175,7 @@ fn events(
                 None => break,
                 Some(Err(error)) => no_answer_error(&error),
                 Some(Ok(chunk)) if chunk.len() as u64 > remaining_bytes => {
-                    MaxLength { bytes: max_bytes, is_setting: true }.exceeded()
+                    MaxLength { bytes: max_bytes, is_setting: true }.too_large_error()
                 }
                 Some(Ok(chunk)) => {
                     remaining_bytes -= chunk.len() as u64;
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn an_error_names_the_setting_only_if_that_is_the_limit() {
-        let detail = |is_setting| MaxLength { bytes: 2_000, is_setting }.exceeded().problem().detail;
+        let detail = |is_setting| MaxLength { bytes: 2_000, is_setting }.too_large_error().problem().detail;
         assert_eq!(
             detail(true),
             "The response of the language-model service exceeds 2000 bytes (SF_AI_ANSWER_MAX_BYTES)."

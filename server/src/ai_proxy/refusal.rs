@@ -57,12 +57,12 @@ fn describe_with_causes(error: &reqwest::Error) -> String {
 }
 
 /// Returns the error for an answer whose status is not a success.
-pub(super) async fn refusal_error(response: Response, key: Option<&Secret>) -> ApiError {
+pub(super) async fn refusal_error(response: Response, api_key: Option<&Secret>) -> ApiError {
     let status = response.status();
     let retry_after = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry_after_secs: Option<u64> =
         retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
-    let message = message(response, key).await;
+    let message = message(response, api_key).await;
     tracing::warn!(%status, message_of_service = message, "the language-model service refused the request");
     let quote = if message.is_empty() { String::new() } else { format!(" Its message: {message}") };
     match status {
@@ -73,7 +73,7 @@ pub(super) async fn refusal_error(response: Response, key: Option<&Secret>) -> A
         // The service's message may contain the key.
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ApiError::BadGateway {
             code: "ai_key_refused",
-            detail: match key {
+            detail: match api_key {
                 Some(_) => {
                     "The language-model service rejected this server's key; the administrator can change SF_AI_UPSTREAM_KEY."
                 }
@@ -100,7 +100,7 @@ pub(super) async fn refusal_error(response: Response, key: Option<&Secret>) -> A
 
 /// Returns the message of a refusal, without the key. Returns an empty text if the refusal has no
 /// message or exceeds [`REFUSAL_MAX_BYTES`].
-async fn message(response: Response, key: Option<&Secret>) -> String {
+async fn message(response: Response, api_key: Option<&Secret>) -> String {
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(Ok(chunk)) = chunks.next().await {
@@ -112,8 +112,8 @@ async fn message(response: Response, key: Option<&Secret>) -> String {
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let message = body.pointer("/error/message").or(body.get("error")).or(body.get("message"));
     let message = message.and_then(Value::as_str).unwrap_or_default();
-    let message = match key {
-        Some(key) => message.replace(key.reveal(), "(hidden)"),
+    let message = match api_key {
+        Some(api_key) => message.replace(api_key.reveal(), "(hidden)"),
         None => message.to_owned(),
     };
     message.chars().filter(|letter| !letter.is_control()).take(MESSAGE_MAX_CHARS).collect()

@@ -22,7 +22,7 @@ pub struct AiProxy(Option<Upstream>);
 pub(super) struct Upstream {
     client: Client,
     base: Url,
-    key: Option<Secret>,
+    api_key: Option<Secret>,
     models: Vec<String>,
     /// Longest time without data from the service, and longest time for a whole list of models.
     silence_max: Duration,
@@ -68,14 +68,14 @@ impl Upstream {
             .read_timeout(silence_max)
             .user_agent(concat!("songfoundry/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        let AiUpstream { base, key, models, answer_max_bytes, .. } = settings.clone();
+        let AiUpstream { base, api_key, models, answer_max_bytes, .. } = settings.clone();
         let reading = FairBytes::new("memory for language-model responses", READING_MAX_BYTES);
-        Ok(Self { client, base, key, models, silence_max, answer_max_bytes, reading })
+        Ok(Self { client, base, api_key, models, silence_max, answer_max_bytes, reading })
     }
 
     /// Whether users may use this model.
     pub(super) fn allows(&self, model: &str) -> bool {
-        self.models.is_empty() || self.models.iter().any(|allowed| allowed == model)
+        self.models.is_empty() || self.models.iter().any(|allowed_model| allowed_model == model)
     }
 
     /// Returns an error 400 if users may not use this model.
@@ -104,13 +104,13 @@ impl Upstream {
             None => self.client.get(url).timeout(self.silence_max),
         };
         request = request.header(ACCEPT, "application/json, text/event-stream");
-        if let Some(key) = &self.key {
-            request = request.bearer_auth(key.reveal());
+        if let Some(api_key) = &self.api_key {
+            request = request.bearer_auth(api_key.reveal());
         }
         let response = request.send().await.map_err(|error| refusal::no_answer_error(&error))?;
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(refusal::refusal_error(response, self.key.as_ref()).await)
+        Err(refusal::refusal_error(response, self.api_key.as_ref()).await)
     }
 }

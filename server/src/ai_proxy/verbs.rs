@@ -77,21 +77,21 @@ pub(super) async fn chat_completions(
 pub(super) async fn models(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<ModelList>> {
     let upstream = state.ai_proxy.upstream()?;
     let response = upstream.call("models", None).await?;
-    let mut reserved = upstream.reading.reservation(&user.id);
+    let mut reserved_bytes = upstream.reading.reservation(&user.id);
     let max_length = answer::MaxLength {
         bytes: upstream.answer_max_bytes.min(MODELS_MAX_BYTES),
         is_setting: upstream.answer_max_bytes < MODELS_MAX_BYTES,
     };
-    let bytes = answer::read_all(response, max_length, &mut reserved).await?;
-    reserved.grow(PARSED_BYTES_PER_BYTE * bytes.len() as u64)?;
+    let bytes = answer::read_all(response, max_length, &mut reserved_bytes).await?;
+    reserved_bytes.grow(PARSED_BYTES_PER_BYTE * bytes.len() as u64)?;
     let mut list: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let Some(Value::Array(mut data)) = list.get_mut("data").map(Value::take) else {
+    let Some(Value::Array(mut model_entries)) = list.get_mut("data").map(Value::take) else {
         return Err(ApiError::BadGateway {
             code: "ai_failed",
             detail: "The language-model service did not send a list of models; expected an object with a list `data`."
                 .to_owned(),
         });
     };
-    data.retain(|model| model["id"].as_str().is_some_and(|id| upstream.allows(id)));
-    Ok(Json(ModelList { object: "list", data }))
+    model_entries.retain(|model| model["id"].as_str().is_some_and(|id| upstream.allows(id)));
+    Ok(Json(ModelList { object: "list", data: model_entries }))
 }

@@ -33,35 +33,35 @@ pub(super) async fn read(
     Query(query): Query<FileQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = find(&state, &user.id, &id).await?;
+    let stored_file = find(&state, &user.id, &id).await?;
     let answer = match query.format {
         FileFormat::Original if query.sample_rate_hz.is_some() => {
             let detail = "`sample_rate_hz` needs `format=wav32f`: the original file keeps its rate.";
             return Err(ApiError::bad_request("bad_query", detail));
         }
-        FileFormat::Original => original(&state, &found).await?,
-        FileFormat::Wav32f => samples(&state, &user, &found, query.sample_rate_hz).await?,
+        FileFormat::Original => open_original(&state, &stored_file).await?,
+        FileFormat::Wav32f => open_samples(&state, &user, &stored_file, query.sample_rate_hz).await?,
     };
     answer.respond(&headers)
 }
 
-async fn original(state: &AppState, found: &StoredFile) -> ApiResult<FileAnswer> {
-    let key = ContentKeys::new(&found.content.sha256)?.original;
+async fn open_original(state: &AppState, stored_file: &StoredFile) -> ApiResult<FileAnswer> {
+    let blob_key = ContentKeys::new(&stored_file.content.sha256)?.original;
     Ok(FileAnswer {
-        file: open(state, key, &found.file.id).await?,
-        etag: format!("\"{}\"", found.content.sha256),
-        media_type: found.file.media_type,
-        save_as: Some(found.file.name.clone()),
+        file: open(state, blob_key, &stored_file.file.id).await?,
+        etag: format!("\"{}\"", stored_file.content.sha256),
+        media_type: stored_file.file.media_type,
+        save_as: Some(stored_file.file.name.clone()),
     })
 }
 
-async fn samples(
+async fn open_samples(
     state: &AppState,
     user: &CurrentUser,
-    found: &StoredFile,
+    stored_file: &StoredFile,
     rate_hz: Option<u32>,
 ) -> ApiResult<FileAnswer> {
-    let file_rate_hz = found.content.report.sample_rate_hz;
+    let file_rate_hz = stored_file.content.report.sample_rate_hz;
     let rate_hz = rate_hz.unwrap_or(file_rate_hz);
     if rate_hz != file_rate_hz && AudioFormat::Wav.check_rate(rate_hz).is_err() {
         let rates_hz: Vec<String> =
@@ -73,8 +73,8 @@ async fn samples(
         return Err(ApiError::bad_request("bad_query", detail));
     }
     Ok(FileAnswer {
-        file: renditions::open(state, &user.id, found, rate_hz).await?,
-        etag: format!("\"{}-wav32f-{rate_hz}\"", found.content.sha256),
+        file: renditions::open(state, &user.id, stored_file, rate_hz).await?,
+        etag: format!("\"{}-wav32f-{rate_hz}\"", stored_file.content.sha256),
         media_type: AudioFormat::Wav.media_type(),
         save_as: None,
     })
@@ -83,11 +83,11 @@ async fn samples(
 /// Opens the stored file with this key. Returns 404 if it was deleted.
 pub(super) async fn open(
     state: &AppState,
-    key: crate::storage::BlobKey,
+    blob_key: crate::storage::BlobKey,
     id: &str,
 ) -> ApiResult<std::fs::File> {
     let blobs = state.blobs.clone();
-    tokio::task::spawn_blocking(move || blobs.read(&key))
+    tokio::task::spawn_blocking(move || blobs.read(&blob_key))
         .await??
         .ok_or_else(|| ApiError::not_found("audio file", id))
 }

@@ -32,10 +32,11 @@ pub(super) async fn list(
     let is_search = search.is_some() || tag.is_some();
     let (filter, after) = (Filter { search, tag }, page.position()?);
     let (db, owner_id) = (state.db.clone(), user.id.clone());
-    let reading = async move { Ok(store::page(&db, &owner_id, &filter, after.as_ref(), limit + 1).await?) };
-    let found = read_list(&state, &user.id, is_search, reading).await?;
-    let position = |file: &AudioFile| Position { time: file.created_at.clone(), id: file.id.clone() };
-    Ok(Json(Page::from_overfetched(found, limit, position)))
+    let reading =
+        async move { Ok(store::read_page(&db, &owner_id, &filter, after.as_ref(), limit + 1).await?) };
+    let audio_files = read_list(&state, &user.id, is_search, reading).await?;
+    let position_of = |file: &AudioFile| Position { time: file.created_at.clone(), id: file.id.clone() };
+    Ok(Json(Page::from_overfetched(audio_files, limit, position_of)))
 }
 
 /// Returns a search term in the form in which it is compared, or `None` if it is empty.

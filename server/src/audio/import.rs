@@ -15,7 +15,7 @@ use crate::config::AudioLimits;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 use crate::storage::{
-    Allowance, BlobWriter, Blobs, Destination, FileReceiver, ReceivedFile, file_sha256, lock_contents,
+    Allowance, BlobWriter, Blobs, Destination, FileReceiver, ReceivedFile, hash_file, lock_contents,
     with_room,
 };
 
@@ -38,54 +38,54 @@ pub(super) fn import(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
-    mut received: ReceivedFile,
+    mut received_file: ReceivedFile,
     observer: Observer<'_>,
 ) -> ApiResult<ImportedFile> {
-    let (name, sha256) = (received.name.clone(), received.sha256.clone());
-    let content = || runtime.block_on(store::content(&state.db, &sha256));
-    let is_stored = |content: &Content| match content.original_damaged {
+    let (name, sha256) = (received_file.name.clone(), received_file.sha256.clone());
+    let content = || runtime.block_on(store::find_content(&state.db, &sha256));
+    let is_stored = |content: &Content| match content.is_original_damaged {
         true => Ok(false),
         false => is_stored(&state.blobs, &sha256),
     };
     let is_content_stored = content()?.as_ref().map(is_stored).transpose()?.unwrap_or(false);
-    let existing = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?;
+    let existing = runtime.block_on(store::find_by_content(&state.db, owner_id, &sha256))?;
     let is_existing = existing.is_some();
-    if let Some(found) = existing.filter(|_| is_content_stored) {
-        return Ok(ImportedFile { file: found.file, is_known: true });
+    if let Some(stored_file) = existing.filter(|_| is_content_stored) {
+        return Ok(ImportedFile { file: stored_file.file, is_known: true });
     }
-    let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
+    let allowance = match runtime.block_on(Allowance::load(state, owner_id))? {
         // The user already has a file with the same bytes, so they already count toward the quota.
         allowance if is_existing => allowance.after_freeing(u64::MAX),
         allowance => allowance,
     };
-    let decoded = match is_content_stored {
+    let decoded_audio = match is_content_stored {
         true => None,
         false => {
-            let mut decoded = decode(state, runtime, &allowance, &received, observer)?;
+            let mut decoded_audio = decode(state, runtime, &allowance, &received_file, observer)?;
             // Hashing and uploading come before the lock, because all uploads and deletions wait
             // for the lock.
-            let content = decoded.content(&received)?;
-            decoded.upload(&mut received)?;
-            Some((content, decoded))
+            let content = decoded_audio.to_content(&received_file)?;
+            decoded_audio.upload(&mut received_file)?;
+            Some((content, decoded_audio))
         }
     };
     let is_new = {
         let _contents = lock_contents(state, runtime)?;
         let check = |content: &Content| match is_existing {
             true => Ok(()),
-            false => runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes()),
+            false => runtime.block_on(Allowance::load(state, owner_id))?.check(content.stored_bytes()),
         };
         // Another request may have stored or deleted the same bytes in the meantime.
-        let content = match (content()?, decoded) {
-            (Some(content), decoded) if is_stored(&content)? => {
-                drop(decoded);
+        let content = match (content()?, decoded_audio) {
+            (Some(content), decoded_audio) if is_stored(&content)? => {
+                drop(decoded_audio);
                 check(&content)?;
                 content
             }
-            (stored, Some((content, decoded))) => {
+            (stored_content, Some((content, decoded_audio))) => {
                 check(&content)?;
-                decoded.store(received)?;
-                if stored.is_some() {
+                decoded_audio.store(received_file)?;
+                if stored_content.is_some() {
                     tracing::info!(sha256, "an upload replaced missing or damaged stored files");
                     runtime.block_on(store::set_decoded(&state.db, &content))?;
                 }
@@ -102,10 +102,11 @@ pub(super) fn import(
         runtime.block_on(store::insert(&state.db, owner_id, &name, &content))?
     };
     deleted::fit_quota(state, runtime, owner_id)?;
-    let found = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?.ok_or_else(|| {
-        ApiError::internal(anyhow::anyhow!("the file {sha256} is missing after its import"))
-    })?;
-    Ok(ImportedFile { file: found.file, is_known: !is_new })
+    let stored_file =
+        runtime.block_on(store::find_by_content(&state.db, owner_id, &sha256))?.ok_or_else(|| {
+            ApiError::internal(anyhow::anyhow!("the file {sha256} is missing after its import"))
+        })?;
+    Ok(ImportedFile { file: stored_file.file, is_known: !is_new })
 }
 
 /// Imports the bytes of `content` as a file of `owner_id`, with the limits of an upload. Also
@@ -121,10 +122,10 @@ pub(crate) fn import_content(
     content: &mut dyn Read,
     observer: Observer<'_>,
 ) -> ApiResult<(AudioFile, bool)> {
-    let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
-    let received = receive_content(state, runtime, allowance, name, content, &mut *observer)?;
-    let imported = import(state, runtime, owner_id, received, observer)?;
-    Ok((imported.file, imported.is_known))
+    let allowance = runtime.block_on(Allowance::load(state, owner_id))?;
+    let received_file = receive_content(state, runtime, allowance, name, content, &mut *observer)?;
+    let imported_file = import(state, runtime, owner_id, received_file, observer)?;
+    Ok((imported_file.file, imported_file.is_known))
 }
 
 /// Copies `content` to a temporary file, with the limits of an upload. Blocks.
@@ -139,7 +140,7 @@ pub(super) fn receive_content(
     content: &mut dyn Read,
     observer: Observer<'_>,
 ) -> ApiResult<ReceivedFile> {
-    let mut file = FileReceiver::new(state, runtime, allowance, destination(state))?;
+    let mut file = FileReceiver::new(state, runtime, allowance, make_destination(state))?;
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let count = content.read(&mut chunk).map_err(|error| {
@@ -173,15 +174,15 @@ pub(crate) fn undo_imports(
 }
 
 /// Returns the folder and limit of received audio files.
-pub(super) fn destination(state: &AppState) -> Destination {
+pub(super) fn make_destination(state: &AppState) -> Destination {
     Destination { folder: FOLDER, limit_bytes: state.config.limits.upload_max_bytes, subject: "An upload" }
 }
 
 /// Whether the three files of the stored audio with this hash exist.
 fn is_stored(blobs: &Blobs, sha256: &str) -> ApiResult<bool> {
-    let keys = ContentKeys::new(sha256)?;
-    for key in [&keys.original, &keys.samples, &keys.peaks] {
-        if !blobs.contains(key)? {
+    let content_keys = ContentKeys::new(sha256)?;
+    for blob_key in [&content_keys.original, &content_keys.samples, &content_keys.peaks] {
+        if !blobs.contains(blob_key)? {
             return Ok(false);
         }
     }
@@ -190,22 +191,22 @@ fn is_stored(blobs: &Blobs, sha256: &str) -> ApiResult<bool> {
 
 /// A decoded file whose samples and peaks are still temporary files. Dropping it deletes them.
 #[derive(Debug)]
-pub(super) struct Decoded {
+pub(super) struct DecodedAudio {
     pub(super) report: Report,
     pub(super) samples: BlobWriter,
     peaks: BlobWriter,
 }
 
-impl Decoded {
+impl DecodedAudio {
     /// Returns the database row for the stored audio.
-    pub(super) fn content(&self, received: &ReceivedFile) -> io::Result<Content> {
+    pub(super) fn to_content(&self, received_file: &ReceivedFile) -> io::Result<Content> {
         let Report { channels, frames, .. } = self.report;
         Ok(Content {
-            samples_sha256: file_sha256(self.samples.temporary())?,
-            peaks_sha256: file_sha256(self.peaks.temporary())?,
-            original_damaged: false,
-            sha256: received.sha256.clone(),
-            size_bytes: received.size_bytes,
+            samples_sha256: hash_file(self.samples.temporary())?,
+            peaks_sha256: hash_file(self.peaks.temporary())?,
+            is_original_damaged: false,
+            sha256: received_file.sha256.clone(),
+            size_bytes: received_file.size_bytes,
             samples_bytes: float_wav::file_bytes(channels, frames),
             peaks_bytes: Shape { channels, frames }.file_bytes(),
             report: self.report.clone(),
@@ -213,26 +214,26 @@ impl Decoded {
     }
 
     /// Uploads the three files to object storage, if the service uses it.
-    fn upload(&mut self, received: &mut ReceivedFile) -> ApiResult<()> {
-        let keys = ContentKeys::new(&received.sha256)?;
-        received.writer.upload_as(&keys.original)?;
-        self.samples.upload_derived_as(&keys.samples)?;
-        self.peaks.upload_derived_as(&keys.peaks)?;
+    fn upload(&mut self, received_file: &mut ReceivedFile) -> ApiResult<()> {
+        let content_keys = ContentKeys::new(&received_file.sha256)?;
+        received_file.writer.upload_as(&content_keys.original)?;
+        self.samples.upload_derived_as(&content_keys.samples)?;
+        self.peaks.upload_derived_as(&content_keys.peaks)?;
         Ok(())
     }
 
     /// Stores the three files under their keys.
-    fn store(self, received: ReceivedFile) -> ApiResult<()> {
-        let sha256 = received.sha256.clone();
-        received.writer.finish_as(&ContentKeys::new(&sha256)?.original)?;
+    fn store(self, received_file: ReceivedFile) -> ApiResult<()> {
+        let sha256 = received_file.sha256.clone();
+        received_file.writer.finish_as(&ContentKeys::new(&sha256)?.original)?;
         self.store_derived(&sha256)
     }
 
     /// Stores the samples and the peaks under their keys.
     pub(super) fn store_derived(self, sha256: &str) -> ApiResult<()> {
-        let keys = ContentKeys::new(sha256)?;
-        self.samples.finish_as(&keys.samples)?;
-        self.peaks.finish_as(&keys.peaks)?;
+        let content_keys = ContentKeys::new(sha256)?;
+        self.samples.finish_as(&content_keys.samples)?;
+        self.peaks.finish_as(&content_keys.peaks)?;
         Ok(())
     }
 }
@@ -243,15 +244,15 @@ pub(super) fn decode(
     state: &AppState,
     runtime: &Handle,
     allowance: &Allowance,
-    received: &ReceivedFile,
+    received_file: &ReceivedFile,
     observer: Observer<'_>,
-) -> ApiResult<Decoded> {
+) -> ApiResult<DecodedAudio> {
     let context = DecodeContext {
         decoder: &state.audio.decoder,
         blobs: &state.blobs,
         limits: &state.config.limits.audio,
     };
-    with_room(state, runtime, || context.decode(allowance, received, &mut *observer))
+    with_room(state, runtime, || context.decode(allowance, received_file, &mut *observer))
 }
 
 /// The dependencies of decoding.
@@ -266,17 +267,17 @@ impl DecodeContext<'_> {
     pub(super) fn decode(
         &self,
         allowance: &Allowance,
-        received: &ReceivedFile,
+        received_file: &ReceivedFile,
         observer: Observer<'_>,
-    ) -> ApiResult<Decoded> {
+    ) -> ApiResult<DecodedAudio> {
         let samples = self.blobs.unnamed_writer(FOLDER)?;
         let peaks = self.blobs.unnamed_writer(FOLDER)?;
         let folder = samples.temporary().parent().unwrap_or(Path::new(".")).to_owned();
-        let quota_bytes = allowance.remaining_bytes().saturating_sub(received.size_bytes);
-        let max_output_bytes = allowance.room_bytes(&folder)?.min(quota_bytes);
+        let quota_bytes = allowance.remaining_bytes().saturating_sub(received_file.size_bytes);
+        let max_output_bytes = allowance.measure_room_bytes(&folder)?.min(quota_bytes);
         let limits = self.limits;
         let job = Job {
-            input: file_name(&received.writer)?.into(),
+            input: file_name(&received_file.writer)?.into(),
             samples: file_name(&samples)?.into(),
             peaks: file_name(&peaks)?.into(),
             limits: Limits {
@@ -288,19 +289,20 @@ impl DecodeContext<'_> {
         };
         let report = self.decoder.run(&folder, &job, observer).map_err(|failure| match failure {
             Failure::Refused(Refusal::NoRoom) => {
-                match allowance.check_at_least(received.size_bytes.saturating_add(max_output_bytes + 1)) {
+                match allowance.check_at_least(received_file.size_bytes.saturating_add(max_output_bytes + 1))
+                {
                     Err(over_quota) => over_quota,
                     Ok(()) => ApiError::StorageFull,
                 }
             }
-            Failure::Refused(refusal) => refused(&received.name, refusal),
+            Failure::Refused(refusal) => refusal_error(&received_file.name, refusal),
             Failure::Cancelled => ApiError::Conflict {
                 code: "cancelled",
-                detail: format!("Decoding `{}` was cancelled.", received.name),
+                detail: format!("Decoding `{}` was cancelled.", received_file.name),
             },
             Failure::Io(error) => error.into(),
         })?;
-        Ok(Decoded { report, samples, peaks })
+        Ok(DecodedAudio { report, samples, peaks })
     }
 }
 
@@ -310,14 +312,16 @@ fn file_name(writer: &BlobWriter) -> io::Result<&Path> {
 }
 
 /// Returns the error for a refused file.
-fn refused(name: &str, refusal: Refusal) -> ApiError {
-    let sentence = |why: &str| format!("`{name}` cannot be used: it {why}.");
+fn refusal_error(name: &str, refusal: Refusal) -> ApiError {
+    let sentence = |reason: &str| format!("`{name}` cannot be used: it {reason}.");
     match refusal {
-        Refusal::Unsupported(why) => ApiError::UnsupportedMedia {
-            detail: format!("{} Supported formats: {}.", sentence(&why), FORMATS.join(", ")),
+        Refusal::Unsupported(reason) => ApiError::UnsupportedMedia {
+            detail: format!("{} Supported formats: {}.", sentence(&reason), FORMATS.join(", ")),
         },
-        Refusal::Malformed(why) => ApiError::Unprocessable { code: "audio_damaged", detail: sentence(&why) },
-        Refusal::Limit(why) => ApiError::Unprocessable { code: "audio_limit", detail: sentence(&why) },
+        Refusal::Malformed(reason) => {
+            ApiError::Unprocessable { code: "audio_damaged", detail: sentence(&reason) }
+        }
+        Refusal::Limit(reason) => ApiError::Unprocessable { code: "audio_limit", detail: sentence(&reason) },
         Refusal::TooSlow(limit_secs) => ApiError::DecodeTimeout {
             detail: format!(
                 "Decoding `{name}` was stopped after {limit_secs} seconds (SF_AUDIO_DECODE_MAX_SECS); try again later."

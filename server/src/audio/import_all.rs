@@ -31,8 +31,8 @@ pub(super) struct UploadedFile {
 }
 
 impl From<ImportedFile> for UploadedFile {
-    fn from(imported: ImportedFile) -> Self {
-        Self { file: imported.file, already_there: imported.is_known }
+    fn from(imported_file: ImportedFile) -> Self {
+        Self { file: imported_file.file, already_there: imported_file.is_known }
     }
 }
 
@@ -51,17 +51,17 @@ pub(super) fn import_all(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
-    received: Vec<ReceivedFile>,
+    received_files: Vec<ReceivedFile>,
     observer: Observer<'_>,
 ) -> ApiResult<UploadAnswer> {
-    let count = received.len() as f64;
+    let count = received_files.len() as f64;
     let mut answer = UploadAnswer { files: Vec::new(), refused: Vec::new() };
     let mut first_error = None;
-    for (index, file) in received.into_iter().enumerate() {
+    for (index, file) in received_files.into_iter().enumerate() {
         let name = file.name.clone();
         let mut observe_file = |fraction: f64| observer((index as f64 + fraction) / count);
         match import(state, runtime, owner_id, file, &mut observe_file) {
-            Ok(imported) => answer.files.push(imported.into()),
+            Ok(imported_file) => answer.files.push(imported_file.into()),
             // The error does not concern this file, so the client can send all files again.
             Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {

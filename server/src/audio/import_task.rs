@@ -16,7 +16,7 @@ use crate::storage::{BlobKey, Blobs, ExpectedFile, ReceivedFile, lock_contents};
 use crate::tasks::{self, TaskContext, TaskKind};
 
 /// The kind of task that imports audio files.
-pub(crate) const IMPORT: TaskKind = TaskKind { name: "audio-upload", run, discard: Some(discard) };
+pub(crate) const IMPORT_TASK: TaskKind = TaskKind { name: "audio-upload", run, discard: Some(discard) };
 
 /// Extension of files that wait for their task.
 pub(super) const WAITING_EXTENSION: &str = "waiting";
@@ -43,13 +43,13 @@ struct WaitingFile {
 }
 
 impl WaitingFile {
-    fn key(&self) -> ApiResult<BlobKey> {
+    fn blob_key(&self) -> ApiResult<BlobKey> {
         BlobKey::new(FOLDER, &self.id, WAITING_EXTENSION).map_err(ApiError::internal)
     }
 
     /// Copies the file's bytes to a temporary file, as if it had just been uploaded.
-    fn received(&self, blobs: &Blobs) -> ApiResult<ReceivedFile> {
-        let mut writer = blobs.unnamed_copy(&self.key()?, FOLDER)?;
+    fn open_received(&self, blobs: &Blobs) -> ApiResult<ReceivedFile> {
+        let mut writer = blobs.unnamed_copy(&self.blob_key()?, FOLDER)?;
         writer.seek(std::io::SeekFrom::End(0))?;
         let (name, sha256) = (self.name.clone(), self.sha256.clone());
         Ok(ReceivedFile { name, writer, sha256, size_bytes: self.size_bytes })
@@ -60,29 +60,29 @@ impl WaitingFile {
 pub(super) async fn start_form(
     state: &AppState,
     owner_id: &str,
-    received: Vec<ReceivedFile>,
+    received_files: Vec<ReceivedFile>,
 ) -> ApiResult<String> {
     let (state, owner_id, runtime) = (state.clone(), owner_id.to_owned(), Handle::current());
     let begin = move || -> ApiResult<String> {
         let mut waiting = Vec::new();
         let mut writers = Vec::new();
-        for ReceivedFile { name, mut writer, sha256, size_bytes } in received {
+        for ReceivedFile { name, mut writer, sha256, size_bytes } in received_files {
             let id = uuid::Uuid::new_v4().to_string();
             let file = WaitingFile { id, name, sha256, size_bytes };
-            writer.upload_as(&file.key()?)?;
+            writer.upload_as(&file.blob_key()?)?;
             writers.push(writer);
             waiting.push(file);
         }
         // Without this lock, a clean-up could treat the files as orphans before the task exists.
         let _contents = lock_contents(&state, &runtime)?;
         for (writer, file) in writers.into_iter().zip(&waiting) {
-            writer.finish_as(&file.key()?)?;
+            writer.finish_as(&file.blob_key()?)?;
         }
-        let started = runtime.block_on(start(&state, &owner_id, &Input::Form(waiting.clone())));
-        if started.is_err() {
+        let start_result = runtime.block_on(start(&state, &owner_id, &Input::Form(waiting.clone())));
+        if start_result.is_err() {
             remove(&state.blobs, &waiting)?;
         }
-        started
+        start_result
     };
     tokio::task::spawn_blocking(begin).await?
 }
@@ -94,7 +94,7 @@ pub(super) async fn start_resumable(state: &AppState, owner_id: &str, upload_id:
 
 async fn start(state: &AppState, owner_id: &str, input: &Input) -> ApiResult<String> {
     let input = serde_json::to_value(input).map_err(ApiError::internal)?;
-    state.tasks.start_uncounted(owner_id, IMPORT.name, &input).await
+    state.tasks.start_uncounted(owner_id, IMPORT_TASK.name, &input).await
 }
 
 /// Removes the files of a form. A resumable upload keeps its bytes, so that the client can retry.
@@ -106,7 +106,7 @@ fn discard(blobs: &Blobs, input: Value) -> ApiResult<()> {
 }
 
 fn remove(blobs: &Blobs, files: &[WaitingFile]) -> ApiResult<()> {
-    files.iter().try_for_each(|file| Ok(blobs.remove(&file.key()?)?))
+    files.iter().try_for_each(|file| Ok(blobs.remove(&file.blob_key()?)?))
 }
 
 fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
@@ -121,10 +121,11 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
             JsonText::write(&answer).map_err(ApiError::internal)
         }
         Input::Form(waiting) => {
-            let received: ApiResult<Vec<ReceivedFile>> =
-                waiting.iter().map(|file| file.received(&state.blobs)).collect();
-            let outcome = received
-                .and_then(|received| import_all(state, task.runtime(), task.owner_id(), received, observer));
+            let received_files: ApiResult<Vec<ReceivedFile>> =
+                waiting.iter().map(|file| file.open_received(&state.blobs)).collect();
+            let outcome = received_files.and_then(|received_files| {
+                import_all(state, task.runtime(), task.owner_id(), received_files, observer)
+            });
             let has_ended = match &outcome {
                 Ok(_) => true,
                 // When this process stops, the task is continued by another process or at the next
@@ -144,13 +145,18 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
 ///
 /// # Errors
 /// If the query fails.
-pub(crate) async fn expected_waiting_files(db: &Db) -> ApiResult<Vec<ExpectedFile>> {
+pub(crate) async fn list_expected_waiting_files(db: &Db) -> ApiResult<Vec<ExpectedFile>> {
     let mut waiting = Vec::new();
-    for input in tasks::unfinished_inputs(db, IMPORT.name).await? {
+    for input in tasks::read_unfinished_inputs(db, IMPORT_TASK.name).await? {
         if let Ok(Input::Form(files)) = serde_json::from_str(&input) {
             for file in files {
-                let (key, size_bytes) = (file.key()?, file.size_bytes);
-                waiting.push(ExpectedFile { key, size_bytes, is_growing: false, sha256: Some(file.sha256) });
+                let (blob_key, size_bytes) = (file.blob_key()?, file.size_bytes);
+                waiting.push(ExpectedFile {
+                    blob_key,
+                    size_bytes,
+                    is_growing: false,
+                    sha256: Some(file.sha256),
+                });
             }
         }
     }

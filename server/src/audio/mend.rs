@@ -6,14 +6,14 @@ use std::io::{self, Seek as _, SeekFrom};
 use tokio::runtime::Handle;
 
 use super::decoder::Decoder;
-use super::import::{DecodeContext, Decoded};
+use super::import::{DecodeContext, DecodedAudio};
 use super::store::{self, Content};
 use super::{ContentKeys, FOLDER, renditions};
 use crate::config::AudioLimits;
 use crate::db::Db;
 use crate::error::ApiResult;
 use crate::helper_processes::Helpers;
-use crate::storage::{Allowance, BlobKey, Blobs, ReceivedFile, file_sha256};
+use crate::storage::{Allowance, BlobKey, Blobs, ReceivedFile, hash_file};
 
 /// The result of a check of the stored files.
 pub(crate) struct Findings<'f> {
@@ -37,101 +37,109 @@ pub(crate) fn repair_stored_audio(
     limits: &AudioLimits,
     findings: &Findings<'_>,
 ) -> ApiResult<Vec<String>> {
-    let mut mended = Vec::new();
-    for content in runtime.block_on(store::contents(db))? {
-        let keys = ContentKeys::new(&content.sha256)?;
-        let is_damaged = findings.faulty.contains(&keys.original.path());
-        if content.original_damaged != is_damaged && (is_damaged || findings.has_compared_hashes) {
+    let mut repaired_files = Vec::new();
+    for content in runtime.block_on(store::read_contents(db))? {
+        let content_keys = ContentKeys::new(&content.sha256)?;
+        let is_damaged = findings.faulty.contains(&content_keys.original.path());
+        if content.is_original_damaged != is_damaged && (is_damaged || findings.has_compared_hashes) {
             let marking = store::set_original_damaged(db, &content.sha256, is_damaged);
             runtime.block_on(marking)?;
         }
         if is_damaged {
             continue;
         }
-        let is_faulty = |key: &BlobKey| findings.faulty.contains(&key.path());
-        let outcome = if is_faulty(&keys.samples) || is_faulty(&keys.peaks) {
-            let redecoded = redecode(blobs, limits, &content);
-            redecoded.and_then(|redecoded| redecoded.replace(db, runtime)).map(|()| true)
+        let is_faulty = |blob_key: &BlobKey| findings.faulty.contains(&blob_key.path());
+        let outcome = if is_faulty(&content_keys.samples) || is_faulty(&content_keys.peaks) {
+            let redecode_result = redecode(blobs, limits, &content);
+            redecode_result.and_then(|redecoded_audio| redecoded_audio.replace(db, runtime)).map(|()| true)
         } else if findings.has_compared_hashes && content.has_no_hashes() {
-            let redecoded = redecode(blobs, limits, &content);
-            redecoded.and_then(|redecoded| redecoded.store_hashes(db, runtime, blobs, &content))
+            let redecode_result = redecode(blobs, limits, &content);
+            redecode_result
+                .and_then(|redecoded_audio| redecoded_audio.store_hashes(db, runtime, blobs, &content))
         } else {
             continue;
         };
         match outcome {
             Ok(is_replaced) => {
-                let derived = [&keys.samples, &keys.peaks].map(BlobKey::path).into_iter();
+                let derived_names =
+                    [&content_keys.samples, &content_keys.peaks].map(BlobKey::path).into_iter();
                 let is_repaired = |name: &String| {
                     is_replaced && (content.has_no_hashes() || findings.faulty.contains(name))
                 };
-                mended.extend(derived.filter(is_repaired));
+                repaired_files.extend(derived_names.filter(is_repaired));
             }
             Err(error) => {
                 tracing::warn!(sha256 = content.sha256, "cannot decode a stored file again: {error:#}");
             }
         }
     }
-    for copy in runtime.block_on(store::all_renditions(db))? {
-        let key = renditions::key(&copy.sha256, copy.sample_rate_hz)?;
-        let is_faulty = findings.faulty.contains(&key.path());
-        if is_faulty || (findings.has_compared_hashes && copy.file_sha256.is_empty()) {
-            runtime.block_on(store::delete_rendition(db, &copy.sha256, copy.sample_rate_hz))?;
-            blobs.remove(&key)?;
+    for rendition in runtime.block_on(store::read_all_renditions(db))? {
+        let blob_key = renditions::blob_key_of(&rendition.sha256, rendition.sample_rate_hz)?;
+        let is_faulty = findings.faulty.contains(&blob_key.path());
+        if is_faulty || (findings.has_compared_hashes && rendition.file_sha256.is_empty()) {
+            runtime.block_on(store::delete_rendition(db, &rendition.sha256, rendition.sample_rate_hz))?;
+            blobs.remove(&blob_key)?;
         }
         if is_faulty {
-            mended.push(key.path());
+            repaired_files.push(blob_key.path());
         }
     }
-    Ok(mended)
+    Ok(repaired_files)
 }
 
 /// Stored audio that was decoded again from its original.
 struct RedecodedAudio {
-    decoded: Decoded,
+    decoded_audio: DecodedAudio,
     content: Content,
 }
 
 fn redecode(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiResult<RedecodedAudio> {
-    let keys = ContentKeys::new(&content.sha256)?;
-    let mut writer = blobs.unnamed_copy(&keys.original, FOLDER)?;
+    let content_keys = ContentKeys::new(&content.sha256)?;
+    let mut writer = blobs.unnamed_copy(&content_keys.original, FOLDER)?;
     writer.seek(SeekFrom::End(0))?;
-    let received = ReceivedFile {
-        name: keys.original.path(),
+    let received_file = ReceivedFile {
+        name: content_keys.original.path(),
         writer,
         sha256: content.sha256.clone(),
         size_bytes: content.size_bytes,
     };
     let decoder = Decoder::of_this_program(Helpers::default())?;
     let context = DecodeContext { decoder: &decoder, blobs, limits };
-    let decoded = context.decode(&Allowance::of_disk(limits), &received, &mut |_| true)?;
-    Ok(RedecodedAudio { content: decoded.content(&received)?, decoded })
+    let decoded_audio = context.decode(&Allowance::of_disk(limits), &received_file, &mut |_| true)?;
+    Ok(RedecodedAudio { content: decoded_audio.to_content(&received_file)?, decoded_audio })
 }
 
 impl RedecodedAudio {
     /// Replaces the stored files with the decoded ones.
     fn replace(self, db: &Db, runtime: &Handle) -> ApiResult<()> {
-        self.decoded.store_derived(&self.content.sha256)?;
+        self.decoded_audio.store_derived(&self.content.sha256)?;
         Ok(runtime.block_on(store::set_decoded(db, &self.content))?)
     }
 
     /// Stores the missing hashes of stored files. If the files are damaged, replaces them and
     /// returns true. Stored files of a different size come from another version of the decoder.
     /// They stay, because the clips of projects are cut to their length.
-    fn store_hashes(self, db: &Db, runtime: &Handle, blobs: &Blobs, stored: &Content) -> ApiResult<bool> {
-        let keys = ContentKeys::new(&stored.sha256)?;
-        let hash = |key: &BlobKey| -> io::Result<String> {
-            blobs.read(key)?.ok_or(io::ErrorKind::NotFound)?;
-            file_sha256(&blobs.path(key))
+    fn store_hashes(
+        self,
+        db: &Db,
+        runtime: &Handle,
+        blobs: &Blobs,
+        stored_content: &Content,
+    ) -> ApiResult<bool> {
+        let content_keys = ContentKeys::new(&stored_content.sha256)?;
+        let hash = |blob_key: &BlobKey| -> io::Result<String> {
+            blobs.read(blob_key)?.ok_or(io::ErrorKind::NotFound)?;
+            hash_file(&blobs.path(blob_key))
         };
-        let (samples_sha256, peaks_sha256) = (hash(&keys.samples)?, hash(&keys.peaks)?);
+        let (samples_sha256, peaks_sha256) = (hash(&content_keys.samples)?, hash(&content_keys.peaks)?);
         let sizes = |content: &Content| (content.samples_bytes, content.peaks_bytes);
         let is_same =
             (&samples_sha256, &peaks_sha256) == (&self.content.samples_sha256, &self.content.peaks_sha256);
-        if !is_same && sizes(&self.content) == sizes(stored) {
+        if !is_same && sizes(&self.content) == sizes(stored_content) {
             self.replace(db, runtime)?;
             return Ok(true);
         }
-        let with_hashes = Content { samples_sha256, peaks_sha256, ..stored.clone() };
+        let with_hashes = Content { samples_sha256, peaks_sha256, ..stored_content.clone() };
         runtime.block_on(store::set_decoded(db, &with_hashes))?;
         Ok(false)
     }

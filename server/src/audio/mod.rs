@@ -47,21 +47,21 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use analyze::ANALYSIS;
+pub(crate) use analyze::ANALYSIS_TASK;
 pub(crate) use decode::HeaderInfo;
 pub(crate) use deleted::{make_room, remove_expired_deleted_files, restore_named};
 pub(crate) use import::{import_content, undo_imports};
-pub(crate) use import_task::{IMPORT, expected_waiting_files};
-pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
+pub(crate) use import_task::{IMPORT_TASK, list_expected_waiting_files};
+pub(crate) use inventory::{FILE_KIND, PART_FILE_KIND, WAITING_FILE_KIND, list_expected_files};
 pub(crate) use mend::{Findings, repair_stored_audio};
-pub(crate) use originals::{open_original, original};
+pub(crate) use originals::{find_original, open_original};
 pub(crate) use recordings::recording;
 pub(crate) use reference::{ReferenceAnswer, measure_content};
 pub(crate) use resumable::remove_expired;
 pub(crate) use store::ids;
 pub(crate) use stored_samples::{OpenedFile, analyze_file, decode_file, open_samples, require};
-pub(crate) use usage::used_bytes;
-pub use usage::{AudioUsage, usage_of_all};
+pub(crate) use usage::read_used_bytes;
+pub use usage::{AudioUsage, read_usage_of_all};
 
 use crate::config::Config;
 use crate::db::Db;
@@ -190,9 +190,9 @@ struct ContentKeys {
 
 impl ContentKeys {
     fn new(sha256: &str) -> ApiResult<Self> {
-        let key = |extension| BlobKey::new(FOLDER, sha256, extension).map_err(ApiError::internal);
+        let blob_key = |extension| BlobKey::new(FOLDER, sha256, extension).map_err(ApiError::internal);
         let [original, samples, peaks] = EXTENSIONS;
-        Ok(Self { original: key(original)?, samples: key(samples)?, peaks: key(peaks)? })
+        Ok(Self { original: blob_key(original)?, samples: blob_key(samples)?, peaks: blob_key(peaks)? })
     }
 }
 

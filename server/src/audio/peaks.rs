@@ -69,16 +69,16 @@ pub(super) async fn read(
     Query(query): Query<PeaksQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = find(&state, &user.id, &id).await?;
-    let report = &found.content.report;
+    let stored_file = find(&state, &user.id, &id).await?;
+    let report = &stored_file.content.report;
     let shape = Shape { channels: report.channels, frames: report.frames };
-    let window = Window::of(&query, shape)?;
+    let window = Window::from_query(&query, shape)?;
     let bits = match query.bits.unwrap_or(16) {
         bits @ (8 | 16) => bits,
-        other => return Err(bad_query(format!("`bits` is {other}; expected 8 or 16"))),
+        other_bits => return Err(bad_query_error(format!("`bits` is {other_bits}; expected 8 or 16"))),
     };
     let Window { frames_per_pixel, start, pixels } = window;
-    let (sha256, format) = (&found.content.sha256, query.format);
+    let (sha256, format) = (&stored_file.content.sha256, query.format);
     let tag = format!("\"{sha256}-peaks-{format:?}-{bits}-{frames_per_pixel}-{start}-{pixels}\"");
     let mut fields = HeaderMap::new();
     fields.insert(header::ETAG, HeaderValue::from_str(&tag).map_err(ApiError::internal)?);
@@ -86,18 +86,20 @@ pub(super) async fn read(
     if etag::matches_if_none_match(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, fields).into_response());
     }
-    let keys = ContentKeys::new(sha256)?;
+    let content_keys = ContentKeys::new(sha256)?;
     let level = level_of(frames_per_pixel);
-    let source = download::open(&state, if level.is_some() { keys.peaks } else { keys.samples }, &id).await?;
+    let source =
+        download::open(&state, if level.is_some() { content_keys.peaks } else { content_keys.samples }, &id)
+            .await?;
     let sample_rate = report.sample_rate_hz;
     let recipient = Recipient::new(&state, &user.id, &headers);
     let work = move || -> ApiResult<Response> {
-        let mut data = match level {
+        let mut peak_values = match level {
             Some(level) => peaks_file::read(source, shape, level, start, pixels)?,
             None => compute(BufReader::new(source), shape, window)?,
         };
         if bits == 8 {
-            data.iter_mut().for_each(|value| *value /= 256);
+            peak_values.iter_mut().for_each(|value| *value /= 256);
         }
         let peaks = Peaks {
             version: 2,
@@ -106,7 +108,7 @@ pub(super) async fn read(
             samples_per_pixel: frames_per_pixel,
             bits,
             length: pixels,
-            data,
+            data: peak_values,
         };
         let (media_type, bytes) = match format {
             PeaksFormat::Json => {
@@ -125,11 +127,11 @@ pub(super) async fn read(
 impl Peaks {
     /// Returns the content of a `.dat` file (audiowaveform, `doc/DataFormat.md`).
     fn binary(&self) -> Vec<u8> {
-        let narrow = self.bits == 8;
+        let is_narrow = self.bits == 8;
         let mut out = Vec::with_capacity(24 + self.data.len() * 2);
         for value in [
             self.version,
-            u32::from(narrow),
+            u32::from(is_narrow),
             self.sample_rate,
             self.samples_per_pixel as u32,
             self.length as u32,
@@ -138,7 +140,7 @@ impl Peaks {
             out.extend(value.to_le_bytes());
         }
         for value in &self.data {
-            if narrow {
+            if is_narrow {
                 out.extend((*value as i8).to_le_bytes());
             } else {
                 out.extend(value.to_le_bytes());
@@ -148,7 +150,7 @@ impl Peaks {
     }
 }
 
-fn bad_query(detail: String) -> ApiError {
+fn bad_query_error(detail: String) -> ApiError {
     ApiError::bad_request("bad_query", detail)
 }
 
@@ -161,21 +163,21 @@ struct Window {
 }
 
 impl Window {
-    fn of(query: &PeaksQuery, shape: Shape) -> ApiResult<Self> {
+    fn from_query(query: &PeaksQuery, shape: Shape) -> ApiResult<Self> {
         let is_partial = query.start.is_some() || query.pixels.is_some();
         let default = if is_partial { FRAMES_PER_PIXEL_DEFAULT } else { default_frames_per_pixel(shape) };
         let frames_per_pixel = query.samples_per_pixel.unwrap_or(default);
         if !frames_per_pixel.is_power_of_two() || frames_per_pixel > FRAMES_PER_PIXEL_MAX {
-            return Err(bad_query(format!(
+            return Err(bad_query_error(format!(
                 "`samples_per_pixel` is {frames_per_pixel}; expected a power of two from 1 to {FRAMES_PER_PIXEL_MAX}"
             )));
         }
-        let all = shape.pixels(frames_per_pixel);
-        let start = query.start.unwrap_or(0).min(all);
-        let pixels = query.pixels.unwrap_or(u64::MAX).min(all - start);
+        let total_pixels = shape.pixels(frames_per_pixel);
+        let start = query.start.unwrap_or(0).min(total_pixels);
+        let pixels = query.pixels.unwrap_or(u64::MAX).min(total_pixels - start);
         let max = if level_of(frames_per_pixel).is_some() { STORED_PIXELS_MAX } else { COMPUTED_PIXELS_MAX };
         if pixels > max {
-            return Err(bad_query(format!(
+            return Err(bad_query_error(format!(
                 "the request is for {pixels} pixels; at {frames_per_pixel} samples_per_pixel an answer has at most {max}; \
                  request a part with `start` and `pixels`, or increase samples_per_pixel"
             )));
@@ -216,7 +218,7 @@ mod tests {
     fn window(frames: u64, query: &str) -> ApiResult<Window> {
         let uri = format!("/?{query}").parse().expect("an address");
         let axum::extract::Query(query) = axum::extract::Query::try_from_uri(&uri).expect("a query");
-        Window::of(&query, Shape { channels: 2, frames })
+        Window::from_query(&query, Shape { channels: 2, frames })
     }
 
     #[test]

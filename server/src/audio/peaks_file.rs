@@ -7,7 +7,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use dsp_core::peaks::{BASE_FRAMES, LEVELS, PeakBuilder, halve_resolution};
+use dsp_core::peaks::{BASE_FRAMES, LEVEL_COUNT, PeakBuilder, halve_resolution};
 
 const HEADER_BYTES: u64 = 32;
 
@@ -28,21 +28,21 @@ impl Shape {
         u64::from(self.channels) * 4
     }
 
-    fn level_start_bytes(self, level: usize) -> u64 {
-        (0..level).fold(HEADER_BYTES, |sum, level| {
+    fn level_start_bytes(self, level_index: usize) -> u64 {
+        (0..level_index).fold(HEADER_BYTES, |sum, level| {
             sum + self.pixels((BASE_FRAMES as u64) << level) * self.pixel_bytes()
         })
     }
 
     /// Returns the size of the whole file in bytes.
     pub(super) fn file_bytes(self) -> u64 {
-        self.level_start_bytes(LEVELS)
+        self.level_start_bytes(LEVEL_COUNT)
     }
 }
 
 /// Returns the stored level with this number of frames per pixel, if there is one.
 pub(super) fn level_of(frames_per_pixel: u64) -> Option<usize> {
-    (0..LEVELS).find(|level| (BASE_FRAMES as u64) << level == frames_per_pixel)
+    (0..LEVEL_COUNT).find(|level| (BASE_FRAMES as u64) << level == frames_per_pixel)
 }
 
 /// Builds the file while samples are decoded.
@@ -71,11 +71,11 @@ impl<W: Write> PeaksWriter<W> {
             self.destination.write_all(&value.to_le_bytes())?;
         }
         self.destination.write_all(&frames.to_le_bytes())?;
-        for value in [BASE_FRAMES as u32, LEVELS as u32] {
+        for value in [BASE_FRAMES as u32, LEVEL_COUNT as u32] {
             self.destination.write_all(&value.to_le_bytes())?;
         }
         let mut level = self.base.finish();
-        for number in 0..LEVELS {
+        for number in 0..LEVEL_COUNT {
             if number > 0 {
                 level = halve_resolution(&level, self.channels as usize);
             }
@@ -93,11 +93,11 @@ impl<W: Write> PeaksWriter<W> {
 pub(super) fn read(
     mut source: impl Read + Seek,
     shape: Shape,
-    level: usize,
+    level_index: usize,
     start: u64,
     count: u64,
 ) -> io::Result<Vec<i16>> {
-    source.seek(SeekFrom::Start(shape.level_start_bytes(level) + start * shape.pixel_bytes()))?;
+    source.seek(SeekFrom::Start(shape.level_start_bytes(level_index) + start * shape.pixel_bytes()))?;
     let mut bytes = vec![0; (count * shape.pixel_bytes()) as usize];
     source.read_exact(&mut bytes)?;
     Ok(bytes.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect())
@@ -120,7 +120,7 @@ mod tests {
         }
         let file = writer.finish(shape.frames).expect("writes");
         assert_eq!(file.len() as u64, shape.file_bytes());
-        for level in 0..LEVELS {
+        for level in 0..LEVEL_COUNT {
             let frames_per_pixel = 256_u64 << level;
             assert_eq!(level_of(frames_per_pixel), Some(level));
             let mut reader = PeakBuilder::new(2, frames_per_pixel as usize);

@@ -19,12 +19,12 @@ pub(crate) async fn recording(
     id: &str,
     rate_hz: u32,
 ) -> ApiResult<Option<Recording>> {
-    let Some(found) = store::by_id(&state.db, owner_id, id).await? else { return Ok(None) };
-    let file = renditions::open(state, owner_id, &found, rate_hz).await?;
-    let report = &found.content.report;
+    let Some(stored_file) = store::find_by_id(&state.db, owner_id, id).await? else { return Ok(None) };
+    let file = renditions::open(state, owner_id, &stored_file, rate_hz).await?;
+    let report = &stored_file.content.report;
     let channels = report.channels;
     let bytes = tokio::task::spawn_blocking(move || memory::map_file(&file)).await??;
-    let data: Range<usize> = FLOAT_HEADER_BYTES as usize..(*bytes).as_ref().len();
-    let audio = Audio::from_shared(bytes, data, channels as u16).map_err(ApiError::internal)?;
+    let sample_range: Range<usize> = FLOAT_HEADER_BYTES as usize..(*bytes).as_ref().len();
+    let audio = Audio::from_shared(bytes, sample_range, channels as u16).map_err(ApiError::internal)?;
     Ok(Some(Recording { audio, file_rate_hz: report.sample_rate_hz }))
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
-use super::import::{Observer, decode, destination, receive_content};
+use super::import::{Observer, decode, make_destination, receive_content};
 use super::measure::{AudioAnalysis, BandLevel, measure};
 use super::store::find;
 use super::upload::UploadForm;
@@ -73,30 +73,31 @@ pub(super) async fn reference(
     mut request: Request,
 ) -> ApiResult<Json<ReferenceAnswer>> {
     if form::is_form(request.headers()) {
-        let received = receive_one(&state, request).await?;
-        return measure_received(&state, &user.id, received).await.map(Json);
+        let received_file = receive_one(&state, request).await?;
+        return measure_received(&state, &user.id, received_file).await.map(Json);
     }
     // The body limit of this path is for files, but JSON is read into memory, so its limit is
     // smaller.
     request.extensions_mut().insert(BodyLimit::default());
     let Json(ReferenceRequest { audio_id }) = Json::from_request(request, &state).await?;
-    let found = find(&state, &user.id, &audio_id).await?;
-    let samples = download::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &audio_id).await?;
-    let name = found.file.name;
-    let report = found.content.report;
+    let stored_file = find(&state, &user.id, &audio_id).await?;
+    let samples =
+        download::open(&state, ContentKeys::new(&stored_file.content.sha256)?.samples, &audio_id).await?;
+    let name = stored_file.file.name;
+    let report = stored_file.content.report;
     let work = move |caller: &Caller| {
-        let measured = measure(BufReader::new(samples), &report, &mut |_| !caller.has_disconnected())?;
-        Ok(answer(name, measured, report.warnings))
+        let analysis = measure(BufReader::new(samples), &report, &mut |_| !caller.has_disconnected())?;
+        Ok(answer(name, analysis, report.warnings))
     };
     state.audio.decoding.run_for(&user.id, 1, work).await.map(Json)
 }
 
 /// Receives the first file of a form.
 async fn receive_one(state: &AppState, request: Request) -> ApiResult<ReceivedFile> {
-    let destination = destination(state);
+    let destination = make_destination(state);
     let mut form = form::read(request).await?;
     while let Some(field) =
-        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large()))?
+        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large_error()))?
     {
         if let Some(name) = field.file_name().map(str::to_owned) {
             let allowance = Allowance::of_temporary_files(state);
@@ -109,11 +110,11 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<ReceivedFi
 async fn measure_received(
     state: &AppState,
     user_id: &str,
-    received: ReceivedFile,
+    received_file: ReceivedFile,
 ) -> ApiResult<ReferenceAnswer> {
     let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
-        measure_file(&work_state, &runtime, received, &mut |_| !caller.has_disconnected())
+        measure_file(&work_state, &runtime, received_file, &mut |_| !caller.has_disconnected())
     };
     state.audio.decoding.run_for(user_id, 1, work).await
 }
@@ -131,32 +132,33 @@ pub(crate) fn measure_content(
     observer: Observer<'_>,
 ) -> ApiResult<ReferenceAnswer> {
     let allowance = Allowance::of_temporary_files(state);
-    let received = receive_content(state, runtime, allowance, name, content, &mut *observer)?;
-    measure_file(state, runtime, received, observer)
+    let received_file = receive_content(state, runtime, allowance, name, content, &mut *observer)?;
+    measure_file(state, runtime, received_file, observer)
 }
 
 fn measure_file(
     state: &AppState,
     runtime: &Handle,
-    received: ReceivedFile,
+    received_file: ReceivedFile,
     observer: Observer<'_>,
 ) -> ApiResult<ReferenceAnswer> {
-    let decoded = decode(state, runtime, &Allowance::of_temporary_files(state), &received, &mut *observer)?;
-    let samples = BufReader::new(File::open(decoded.samples.temporary())?);
-    let measured = measure(samples, &decoded.report, observer)?;
-    Ok(answer(received.name, measured, decoded.report.warnings))
+    let decoded_audio =
+        decode(state, runtime, &Allowance::of_temporary_files(state), &received_file, &mut *observer)?;
+    let samples = BufReader::new(File::open(decoded_audio.samples.temporary())?);
+    let analysis = measure(samples, &decoded_audio.report, observer)?;
+    Ok(answer(received_file.name, analysis, decoded_audio.report.warnings))
 }
 
-fn answer(name: String, measured: AudioAnalysis, warnings: Vec<String>) -> ReferenceAnswer {
+fn answer(name: String, analysis: AudioAnalysis, warnings: Vec<String>) -> ReferenceAnswer {
     ReferenceAnswer {
         name,
-        duration_secs: measured.duration_secs,
-        sample_rate_hz: measured.sample_rate_hz,
-        lufs: measured.lufs,
-        true_peak_db: measured.true_peak_db,
-        loudness_range_lu: measured.loudness_range_lu,
-        spectral_centroid_hz: measured.spectral_centroid_hz,
-        third_octaves: measured.third_octaves,
+        duration_secs: analysis.duration_secs,
+        sample_rate_hz: analysis.sample_rate_hz,
+        lufs: analysis.lufs,
+        true_peak_db: analysis.true_peak_db,
+        loudness_range_lu: analysis.loudness_range_lu,
+        spectral_centroid_hz: analysis.spectral_centroid_hz,
+        third_octaves: analysis.third_octaves,
         warnings,
     }
 }

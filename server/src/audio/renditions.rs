@@ -17,13 +17,13 @@ use super::{ContentKeys, FOLDER};
 use crate::error::{ApiError, ApiResult};
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::storage::{Allowance, BlobKey, ensure_room, file_sha256, lock_contents};
+use crate::storage::{Allowance, BlobKey, ensure_room, hash_file, lock_contents};
 
 /// Number of frames that are converted at a time.
 const READ_FRAMES: u64 = 16_384;
 
 /// Returns the key of a copy at another rate.
-pub(super) fn key(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
+pub(super) fn blob_key_of(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, &format!("{sha256}_{sample_rate_hz}"), "wav").map_err(ApiError::internal)
 }
 
@@ -33,17 +33,17 @@ pub(super) fn key(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
 pub(super) async fn open(
     state: &AppState,
     owner_id: &str,
-    found: &StoredFile,
+    stored_file: &StoredFile,
     rate_hz: u32,
 ) -> ApiResult<File> {
-    let report = &found.content.report;
-    let sha256 = &found.content.sha256;
-    let key = match rate_hz == report.sample_rate_hz {
+    let report = &stored_file.content.report;
+    let sha256 = &stored_file.content.sha256;
+    let blob_key = match rate_hz == report.sample_rate_hz {
         true => ContentKeys::new(sha256)?.samples,
-        false => key(sha256, rate_hz)?,
+        false => blob_key_of(sha256, rate_hz)?,
     };
     let (blobs, read_key, is_file_rate) =
-        (state.blobs.clone(), key.clone(), rate_hz == report.sample_rate_hz);
+        (state.blobs.clone(), blob_key.clone(), rate_hz == report.sample_rate_hz);
     let reading = move || match is_file_rate {
         true => blobs.read(&read_key),
         // A missing copy is converted again, so the quarantine is not searched.
@@ -51,19 +51,20 @@ pub(super) async fn open(
     };
     match tokio::task::spawn_blocking(reading).await?? {
         Some(file) => Ok(file),
-        None if is_file_rate => Err(ApiError::not_found("audio file", &found.file.id)),
+        None if is_file_rate => Err(ApiError::not_found("audio file", &stored_file.file.id)),
         None => {
-            let (work_state, owner_id, found) = (state.clone(), owner_id.to_owned(), found.clone());
+            let (work_state, owner_id, stored_file) =
+                (state.clone(), owner_id.to_owned(), stored_file.clone());
             let runtime = Handle::current();
             let work = move |caller: &Caller| {
-                convert_and_store(&work_state, &runtime, &owner_id, &found, rate_hz, &key, caller)
+                convert_and_store(&work_state, &runtime, &owner_id, &stored_file, rate_hz, &blob_key, caller)
             };
             state.audio.conversions.run(work).await
         }
     }
 }
 
-fn not_converted(name: &str, error: ResampleError) -> ApiError {
+fn conversion_error(name: &str, error: ResampleError) -> ApiError {
     ApiError::Unprocessable {
         code: "rate_not_converted",
         detail: format!("`{name}` cannot be converted to this rate: {error}."),
@@ -75,20 +76,20 @@ fn convert_and_store(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
-    found: &StoredFile,
+    stored_file: &StoredFile,
     rate_hz: u32,
-    key: &BlobKey,
+    blob_key: &BlobKey,
     caller: &Caller,
 ) -> ApiResult<File> {
-    let missing = || ApiError::not_found("audio file", &found.file.id);
-    if let Some(file) = state.blobs.read_stored(key)? {
+    let missing = || ApiError::not_found("audio file", &stored_file.file.id);
+    if let Some(file) = state.blobs.read_stored(blob_key)? {
         return Ok(file);
     }
-    let (sha256, report) = (&found.content.sha256, &found.content.report);
+    let (sha256, report) = (&stored_file.content.sha256, &stored_file.content.report);
     let resampler = ResamplerProcessor::new(report.sample_rate_hz, rate_hz, report.channels as usize)
-        .map_err(|error| not_converted(&found.file.name, error))?;
+        .map_err(|error| conversion_error(&stored_file.file.name, error))?;
     let size_bytes = file_bytes(report.channels, resampler.filter().output_frames(report.frames));
-    runtime.block_on(Allowance::of(state, owner_id))?.check(size_bytes)?;
+    runtime.block_on(Allowance::load(state, owner_id))?.check(size_bytes)?;
     let mut writer = state.blobs.unnamed_writer(FOLDER)?;
     let folder = writer.temporary().parent().unwrap_or(Path::new("."));
     ensure_room(state, runtime, folder, size_bytes)?;
@@ -99,17 +100,17 @@ fn convert_and_store(
     writer.flush()?;
     // Hashing and uploading come before the lock, because all uploads and deletions wait for the
     // lock.
-    let file_sha256 = file_sha256(writer.temporary())?;
-    writer.upload_derived_as(key)?;
+    let file_sha256 = hash_file(writer.temporary())?;
+    writer.upload_derived_as(blob_key)?;
     let _contents = lock_contents(state, runtime)?;
     // The stored audio may have been deleted in the meantime.
-    if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
+    if runtime.block_on(store::find_content(&state.db, sha256))?.is_none() {
         return Err(missing());
     }
-    writer.finish_as(key)?;
+    writer.finish_as(blob_key)?;
     let copy = Rendition { sha256: sha256.clone(), sample_rate_hz: rate_hz, size_bytes, file_sha256 };
     runtime.block_on(store::insert_rendition(&state.db, &copy))?;
-    state.blobs.read(key)?.ok_or_else(missing)
+    state.blobs.read(blob_key)?.ok_or_else(missing)
 }
 
 /// Converts all samples of `source` to `wav`, and completes the file.
@@ -141,20 +142,20 @@ fn convert<W: Write + std::io::Seek>(
             channel.clear();
             channel.extend(part.iter().skip(number).step_by(channels));
         }
-        let mut consumed = 0;
-        while consumed < input[0].len() {
-            let remaining: Vec<&[f32]> = input.iter().map(|channel| &channel[consumed..]).collect();
+        let mut consumed_frames = 0;
+        while consumed_frames < input[0].len() {
+            let remaining: Vec<&[f32]> = input.iter().map(|channel| &channel[consumed_frames..]).collect();
             let progress = resampler.process(&remaining, &mut slices(&mut output));
-            consumed += progress.read_frames;
+            consumed_frames += progress.read_frames;
             emit(&output, progress.written_frames)?;
         }
     }
     loop {
-        let written = resampler.finish(&mut slices(&mut output));
-        if written == 0 {
+        let written_frames = resampler.finish(&mut slices(&mut output));
+        if written_frames == 0 {
             break;
         }
-        emit(&output, written)?;
+        emit(&output, written_frames)?;
     }
     wav.finish().map(|_| ())
 }

@@ -18,7 +18,7 @@ use crate::state::AppState;
 
 /// Returns the user's file with this id, or a 404.
 pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResult<StoredFile> {
-    by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
+    find_by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
 }
 
 /// Stored audio: one audio content (see [`super`]) with its decoded copy and its peaks.
@@ -36,7 +36,7 @@ pub(super) struct Content {
     pub(super) samples_sha256: String,
     pub(super) peaks_sha256: String,
     /// Whether a check found the original missing or damaged.
-    pub(super) original_damaged: bool,
+    pub(super) is_original_damaged: bool,
     pub(super) report: Report,
 }
 
@@ -53,38 +53,38 @@ impl Content {
         self.size_bytes + self.samples_bytes + self.peaks_bytes
     }
 
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let warnings: String = row.try_get("warnings")?;
+    fn from_row(db_row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let warnings: String = db_row.try_get("warnings")?;
         Ok(Self {
-            sha256: row.try_get("sha256")?,
-            size_bytes: u64_column(row, "size_bytes")?,
-            samples_bytes: u64_column(row, "samples_bytes")?,
-            peaks_bytes: u64_column(row, "peaks_bytes")?,
-            samples_sha256: row.try_get("samples_sha256")?,
-            peaks_sha256: row.try_get("peaks_sha256")?,
-            original_damaged: row.try_get::<i64, _>("original_damaged")? != 0,
+            sha256: db_row.try_get("sha256")?,
+            size_bytes: read_u64_column(db_row, "size_bytes")?,
+            samples_bytes: read_u64_column(db_row, "samples_bytes")?,
+            peaks_bytes: read_u64_column(db_row, "peaks_bytes")?,
+            samples_sha256: db_row.try_get("samples_sha256")?,
+            peaks_sha256: db_row.try_get("peaks_sha256")?,
+            is_original_damaged: db_row.try_get::<i64, _>("original_damaged")? != 0,
             report: Report {
-                container: row.try_get("container")?,
-                codec: row.try_get("codec")?,
-                sample_rate_hz: u32_column(row, "sample_rate_hz")?,
-                source_channels: u32_column(row, "source_channels")?,
-                channels: u32_column(row, "channels")?,
-                frames: u64_column(row, "frames")?,
+                container: db_row.try_get("container")?,
+                codec: db_row.try_get("codec")?,
+                sample_rate_hz: read_u32_column(db_row, "sample_rate_hz")?,
+                source_channels: read_u32_column(db_row, "source_channels")?,
+                channels: read_u32_column(db_row, "channels")?,
+                frames: read_u64_column(db_row, "frames")?,
                 warnings: warnings.lines().map(str::to_owned).collect(),
             },
         })
     }
 }
 
-fn u64_column(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
-    row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
+fn read_u64_column(db_row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
+    db_row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
-fn u32_column(row: &AnyRow, column: &str) -> Result<u32, sqlx::Error> {
-    row.try_get::<i64, _>(column).map(|value| u32::try_from(value).unwrap_or_default())
+fn read_u32_column(db_row: &AnyRow, column: &str) -> Result<u32, sqlx::Error> {
+    db_row.try_get::<i64, _>(column).map(|value| u32::try_from(value).unwrap_or_default())
 }
 
-pub(super) fn signed(value: u64) -> i64 {
+pub(super) fn to_i64(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
@@ -107,51 +107,56 @@ macro_rules! select_files {
     };
 }
 
-fn stored_from_row(row: &AnyRow) -> Result<StoredFile, sqlx::Error> {
-    let content = Content::from_row(row)?;
-    let (id, name): (String, String) = (row.try_get("id")?, row.try_get("name")?);
-    let file =
-        AudioFile::new(id, name, row.try_get("created_at")?, &content, u64_column(row, "renditions_bytes")?);
+fn stored_from_row(db_row: &AnyRow) -> Result<StoredFile, sqlx::Error> {
+    let content = Content::from_row(db_row)?;
+    let (id, name): (String, String) = (db_row.try_get("id")?, db_row.try_get("name")?);
+    let file = AudioFile::new(
+        id,
+        name,
+        db_row.try_get("created_at")?,
+        &content,
+        read_u64_column(db_row, "renditions_bytes")?,
+    );
     Ok(StoredFile { file, content })
 }
 
 /// Returns the ids of a user's files.
 pub(crate) async fn ids(db: &Db, owner_id: &str) -> Result<HashSet<String>, sqlx::Error> {
-    let rows = sqlx::query_scalar("SELECT id FROM audio_files WHERE owner_id = $1").bind(owner_id);
-    Ok(rows.fetch_all(db).await?.into_iter().collect())
+    let db_rows = sqlx::query_scalar("SELECT id FROM audio_files WHERE owner_id = $1").bind(owner_id);
+    Ok(db_rows.fetch_all(db).await?.into_iter().collect())
 }
 
 /// Returns the user's file with this id.
-pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<StoredFile>, sqlx::Error> {
-    let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.id = $2"))
+pub(super) async fn find_by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<StoredFile>, sqlx::Error> {
+    let db_row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.id = $2"))
         .bind(owner_id)
         .bind(id)
         .fetch_optional(db)
         .await?;
-    with_tags(db, row.as_ref().map(stored_from_row).transpose()?).await
+    with_tags(db, db_row.as_ref().map(stored_from_row).transpose()?).await
 }
 
 /// Returns the user's file with this hash.
-pub(super) async fn by_content(
+pub(super) async fn find_by_content(
     db: &Db,
     owner_id: &str,
     sha256: &str,
 ) -> Result<Option<StoredFile>, sqlx::Error> {
-    let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.sha256 = $2"))
+    let db_row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.sha256 = $2"))
         .bind(owner_id)
         .bind(sha256)
         .fetch_optional(db)
         .await?;
-    with_tags(db, row.as_ref().map(stored_from_row).transpose()?).await
+    with_tags(db, db_row.as_ref().map(stored_from_row).transpose()?).await
 }
 
-async fn with_tags(db: &Db, found: Option<StoredFile>) -> Result<Option<StoredFile>, sqlx::Error> {
-    let Some(mut found) = found else { return Ok(None) };
-    found.file.tags = tags(db, &found.file.id).await?;
-    Ok(Some(found))
+async fn with_tags(db: &Db, stored_file: Option<StoredFile>) -> Result<Option<StoredFile>, sqlx::Error> {
+    let Some(mut stored_file) = stored_file else { return Ok(None) };
+    stored_file.file.tags = read_tags(db, &stored_file.file.id).await?;
+    Ok(Some(stored_file))
 }
 
-async fn tags(db: &Db, file_id: &str) -> Result<Vec<String>, sqlx::Error> {
+async fn read_tags(db: &Db, file_id: &str) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT tag FROM audio_tags WHERE file_id = $1 ORDER BY tag_key, tag")
         .bind(file_id)
         .fetch_all(db)
@@ -159,10 +164,10 @@ async fn tags(db: &Db, file_id: &str) -> Result<Vec<String>, sqlx::Error> {
 }
 
 /// Returns the stored audio with this hash, regardless of which users have it.
-pub(super) async fn content(db: &Db, sha256: &str) -> Result<Option<Content>, sqlx::Error> {
-    let row =
+pub(super) async fn find_content(db: &Db, sha256: &str) -> Result<Option<Content>, sqlx::Error> {
+    let db_row =
         sqlx::query("SELECT * FROM audio_contents WHERE sha256 = $1").bind(sha256).fetch_optional(db).await?;
-    row.as_ref().map(Content::from_row).transpose()
+    db_row.as_ref().map(Content::from_row).transpose()
 }
 
 /// Stores a file and, if it is new, its stored audio. Returns false if the user already has a file
@@ -183,20 +188,20 @@ pub(super) async fn insert(
     .bind(&content.sha256)
     .bind(&report.container)
     .bind(&report.codec)
-    .bind(signed(content.size_bytes))
-    .bind(signed(content.samples_bytes))
-    .bind(signed(content.peaks_bytes))
+    .bind(to_i64(content.size_bytes))
+    .bind(to_i64(content.samples_bytes))
+    .bind(to_i64(content.peaks_bytes))
     .bind(i64::from(report.sample_rate_hz))
     .bind(i64::from(report.source_channels))
     .bind(i64::from(report.channels))
-    .bind(signed(report.frames))
+    .bind(to_i64(report.frames))
     .bind(report.warnings.join("\n"))
     .bind(&content.samples_sha256)
     .bind(&content.peaks_sha256)
     .execute(&mut *transaction)
     .await?;
     // A file that the user had deleted gets its old id again, because projects refer to it.
-    let inserted = sqlx::query(
+    let insert_result = sqlx::query(
         "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
          VALUES (COALESCE((SELECT d.id FROM audio_deleted_files d WHERE d.owner_id = $2 AND d.sha256 = $3), $1), \
          $2, $3, $4, $5, $6) ON CONFLICT (owner_id, sha256) DO NOTHING",
@@ -215,17 +220,17 @@ pub(super) async fn insert(
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
-    Ok(inserted.rows_affected() > 0)
+    Ok(insert_result.rows_affected() > 0)
 }
 
 /// Returns the stored analysis of stored audio, as JSON.
-pub(super) async fn analysis(db: &Db, sha256: &str) -> Result<Option<String>, sqlx::Error> {
-    let found: Option<Option<String>> =
+pub(super) async fn read_analysis(db: &Db, sha256: &str) -> Result<Option<String>, sqlx::Error> {
+    let analysis_column: Option<Option<String>> =
         sqlx::query_scalar("SELECT analysis FROM audio_contents WHERE sha256 = $1")
             .bind(sha256)
             .fetch_optional(db)
             .await?;
-    Ok(found.flatten())
+    Ok(analysis_column.flatten())
 }
 
 /// Stores the analysis of stored audio.
@@ -254,12 +259,12 @@ pub(super) async fn set_decoded(db: &Db, content: &Content) -> Result<(), sqlx::
         "UPDATE audio_contents SET samples_bytes = $1, peaks_bytes = $2, samples_sha256 = $3, peaks_sha256 = $4, \
          channels = $5, frames = $6, warnings = $7, original_damaged = 0 WHERE sha256 = $8",
     )
-    .bind(signed(content.samples_bytes))
-    .bind(signed(content.peaks_bytes))
+    .bind(to_i64(content.samples_bytes))
+    .bind(to_i64(content.peaks_bytes))
     .bind(&content.samples_sha256)
     .bind(&content.peaks_sha256)
     .bind(i64::from(content.report.channels))
-    .bind(signed(content.report.frames))
+    .bind(to_i64(content.report.frames))
     .bind(content.report.warnings.join("\n"))
     .bind(&content.sha256)
     .execute(db)
@@ -280,16 +285,16 @@ pub(super) struct Rendition {
 }
 
 /// Stores a copy at another rate.
-pub(super) async fn insert_rendition(db: &Db, copy: &Rendition) -> Result<(), sqlx::Error> {
+pub(super) async fn insert_rendition(db: &Db, rendition: &Rendition) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO audio_renditions (sha256, sample_rate_hz, size_bytes, file_sha256) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (sha256, sample_rate_hz) DO UPDATE SET size_bytes = excluded.size_bytes, \
          file_sha256 = excluded.file_sha256",
     )
-    .bind(&copy.sha256)
-    .bind(i64::from(copy.sample_rate_hz))
-    .bind(signed(copy.size_bytes))
-    .bind(&copy.file_sha256)
+    .bind(&rendition.sha256)
+    .bind(i64::from(rendition.sample_rate_hz))
+    .bind(to_i64(rendition.size_bytes))
+    .bind(&rendition.file_sha256)
     .execute(db)
     .await?;
     Ok(())
@@ -306,19 +311,20 @@ pub(super) async fn delete_rendition(db: &Db, sha256: &str, sample_rate_hz: u32)
 }
 
 /// Returns the copies at other sample rates of all stored audio that any user's file uses.
-pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Error> {
-    let rows = sqlx::query(
+pub(super) async fn read_all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Error> {
+    let db_rows = sqlx::query(
         "SELECT * FROM audio_renditions r WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = r.sha256)",
     )
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| {
+    db_rows
+        .iter()
+        .map(|db_row| {
             Ok(Rendition {
-                sha256: row.try_get("sha256")?,
-                sample_rate_hz: u32_column(row, "sample_rate_hz")?,
-                size_bytes: u64_column(row, "size_bytes")?,
-                file_sha256: row.try_get("file_sha256")?,
+                sha256: db_row.try_get("sha256")?,
+                sample_rate_hz: read_u32_column(db_row, "sample_rate_hz")?,
+                size_bytes: read_u64_column(db_row, "size_bytes")?,
+                file_sha256: db_row.try_get("file_sha256")?,
             })
         })
         .collect()
@@ -334,14 +340,14 @@ pub(super) struct Filter {
 }
 
 /// Returns files, the most recently uploaded first.
-pub(super) async fn page(
+pub(super) async fn read_page(
     db: &Db,
     owner_id: &str,
     filter: &Filter,
     after: Option<&Position>,
     limit: u32,
 ) -> Result<Vec<AudioFile>, sqlx::Error> {
-    let rows = sqlx::query(select_files!(
+    let db_rows = sqlx::query(select_files!(
         "WHERE f.owner_id = $1 AND ($2 = '' OR f.name_key LIKE $2 ESCAPE '\\') \
          AND ($3 = '' OR EXISTS (SELECT 1 FROM audio_tags t WHERE t.file_id = f.id AND t.tag_key = $3)) \
          AND ($4 = '' OR f.created_at < $4 OR (f.created_at = $4 AND f.id > $5)) \
@@ -355,10 +361,10 @@ pub(super) async fn page(
     .bind(i64::from(limit))
     .fetch_all(db)
     .await?;
-    let mut files = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let mut file = stored_from_row(row)?.file;
-        file.tags = tags(db, &file.id).await?;
+    let mut files = Vec::with_capacity(db_rows.len());
+    for db_row in &db_rows {
+        let mut file = stored_from_row(db_row)?.file;
+        file.tags = read_tags(db, &file.id).await?;
         files.push(file);
     }
     Ok(files)
@@ -368,23 +374,23 @@ pub(super) async fn page(
 pub(super) type Rates = Vec<u32>;
 
 /// Returns the sample rates of the converted copies of stored audio.
-pub(super) async fn rates(db: &Db, sha256: &str) -> Result<Rates, sqlx::Error> {
-    let rows = sqlx::query("SELECT sample_rate_hz FROM audio_renditions WHERE sha256 = $1")
+pub(super) async fn read_rates(db: &Db, sha256: &str) -> Result<Rates, sqlx::Error> {
+    let db_rows = sqlx::query("SELECT sample_rate_hz FROM audio_renditions WHERE sha256 = $1")
         .bind(sha256)
         .fetch_all(db)
         .await?;
-    rows.iter().map(|row| u32_column(row, "sample_rate_hz")).collect()
+    db_rows.iter().map(|db_row| read_u32_column(db_row, "sample_rate_hz")).collect()
 }
 
 /// Whether any user has a file with this hash.
 pub(super) async fn has_any_file(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
-    let found = sqlx::query("SELECT id FROM audio_files WHERE sha256 = $1 LIMIT 1").bind(sha256);
-    Ok(found.fetch_optional(db).await?.is_some())
+    let file_id = sqlx::query("SELECT id FROM audio_files WHERE sha256 = $1 LIMIT 1").bind(sha256);
+    Ok(file_id.fetch_optional(db).await?.is_some())
 }
 
 /// Deletes stored audio if no file or deleted file refers to it. Returns whether it was deleted.
 pub(super) async fn delete_unneeded(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query(
+    let query_result = sqlx::query(
         "DELETE FROM audio_contents WHERE sha256 = $1 \
          AND NOT EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = $1) \
          AND NOT EXISTS (SELECT 1 FROM audio_deleted_files d WHERE d.sha256 = $1)",
@@ -392,7 +398,7 @@ pub(super) async fn delete_unneeded(db: &Db, sha256: &str) -> Result<bool, sqlx:
     .bind(sha256)
     .execute(db)
     .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(query_result.rows_affected() > 0)
 }
 
 /// Deletes all stored audio that no file or deleted file refers to.
@@ -408,13 +414,13 @@ pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
 }
 
 /// Returns all stored audio that any user's file uses.
-pub(super) async fn contents(db: &Db) -> Result<Vec<Content>, sqlx::Error> {
-    let rows = sqlx::query(
+pub(super) async fn read_contents(db: &Db) -> Result<Vec<Content>, sqlx::Error> {
+    let db_rows = sqlx::query(
         "SELECT * FROM audio_contents c WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = c.sha256)",
     )
     .fetch_all(db)
     .await?;
-    rows.iter().map(Content::from_row).collect()
+    db_rows.iter().map(Content::from_row).collect()
 }
 
 /// Replaces a file's tags. Returns false if there is no such file.
@@ -427,12 +433,12 @@ pub(super) async fn set_tags(
     let mut transaction = db.begin().await?;
     // This update changes nothing. It locks the row, so that concurrent replacements of the tags
     // run one after the other.
-    let locked = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
+    let lock_result = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
         .execute(&mut *transaction)
         .await?;
-    if locked.rows_affected() == 0 {
+    if lock_result.rows_affected() == 0 {
         return Ok(false);
     }
     sqlx::query("DELETE FROM audio_tags WHERE file_id = $1").bind(id).execute(&mut *transaction).await?;

@@ -29,13 +29,13 @@ const COMMAND_LIMITS: Limits =
 pub(crate) struct StoredSamples {
     reader: FloatWavReader<BufReader<File>>,
     report: Report,
-    interleaved: Vec<f32>,
+    interleaved_samples: Vec<f32>,
 }
 
 impl StoredSamples {
     fn new(samples: File, report: Report) -> io::Result<Self> {
         let reader = FloatWavReader::new(BufReader::new(samples), report.channels, 0, report.frames)?;
-        Ok(Self { reader, report, interleaved: Vec::new() })
+        Ok(Self { reader, report, interleaved_samples: Vec::new() })
     }
 
     /// Returns the length and the sample rate.
@@ -51,12 +51,12 @@ impl StoredSamples {
 
 impl FrameSource for StoredSamples {
     fn read(&mut self, left: &mut Vec<f32>, right: &mut Vec<f32>) -> io::Result<()> {
-        self.reader.read(READ_FRAMES, &mut self.interleaved)?;
+        self.reader.read(READ_FRAMES, &mut self.interleaved_samples)?;
         let channels = self.report.channels.max(1) as usize;
         left.clear();
-        left.extend(self.interleaved.iter().step_by(channels));
+        left.extend(self.interleaved_samples.iter().step_by(channels));
         right.clear();
-        right.extend(self.interleaved.iter().skip(channels - 1).step_by(channels));
+        right.extend(self.interleaved_samples.iter().skip(channels - 1).step_by(channels));
         Ok(())
     }
 }
@@ -78,11 +78,11 @@ pub(crate) fn open_samples(
     owner_id: &str,
     id: &str,
 ) -> ApiResult<OpenedFile> {
-    let found = runtime.block_on(find(state, owner_id, id))?;
-    let keys = ContentKeys::new(&found.content.sha256)?;
-    let samples = runtime.block_on(download::open(state, keys.samples, id))?;
-    let samples = StoredSamples::new(samples, found.content.report.clone())?;
-    Ok(OpenedFile { name: found.file.name, sha256: found.content.sha256, samples })
+    let stored_file = runtime.block_on(find(state, owner_id, id))?;
+    let content_keys = ContentKeys::new(&stored_file.content.sha256)?;
+    let samples = runtime.block_on(download::open(state, content_keys.samples, id))?;
+    let samples = StoredSamples::new(samples, stored_file.content.report.clone())?;
+    Ok(OpenedFile { name: stored_file.file.name, sha256: stored_file.content.sha256, samples })
 }
 
 /// Checks that a user has a file.
@@ -137,7 +137,7 @@ fn decode(
     let job = Job { input, samples: output("samples")?, peaks: output("peaks")?, limits: COMMAND_LIMITS };
     let decoder = Decoder::of_this_program(Helpers::default())?;
     let report = decoder.run(folder.path(), &job, observer).map_err(|failure| match failure {
-        Failure::Refused(refusal) => anyhow::anyhow!(in_words(refusal)),
+        Failure::Refused(refusal) => anyhow::anyhow!(describe_refusal(refusal)),
         Failure::Cancelled => anyhow::anyhow!("interrupted"),
         Failure::Io(error) => error.into(),
     })?;
@@ -146,9 +146,11 @@ fn decode(
 }
 
 /// Returns a refusal as a clause about the file, without a full stop.
-fn in_words(refusal: Refusal) -> String {
+fn describe_refusal(refusal: Refusal) -> String {
     match refusal {
-        Refusal::Unsupported(why) | Refusal::Malformed(why) | Refusal::Limit(why) => format!("it {why}"),
+        Refusal::Unsupported(reason) | Refusal::Malformed(reason) | Refusal::Limit(reason) => {
+            format!("it {reason}")
+        }
         Refusal::TooSlow(limit_secs) => format!("decoding it was stopped after {limit_secs} seconds"),
         Refusal::NoRoom => "the folder for temporary files is full".to_owned(),
         Refusal::Io(text) => text,

@@ -58,17 +58,17 @@ fn cleaned_tags(tags: &[String]) -> ApiResult<Vec<String>> {
         let detail = format!("there are {} tags; a file has at most {TAGS_MAX}", tags.len());
         errors.push(FieldError { pointer: "/tags".to_owned(), detail });
     }
-    let (mut kept, mut keys) = (Vec::new(), HashSet::new());
+    let (mut kept_tags, mut tag_keys) = (Vec::new(), HashSet::new());
     for (index, tag) in tags.iter().enumerate() {
         let tag = tag.trim();
         if let Some(detail) = fault(tag) {
             errors.push(FieldError { pointer: format!("/tags/{index}"), detail });
-        } else if keys.insert(search_key(tag)) {
-            kept.push(tag.to_owned());
+        } else if tag_keys.insert(search_key(tag)) {
+            kept_tags.push(tag.to_owned());
         }
     }
     match errors.first() {
-        None => Ok(kept),
+        None => Ok(kept_tags),
         Some(first) => {
             let detail = format!("`{}`: {}.", first.pointer, first.detail);
             Err(ApiError::Invalid { code: "bad_tags", detail, errors })

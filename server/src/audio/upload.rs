@@ -6,7 +6,7 @@ use axum::response::{IntoResponse as _, Response};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
-use super::import::destination;
+use super::import::make_destination;
 use super::import_all::{UploadAnswer, import_all};
 use super::import_task;
 use super::queries::UploadQuery;
@@ -50,14 +50,14 @@ pub(super) async fn upload(
     Query(query): Query<UploadQuery>,
     request: Request,
 ) -> ApiResult<Response> {
-    let received = receive_form(&state, &user, request).await?;
+    let received_files = receive_form(&state, &user, request).await?;
     if query.asynchronous {
-        let task_id = import_task::start_form(&state, &user.id, received).await?;
+        let task_id = import_task::start_form(&state, &user.id, received_files).await?;
         return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
     }
     let (runtime, owner_id, work_state) = (Handle::current(), user.id.clone(), state.clone());
     let work = move |caller: &Caller| {
-        import_all(&work_state, &runtime, &owner_id, received, &mut |_| !caller.has_disconnected())
+        import_all(&work_state, &runtime, &owner_id, received_files, &mut |_| !caller.has_disconnected())
     };
     let answer = state.audio.decoding.run_for(&user.id, 1, work).await?;
     Ok((StatusCode::CREATED, Json(answer)).into_response())
@@ -68,24 +68,24 @@ async fn receive_form(
     user: &CurrentUser,
     request: Request,
 ) -> ApiResult<Vec<ReceivedFile>> {
-    let destination = destination(state);
+    let destination = make_destination(state);
     let mut form = form::read(request).await?;
-    let mut received = Vec::new();
+    let mut received_files = Vec::new();
     while let Some(field) =
-        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large()))?
+        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large_error()))?
     {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
-        if received.len() == FILES_MAX {
+        if received_files.len() == FILES_MAX {
             let detail =
                 format!("One upload may have at most {FILES_MAX} files; send the others in another request.");
             return Err(ApiError::bad_request("too_many_files", detail));
         }
-        let allowance = Allowance::of(state, &user.id).await?;
-        received.push(receive_field(state, allowance, destination, &name, field).await?);
+        let allowance = Allowance::load(state, &user.id).await?;
+        received_files.push(receive_field(state, allowance, destination, &name, field).await?);
     }
-    if received.is_empty() {
+    if received_files.is_empty() {
         let detail = "The form has no file; send each file as a part with a file name.";
         return Err(ApiError::bad_request("no_file", detail));
     }
-    Ok(received)
+    Ok(received_files)
 }

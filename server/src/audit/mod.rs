@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-pub(crate) use store::{Filter, page};
+pub(crate) use store::{Filter, read_page};
 use utoipa::ToSchema;
 
 use crate::clock;
@@ -182,15 +182,15 @@ pub struct Entry {
 }
 
 /// Adds an entry. The action has already happened, so a failure is only logged.
-pub async fn record(db: &Db, who: &Actor, action: Action, target: &str, detail: &str) {
+pub async fn record(db: &Db, actor: &Actor, action: Action, target: &str, detail: &str) {
     let entry = Entry {
         id: uuid::Uuid::new_v4().to_string(),
         at: clock::now_text(),
         action: action.as_str().to_owned(),
-        actor_id: who.user_id.clone(),
-        actor: who.username.clone(),
-        via: who.via.as_str().to_owned(),
-        address: who.address.map(|address| address.to_string()),
+        actor_id: actor.user_id.clone(),
+        actor: actor.username.clone(),
+        via: actor.via.as_str().to_owned(),
+        address: actor.address.map(|address| address.to_string()),
         target: target.chars().take(TARGET_MAX_CHARS).collect(),
         detail: detail.to_owned(),
     };
@@ -249,7 +249,7 @@ mod tests {
             store::insert(db, &entry).await.expect("writes");
         }
         assert_eq!(prune(db, 30).await.expect("deletes"), 1);
-        let remaining = page(db, &Filter::default(), None, 10).await.expect("reads");
+        let remaining = read_page(db, &Filter::default(), None, 10).await.expect("reads");
         assert_eq!(remaining.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), ["newer"]);
     }
 }

@@ -7,17 +7,17 @@ use super::{Action, Entry};
 use crate::db::Db;
 use crate::paging::Position;
 
-fn from_row(row: &AnyRow) -> Result<Entry, sqlx::Error> {
+fn from_row(db_row: &AnyRow) -> Result<Entry, sqlx::Error> {
     Ok(Entry {
-        id: row.try_get("id")?,
-        at: row.try_get("at")?,
-        action: row.try_get("action")?,
-        actor_id: row.try_get("actor_id")?,
-        actor: row.try_get("actor")?,
-        via: row.try_get("via")?,
-        address: row.try_get("address")?,
-        target: row.try_get("target")?,
-        detail: row.try_get("detail")?,
+        id: db_row.try_get("id")?,
+        at: db_row.try_get("at")?,
+        action: db_row.try_get("action")?,
+        actor_id: db_row.try_get("actor_id")?,
+        actor: db_row.try_get("actor")?,
+        via: db_row.try_get("via")?,
+        address: db_row.try_get("address")?,
+        target: db_row.try_get("target")?,
+        detail: db_row.try_get("detail")?,
     })
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct Filter<'f> {
 }
 
 /// Returns entries, the newest first.
-pub(crate) async fn page(
+pub(crate) async fn read_page(
     db: &Db,
     filter: &Filter<'_>,
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<Entry>, sqlx::Error> {
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "SELECT * FROM audit_log WHERE ($1 = '' OR action = $1) \
          AND ($2 = '' OR actor = $2 OR target = $2) \
          AND ($3 = '' OR at < $3 OR (at = $3 AND id > $4)) \
@@ -69,11 +69,11 @@ pub(crate) async fn page(
     .bind(i64::from(count))
     .fetch_all(db)
     .await?;
-    rows.iter().map(from_row).collect()
+    db_rows.iter().map(from_row).collect()
 }
 
 /// Deletes entries older than `time`, and returns their number.
 pub(super) async fn delete_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query("DELETE FROM audit_log WHERE at < $1").bind(time).execute(db).await?;
-    Ok(done.rows_affected())
+    let query_result = sqlx::query("DELETE FROM audit_log WHERE at < $1").bind(time).execute(db).await?;
+    Ok(query_result.rows_affected())
 }

@@ -29,7 +29,7 @@ pub(super) struct Me {
 /// Returns the account of the caller.
 #[utoipa::path(get, path = "/auth/me", tag = "auth", security(("bearer" = ["before_password_change"])), responses((status = 200, body = Me), CommonErrors))]
 pub(super) async fn me(user: AnyUser) -> Json<Me> {
-    Json(Me { user: (&user.row).into(), local: user.local })
+    Json(Me { user: (&user.user_row).into(), local: user.is_local })
 }
 
 /// A change of password.
@@ -54,22 +54,26 @@ pub(super) async fn change_password(
     client: Client,
     Json(change): Json<PasswordChange>,
 ) -> ApiResult<Json<TokenAnswer>> {
-    let (who, row) = (user.who(), user.row);
-    state.passwords.require_strong(&change.new_password, &row.username).await?;
-    if row.password_hash.is_some() {
+    let (actor, user_row) = (user.actor(), user.user_row);
+    state.passwords.require_strong(&change.new_password, &user_row.username).await?;
+    if user_row.password_hash.is_some() {
         let current = change.current_password.unwrap_or_default();
-        let unchanged = current == change.new_password;
-        let claim =
-            PasswordAttempt { username: row.username.clone(), password: current, client, has_session: true };
-        let checked = password_check::check(&state, claim).await?;
-        if !checked.matches {
-            audit::record(&state.db, &who, Action::PasswordChangeFailed, &row.username, "").await;
-            return Err(checked.refusal.unwrap_or_else(|| ApiError::Forbidden {
+        let is_unchanged = current == change.new_password;
+        let claim = PasswordAttempt {
+            username: user_row.username.clone(),
+            password: current,
+            client,
+            has_session: true,
+        };
+        let check_outcome = password_check::check(&state, claim).await?;
+        if !check_outcome.is_match {
+            audit::record(&state.db, &actor, Action::PasswordChangeFailed, &user_row.username, "").await;
+            return Err(check_outcome.refusal.unwrap_or_else(|| ApiError::Forbidden {
                 code: "wrong_password",
                 detail: "The current password is wrong.".to_owned(),
             }));
         }
-        if unchanged {
+        if is_unchanged {
             return Err(ApiError::bad_request(
                 "same_password",
                 "The new password is the same as the current one; choose another.",
@@ -77,12 +81,13 @@ pub(super) async fn change_password(
         }
     }
     let hash = state.passwords.hash(change.new_password).await?;
-    let changed = users::set_password(&state.db, &row, &hash).await?.ok_or_else(|| ApiError::Conflict {
-        code: "account_changed",
-        detail: "Another request changed the account in the meantime; try again.".to_owned(),
-    })?;
-    audit::record(&state.db, &who, Action::PasswordChanged, &row.username, "").await;
-    TokenAnswer::for_user(&state, &changed).map(Json)
+    let updated_user =
+        users::set_password(&state.db, &user_row, &hash).await?.ok_or_else(|| ApiError::Conflict {
+            code: "account_changed",
+            detail: "Another request changed the account in the meantime; try again.".to_owned(),
+        })?;
+    audit::record(&state.db, &actor, Action::PasswordChanged, &user_row.username, "").await;
+    TokenAnswer::for_user(&state, &updated_user).map(Json)
 }
 
 /// A password to score.

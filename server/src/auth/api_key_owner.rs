@@ -17,18 +17,20 @@ const USE_RECORDED_EVERY_SECS: i64 = 60;
 ///
 /// # Errors
 /// 401 `api_key_invalid` if the key is unknown or its owner is disabled.
-pub(super) async fn owner(state: &AppState, key: &str) -> ApiResult<UserRow> {
-    let found = keys::find(&state.db, &secrets::sha256(key)).await?.filter(|found| !found.owner.disabled);
-    let found = found.ok_or_else(key_invalid)?;
+pub(super) async fn find_owner(state: &AppState, api_key: &str) -> ApiResult<UserRow> {
+    let owned_key = keys::find(&state.db, &secrets::sha256(api_key))
+        .await?
+        .filter(|owned_key| !owned_key.owner.is_disabled);
+    let owned_key = owned_key.ok_or_else(invalid_key_error)?;
     let recently = clock::text_in(-USE_RECORDED_EVERY_SECS);
-    if found.last_used_at.is_none_or(|used_at| used_at < recently) {
-        store_best_effort("the use of an API key", keys::touch(&state.db, &found.key_id)).await;
+    if owned_key.last_used_at.is_none_or(|used_at| used_at < recently) {
+        store_best_effort("the use of an API key", keys::set_last_used(&state.db, &owned_key.key_id)).await;
     }
-    Ok(found.owner)
+    Ok(owned_key.owner)
 }
 
 /// Returns the error for an unknown or deleted key, and for a key of a disabled account.
-pub(super) fn key_invalid() -> ApiError {
+pub(super) fn invalid_key_error() -> ApiError {
     ApiError::Unauthorized {
         code: "api_key_invalid",
         detail: "The API key is unknown, was deleted, or belongs to a disabled account; use another one."

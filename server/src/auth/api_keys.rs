@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::api_key_owner::KEY_PREFIX;
 use super::secrets;
 use super::store::keys::{self, InsertOutcome, KeyRow, NewKey};
-use super::user::{LoggedIn, token_ended};
+use super::user::{LoggedIn, ended_token_error};
 use crate::audit::{self, Action};
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
@@ -37,8 +37,8 @@ pub(super) struct ApiKey {
 }
 
 impl From<KeyRow> for ApiKey {
-    fn from(row: KeyRow) -> Self {
-        let KeyRow { id, name, hint, created_at, last_used_at } = row;
+    fn from(key_row: KeyRow) -> Self {
+        let KeyRow { id, name, hint, created_at, last_used_at } = key_row;
         Self { id, name, hint, created_at, last_used_at }
     }
 }
@@ -81,8 +81,9 @@ pub(super) async fn list(
     LoggedIn(user): LoggedIn,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<ApiKeyList>> {
-    let keys = keys::of_user(&state.db, &user.id).await?.into_iter().map(ApiKey::from).collect();
-    let Page { items, next_cursor } = Page::of_whole(keys, &query, |key: &ApiKey| key.id.clone())?;
+    let api_keys = keys::read_of_user(&state.db, &user.id).await?.into_iter().map(ApiKey::from).collect();
+    let Page { items, next_cursor } =
+        Page::of_whole(api_keys, &query, |api_key: &ApiKey| api_key.id.clone())?;
     Ok(Json(ApiKeyList { items, next_cursor, most: state.config.accounts.api_keys_max }))
 }
 
@@ -98,25 +99,25 @@ pub(super) async fn create(
     Json(request): Json<NewApiKey>,
 ) -> ApiResult<(StatusCode, Json<MadeApiKey>)> {
     let name = clean_name(&request.name)?;
-    let key = secrets::generate(KEY_PREFIX)?;
-    let sha256 = secrets::sha256(&key);
-    let new = NewKey { name, sha256: &sha256, hint: key.get(..HINT_CHARS).unwrap_or_default() };
-    let most = state.config.accounts.api_keys_max;
-    let max = i64::try_from(most).unwrap_or(i64::MAX);
-    let row = match keys::insert(&state.db, &user.acting(), &new, max).await? {
-        InsertOutcome::Stored(row) => row,
+    let secret_key = secrets::generate(KEY_PREFIX)?;
+    let sha256 = secrets::sha256(&secret_key);
+    let new = NewKey { name, sha256: &sha256, hint: secret_key.get(..HINT_CHARS).unwrap_or_default() };
+    let max_keys = state.config.accounts.api_keys_max;
+    let max = i64::try_from(max_keys).unwrap_or(i64::MAX);
+    let key_row = match keys::insert(&state.db, &user.acting(), &new, max).await? {
+        InsertOutcome::Stored(key_row) => key_row,
         InsertOutcome::TooMany => {
             return Err(ApiError::Conflict {
                 code: "too_many_api_keys",
                 detail: format!(
-                    "An account may have at most {most} API keys (SF_API_KEYS_MAX); delete one that you do not use."
+                    "An account may have at most {max_keys} API keys (SF_API_KEYS_MAX); delete one that you do not use."
                 ),
             });
         }
-        InsertOutcome::AccessEnded => return Err(token_ended()),
+        InsertOutcome::AccessEnded => return Err(ended_token_error()),
     };
-    audit::record(&state.db, &user.who(), Action::ApiKeyCreated, name, &row.hint).await;
-    Ok((StatusCode::CREATED, Json(MadeApiKey { key, about: row.into() })))
+    audit::record(&state.db, &user.who(), Action::ApiKeyCreated, name, &key_row.hint).await;
+    Ok((StatusCode::CREATED, Json(MadeApiKey { key: secret_key, about: key_row.into() })))
 }
 
 fn clean_name(name: &str) -> ApiResult<&str> {

@@ -6,10 +6,10 @@ use crate::config::Environment;
 use crate::state::AppState;
 
 /// Name of the first account.
-const ADMIN: &str = "admin";
+const ADMIN_USERNAME: &str = "admin";
 
-/// Name of the first administrator if another account has the name [`ADMIN`].
-const OTHER_ADMIN: &str = "administrator";
+/// Name of the first administrator if another account has the name [`ADMIN_USERNAME`].
+const FALLBACK_ADMIN_USERNAME: &str = "administrator";
 
 /// Why a password was generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +34,10 @@ pub async fn ensure_admin(
     state: &AppState,
     announce: impl FnOnce(PasswordReason, &str, &str),
 ) -> anyhow::Result<()> {
-    let existing = users::first_admin(&state.db).await?;
-    let name = match users::by_username(&state.db, ADMIN).await? {
-        None => ADMIN,
-        Some(_) => OTHER_ADMIN,
+    let existing = users::find_first_admin(&state.db).await?;
+    let name = match users::find_by_username(&state.db, ADMIN_USERNAME).await? {
+        None => ADMIN_USERNAME,
+        Some(_) => FALLBACK_ADMIN_USERNAME,
     };
     if !needs_password(state) {
         if existing.is_none() {
@@ -75,6 +75,6 @@ fn needs_password(state: &AppState) -> bool {
 /// # Errors
 /// If the database fails, or if [`ensure_admin`] has not run yet.
 pub async fn admin_id(state: &AppState) -> anyhow::Result<String> {
-    let admin = users::first_admin(&state.db).await?;
-    admin.map(|row| row.id).ok_or_else(|| anyhow::anyhow!("there is no administrator account"))
+    let admin = users::find_first_admin(&state.db).await?;
+    admin.map(|db_row| db_row.id).ok_or_else(|| anyhow::anyhow!("there is no administrator account"))
 }

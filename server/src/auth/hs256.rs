@@ -10,13 +10,13 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
 use sha2::Sha256;
 use signature::{Signer, Verifier};
 
-static PROVIDER: CryptoProvider =
+static CRYPTO_PROVIDER: CryptoProvider =
     CryptoProvider { signer_factory, verifier_factory, key_utils: KeyUtils::new_unimplemented() };
 
 /// Installs this provider for the process. Further calls have no effect.
 pub(super) fn install() {
     // A second call fails, because the same provider is already installed.
-    let _ = PROVIDER.install_default();
+    let _ = CRYPTO_PROVIDER.install_default();
 }
 
 struct Hs256(Hmac<Sha256>);

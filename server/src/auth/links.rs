@@ -10,7 +10,7 @@ use crate::state::AppState;
 
 /// The audience of these tokens (RFC 7519, section 4.1.3). The service refuses them as log-in
 /// tokens, because they lack the claims of a log-in.
-const AUDIENCE: &str = "render";
+const LINK_AUDIENCE: &str = "render";
 
 /// Claims of a link.
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub(crate) fn issue_link(
     expires_at: i64,
 ) -> ApiResult<String> {
     tokens.sign(&LinkClaims {
-        aud: AUDIENCE.to_owned(),
+        aud: LINK_AUDIENCE.to_owned(),
         sub: owner.id.clone(),
         ver: owner.token_version,
         render: render_id.to_owned(),
@@ -59,15 +59,15 @@ pub(crate) fn issue_link(
 /// 404 if the link is not genuine or has ended, also because its owner was disabled or has logged
 /// out everywhere.
 pub(crate) async fn linked_render(state: &AppState, token: &str) -> ApiResult<LinkedRender> {
-    let ended = || ApiError::NotFound {
+    let link_ended_error = || ApiError::NotFound {
         code: "link_ended",
         detail: "The link is not valid or has ended; ask its sender for a new one.".to_owned(),
     };
-    let claims: LinkClaims = state.tokens.verify(token, AUDIENCE).ok_or_else(ended)?;
-    let owner = users::by_id(&state.db, &claims.sub).await?;
-    let is_valid = owner.is_some_and(|owner| !owner.disabled && owner.token_version == claims.ver);
+    let claims: LinkClaims = state.tokens.verify(token, LINK_AUDIENCE).ok_or_else(link_ended_error)?;
+    let owner = users::find_by_id(&state.db, &claims.sub).await?;
+    let is_valid = owner.is_some_and(|owner| !owner.is_disabled && owner.token_version == claims.ver);
     match is_valid {
         true => Ok(LinkedRender { owner_id: claims.sub, render_id: claims.render }),
-        false => Err(ended()),
+        false => Err(link_ended_error()),
     }
 }

@@ -73,7 +73,7 @@ pub enum NotLocal {
 /// Decides which callers are local, by the settings.
 #[derive(Debug)]
 pub struct LocalRule {
-    trust: bool,
+    is_trusted: bool,
     environment: Environment,
     trusted_proxies: Vec<IpAddr>,
     interface_cache: Mutex<Option<(Instant, Vec<IpAddr>)>>,
@@ -84,7 +84,7 @@ impl LocalRule {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self {
-            trust: config.accounts.trust_local,
+            is_trusted: config.accounts.trusts_local,
             environment: config.environment,
             trusted_proxies: config.network.trusted_proxies.clone(),
             interface_cache: Mutex::new(None),
@@ -94,7 +94,7 @@ impl LocalRule {
     /// Describes for the operator, at the start of the service, who is trusted without a log-in.
     #[must_use]
     pub fn describe(&self) -> String {
-        if !self.trust {
+        if !self.is_trusted {
             return "Everybody must log in, even from this machine (SF_TRUST_LOCAL=off).".to_owned();
         }
         if let Some(proxy) = self.local_proxy() {
@@ -102,12 +102,12 @@ impl LocalRule {
                 "Everybody must log in, even from this machine: a proxy is configured at {proxy} (SF_TRUSTED_PROXIES)."
             );
         }
-        let from = match self.environment {
+        let trust_origin = match self.environment {
             Environment::Standalone => "this machine's own addresses",
             Environment::Container => "loopback addresses",
         };
         format!(
-            "Requests from {from} act as the administrator without a log-in (SF_TRUST_LOCAL=on). \
+            "Requests from {trust_origin} act as the administrator without a log-in (SF_TRUST_LOCAL=on). \
              This can include requests that a proxy on this machine forwards over HTTP/1.1 without a \
              forwarding header. Behind a proxy, set SF_TRUST_LOCAL=off."
         )
@@ -116,7 +116,7 @@ impl LocalRule {
     /// Whether the settings allow requests from this machine without a log-in.
     #[must_use]
     pub fn trusts_this_machine(&self) -> bool {
-        self.trust && self.local_proxy().is_none()
+        self.is_trusted && self.local_proxy().is_none()
     }
 
     /// Returns an address of this machine from which a trusted proxy connects, if there is one.
@@ -129,7 +129,7 @@ impl LocalRule {
     /// # Errors
     /// The first condition that does not hold.
     pub fn check(&self, peer: IpAddr, request: &Parts) -> Result<(), NotLocal> {
-        if !self.trust {
+        if !self.is_trusted {
             return Err(NotLocal::SwitchedOff);
         }
         if !self.is_trusted_address(peer) {
@@ -173,8 +173,9 @@ impl LocalRule {
         if name.eq_ignore_ascii_case("localhost") {
             return true;
         }
-        let bare = name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(name);
-        bare.parse::<IpAddr>().is_ok_and(|address| self.is_trusted_address(address))
+        let unbracketed_name =
+            name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(name);
+        unbracketed_name.parse::<IpAddr>().is_ok_and(|address| self.is_trusted_address(address))
     }
 
     /// Whether this deployment may trust `address`. In `container`, only loopback addresses are
@@ -254,7 +255,12 @@ mod tests {
     use super::*;
 
     fn rule(trust: bool, environment: Environment) -> LocalRule {
-        LocalRule { trust, environment, trusted_proxies: Vec::new(), interface_cache: Mutex::new(None) }
+        LocalRule {
+            is_trusted: trust,
+            environment,
+            trusted_proxies: Vec::new(),
+            interface_cache: Mutex::new(None),
+        }
     }
 
     fn check(environment: Environment, peer: &str, headers: &[(&str, &str)]) -> Result<(), NotLocal> {

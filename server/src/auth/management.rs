@@ -2,7 +2,7 @@
 
 use super::names::clean_username;
 use super::passwords::{self, Passwords};
-use super::register::username_taken;
+use super::register::username_taken_error;
 use super::secrets;
 use super::store::invites::{self, InviteRow, NewInvite};
 use super::store::users::{self, ChangeOutcome, ResetOutcome};
@@ -19,14 +19,14 @@ const INVITE_PREFIX: &str = "sfi_";
 #[derive(Debug)]
 pub struct AccountWithPassword {
     /// The account as it is stored.
-    pub row: UserRow,
+    pub user_row: UserRow,
     /// The generated password, which is not stored. `None` if the administrator chose the password.
     pub generated_password: Option<String>,
 }
 
 /// Returns the error for an administrator who has lost the role, or whose account was disabled,
 /// since the request began.
-fn no_longer_admin() -> ApiError {
+fn no_longer_admin_error() -> ApiError {
     ApiError::Forbidden {
         code: "admin_only",
         detail: "You are no longer an administrator, so nothing was changed.".to_owned(),
@@ -48,8 +48,8 @@ pub async fn create_user(
     password: Option<String>,
 ) -> ApiResult<AccountWithPassword> {
     let username = clean_username(username)?;
-    if users::by_username(db, &username).await?.is_some() {
-        return Err(username_taken(&username));
+    if users::find_by_username(db, &username).await?.is_some() {
+        return Err(username_taken_error(&username));
     }
     let (password, generated_password) = checked_or_generated(hasher, &username, password).await?;
     let hash = hasher.hash(password).await?;
@@ -57,12 +57,12 @@ pub async fn create_user(
     if let Some(admin) = admin
         && !admin.lock(&mut transaction).await?
     {
-        return Err(no_longer_admin());
+        return Err(no_longer_admin_error());
     }
-    let made = users::insert(&mut *transaction, &username, role, Some(&hash), true).await?;
-    let row = made.ok_or_else(|| username_taken(&username))?;
+    let insert_result = users::insert(&mut *transaction, &username, role, Some(&hash), true).await?;
+    let user_row = insert_result.ok_or_else(|| username_taken_error(&username))?;
     transaction.commit().await?;
-    Ok(AccountWithPassword { row, generated_password })
+    Ok(AccountWithPassword { user_row, generated_password })
 }
 
 /// Sets a new password, which must be changed at the next log-in. If `password` is `None`, one is
@@ -79,13 +79,13 @@ pub async fn reset_password(
     password: Option<String>,
 ) -> ApiResult<AccountWithPassword> {
     let missing = || ApiError::not_found("account", id);
-    let row = users::by_id(db, id).await?.ok_or_else(missing)?;
-    let (password, generated_password) = checked_or_generated(hasher, &row.username, password).await?;
+    let user_row = users::find_by_id(db, id).await?.ok_or_else(missing)?;
+    let (password, generated_password) = checked_or_generated(hasher, &user_row.username, password).await?;
     let hash = hasher.hash(password).await?;
     match users::reset_password(db, admin, id, &hash).await? {
-        ResetOutcome::Done(row) => Ok(AccountWithPassword { row: *row, generated_password }),
+        ResetOutcome::Done(user_row) => Ok(AccountWithPassword { user_row: *user_row, generated_password }),
         ResetOutcome::Missing => Err(missing()),
-        ResetOutcome::AccessEnded => Err(no_longer_admin()),
+        ResetOutcome::AccessEnded => Err(no_longer_admin_error()),
     }
 }
 
@@ -111,7 +111,7 @@ async fn checked_or_generated(
 /// # Errors
 /// 404 if there is no such account.
 pub async fn user(db: &Db, id: &str) -> ApiResult<UserRow> {
-    users::by_id(db, id).await?.ok_or_else(|| ApiError::not_found("account", id))
+    users::find_by_id(db, id).await?.ok_or_else(|| ApiError::not_found("account", id))
 }
 
 /// Returns the account with this name. Upper and lower case count as equal.
@@ -120,7 +120,7 @@ pub async fn user(db: &Db, id: &str) -> ApiResult<UserRow> {
 /// 404 if there is no such account.
 pub async fn user_named(db: &Db, username: &str) -> ApiResult<UserRow> {
     let name = username.trim().to_lowercase();
-    users::by_username(db, &name).await?.ok_or_else(|| ApiError::not_found("account", &name))
+    users::find_by_username(db, &name).await?.ok_or_else(|| ApiError::not_found("account", &name))
 }
 
 /// Returns at most `count` accounts whose name contains `search`, the newest first. An empty
@@ -128,8 +128,13 @@ pub async fn user_named(db: &Db, username: &str) -> ApiResult<UserRow> {
 ///
 /// # Errors
 /// If the query fails.
-pub async fn users(db: &Db, search: &str, after: Option<&Position>, count: u32) -> ApiResult<Vec<UserRow>> {
-    Ok(users::page(db, search, after, count).await?)
+pub async fn read_users(
+    db: &Db,
+    search: &str,
+    after: Option<&Position>,
+    count: u32,
+) -> ApiResult<Vec<UserRow>> {
+    Ok(users::read_page(db, search, after, count).await?)
 }
 
 /// Returns ids and names of all accounts, sorted by name.
@@ -137,7 +142,7 @@ pub async fn users(db: &Db, search: &str, after: Option<&Position>, count: u32) 
 /// # Errors
 /// If the query fails.
 pub async fn user_names(db: &Db) -> ApiResult<Vec<(String, String)>> {
-    Ok(users::names(db).await?)
+    Ok(users::read_names(db).await?)
 }
 
 /// Changes the role of an account, or enables or disables it. Returns the account before and after.
@@ -150,12 +155,12 @@ pub async fn change_user(
     admin: &ActingUser,
     id: &str,
     role: Option<Role>,
-    disabled: Option<bool>,
+    is_disabled: Option<bool>,
 ) -> ApiResult<(UserRow, UserRow)> {
-    match users::change(db, admin, id, role, disabled).await? {
-        ChangeOutcome::Done(both) => Ok(*both),
+    match users::update_user(db, admin, id, role, is_disabled).await? {
+        ChangeOutcome::Done(before_and_after) => Ok(*before_and_after),
         ChangeOutcome::Missing => Err(ApiError::not_found("account", id)),
-        ChangeOutcome::AccessEnded => Err(no_longer_admin()),
+        ChangeOutcome::AccessEnded => Err(no_longer_admin_error()),
         ChangeOutcome::LastAdmin => Err(ApiError::Conflict {
             code: "last_admin",
             detail: "This account is the last administrator that is enabled; create another one first."
@@ -170,7 +175,7 @@ pub struct MadeInvite {
     /// The code, which is not stored.
     pub code: String,
     /// The stored invitation.
-    pub row: InviteRow,
+    pub invite_row: InviteRow,
 }
 
 /// Creates an invitation for one account with this role, valid for `lifetime_secs`.
@@ -194,16 +199,16 @@ pub async fn create_invite(
         created_by,
         expires_at: &clock::text_in(i64::from(lifetime_secs)),
     };
-    let row = invites::insert(db, admin, &new).await?.ok_or_else(no_longer_admin)?;
-    Ok(MadeInvite { code, row })
+    let invite_row = invites::insert(db, admin, &new).await?.ok_or_else(no_longer_admin_error)?;
+    Ok(MadeInvite { code, invite_row })
 }
 
 /// Returns at most `count` invitations, the newest first.
 ///
 /// # Errors
 /// If the query fails.
-pub async fn invites(db: &Db, after: Option<&Position>, count: u32) -> ApiResult<Vec<InviteRow>> {
-    Ok(invites::page(db, after, count).await?)
+pub async fn read_invites(db: &Db, after: Option<&Position>, count: u32) -> ApiResult<Vec<InviteRow>> {
+    Ok(invites::read_page(db, after, count).await?)
 }
 
 /// Deletes an invitation. An account that was created with it stays.

@@ -33,7 +33,7 @@ pub use store::invites::InviteRow;
 pub use store::{ActingUser, Role, UserRow};
 pub use throttle::{FailureSelection, Throttle, Throttled, ThrottledKind};
 pub use tokens::{Claims, Tokens};
-pub(crate) use user::session;
+pub(crate) use user::claims_of;
 pub use user::{
     Admin, AdminOrLocal, AnyUser, CurrentUser, LoggedIn, LoggedInAdmin, LoggedInAdminOrLocal, UserView,
 };

@@ -21,11 +21,11 @@ pub(super) fn clean_username(name: &str) -> Result<String, ApiError> {
     {
         return Ok(name);
     }
-    let shown: String = name.chars().take(NAME_MAX_CHARS).collect();
+    let shown_name: String = name.chars().take(NAME_MAX_CHARS).collect();
     Err(ApiError::bad_request(
         "bad_username",
         format!(
-            "`{shown}` cannot be a user name: use {NAME_MIN_CHARS} to {NAME_MAX_CHARS} letters from a to z, \
+            "`{shown_name}` cannot be a user name: use {NAME_MIN_CHARS} to {NAME_MAX_CHARS} letters from a to z, \
              digits and . _ - + @, beginning with a letter or a digit."
         ),
     ))

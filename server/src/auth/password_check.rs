@@ -27,9 +27,9 @@ pub(super) struct PasswordAttempt {
 #[derive(Debug)]
 pub(super) struct CheckOutcome {
     /// The account with this name, if there is one.
-    pub row: Option<UserRow>,
+    pub user_row: Option<UserRow>,
     /// Whether the account is enabled and the password is correct.
-    pub matches: bool,
+    pub is_match: bool,
     /// Error 429, if the password is wrong and too many attempts have failed.
     pub refusal: Option<ApiError>,
 }
@@ -38,33 +38,34 @@ pub(super) struct CheckOutcome {
 ///
 /// # Errors
 /// 503 `busy` if too many checks wait.
-pub(super) async fn check(state: &AppState, claim: PasswordAttempt) -> ApiResult<CheckOutcome> {
-    let PasswordAttempt { username, password, client, has_session } = claim;
-    let row = users::by_username(&state.db, &username).await?;
-    let subject = LoginAttempt { username: &username, row: row.as_ref(), client: &client, has_session };
+pub(super) async fn check(state: &AppState, password_attempt: PasswordAttempt) -> ApiResult<CheckOutcome> {
+    let PasswordAttempt { username, password, client, has_session } = password_attempt;
+    let user_row = users::find_by_username(&state.db, &username).await?;
+    let subject =
+        LoginAttempt { username: &username, user_row: user_row.as_ref(), client: &client, has_session };
     let attempt = state.throttle.begin(&state.db, &subject).await?;
     // A checked guess must count even if the client disconnects.
-    let checking = verify_and_count(state.clone(), attempt, row, password);
+    let checking = verify_and_count(state.clone(), attempt, user_row, password);
     tokio::spawn(checking.in_current_span()).await?
 }
 
 async fn verify_and_count(
     state: AppState,
     attempt: AdmittedAttempt,
-    row: Option<UserRow>,
+    user_row: Option<UserRow>,
     password: String,
 ) -> ApiResult<CheckOutcome> {
     // An overlong password is replaced by one that never matches, so that it costs the same time.
-    let too_long = password.len() > PASSWORD_MAX_BYTES;
-    let usable = row.as_ref().filter(|row| !row.disabled && !too_long);
-    let stored = usable.and_then(|row| row.password_hash.as_deref());
-    let password = if too_long { String::new() } else { password };
-    let matches = state.passwords.verify(password, stored, attempt.is_known).await?;
-    let refusal = if matches {
-        attempt.succeeded(&state.db).await;
+    let is_too_long = password.len() > PASSWORD_MAX_BYTES;
+    let usable_row = user_row.as_ref().filter(|user_row| !user_row.is_disabled && !is_too_long);
+    let stored_hash = usable_row.and_then(|user_row| user_row.password_hash.as_deref());
+    let password = if is_too_long { String::new() } else { password };
+    let is_match = state.passwords.verify(password, stored_hash, attempt.is_known).await?;
+    let refusal = if is_match {
+        attempt.record_success(&state.db).await;
         None
     } else {
-        attempt.failed(&state.db).await?
+        attempt.record_failure(&state.db).await?
     };
-    Ok(CheckOutcome { row, matches, refusal })
+    Ok(CheckOutcome { user_row, is_match, refusal })
 }

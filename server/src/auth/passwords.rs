@@ -13,7 +13,7 @@ use crate::permits::Permits;
 
 /// Cost of a hash: 19 MiB of memory, two passes and one lane (OWASP's recommendation for argon2id).
 const MEMORY_KIB: u32 = 19 * 1024;
-const PASSES: u32 = 2;
+const HASH_PASSES: u32 = 2;
 
 /// Maximum number of hashes at the same time, for each kind of log-in and for registrations. Each
 /// hash takes [`MEMORY_KIB`] of memory.
@@ -98,20 +98,20 @@ impl Passwords {
         self.registrations.run(work).await
     }
 
-    /// Whether `password` matches the hash `stored`. Without a stored hash, returns false after the
-    /// same time. `is_known` says whether the account has logged in from the client's address
-    /// before, or the request has a token of the account.
+    /// Whether `password` matches the hash `stored_hash`. Without a stored hash, returns false
+    /// after the same time. `is_known` says whether the account has logged in from the client's
+    /// address before, or the request has a token of the account.
     ///
     /// # Errors
     /// 503 `busy` if too many requests wait.
     pub async fn verify(
         &self,
         password: String,
-        stored: Option<&str>,
+        stored_hash: Option<&str>,
         is_known: bool,
     ) -> Result<bool, ApiError> {
-        let has_password = stored.is_some();
-        let hash = stored.unwrap_or(&self.decoy).to_owned();
+        let has_password = stored_hash.is_some();
+        let hash = stored_hash.unwrap_or(&self.decoy).to_owned();
         let permits = if is_known { &self.known_accounts } else { &self.unknown_accounts };
         let matches = permits.run(move |_| verify(&password, &hash).map_err(ApiError::internal)).await?;
         Ok(matches && has_password)
@@ -135,23 +135,23 @@ impl Passwords {
     }
 }
 
-fn argon2() -> anyhow::Result<Argon2<'static>> {
+fn make_argon2() -> anyhow::Result<Argon2<'static>> {
     let params =
-        Params::new(MEMORY_KIB, PASSES, 1, None).map_err(|error| anyhow::anyhow!("argon2: {error}"))?;
+        Params::new(MEMORY_KIB, HASH_PASSES, 1, None).map_err(|error| anyhow::anyhow!("argon2: {error}"))?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
 fn hash(password: &str) -> anyhow::Result<String> {
-    let hash = argon2()?
+    let hash = make_argon2()?
         .hash_password(password.as_bytes())
         .map_err(|error| anyhow::anyhow!("cannot hash a password: {error}"))?;
     Ok(hash.to_string())
 }
 
-fn verify(password: &str, stored: &str) -> anyhow::Result<bool> {
-    let parsed = PasswordHash::new(stored)
+fn verify(password: &str, stored_hash: &str) -> anyhow::Result<bool> {
+    let parsed_hash = PasswordHash::new(stored_hash)
         .map_err(|error| anyhow::anyhow!("a stored password hash is invalid: {error}"))?;
-    Ok(argon2()?.verify_password(password.as_bytes(), &parsed).is_ok())
+    Ok(make_argon2()?.verify_password(password.as_bytes(), &parsed_hash).is_ok())
 }
 
 /// How strong a password is.
@@ -170,9 +170,9 @@ pub struct PasswordStrength {
 /// Scores the first 100 characters of a password. A password that contains `username` scores lower.
 #[must_use]
 pub fn strength(password: &str, username: Option<&str>) -> PasswordStrength {
-    let scored: String = password.chars().take(SCORED_CHARS_MAX).collect();
-    let known: Vec<&str> = username.into_iter().chain(["songfoundry"]).collect();
-    let entropy = zxcvbn::zxcvbn(&scored, &known);
+    let scored_password: String = password.chars().take(SCORED_CHARS_MAX).collect();
+    let known_words: Vec<&str> = username.into_iter().chain(["songfoundry"]).collect();
+    let entropy = zxcvbn::zxcvbn(&scored_password, &known_words);
     let score = u8::from(entropy.score());
     let feedback = entropy.feedback();
     PasswordStrength {

@@ -9,7 +9,7 @@ use axum::http::HeaderMap;
 /// `X-Forwarded-*`, `Client-IP`, `X-Real-IP`, `X-ProxyUser-IP` and `WL-Proxy-Client-IP`, and the
 /// headers listed by IIS, WebLogic, Rackspace and OWASP ZAP. `forward` also covers the common
 /// misspellings `X-Forward-For` and `X-Forwarder-For`.
-const PARTS: &[&str] = &[
+const NAME_PARTS: &[&str] = &[
     "forward",
     "proxy",
     "clientip",
@@ -26,7 +26,7 @@ const PARTS: &[&str] = &[
 /// (Front Door, Application Gateway), Cloudflare, Envoy, Fastly, Fly.io, Google (App Engine, load
 /// balancers), ingress-nginx, Tailscale, Varnish and Vercel, and of the authentication proxies
 /// Authelia (`Remote-User`), authentik, oauth2-proxy (`X-Auth-Request-*`) and Pomerium.
-const PREFIXES: &[&str] = &[
+const NAME_PREFIXES: &[&str] = &[
     "akamai",
     "cdn",
     "cf",
@@ -58,7 +58,7 @@ const PREFIXES: &[&str] = &[
 ];
 
 /// Complete names. RFC 8470 defines `Early-Data`.
-const NAMES: &[&str] = &["earlydata", "frontendhttps", "via", "xvia"];
+const WHOLE_NAMES: &[&str] = &["earlydata", "frontendhttps", "via", "xvia"];
 
 /// Returns the name of the first header that only proxies add, or `None` if there is none.
 pub(super) fn proxy_header(headers: &HeaderMap) -> Option<&str> {
@@ -68,9 +68,9 @@ pub(super) fn proxy_header(headers: &HeaderMap) -> Option<&str> {
 /// Whether only proxies add this header. `name` is in lower case, as in `HeaderName`.
 fn is_proxy_header(name: &str) -> bool {
     let letters: String = name.chars().filter(|letter| !matches!(letter, '-' | '_')).collect();
-    NAMES.contains(&letters.as_str())
-        || PREFIXES.iter().any(|prefix| letters.starts_with(prefix))
-        || PARTS.iter().any(|part| letters.contains(part))
+    WHOLE_NAMES.contains(&letters.as_str())
+        || NAME_PREFIXES.iter().any(|prefix| letters.starts_with(prefix))
+        || NAME_PARTS.iter().any(|part| letters.contains(part))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::user::session;
+use super::user::claims_of;
 use crate::client_address::Client;
 use crate::error::DatabaseBusy;
 use crate::peer::connection_of;
@@ -17,33 +17,35 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
         return next.run(request).await;
     };
     let (parts, body) = request.into_parts();
-    let mut active = None;
+    let mut active_request = None;
     let peer_address = peer.ip().to_canonical();
     if state.local_rule.check(peer_address, &parts).is_err() {
-        let session = session(&parts.headers, &state.tokens);
-        let client = Client::of(peer, &parts.headers, &state.config.network.trusted_proxies);
-        let admitted = match session {
+        let session = claims_of(&parts.headers, &state.tokens);
+        let client = Client::from_peer(peer, &parts.headers, &state.config.network.trusted_proxies);
+        let admission = match session {
             Some(claims) => state.active_requests.begin_for_account(&claims.sub).and_then(|request| {
-                active = Some(request);
+                active_request = Some(request);
                 state.rate_limits.admit_session(claims.session_id())
             }),
             None => state.active_requests.begin_for_address(&client).and_then(|request| {
-                active = Some(request);
+                active_request = Some(request);
                 state.rate_limits.admit_address(client.address, parts.uri.path())
             }),
         };
-        if let Err(refusal) = admitted {
+        if let Err(refusal) = admission {
             return refusal.into_response();
         }
     }
-    let Some(active) = active else { return next.run(Request::from_parts(parts, body)).await };
-    let request = Request::from_parts(parts, active.watch_body(body));
-    match active.run(next.run(request)).await {
+    let Some(active_request) = active_request else {
+        return next.run(Request::from_parts(parts, body)).await;
+    };
+    let request = Request::from_parts(parts, active_request.watch_body(body));
+    match active_request.run(next.run(request)).await {
         Ok(response) => {
             if response.extensions().get::<DatabaseBusy>().is_some() {
-                active.record_busy_database();
+                active_request.record_busy_database();
             }
-            active.until_sent(response)
+            active_request.until_sent(response)
         }
         Err(refusal) => refusal.into_response(),
     }

@@ -61,22 +61,22 @@ pub(super) async fn register(
         // taken.
         state.throttle.admit_registration(&state.db, address).await?;
         if code.is_some() {
-            return Err(invite_invalid());
+            return Err(invalid_invite_error());
         }
     }
     let username = clean_username(&request.username)?;
     let hash = state.passwords.hash_for_registration(request.password, &username).await?;
-    let row = create_account(&state, code.as_deref(), &username, &hash).await?;
-    state.throttle.registered(&state.db, &row.id, address).await;
-    let who = Actor {
-        user_id: Some(row.id.clone()),
-        username: row.username.clone(),
+    let user_row = create_account(&state, code.as_deref(), &username, &hash).await?;
+    state.throttle.record_registration(&state.db, &user_row.id, address).await;
+    let actor = Actor {
+        user_id: Some(user_row.id.clone()),
+        username: user_row.username.clone(),
         via: Via::Nobody,
         address: Some(address),
     };
     let detail = if code.is_some() { "by invitation" } else { "" };
-    audit::record(&state.db, &who, Action::AccountRegistered, &row.username, detail).await;
-    Ok((StatusCode::CREATED, Json(TokenAnswer::for_user(&state, &row)?)))
+    audit::record(&state.db, &actor, Action::AccountRegistered, &user_row.username, detail).await;
+    Ok((StatusCode::CREATED, Json(TokenAnswer::for_user(&state, &user_row)?)))
 }
 
 fn require_open(registration: Registration, has_invite: bool) -> ApiResult<()> {
@@ -95,7 +95,7 @@ fn require_open(registration: Registration, has_invite: bool) -> ApiResult<()> {
     }
 }
 
-fn invite_invalid() -> ApiError {
+fn invalid_invite_error() -> ApiError {
     ApiError::Forbidden {
         code: "invite_invalid",
         detail: "This invitation is unknown, already used or expired; ask for another one.".to_owned(),
@@ -108,20 +108,21 @@ async fn create_account(
     username: &str,
     password_hash: &str,
 ) -> ApiResult<UserRow> {
-    let name_taken = || username_taken(username);
+    let name_taken = || username_taken_error(username);
     let Some(code) = code_sha256 else {
-        let made = users::insert(&state.db, username, Role::User, Some(password_hash), false).await?;
-        return made.ok_or_else(name_taken);
+        let insert_result =
+            users::insert(&state.db, username, Role::User, Some(password_hash), false).await?;
+        return insert_result.ok_or_else(name_taken);
     };
     match invites::register(&state.db, code, username, password_hash).await? {
-        RegistrationOutcome::Done(row) => Ok(row),
-        RegistrationOutcome::NotInvited => Err(invite_invalid()),
+        RegistrationOutcome::Done(user_row) => Ok(user_row),
+        RegistrationOutcome::NotInvited => Err(invalid_invite_error()),
         RegistrationOutcome::NameTaken => Err(name_taken()),
     }
 }
 
 /// Returns the error 409 for a name that is taken.
-pub(super) fn username_taken(username: &str) -> ApiError {
+pub(super) fn username_taken_error(username: &str) -> ApiError {
     ApiError::Conflict {
         code: "username_taken",
         detail: format!("An account `{username}` already exists; choose another name."),

@@ -20,10 +20,10 @@ use futures_util::future::BoxFuture;
 use hyper::body::{Body as _, Frame, SizeHint};
 use tokio::time::Instant;
 
-use super::api_key_owner::{KEY_PREFIX, key_invalid, owner};
+use super::api_key_owner::{KEY_PREFIX, find_owner, invalid_key_error};
 use super::store::users;
 use super::tokens::Claims;
-use super::user::{account_of, bearer, token_ended};
+use super::user::{bearer_token, ended_token_error, find_account};
 use crate::error::ApiError;
 use crate::state::AppState;
 
@@ -44,7 +44,7 @@ pub(crate) async fn end_with_access(State(state): State<AppState>, request: Requ
     if ENDING_PATHS.iter().any(|ending| path.ends_with(ending)) {
         return next.run(request).await;
     }
-    let Some(credentials) = Credentials::of(request.headers(), &state) else {
+    let Some(credentials) = Credentials::from_headers(request.headers(), &state) else {
         return next.run(request).await;
     };
     let access = Access { state, credentials, has_ended: Arc::default() };
@@ -55,10 +55,10 @@ pub(crate) async fn end_with_access(State(state): State<AppState>, request: Requ
     let response = tokio::select! {
         biased;
         response = next.run(request) => response,
-        () = access.clone().end() => return access.refusal().await.into_response(),
+        () = access.clone().end() => return access.to_api_error().await.into_response(),
     };
     if access.has_ended() {
-        return access.refusal().await.into_response();
+        return access.to_api_error().await.into_response();
     }
     // An answer whose size is known is in memory, so it is sent at once.
     match response.body().size_hint().exact() {
@@ -76,8 +76,8 @@ enum Credentials {
 
 impl Credentials {
     /// Returns the credentials in the headers, if they may be valid.
-    fn of(headers: &HeaderMap, state: &AppState) -> Option<Self> {
-        let text = bearer(headers).ok()?;
+    fn from_headers(headers: &HeaderMap, state: &AppState) -> Option<Self> {
+        let text = bearer_token(headers).ok()?;
         if text.starts_with(KEY_PREFIX) {
             return Some(Self::ApiKey(text.to_owned()));
         }
@@ -107,12 +107,12 @@ impl Access {
     }
 
     /// Returns the error for a caller who has lost access.
-    async fn refusal(&self) -> ApiError {
+    async fn to_api_error(&self) -> ApiError {
         match &self.credentials {
-            Credentials::ApiKey(_) => key_invalid(),
-            Credentials::Token(claims) => match users::by_id(&self.state.db, &claims.sub).await {
-                Ok(Some(account)) if account.disabled => ApiError::account_disabled(),
-                _ => token_ended(),
+            Credentials::ApiKey(_) => invalid_key_error(),
+            Credentials::Token(claims) => match users::find_by_id(&self.state.db, &claims.sub).await {
+                Ok(Some(account)) if account.is_disabled => ApiError::account_disabled(),
+                _ => ended_token_error(),
             },
         }
     }
@@ -120,11 +120,12 @@ impl Access {
     /// Checks the credentials. A token that has only expired since the request began stays valid
     /// for it, so that a long upload can end. While the database does not answer, nothing ends.
     async fn check(self) {
-        let checked = match &self.credentials {
-            Credentials::Token(claims) => account_of(claims, &self.state).await,
-            Credentials::ApiKey(key) => owner(&self.state, key).await,
+        let check_result = match &self.credentials {
+            Credentials::Token(claims) => find_account(claims, &self.state).await,
+            Credentials::ApiKey(api_key) => find_owner(&self.state, api_key).await,
         };
-        let is_refused = checked.is_err_and(|error: ApiError| error.status() == StatusCode::UNAUTHORIZED);
+        let is_refused =
+            check_result.is_err_and(|error: ApiError| error.status() == StatusCode::UNAUTHORIZED);
         self.has_ended.fetch_or(is_refused, Ordering::Relaxed);
     }
 }
@@ -156,20 +157,20 @@ impl hyper::body::Body for CheckedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let this = &mut *self;
+        let checked_body = &mut *self;
         // The client may have paused for long before this frame, so the check comes first.
-        if this.running_check.is_none() && Instant::now() >= this.next_check {
-            this.running_check = Some(this.access.clone().check().boxed());
+        if checked_body.running_check.is_none() && Instant::now() >= checked_body.next_check {
+            checked_body.running_check = Some(checked_body.access.clone().check().boxed());
         }
-        if let Some(check) = &mut this.running_check {
+        if let Some(check) = &mut checked_body.running_check {
             ready!(check.poll_unpin(context));
-            this.running_check = None;
-            this.next_check = Instant::now() + CHECK_EVERY;
+            checked_body.running_check = None;
+            checked_body.next_check = Instant::now() + CHECK_EVERY;
         }
-        if this.access.has_ended() {
+        if checked_body.access.has_ended() {
             return Poll::Ready(Some(Err(axum::Error::new(AccessEnded))));
         }
-        Pin::new(&mut this.body).poll_frame(context)
+        Pin::new(&mut checked_body.body).poll_frame(context)
     }
 
     fn is_end_stream(&self) -> bool {

@@ -71,7 +71,7 @@ impl Tokens {
     /// # Errors
     /// If the key file cannot be read or written, or does not contain a key.
     pub fn open(config: &AccountsConfig, storage_dir: &Path) -> anyhow::Result<Self> {
-        let key = match &config.jwt_secret {
+        let signing_key = match &config.jwt_secret {
             Some(secret) => secret.reveal().as_bytes().to_vec(),
             None => stored_key(&storage_dir.join(KEY_FILE))?,
         };
@@ -82,8 +82,8 @@ impl Tokens {
         validation.validate_aud = false;
         validation.set_required_spec_claims(&["exp", "sub"]);
         Ok(Self {
-            encoding: EncodingKey::from_secret(&key),
-            decoding: DecodingKey::from_secret(&key),
+            encoding: EncodingKey::from_secret(&signing_key),
+            decoding: DecodingKey::from_secret(&signing_key),
             validation,
             lifetime_secs: config.token_lifetime_secs,
         })
@@ -135,7 +135,7 @@ impl Tokens {
     pub fn check(&self, token: &str) -> Result<Claims, ApiError> {
         use jsonwebtoken::errors::ErrorKind;
         jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation)
-            .map(|data| data.claims)
+            .map(|token_data| token_data.claims)
             .map_err(|error| match error.kind() {
                 ErrorKind::ExpiredSignature => ApiError::Unauthorized {
                     code: "token_expired",
@@ -153,8 +153,8 @@ fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
     match std::fs::read_to_string(path) {
         Ok(text) => {
             keep_private(path)?;
-            let key = BASE64_URL_SAFE_NO_PAD.decode(text.trim());
-            key.ok().filter(|key| key.len() >= 32).with_context(|| {
+            let decoded_key = BASE64_URL_SAFE_NO_PAD.decode(text.trim());
+            decoded_key.ok().filter(|decoded_key| decoded_key.len() >= 32).with_context(|| {
                 format!(
                     "{} is not a signing key, which has at least 32 bytes in URL-safe base64; delete the file to get a \
                      new key (this ends all sessions)",
@@ -163,13 +163,13 @@ fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
             })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut key = vec![0; 32];
-            getrandom::fill(&mut key).map_err(|error| {
+            let mut new_key = vec![0; 32];
+            getrandom::fill(&mut new_key).map_err(|error| {
                 anyhow::anyhow!("the operating system cannot provide random bytes: {error}")
             })?;
-            write_private_file(path, BASE64_URL_SAFE_NO_PAD.encode(&key).as_bytes())
+            write_private_file(path, BASE64_URL_SAFE_NO_PAD.encode(&new_key).as_bytes())
                 .with_context(|| format!("cannot write {}", path.display()))?;
-            Ok(key)
+            Ok(new_key)
         }
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }

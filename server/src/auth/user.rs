@@ -22,7 +22,7 @@ use axum::http::{HeaderMap, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_key_owner::{KEY_PREFIX, owner};
+use super::api_key_owner::{KEY_PREFIX, find_owner};
 use super::store::{ActingUser, Role, UserRow, sessions, users};
 use super::tokens::{Claims, Tokens};
 use crate::audit::{Actor, Via};
@@ -49,13 +49,13 @@ pub struct UserView {
 }
 
 impl From<&UserRow> for UserView {
-    fn from(row: &UserRow) -> Self {
+    fn from(user_row: &UserRow) -> Self {
         Self {
-            id: row.id.clone(),
-            username: row.username.clone(),
-            role: row.role,
-            must_change_password: row.must_change_password,
-            has_password: row.password_hash.is_some(),
+            id: user_row.id.clone(),
+            username: user_row.username.clone(),
+            role: user_row.role,
+            must_change_password: user_row.must_change_password,
+            has_password: user_row.password_hash.is_some(),
         }
     }
 }
@@ -64,13 +64,13 @@ impl From<&UserRow> for UserView {
 #[derive(Debug, Clone)]
 pub struct AnyUser {
     /// The account. For local callers `must_change_password` is false.
-    pub row: UserRow,
+    pub user_row: UserRow,
     /// How the caller was authenticated.
     pub via: Via,
     /// The caller's address.
     pub address: IpAddr,
     /// Whether the caller is local, and so acts as the administrator even without a token.
-    pub local: bool,
+    pub is_local: bool,
     /// The token that was sent, if one was.
     pub(super) token: Option<Claims>,
 }
@@ -78,8 +78,8 @@ pub struct AnyUser {
 impl AnyUser {
     /// Returns the caller as an actor of the audit log.
     #[must_use]
-    pub fn who(&self) -> Actor {
-        who(&self.row.id, &self.row.username, self.via, self.address)
+    pub fn actor(&self) -> Actor {
+        actor(&self.user_row.id, &self.user_row.username, self.via, self.address)
     }
 }
 
@@ -100,7 +100,7 @@ pub struct CurrentUser {
     /// The caller's address.
     pub address: IpAddr,
     /// Whether the caller is on this machine, with any account.
-    pub local: bool,
+    pub is_local: bool,
     /// Version of the account's tokens when the request began.
     token_version: i64,
 }
@@ -110,7 +110,7 @@ impl CurrentUser {
     /// who can run any program there anyway. With an API key, only administrators may.
     #[must_use]
     pub fn may_use_plugins(&self) -> bool {
-        self.role == Role::Admin || (self.local && self.via != Via::ApiKey)
+        self.role == Role::Admin || (self.is_local && self.via != Via::ApiKey)
     }
 
     /// Whether the caller may scan folders for plugins. A scan runs the code of plugins.
@@ -129,11 +129,11 @@ impl CurrentUser {
     /// Returns the caller as an actor of the audit log.
     #[must_use]
     pub fn who(&self) -> Actor {
-        who(&self.id, &self.username, self.via, self.address)
+        actor(&self.id, &self.username, self.via, self.address)
     }
 }
 
-fn who(id: &str, username: &str, via: Via, address: IpAddr) -> Actor {
+fn actor(id: &str, username: &str, via: Via, address: IpAddr) -> Actor {
     Actor { user_id: Some(id.to_owned()), username: username.to_owned(), via, address: Some(address) }
 }
 
@@ -168,32 +168,34 @@ impl FromRequestParts<AppState> for AnyUser {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let Peer(peer) = Peer::from_request_parts(parts, state).await?;
-        let local = state.local_rule.check(peer, parts);
+        let local_result = state.local_rule.check(peer, parts);
         let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
-        let (mut row, via, token) = if parts.headers.contains_key(header::AUTHORIZATION) {
-            match bearer(&parts.headers)? {
-                key if key.starts_with(KEY_PREFIX) => (owner(state, key).await?, Via::ApiKey, None),
+        let (mut user_row, via, token) = if parts.headers.contains_key(header::AUTHORIZATION) {
+            match bearer_token(&parts.headers)? {
+                api_key if api_key.starts_with(KEY_PREFIX) => {
+                    (find_owner(state, api_key).await?, Via::ApiKey, None)
+                }
                 token => {
-                    let (row, claims) = account_of_token(token, state).await?;
-                    (row, Via::Token, Some(claims))
+                    let (user_row, claims) = find_account_of_token(token, state).await?;
+                    (user_row, Via::Token, Some(claims))
                 }
             }
-        } else if local.is_ok() {
-            (local_admin(state).await?, Via::Local, None)
+        } else if local_result.is_ok() {
+            (find_local_admin(state).await?, Via::Local, None)
         } else {
             return Err(ApiError::Unauthorized {
                 code: "token_missing",
                 detail: "Log in first and send the token as `Authorization: Bearer <token>`.".to_owned(),
             });
         };
-        if local.is_err() && rate_limits::is_limited(parts.uri.path()) {
-            state.rate_limits.admit_user(&row.id)?;
+        if local_result.is_err() && rate_limits::is_limited(parts.uri.path()) {
+            state.rate_limits.admit_user(&user_row.id)?;
         }
-        parts.extensions.insert(Sender(row.id.clone()));
+        parts.extensions.insert(Sender(user_row.id.clone()));
         // A local caller is the administrator even without a token, so requiring a new password
         // would protect nothing.
-        row.must_change_password &= local.is_err() || row.role != Role::Admin;
-        Ok(Self { row, via, address, local: local.is_ok(), token })
+        user_row.must_change_password &= local_result.is_err() || user_row.role != Role::Admin;
+        Ok(Self { user_row, via, address, is_local: local_result.is_ok(), token })
     }
 }
 
@@ -201,10 +203,11 @@ impl FromRequestParts<AppState> for CurrentUser {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
-        let AnyUser { row, via, address, local, .. } = AnyUser::from_request_parts(parts, state).await?;
-        refuse_pending_password_change(&row)?;
-        let UserRow { id, username, role, token_version, .. } = row;
-        Ok(Self { id, username, role, via, address, local, token_version })
+        let AnyUser { user_row, via, address, is_local, .. } =
+            AnyUser::from_request_parts(parts, state).await?;
+        refuse_pending_password_change(&user_row)?;
+        let UserRow { id, username, role, token_version, .. } = user_row;
+        Ok(Self { id, username, role, via, address, is_local, token_version })
     }
 }
 
@@ -251,7 +254,7 @@ impl FromRequestParts<AppState> for AdminOrLocal {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let user = CurrentUser::from_request_parts(parts, state).await?;
-        if user.role != Role::Admin && !user.local {
+        if user.role != Role::Admin && !user.is_local {
             return Err(ApiError::Forbidden {
                 code: "admin_only",
                 detail: format!(
@@ -285,8 +288,8 @@ impl FromRequestParts<AppState> for LoggedInAdmin {
 }
 
 /// Returns the error 403 if the password must be changed first.
-pub(super) fn refuse_pending_password_change(row: &UserRow) -> Result<(), ApiError> {
-    if !row.must_change_password {
+pub(super) fn refuse_pending_password_change(user_row: &UserRow) -> Result<(), ApiError> {
+    if !user_row.must_change_password {
         return Ok(());
     }
     Err(ApiError::Forbidden {
@@ -310,8 +313,8 @@ fn refuse_api_key(via: Via) -> Result<(), ApiError> {
 }
 
 /// Returns the administrator as whom local callers act.
-pub(super) async fn local_admin(state: &AppState) -> Result<UserRow, ApiError> {
-    let mut admin = users::first_admin(&state.db)
+pub(super) async fn find_local_admin(state: &AppState) -> Result<UserRow, ApiError> {
+    let mut admin = users::find_first_admin(&state.db)
         .await?
         .ok_or_else(|| ApiError::internal(anyhow::anyhow!("there is no administrator account")))?;
     admin.must_change_password = false;
@@ -319,7 +322,7 @@ pub(super) async fn local_admin(state: &AppState) -> Result<UserRow, ApiError> {
 }
 
 /// Returns the token or API key in the headers.
-pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+pub(super) fn bearer_token(headers: &HeaderMap) -> Result<&str, ApiError> {
     let invalid = || ApiError::Unauthorized {
         code: "token_invalid",
         detail: "The Authorization header is not `Bearer <token>`; send it in this form.".to_owned(),
@@ -335,32 +338,32 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
 
 /// Returns the claims of the token in a request; `None` if there is no token, or if it is not
 /// genuine or has expired. Its log-in may have been ended.
-pub(crate) fn session(headers: &HeaderMap, tokens: &Tokens) -> Option<Claims> {
-    tokens.check(bearer(headers).ok()?).ok()
+pub(crate) fn claims_of(headers: &HeaderMap, tokens: &Tokens) -> Option<Claims> {
+    tokens.check(bearer_token(headers).ok()?).ok()
 }
 
-async fn account_of_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), ApiError> {
+async fn find_account_of_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), ApiError> {
     let claims = state.tokens.check(token)?;
-    Ok((account_of(&claims, state).await?, claims))
+    Ok((find_account(&claims, state).await?, claims))
 }
 
 /// Returns the account of a genuine token.
 ///
 /// # Errors
 /// 401 `token_ended` if the log-in has been ended or the account is disabled.
-pub(super) async fn account_of(claims: &Claims, state: &AppState) -> Result<UserRow, ApiError> {
-    let row = users::by_id(&state.db, &claims.sub).await?.ok_or_else(token_ended)?;
-    if row.disabled
-        || row.token_version != claims.ver
+pub(super) async fn find_account(claims: &Claims, state: &AppState) -> Result<UserRow, ApiError> {
+    let user_row = users::find_by_id(&state.db, &claims.sub).await?.ok_or_else(ended_token_error)?;
+    if user_row.is_disabled
+        || user_row.token_version != claims.ver
         || sessions::has_ended(&state.db, claims.session_id()).await?
     {
-        return Err(token_ended());
+        return Err(ended_token_error());
     }
-    Ok(row)
+    Ok(user_row)
 }
 
 /// Returns the error for a log-in that has been ended.
-pub(super) fn token_ended() -> ApiError {
+pub(super) fn ended_token_error() -> ApiError {
     ApiError::Unauthorized {
         code: "token_ended",
         detail: "The token is no longer valid, because you logged out or the account changed; log in again."

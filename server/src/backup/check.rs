@@ -42,10 +42,10 @@ pub(crate) struct Report {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CheckOptions {
     /// Whether to read the files and compare their hashes.
-    pub(crate) compare_hashes: bool,
+    pub(crate) compares_hashes: bool,
     /// Whether to move orphans to the quarantine, restore missing files from there, and make
     /// damaged files again where possible. The service must not be running.
-    pub(crate) repair: bool,
+    pub(crate) repairs_files: bool,
     /// Minimum time for which a file must have been an orphan before it is moved; `None` uses
     /// `SF_ORPHAN_AGE_SECS`.
     pub(crate) unneeded_for: Option<Duration>,
@@ -56,17 +56,17 @@ pub(crate) struct CheckOptions {
 /// # Errors
 /// If the database cannot be opened or the storage cannot be read. Faults are part of the report.
 pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Result<Report> {
-    let _lock = match options.repair {
-        true => Some(StorageLock::of(&config.storage.dir)?),
+    let _lock = match options.repairs_files {
+        true => Some(StorageLock::acquire(&config.storage.dir)?),
         false => None,
     };
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
     let db = db::open_existing(&config.storage.database, config.storage.database_limits).await?;
-    let mut report = Report { problems: db::faults(&db).await?, ..Report::default() };
-    report.problems.extend(projects::faults(&db).await?);
-    let mismatch = installation::fault(&config.storage, &db, &blobs).await?;
+    let mut report = Report { problems: db::find_faults(&db).await?, ..Report::default() };
+    report.problems.extend(projects::find_faults(&db).await?);
+    let mismatch = installation::find_fault(&config.storage, &db, &blobs).await?;
     anyhow::ensure!(
-        mismatch.is_none() || !options.repair,
+        mismatch.is_none() || !options.repairs_files,
         "{}; nothing was changed",
         mismatch.unwrap_or_default()
     );
@@ -74,9 +74,9 @@ pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Res
     let (config, runtime) = (config.clone(), Handle::current());
     let checking = move || -> anyhow::Result<Report> {
         let faults = compare_files(&config, &db, &runtime, &blobs, options, &mut report)?;
-        if options.repair {
+        if options.repairs_files {
             let faulty: HashSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
-            let findings = audio::Findings { faulty: &faulty, has_compared_hashes: options.compare_hashes };
+            let findings = audio::Findings { faulty: &faulty, has_compared_hashes: options.compares_hashes };
             report.mended.extend(audio::repair_stored_audio(
                 &db,
                 &runtime,
@@ -85,9 +85,9 @@ pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Res
                 &findings,
             )?);
         }
-        let expected = runtime.block_on(inventory::expected(&db))?;
+        let expected_files = runtime.block_on(inventory::list_expected_files(&db))?;
         let has_no_hash = |file: &&ExpectedFile| file.sha256.is_none() && !file.is_growing;
-        report.without_hash = expected.iter().filter(has_no_hash).count();
+        report.without_hash = expected_files.iter().filter(has_no_hash).count();
         let is_faulty = |fault: &&Fault| !report.mended.contains(&fault.name);
         let problems: Vec<String> = faults
             .iter()
@@ -96,19 +96,21 @@ pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Res
             .collect();
         report.problems.extend(problems);
         for (count, faults) in [
-            render_files::faults(&blobs, options.compare_hashes)?,
-            stem_faults(&blobs, options.compare_hashes)?,
+            render_files::faults(&blobs, options.compares_hashes)?,
+            stem_faults(&blobs, options.compares_hashes)?,
         ] {
             report.files += count;
             report.problems.extend(faults);
         }
-        let orphaned = find_orphans(&config, &db, &runtime, &blobs, options.repair)?;
-        report.orphans = orphaned.iter().map(|orphan| orphan.key.path()).collect();
-        report.orphan_bytes = orphaned.iter().map(|orphan| orphan.size_bytes).sum();
-        if options.repair {
+        let orphaned_files = find_orphans(&config, &db, &runtime, &blobs, options.repairs_files)?;
+        report.orphans = orphaned_files.iter().map(|orphan| orphan.key.path()).collect();
+        report.orphan_bytes = orphaned_files.iter().map(|orphan| orphan.size_bytes).sum();
+        if options.repairs_files {
             let age = options.unneeded_for.unwrap_or(Duration::from_secs(config.orphans.age_secs));
-            for orphan in orphans::record_and_find_due(&db, &runtime, &orphaned, age, clock::now_unix_ms())? {
-                orphans::set_aside(&blobs, orphan)?;
+            for orphan in
+                orphans::record_and_find_due(&db, &runtime, &orphaned_files, age, clock::now_unix_ms())?
+            {
+                orphans::quarantine_orphan(&blobs, orphan)?;
                 orphans::delete_record(&db, &runtime, orphan)?;
                 report.set_aside.push(orphan.key.path());
             }
@@ -127,8 +129,8 @@ struct Fault {
     description: String,
 }
 
-/// Compares every expected file with the stored one. With `repair`, restores missing files from the
-/// quarantine.
+/// Compares every expected file with the stored one. With `repairs_files`, restores missing files
+/// from the quarantine.
 fn compare_files(
     config: &Config,
     db: &Db,
@@ -137,10 +139,11 @@ fn compare_files(
     options: CheckOptions,
     report: &mut Report,
 ) -> anyhow::Result<Vec<Fault>> {
-    let expected = runtime.block_on(inventory::expected(db))?;
-    let quarantined: HashSet<String> = blobs.quarantined()?.into_iter().map(|entry| entry.name).collect();
+    let expected_files = runtime.block_on(inventory::list_expected_files(db))?;
+    let quarantined_names: HashSet<String> =
+        blobs.list_quarantined()?.into_iter().map(|entry| entry.name).collect();
     let mut faults = Vec::new();
-    report.files = expected.len();
+    report.files = expected_files.len();
     // With S3, the bytes of an unfinished upload are on the machine where the upload began, which
     // may be another one.
     let has_all_uploads = !matches!(config.storage.blobs, BlobStore::S3(_));
@@ -152,23 +155,23 @@ fn compare_files(
             sizes.insert(format!("{}/{}", kind.folder, entry.file_name()), entry.size_bytes);
         }
     }
-    for file in &expected {
-        let name = file.key.path();
+    for file in &expected_files {
+        let name = file.blob_key.path();
         let fault = match sizes.get(&name) {
             None if file.is_growing && !has_all_uploads => None,
-            None if quarantined.contains(&name)
-                && options.repair
-                && blobs.return_from_quarantine(&file.key)? =>
+            None if quarantined_names.contains(&name)
+                && options.repairs_files
+                && blobs.return_from_quarantine(&file.blob_key)? =>
             {
                 report.mended.push(name.clone());
-                if options.compare_hashes { wrong_hash(file, blobs)? } else { None }
+                if options.compares_hashes { find_wrong_hash(file, blobs)? } else { None }
             }
-            None if quarantined.contains(&name) => {
+            None if quarantined_names.contains(&name) => {
                 Some("is missing, but is in the quarantine; --repair or the service restores it".to_owned())
             }
             None => Some("is missing".to_owned()),
-            Some(size_bytes) => match wrong_size(file, *size_bytes) {
-                None if options.compare_hashes => wrong_hash(file, blobs)?,
+            Some(size_bytes) => match find_wrong_size(file, *size_bytes) {
+                None if options.compares_hashes => find_wrong_hash(file, blobs)?,
                 fault => fault,
             },
         };
@@ -177,19 +180,21 @@ fn compare_files(
     Ok(faults)
 }
 
-fn wrong_size(expected: &ExpectedFile, found: u64) -> Option<String> {
-    let expected_bytes = expected.size_bytes;
-    let is_wrong = found < expected_bytes || (found > expected_bytes && !expected.is_growing);
-    is_wrong.then(|| format!("has {found} bytes instead of {expected_bytes}"))
+fn find_wrong_size(expected_file: &ExpectedFile, found_bytes: u64) -> Option<String> {
+    let expected_bytes = expected_file.size_bytes;
+    let is_wrong =
+        found_bytes < expected_bytes || (found_bytes > expected_bytes && !expected_file.is_growing);
+    is_wrong.then(|| format!("has {found_bytes} bytes instead of {expected_bytes}"))
 }
 
-fn wrong_hash(expected: &ExpectedFile, blobs: &Blobs) -> anyhow::Result<Option<String>> {
-    let Some(sha256) = &expected.sha256 else { return Ok(None) };
-    let Some(file) = blobs.read(&expected.key)? else { return Ok(Some("is missing".to_owned())) };
+fn find_wrong_hash(expected_file: &ExpectedFile, blobs: &Blobs) -> anyhow::Result<Option<String>> {
+    let Some(sha256) = &expected_file.sha256 else { return Ok(None) };
+    let Some(file) = blobs.read(&expected_file.blob_key)? else { return Ok(Some("is missing".to_owned())) };
     let mut hash = Sha256::new();
     std::io::copy(&mut std::io::BufReader::new(file), &mut hash)?;
-    let found = format!("{:x}", hash.finalize());
-    Ok((found != *sha256).then(|| format!("is damaged: its SHA-256 is {found} instead of {sha256}")))
+    let found_sha256 = format!("{:x}", hash.finalize());
+    Ok((found_sha256 != *sha256)
+        .then(|| format!("is damaged: its SHA-256 is {found_sha256} instead of {sha256}")))
 }
 
 /// Finds stored files without a database row. If other processes may be storing files, files that
@@ -206,6 +211,6 @@ fn find_orphans(
         BlobStore::Local => NEW_FILE_AGE,
         BlobStore::SharedFolder(_) | BlobStore::S3(_) => Duration::from_secs(config.orphans.age_secs),
     };
-    let expected = runtime.block_on(inventory::expected(db))?;
-    Ok(orphans::find(db, runtime, blobs, &expected, age)?)
+    let expected_files = runtime.block_on(inventory::list_expected_files(db))?;
+    Ok(orphans::find(db, runtime, blobs, &expected_files, age)?)
 }

@@ -22,21 +22,21 @@ pub(super) struct FileDigest {
 fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<FileDigest> {
     let (mut hash, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
-        let length = source.read(&mut chunk)?;
-        if length == 0 {
+        let read_bytes = source.read(&mut chunk)?;
+        if read_bytes == 0 {
             break;
         }
-        write(&chunk[..length])?;
-        hash.update(&chunk[..length]);
-        size_bytes += length as u64;
+        write(&chunk[..read_bytes])?;
+        hash.update(&chunk[..read_bytes]);
+        size_bytes += read_bytes as u64;
     }
     Ok(FileDigest { size_bytes, sha256: format!("{:x}", hash.finalize()) })
 }
 
 /// Returns the size and hash of a file.
-pub(super) fn content(path: &Path) -> anyhow::Result<FileDigest> {
-    let read = || copy(File::open(path)?, |_| Ok(()));
-    read().with_context(|| format!("cannot read {}", path.display()))
+pub(super) fn digest_of_file(path: &Path) -> anyhow::Result<FileDigest> {
+    let read_file = || copy(File::open(path)?, |_| Ok(()));
+    read_file().with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Copies `source` to the file `path`, and syncs the file. A new file can only be read by its
@@ -60,12 +60,14 @@ pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<FileDige
 
 /// Returns the relative paths of all regular files below a folder, or none if the folder does not
 /// exist. Links are skipped.
-pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
+pub(super) fn list_files_below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let (mut found_paths, mut folders) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(relative) = folders.pop() {
         let entries = match fs::read_dir(folder.join(&relative)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            other => other.with_context(|| format!("cannot read {}", folder.join(&relative).display()))?,
+            file_type => {
+                file_type.with_context(|| format!("cannot read {}", folder.join(&relative).display()))?
+            }
         };
         for entry in entries {
             let entry = entry?;
@@ -73,10 +75,10 @@ pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() {
-                found.push(path);
+                found_paths.push(path);
             }
         }
     }
-    found.sort();
-    Ok(found)
+    found_paths.sort();
+    Ok(found_paths)
 }

@@ -7,12 +7,12 @@ use anyhow::Context as _;
 use tokio::runtime::Handle;
 
 use super::manifest::{Entry, Manifest};
-use super::{BLOBS, SIGNING_KEY, SOUNDFONTS, database_name, files};
+use super::{BLOBS_FOLDER, SIGNING_KEY, SOUNDFONTS_FOLDER, database_name, files};
 use crate::clock;
 use crate::config::Config;
 use crate::db::{self, DatabaseAddress, DatabaseKind, Db, Snapshot};
 use crate::disk;
-use crate::inventory::{KINDS, UNLISTED, expected};
+use crate::inventory::{KINDS, UNLISTED, list_expected_files};
 use crate::state::{make_private_dir, open_blobs};
 use crate::storage::{BlobKey, Blobs, ExpectedFile, Sharing};
 
@@ -31,7 +31,7 @@ pub(crate) struct BackupSummary {
 }
 
 /// Makes a backup in `folder`, which must be empty or missing. The service may be running. If
-/// `with_database` is false, the backup has everything but the database.
+/// `includes_database` is false, the backup has everything but the database.
 ///
 /// # Errors
 /// If a file cannot be read or written; the error names it. The files that were already written
@@ -39,7 +39,7 @@ pub(crate) struct BackupSummary {
 pub(crate) async fn make(
     config: &Config,
     folder: &Path,
-    with_database: bool,
+    includes_database: bool,
 ) -> anyhow::Result<BackupSummary> {
     let is_postgres = config.storage.database.kind() == DatabaseKind::Postgres;
     anyhow::ensure!(
@@ -58,7 +58,7 @@ pub(crate) async fn make(
     let db = db::open_existing(&config.storage.database, config.storage.database_limits).await?;
     let made_at = clock::now_text();
     let manifest = Manifest::new(made_at, db::schema_version(&db).await?);
-    let database = with_database.then(|| config.storage.database.clone());
+    let database = includes_database.then(|| config.storage.database.clone());
     let (dir, target, runtime) = (config.storage.dir.clone(), folder.to_owned(), Handle::current());
     let copying = move || BackupJob { db, database, blobs, target, manifest }.run(&runtime, &dir);
     tokio::task::spawn_blocking(copying).await?
@@ -77,16 +77,16 @@ impl BackupJob {
     fn run(mut self, runtime: &Handle, storage_dir: &Path) -> anyhow::Result<BackupSummary> {
         self.copy_database_and_files(runtime)?;
         self.copy_unlisted_files()?;
-        let key = storage_dir.join(SIGNING_KEY);
-        if key.is_file() {
-            self.add(File::open(&key)?, SIGNING_KEY)?;
+        let key_path = storage_dir.join(SIGNING_KEY);
+        if key_path.is_file() {
+            self.add(File::open(&key_path)?, SIGNING_KEY)?;
         }
-        let soundfonts = storage_dir.join(SOUNDFONTS);
-        for path in files::below(&soundfonts)? {
+        let soundfonts = storage_dir.join(SOUNDFONTS_FOLDER);
+        for path in files::list_files_below(&soundfonts)? {
             let name = path
                 .to_str()
                 .with_context(|| format!("the file name {} is not valid Unicode", path.display()))?;
-            self.add(File::open(soundfonts.join(&path))?, &format!("{SOUNDFONTS}/{name}"))?;
+            self.add(File::open(soundfonts.join(&path))?, &format!("{SOUNDFONTS_FOLDER}/{name}"))?;
         }
         self.manifest.write(&self.target)?;
         let bytes = self.manifest.files.values().map(|entry| entry.size_bytes).sum();
@@ -102,19 +102,19 @@ impl BackupJob {
 
     fn copy_database_and_files(&mut self, runtime: &Handle) -> anyhow::Result<()> {
         for _ in 0..ATTEMPTS_MAX {
-            let expected = match self.database.clone() {
+            let expected_files = match self.database.clone() {
                 Some(address) => runtime.block_on(self.copy_database(&address))?,
-                None => runtime.block_on(expected(&self.db))?,
+                None => runtime.block_on(list_expected_files(&self.db))?,
             };
             let mut missing = None;
-            for file in &expected {
+            for file in &expected_files {
                 // With S3, the bytes of an unfinished upload are on the machine where the upload
                 // began, which may be another one.
                 if !self.ensure_copied(file)? && !file.is_growing {
-                    missing = Some(file.key.file_name());
+                    missing = Some(file.blob_key.file_name());
                 }
             }
-            let Some(missing) = missing else { return self.remove_stale_files(&expected) };
+            let Some(missing) = missing else { return self.remove_stale_files(&expected_files) };
             tracing::info!(missing, "a file was deleted during the backup; copying the database again");
         }
         anyhow::bail!(
@@ -127,50 +127,50 @@ impl BackupJob {
         let name = database_name(address.kind());
         let path = self.target.join(name);
         disk::remove_if_there(&path)?;
-        let expected = match address.kind() {
+        let expected_files = match address.kind() {
             DatabaseKind::Sqlite => {
                 db::copy_sqlite(&self.db, &path).await.context("cannot copy the database")?;
                 let copy = db::open_copy(&path).await?;
-                let expected = expected(&copy).await;
+                let expected_files = list_expected_files(&copy).await;
                 copy.close().await;
-                expected?
+                expected_files?
             }
             DatabaseKind::Postgres => {
                 let snapshot = Snapshot::take(address).await?;
-                let expected = expected(&snapshot.db).await?;
+                let expected_files = list_expected_files(&snapshot.db).await?;
                 snapshot.dump(address, &path).await.context("cannot copy the database")?;
                 snapshot.close().await;
-                expected
+                expected_files
             }
         };
-        self.manifest.files.insert(name.to_owned(), files::content(&path)?.into());
-        Ok(expected)
+        self.manifest.files.insert(name.to_owned(), files::digest_of_file(&path)?.into());
+        Ok(expected_files)
     }
 
     /// Copies a file, unless the backup already has it. Copies a growing file in any case. Returns
     /// whether the backup has the file afterwards.
-    fn ensure_copied(&mut self, expected: &ExpectedFile) -> anyhow::Result<bool> {
-        let name = backup_path(&expected.key);
-        if self.manifest.files.contains_key(&name) && !expected.is_growing {
+    fn ensure_copied(&mut self, expected_file: &ExpectedFile) -> anyhow::Result<bool> {
+        let name = backup_path(&expected_file.blob_key);
+        if self.manifest.files.contains_key(&name) && !expected_file.is_growing {
             return Ok(true);
         }
-        let found = match self.blobs.read(&expected.key)? {
+        let source_file = match self.blobs.read(&expected_file.blob_key)? {
             Some(file) => Some(file),
-            None => self.blobs.local().read(&expected.key)?,
+            None => self.blobs.local().read(&expected_file.blob_key)?,
         };
-        match found {
+        match source_file {
             Some(file) => self.add(file, &name).map(|()| true),
             None => Ok(false),
         }
     }
 
     /// Removes files that only earlier copies of the database referred to.
-    fn remove_stale_files(&mut self, expected: &[ExpectedFile]) -> anyhow::Result<()> {
-        let needed: std::collections::HashSet<String> =
-            expected.iter().map(|file| backup_path(&file.key)).collect();
-        let copied: Vec<String> =
-            self.manifest.files.keys().filter(|name| name.starts_with(BLOBS)).cloned().collect();
-        for name in copied.into_iter().filter(|name| !needed.contains(name)) {
+    fn remove_stale_files(&mut self, expected_files: &[ExpectedFile]) -> anyhow::Result<()> {
+        let needed_paths: std::collections::HashSet<String> =
+            expected_files.iter().map(|file| backup_path(&file.blob_key)).collect();
+        let copied_names: Vec<String> =
+            self.manifest.files.keys().filter(|name| name.starts_with(BLOBS_FOLDER)).cloned().collect();
+        for name in copied_names.into_iter().filter(|name| !needed_paths.contains(name)) {
             disk::remove_if_there(&self.target.join(&name))?;
             self.manifest.files.remove(&name);
         }
@@ -182,9 +182,9 @@ impl BackupJob {
     fn copy_unlisted_files(&mut self) -> anyhow::Result<()> {
         for kind in UNLISTED {
             for entry in self.blobs.entries(kind.folder)? {
-                let Some(key) = kind.key(&entry.file_name()) else { continue };
-                if let Some(file) = self.blobs.read(&key)? {
-                    self.add(file, &backup_path(&key))?;
+                let Some(blob_key) = kind.key(&entry.file_name()) else { continue };
+                if let Some(file) = self.blobs.read(&blob_key)? {
+                    self.add(file, &backup_path(&blob_key))?;
                 }
             }
         }
@@ -192,10 +192,10 @@ impl BackupJob {
     }
 }
 
-fn backup_path(key: &BlobKey) -> String {
+fn backup_path(blob_key: &BlobKey) -> String {
     debug_assert!(
-        KINDS.iter().any(|kind| kind.folder == key.folder()),
+        KINDS.iter().any(|kind| kind.folder == blob_key.folder()),
         "a restore does not know this kind of file"
     );
-    format!("{BLOBS}/{}/{}", key.folder(), key.file_name())
+    format!("{BLOBS_FOLDER}/{}/{}", blob_key.folder(), blob_key.file_name())
 }

@@ -13,10 +13,10 @@ use super::files::{self, FileDigest};
 use crate::db::DatabaseKind;
 
 /// File name of the manifest.
-const NAME: &str = "backup.json";
+const MANIFEST_NAME: &str = "backup.json";
 
 /// Version of the backup format.
-const FORMAT: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 /// The contents of `backup.json`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ impl From<FileDigest> for Entry {
 impl Manifest {
     pub(super) fn new(made_at: String, database_schema_version: i64) -> Self {
         let made_by = env!("CARGO_PKG_VERSION").to_owned();
-        Self { format: FORMAT, made_by, made_at, database_schema_version, files: BTreeMap::new() }
+        Self { format: FORMAT_VERSION, made_by, made_at, database_schema_version, files: BTreeMap::new() }
     }
 
     /// Returns the kind of the included database, if there is one.
@@ -63,7 +63,7 @@ impl Manifest {
 
     /// Writes the manifest into the backup's folder.
     pub(super) fn write(&self, folder: &Path) -> anyhow::Result<()> {
-        let path = folder.join(NAME);
+        let path = folder.join(MANIFEST_NAME);
         let write = || {
             let mut file = File::create(&path)?;
             file.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;
@@ -74,14 +74,15 @@ impl Manifest {
 
     /// Reads the manifest from the backup's folder.
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
-        let path = folder.join(NAME);
-        let file = File::open(&path)
-            .with_context(|| format!("{} is not a complete backup: cannot read {NAME}", folder.display()))?;
+        let path = folder.join(MANIFEST_NAME);
+        let file = File::open(&path).with_context(|| {
+            format!("{} is not a complete backup: cannot read {MANIFEST_NAME}", folder.display())
+        })?;
         let manifest: Self = serde_json::from_reader(BufReader::new(file))
             .with_context(|| format!("{} is not a valid manifest of a backup", path.display()))?;
         anyhow::ensure!(
-            manifest.format == FORMAT,
-            "{} has backup format {}; this version reads format {FORMAT}",
+            manifest.format == FORMAT_VERSION,
+            "{} has backup format {}; this version reads format {FORMAT_VERSION}",
             folder.display(),
             manifest.format
         );
@@ -91,14 +92,14 @@ impl Manifest {
     /// Checks that all files exist and are unchanged. The error names a missing or changed file.
     pub(super) fn verify(&self, folder: &Path) -> anyhow::Result<()> {
         for (name, entry) in &self.files {
-            let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-            anyhow::ensure!(plain, "the backup names a file outside its folder: {name}");
-            let found = files::content(&folder.join(name)).context("the backup is not complete")?;
+            let is_plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+            anyhow::ensure!(is_plain, "the backup names a file outside its folder: {name}");
+            let digest = files::digest_of_file(&folder.join(name)).context("the backup is not complete")?;
             anyhow::ensure!(
-                found.size_bytes == entry.size_bytes && found.sha256 == entry.sha256,
+                digest.size_bytes == entry.size_bytes && digest.sha256 == entry.sha256,
                 "the backup is damaged: {name} has {} bytes and the SHA-256 {}, but the manifest lists {} bytes and {}",
-                found.size_bytes,
-                found.sha256,
+                digest.size_bytes,
+                digest.sha256,
                 entry.size_bytes,
                 entry.sha256
             );

@@ -38,10 +38,10 @@ fn database_name(kind: DatabaseKind) -> &'static str {
 const SIGNING_KEY: &str = "token-signing.key";
 
 /// Folder of the SoundFonts that all users share, in a backup and in the storage folder.
-const SOUNDFONTS: &str = "soundfonts";
+const SOUNDFONTS_FOLDER: &str = "soundfonts";
 
 /// Folder of the stored files in a backup.
-const BLOBS: &str = "blobs";
+const BLOBS_FOLDER: &str = "blobs";
 
 #[cfg(test)]
 mod tests;

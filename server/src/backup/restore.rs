@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::manifest::{Entry, Manifest};
-use super::{BLOBS, SIGNING_KEY, SOUNDFONTS, database_name, files};
+use super::{BLOBS_FOLDER, SIGNING_KEY, SOUNDFONTS_FOLDER, database_name, files};
 use crate::clock;
 use crate::config::{BlobStore, Config};
 use crate::db::{self, DatabaseKind};
@@ -18,15 +18,19 @@ use crate::storage::{Blobs, Sharing};
 use crate::storage_lock::StorageLock;
 
 /// Prefix of the folder that the replaced files are moved to.
-const REPLACED: &str = "replaced-";
+const REPLACED_PREFIX: &str = "replaced-";
 
 /// Restores the backup in `folder` to the storage of the settings. The service must not be running.
-/// With `replace`, existing files are moved to another folder; otherwise they are an error.
+/// With `is_replacing`, existing files are moved to another folder; otherwise they are an error.
 ///
 /// # Errors
 /// If the backup is not complete or the storage is not empty; nothing is changed then. Also if a
 /// file cannot be written; the error names it.
-pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> anyhow::Result<RestoreSummary> {
+pub(crate) async fn restore(
+    config: &Config,
+    folder: &Path,
+    is_replacing: bool,
+) -> anyhow::Result<RestoreSummary> {
     let manifest = Manifest::read(folder)?;
     let address = &config.storage.database;
     let kind = manifest.database();
@@ -44,46 +48,46 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     );
     manifest.verify(folder)?;
     make_private_dir(&config.storage.dir).context("cannot use SF_STORAGE_DIR")?;
-    let _lock = StorageLock::of(&config.storage.dir)?;
+    let _lock = StorageLock::acquire(&config.storage.dir)?;
     let database = kind.and_then(|_| address.file());
     anyhow::ensure!(
         kind != Some(DatabaseKind::Postgres) || db::is_empty(address).await?,
         "the database {address} (SF_DATABASE_URL) is not empty; nothing was changed. Use an empty database"
     );
-    let existing = existing_files(config, database.as_deref());
-    if !existing.is_empty() {
+    let existing_paths = list_existing_files(config, database.as_deref());
+    if !existing_paths.is_empty() {
         anyhow::ensure!(
-            replace,
+            is_replacing,
             not_empty_error(&format!("the storage folder {} (SF_STORAGE_DIR)", config.storage.dir.display()))
         );
-        check_place_of_backup(folder, &existing)?;
+        check_place_of_backup(folder, &existing_paths)?;
     }
     check_free_space(config, &manifest)?;
-    let replaced_dir = move_files(&config.storage.dir, &existing)?;
+    let replaced_dir = move_files(&config.storage.dir, &existing_paths)?;
     let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
     let (source, folder, dir) = (folder, folder.to_owned(), config.storage.dir.clone());
     let restoring = move || -> anyhow::Result<usize> {
-        for kind in KINDS.iter().filter(|_| !replace) {
+        for kind in KINDS.iter().filter(|_| !is_replacing) {
             anyhow::ensure!(
                 blobs.durable_entries(kind.folder)?.is_empty(),
                 not_empty_error("the file storage (SF_BLOB_STORE)")
             );
         }
-        installation::unmark(&blobs)?;
+        installation::remove_mark(&blobs)?;
         let copy = kind.map(database_name);
         for name in manifest.files.keys().filter(|name| Some(name.as_str()) != copy) {
             restore_file(&blobs, &folder, &dir, name)?;
         }
         // The database comes last, so that a missing database reveals an interrupted restore.
         if let Some(database) = database {
-            let unfinished = database.with_extension("restoring");
-            files::copy_to(File::open(folder.join(database_name(DatabaseKind::Sqlite)))?, &unfinished)?;
-            fs::rename(&unfinished, &database)
+            let unfinished_path = database.with_extension("restoring");
+            files::copy_to(File::open(folder.join(database_name(DatabaseKind::Sqlite)))?, &unfinished_path)?;
+            fs::rename(&unfinished_path, &database)
                 .with_context(|| format!("cannot write {}", database.display()))?;
         }
         Ok(manifest.files.len())
     };
-    let restored = async {
+    let restore_result = async {
         let files = tokio::task::spawn_blocking(restoring).await??;
         if kind == Some(DatabaseKind::Postgres) {
             let copy = source.join(database_name(DatabaseKind::Postgres));
@@ -91,7 +95,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
         }
         anyhow::Ok(files)
     };
-    let files = restored.await.with_context(|| match &replaced_dir {
+    let files = restore_result.await.with_context(|| match &replaced_dir {
         Some(replaced_dir) => format!(
             "the restore is incomplete; repeat it. The previous files are in {}",
             replaced_dir.display()
@@ -115,27 +119,28 @@ fn not_empty_error(target: &str) -> String {
 }
 
 /// Returns the files and folders that a restore would replace.
-fn existing_files(config: &Config, database: Option<&Path>) -> Vec<PathBuf> {
+fn list_existing_files(config: &Config, database: Option<&Path>) -> Vec<PathBuf> {
     let dir = &config.storage.dir;
-    let mut existing: Vec<PathBuf> = [SIGNING_KEY, SOUNDFONTS].iter().map(|name| dir.join(name)).collect();
+    let mut existing_paths: Vec<PathBuf> =
+        [SIGNING_KEY, SOUNDFONTS_FOLDER].iter().map(|name| dir.join(name)).collect();
     if matches!(config.storage.blobs, BlobStore::Local) {
-        existing.push(dir.join(BLOBS));
+        existing_paths.push(dir.join(BLOBS_FOLDER));
     }
     for suffix in ["", "-wal", "-shm"] {
-        existing.extend(database.map(|file| PathBuf::from(format!("{}{suffix}", file.display()))));
+        existing_paths.extend(database.map(|file| PathBuf::from(format!("{}{suffix}", file.display()))));
     }
     let has_content = |path: &PathBuf| match fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_some(),
         Err(_) => path.exists(),
     };
-    existing.retain(has_content);
-    existing
+    existing_paths.retain(has_content);
+    existing_paths
 }
 
 /// Refuses a backup that is inside a folder that the restore would move away.
-fn check_place_of_backup(folder: &Path, existing: &[PathBuf]) -> anyhow::Result<()> {
+fn check_place_of_backup(folder: &Path, existing_paths: &[PathBuf]) -> anyhow::Result<()> {
     let backup = folder.canonicalize()?;
-    for path in existing {
+    for path in existing_paths {
         anyhow::ensure!(
             !backup.starts_with(path.canonicalize()?),
             "the backup {} is inside {}, which the restore would replace; nothing was changed. Move the backup to another \
@@ -152,7 +157,7 @@ fn check_place_of_backup(folder: &Path, existing: &[PathBuf]) -> anyhow::Result<
 fn check_free_space(config: &Config, manifest: &Manifest) -> anyhow::Result<()> {
     let dir = &config.storage.dir;
     let is_local = matches!(config.storage.blobs, BlobStore::Local);
-    let on_disk = |(name, _): &(&String, &Entry)| is_local || !name.starts_with(BLOBS);
+    let on_disk = |(name, _): &(&String, &Entry)| is_local || !name.starts_with(BLOBS_FOLDER);
     let needed_bytes: u64 = manifest.files.iter().filter(on_disk).map(|(_, entry)| entry.size_bytes).sum();
     let Some(free_bytes) = free_bytes(dir)? else { return Ok(()) };
     anyhow::ensure!(
@@ -167,15 +172,15 @@ fn check_free_space(config: &Config, manifest: &Manifest) -> anyhow::Result<()> 
 
 /// Moves files to a new folder below the storage folder, and returns the new folder; `None` if
 /// there are no files.
-fn move_files(dir: &Path, existing: &[PathBuf]) -> anyhow::Result<Option<PathBuf>> {
-    if existing.is_empty() {
+fn move_files(dir: &Path, existing_paths: &[PathBuf]) -> anyhow::Result<Option<PathBuf>> {
+    if existing_paths.is_empty() {
         return Ok(None);
     }
     // The time with microseconds, so that a repeated restore gets another folder.
     let stamp: String = clock::now_text().chars().filter(char::is_ascii_digit).collect();
-    let replaced_dir = dir.join(format!("{REPLACED}{stamp}"));
+    let replaced_dir = dir.join(format!("{REPLACED_PREFIX}{stamp}"));
     make_private_dir(&replaced_dir)?;
-    for path in existing {
+    for path in existing_paths {
         let name = path.file_name().with_context(|| format!("{} has no file name", path.display()))?;
         fs::rename(path, replaced_dir.join(name))
             .with_context(|| format!("cannot move {} to the folder of replaced files", path.display()))?;
@@ -187,14 +192,14 @@ fn move_files(dir: &Path, existing: &[PathBuf]) -> anyhow::Result<Option<PathBuf
 fn restore_file(blobs: &Blobs, folder: &Path, dir: &Path, name: &str) -> anyhow::Result<()> {
     let source =
         File::open(folder.join(name)).with_context(|| format!("cannot read {name} of the backup"))?;
-    let Some(blob) = name.strip_prefix(BLOBS).and_then(|path| path.strip_prefix('/')) else {
+    let Some(blob) = name.strip_prefix(BLOBS_FOLDER).and_then(|path| path.strip_prefix('/')) else {
         files::copy_to(source, &dir.join(name))?;
         return Ok(());
     };
-    let key = blob.split_once('/').and_then(|(kind, file)| key_of(kind, file));
-    let key = key
+    let blob_key = blob.split_once('/').and_then(|(kind, file)| key_of(kind, file));
+    let blob_key = blob_key
         .with_context(|| format!("the backup has a kind of file that this version does not know: {name}"))?;
-    let mut writer = blobs.writer(&key).with_context(|| format!("cannot write {name}"))?;
+    let mut writer = blobs.writer(&blob_key).with_context(|| format!("cannot write {name}"))?;
     std::io::copy(&mut std::io::BufReader::new(source), &mut writer)
         .and_then(|_| writer.finish())
         .with_context(|| format!("cannot write {name}"))?;

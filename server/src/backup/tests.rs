@@ -34,7 +34,7 @@ async fn a_backup_with_a_missing_file_fails() {
         .expect_err("the folder is not empty");
     assert!(format!("{error:#}").contains("is not empty"), "{error:#}");
 
-    let key = audio::FILES.key(&format!("{sha256}.peaks")).expect("fits");
+    let key = audio::FILE_KIND.key(&format!("{sha256}.peaks")).expect("fits");
     app.state.blobs.remove(&key).expect("removes");
     let second = folder.path().join("second");
     let error = make(&app.state.config, &second, true).await.expect_err("a file is missing");

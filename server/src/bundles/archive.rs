@@ -11,8 +11,8 @@ use zip::read::ZipFile;
 use zip::result::ZipError;
 
 /// Names of entries within the archive.
-pub(super) const MANIFEST: &str = "bundle.json";
-pub(super) const PROJECT: &str = "project.json";
+pub(super) const MANIFEST_PATH: &str = "bundle.json";
+pub(super) const PROJECT_PATH: &str = "project.json";
 pub(super) const AUDIO_FOLDER: &str = "audio/";
 
 /// Maximum number of bytes that are read to list the entries of an archive. It is enough for the
@@ -43,7 +43,7 @@ pub(super) enum BundleError {
 
 impl BundleError {
     /// Returns the error for an archive that is not a bundle.
-    pub(super) fn bad(reason: impl Into<String>) -> Self {
+    pub(super) fn from_reason(reason: impl Into<String>) -> Self {
         Self::Bad(reason.into())
     }
 
@@ -65,13 +65,16 @@ impl<R: Read + Seek> Archive<R> {
         let mut zip = open_zip(reader).map_err(BundleError::Bad)?;
         for number in 0..zip.len() {
             let unreadable = |error: &dyn std::fmt::Display| {
-                BundleError::bad(format!("entry {} of the archive cannot be read: {error}", number + 1))
+                BundleError::from_reason(format!(
+                    "entry {} of the archive cannot be read: {error}",
+                    number + 1
+                ))
             };
             let entry = zip.by_index_raw(number).map_err(|error| unreadable(&error))?;
             let name = entry.name().map_err(|error| unreadable(&error))?;
-            let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
+            let shown_name: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
             if entry.is_symlink() || entry.encrypted() || !(is_bundle_entry(&name) || name == AUDIO_FOLDER) {
-                return Err(BundleError::bad(format!("`{shown}` does not belong in a bundle")));
+                return Err(BundleError::from_reason(format!("`{shown_name}` does not belong in a bundle")));
             }
         }
         Ok(Self(zip))
@@ -106,8 +109,8 @@ impl<R: Read + Seek> Archive<R> {
     /// [`BundleError::Bad`] if there is no such entry.
     pub(super) fn entry(&mut self, name: &str) -> Result<ZipFile<'_, impl Read + use<'_, R>>, BundleError> {
         self.0.by_name(name).map_err(|error| match error {
-            ZipError::FileNotFound => BundleError::bad(format!("`{name}` is missing")),
-            error => BundleError::bad(format!("`{name}` cannot be read: {error}")),
+            ZipError::FileNotFound => BundleError::from_reason(format!("`{name}` is missing")),
+            error => BundleError::from_reason(format!("`{name}` cannot be read: {error}")),
         })
     }
 }
@@ -118,8 +121,8 @@ impl<R: Read + Seek> Archive<R> {
 /// # Errors
 /// The reason why the archive is refused, without a full stop.
 pub(crate) fn open_zip<R: Read + Seek>(reader: R) -> Result<ZipArchive<LimitedReader<R>>, String> {
-    let limited = LimitedReader { reader, remaining_bytes: Some(DIRECTORY_MAX_BYTES) };
-    let zip = ZipArchive::new(limited).map_err(|error| format!("it cannot be opened: {error}"))?;
+    let limited_reader = LimitedReader { reader, remaining_bytes: Some(DIRECTORY_MAX_BYTES) };
+    let zip = ZipArchive::new(limited_reader).map_err(|error| format!("it cannot be opened: {error}"))?;
     if zip.has_duplicate_names() {
         return Err("it has two entries with the same name".to_owned());
     }
@@ -140,7 +143,7 @@ pub(super) fn is_bundle_entry(name: &str) -> bool {
             && file.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
     };
     let audio = name.strip_prefix(AUDIO_FOLDER).filter(|file| (1..=128).contains(&file.len()));
-    name == MANIFEST || name == PROJECT || audio.is_some_and(is_plain)
+    name == MANIFEST_PATH || name == PROJECT_PATH || audio.is_some_and(is_plain)
 }
 
 /// A reader that fails after `remaining_bytes`, if this limit is set.

@@ -61,10 +61,10 @@ impl Replacer<'_> {
         match (view.kind(), part) {
             (JsonKind::Object, _) => {
                 let mut object = ObjectWriter::new(out);
-                for (key, field) in view.fields() {
-                    match part.field(key.raw_name()) {
-                        Some(part) => self.value(object.begin(key), field, part),
-                        None => object.copy(key, field),
+                for (field_name, field) in view.fields() {
+                    match part.field(field_name.raw_name()) {
+                        Some(part) => self.value(object.begin(field_name), field, part),
+                        None => object.copy(field_name, field),
                     }
                 }
                 object.end();

@@ -8,7 +8,7 @@ use axum::response::Response;
 use schemas::session::files_used;
 use sha2::{Digest as _, Sha256};
 
-use super::archive::{AUDIO_FOLDER, ENTRIES_MAX, MANIFEST, PROJECT};
+use super::archive::{AUDIO_FOLDER, ENTRIES_MAX, MANIFEST_PATH, PROJECT_PATH};
 use super::manifest::{BundledAudio, FORMAT, Manifest, VERSION};
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
@@ -44,8 +44,8 @@ const AUDIO_MAX: usize = ENTRIES_MAX - 2;
 /// Writes the manifest and the project.
 fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
     let (document, project) = export.read(&text)?;
-    let name = document.view().text("name").unwrap_or(projects::UNTITLED.into()).into_owned();
-    let files = export.originals(files_used(&project), AUDIO_MAX, "bundle")?;
+    let name = document.view().text("name").unwrap_or(projects::DEFAULT_PROJECT_NAME.into()).into_owned();
+    let files = export.open_originals(files_used(&project), AUDIO_MAX, "bundle")?;
     drop((document, project));
     let mut manifest = Manifest {
         format: FORMAT.to_owned(),
@@ -59,24 +59,24 @@ fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
     for (id, original) in files {
         match original {
             Some(file) => {
-                let bundled = bundled(id, &file);
-                audio.push((bundled.path.clone(), file));
-                manifest.audio.push(bundled);
+                let bundled_file = bundled(id, &file);
+                audio.push((bundled_file.path.clone(), file));
+                manifest.audio.push(bundled_file);
             }
             None => manifest.missing.push(id),
         }
     }
     let manifest_text = serde_json::to_string_pretty(&manifest).map_err(ApiError::internal)?;
     let audio_bytes: u64 = manifest.audio.iter().map(|file| file.size_bytes).sum();
-    let (mut zip, reserved) = export.open(audio_bytes + (text.len() + manifest_text.len()) as u64)?;
-    for (name, text) in [(MANIFEST, &manifest_text), (PROJECT, &text)] {
+    let (mut zip, reserved_bytes) = export.open(audio_bytes + (text.len() + manifest_text.len()) as u64)?;
+    for (name, text) in [(MANIFEST_PATH, &manifest_text), (PROJECT_PATH, &text)] {
         zip.start_file(name, compressed_entry_options())?;
         zip.write_all(text.as_bytes())?;
     }
     let hash = Sha256::new().chain_update(manifest_text).chain_update(text);
     let etag = format!("\"{:x}\"", hash.finalize());
     let save_as = format!("{}.songfoundry.zip", manifest.name);
-    Ok(ArchiveStart { zip, reserved, audio, etag, save_as })
+    Ok(ArchiveStart { zip, reserved_bytes, audio, etag, save_as })
 }
 
 fn bundled(server_file_id: String, file: &AudioFile) -> BundledAudio {

@@ -10,7 +10,7 @@ use schemas::json::JsonText;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::archive::{Archive, BundleError, MANIFEST, PROJECT};
+use super::archive::{Archive, BundleError, MANIFEST_PATH, PROJECT_PATH};
 use super::audio_ids;
 use super::manifest::{Manifest, read as read_manifest};
 use crate::auth::CurrentUser;
@@ -51,26 +51,26 @@ pub(super) async fn import(
     user: CurrentUser,
     request: Request,
 ) -> ApiResult<Response> {
-    let received = receive(&state, request).await?;
+    let received_archive = receive(&state, request).await?;
     let work = |import: &mut Import, file: File| {
         let (mut archive, manifest) = match import.with_document(|import| begin(import, file))? {
-            FirstStep::Stored(stored) => return Ok(stored),
+            FirstStep::Stored(stored_bundle) => return Ok(stored_bundle),
             FirstStep::WithAudio(archive, manifest) => (archive, manifest),
         };
         let new_ids = import_audio(import, &mut archive, &manifest)?;
         drop(manifest);
         import.with_document(|import| store(import, &mut archive, &new_ids))
     };
-    let ((saved, audio_missing), files) = Import::run(state, user, received, work).await?;
-    let imported = Imported {
-        project_id: saved.project_id,
-        revision: saved.revision,
-        updated_at: saved.updated_at,
-        audio_added: files.added.len(),
-        audio_known: files.known.len(),
+    let ((saved_project, audio_missing), files) = Import::run(state, user, received_archive, work).await?;
+    let import_answer = Imported {
+        project_id: saved_project.project_id,
+        revision: saved_project.revision,
+        updated_at: saved_project.updated_at,
+        audio_added: files.added_ids.len(),
+        audio_known: files.known_ids.len(),
         audio_missing,
     };
-    created(&imported.project_id, imported.revision, &imported)
+    created(&import_answer.project_id, import_answer.revision, &import_answer)
 }
 
 impl From<BundleError> for ApiError {
@@ -117,7 +117,7 @@ fn read_document<T: Send + 'static>(
     work: impl FnOnce(JsonText) -> ApiResult<T> + Send + 'static,
 ) -> ApiResult<T> {
     let max_bytes = import.state.config.limits.project_max_bytes;
-    let project = archive.read_entry(PROJECT, max_bytes, "A project")?;
+    let project = archive.read_entry(PROJECT_PATH, max_bytes, "A project")?;
     import.runtime.block_on(with_document(project.len(), move || {
         let document = read_text(&project)?;
         drop(project);
@@ -133,26 +133,27 @@ fn import_audio(
 ) -> ApiResult<HashMap<String, String>> {
     let mut new_ids = HashMap::new();
     let mut by_path: HashMap<&str, String> = HashMap::new();
-    for bundled in &manifest.audio {
-        let id = match by_path.get(bundled.path.as_str()) {
+    for bundled_file in &manifest.audio {
+        let id = match by_path.get(bundled_file.path.as_str()) {
             Some(id) => id.clone(),
             None => {
-                let mut entry = archive.entry(&bundled.path)?;
-                let file = import.add_audio(&bundled.name, &mut entry).map_err(|error| match error {
+                let mut entry = archive.entry(&bundled_file.path)?;
+                let file = import.add_audio(&bundled_file.name, &mut entry).map_err(|error| match error {
                     ApiError::BadRequest { detail, .. } => {
-                        BundleError::bad(detail.trim_end_matches('.')).into()
+                        BundleError::from_reason(detail.trim_end_matches('.')).into()
                     }
                     error => error,
                 })?;
-                if file.sha256 != bundled.sha256 {
-                    let reason = format!("the SHA-256 of `{}` is not the one in `{MANIFEST}`", bundled.path);
-                    return Err(BundleError::bad(reason).into());
+                if file.sha256 != bundled_file.sha256 {
+                    let reason =
+                        format!("the SHA-256 of `{}` is not the one in `{MANIFEST_PATH}`", bundled_file.path);
+                    return Err(BundleError::from_reason(reason).into());
                 }
                 file.id
             }
         };
-        by_path.insert(&bundled.path, id.clone());
-        new_ids.insert(bundled.server_file_id.clone(), id);
+        by_path.insert(&bundled_file.path, id.clone());
+        new_ids.insert(bundled_file.server_file_id.clone(), id);
     }
     Ok(new_ids)
 }
@@ -163,22 +164,23 @@ fn store(
     archive: &mut Bundle,
     new_ids: &HashMap<String, String>,
 ) -> ApiResult<StoredBundle> {
-    let missing = read_manifest(archive)?.missing;
-    let replaced = read_document(import, archive, Ok)?;
-    let replaced = audio_ids::replace_audio_ids(&replaced, new_ids);
-    let size_bytes = replaced.as_str().len();
-    let mut document =
-        import.runtime.block_on(with_document(size_bytes, move || Document::check(&replaced, None)))?;
+    let missing_ids = read_manifest(archive)?.missing;
+    let original_document = read_document(import, archive, Ok)?;
+    let updated_document = audio_ids::replace_audio_ids(&original_document, new_ids);
+    let size_bytes = updated_document.as_str().len();
+    let mut document = import
+        .runtime
+        .block_on(with_document(size_bytes, move || Document::check(&updated_document, None)))?;
     loop {
         let inserting = projects::insert(&import.state, &import.owner_id, &document);
-        if let Some(saved) = import.runtime.block_on(inserting)? {
-            return Ok((saved, missing));
+        if let Some(saved_project) = import.runtime.block_on(inserting)? {
+            return Ok((saved_project, missing_ids));
         }
         let new_id = uuid::Uuid::new_v4().to_string();
         document = import.runtime.block_on(with_document(document.text.len(), move || {
-            let renamed = read_text(document.text.as_bytes())?.with_text("project_id", &new_id);
+            let renamed_project = read_text(document.text.as_bytes())?.with_text("project_id", &new_id);
             drop(document);
-            Document::check(&renamed, None)
+            Document::check(&renamed_project, None)
         }))?;
     }
 }

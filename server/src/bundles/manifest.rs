@@ -4,7 +4,7 @@ use std::io::{Read, Seek};
 
 use serde::{Deserialize, Serialize};
 
-use super::archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, is_bundle_entry};
+use super::archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST_PATH, is_bundle_entry};
 
 /// Maximum size of a manifest, in bytes.
 const MANIFEST_MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -51,25 +51,23 @@ pub(super) struct BundledAudio {
 /// [`BundleError::Bad`] if the manifest is missing, damaged, of a newer version, or lists a path
 /// that a bundle cannot have. [`BundleError::TooLarge`] if it is too large.
 pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Manifest, BundleError> {
-    let text = archive.read_entry(MANIFEST, MANIFEST_MAX_BYTES, "The manifest of a bundle")?;
+    let text = archive.read_entry(MANIFEST_PATH, MANIFEST_MAX_BYTES, "The manifest of a bundle")?;
     let manifest: Manifest = serde_json::from_slice(&text)
-        .map_err(|error| BundleError::bad(format!("`{MANIFEST}` cannot be read: {error}")))?;
+        .map_err(|error| BundleError::from_reason(format!("`{MANIFEST_PATH}` cannot be read: {error}")))?;
     if manifest.format != FORMAT || manifest.version > VERSION {
         let Manifest { format, version, .. } = manifest;
         let format: String = format.chars().take(50).collect();
-        return Err(BundleError::bad(format!(
-            "`{MANIFEST}` has the format `{format}`, version {version}, but this service reads `{FORMAT}` up to \
+        return Err(BundleError::from_reason(format!(
+            "`{MANIFEST_PATH}` has the format `{format}`, version {version}, but this service reads `{FORMAT}` up to \
              version {VERSION}"
         )));
     }
-    if let Some(bundled) = manifest
-        .audio
-        .iter()
-        .find(|bundled| !bundled.path.starts_with(AUDIO_FOLDER) || !is_bundle_entry(&bundled.path))
-    {
-        let path: String = bundled.path.chars().take(100).collect();
-        return Err(BundleError::bad(format!(
-            "`{MANIFEST}` lists `{path}`, which does not belong in a bundle"
+    if let Some(bundled_file) = manifest.audio.iter().find(|bundled_file| {
+        !bundled_file.path.starts_with(AUDIO_FOLDER) || !is_bundle_entry(&bundled_file.path)
+    }) {
+        let path: String = bundled_file.path.chars().take(100).collect();
+        return Err(BundleError::from_reason(format!(
+            "`{MANIFEST_PATH}` lists `{path}`, which does not belong in a bundle"
         )));
     }
     Ok(manifest)

@@ -27,12 +27,12 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let interrupted = interruption()?;
-    let mut progress = Progress::new("measuring", &interrupted, false);
+    let is_interrupted = interruption()?;
+    let mut progress = Progress::new("measuring", &is_interrupted, false);
     let mut observer = |fraction: f64| progress.show(fraction);
-    let measured = analyze_file(&args.input, &mut observer);
+    let analysis_result = analyze_file(&args.input, &mut observer);
     progress.end();
-    let analysis = measured.with_context(|| args.input.display().to_string())?;
+    let analysis = analysis_result.with_context(|| args.input.display().to_string())?;
     if args.json {
         return print_line(&serde_json::to_string_pretty(&analysis)?);
     }

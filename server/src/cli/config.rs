@@ -27,10 +27,10 @@ pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
 fn table(source: &Source) -> String {
     let mut text = String::new();
     for setting in SETTINGS {
-        let (value, origin) = source.text(setting.key);
+        let (value, origin) = source.text(setting.name);
         let value = match value {
-            Some(_) if setting.secret => "(hidden)".to_owned(),
-            Some(value) => redacted(setting.key, value),
+            Some(_) if setting.is_secret => "(hidden)".to_owned(),
+            Some(value) => redacted(setting.name, value),
             None => "(not set)".to_owned(),
         };
         let origin_note = match origin {
@@ -43,15 +43,15 @@ fn table(source: &Source) -> String {
         let unit = if setting.unit.is_empty() { String::new() } else { format!("   unit: {}", setting.unit) };
         text.push_str(&format!(
             "{}={value}{origin_note}\n    {}\n    default: {default}{unit}   accepted: {}\n",
-            setting.key, setting.description, setting.range
+            setting.name, setting.description, setting.range
         ));
     }
     text
 }
 
 /// Returns a value without secrets. The password of a database address is removed.
-fn redacted(key: &str, value: &str) -> String {
-    match key {
+fn redacted(setting_name: &str, value: &str) -> String {
+    match setting_name {
         "SF_DATABASE_URL" => {
             DatabaseAddress::parse(value).map_or_else(|| "(hidden)".to_owned(), |address| address.to_string())
         }
@@ -73,7 +73,7 @@ mod tests {
         let text = table(&Source::from_pairs([("SF_DATABASE_URL", "postgres://ada:hunter2@db/x")]));
         assert!(text.contains("SF_DATABASE_URL=postgres://db/x") && !text.contains("hunter2"), "{text}");
         for setting in SETTINGS {
-            assert!(text.contains(setting.key), "{} is missing", setting.key);
+            assert!(text.contains(setting.name), "{} is missing", setting.name);
         }
     }
 }

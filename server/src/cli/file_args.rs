@@ -153,15 +153,15 @@ impl FileArgs {
         if self.is_folder() || self.output.as_os_str() == STANDARD_STREAM {
             return Ok(self.format.unwrap_or_default());
         }
-        let of_name = format_of(&self.output)?;
+        let format_of_name = format_of(&self.output)?;
         match self.format {
-            Some(format) if format != of_name && self.output.extension().is_some() => bail!(
+            Some(format) if format != format_of_name && self.output.extension().is_some() => bail!(
                 "{} is the name of a {} file, but the format is {}; leave out --format",
                 self.output.display(),
-                of_name.extension(),
+                format_of_name.extension(),
                 format.extension()
             ),
-            chosen => Ok(chosen.unwrap_or(of_name)),
+            chosen_format => Ok(chosen_format.unwrap_or(format_of_name)),
         }
     }
 
@@ -261,13 +261,13 @@ fn read_cover(path: &Path) -> anyhow::Result<Cover> {
 }
 
 fn format_help() -> String {
-    let known = in_words(&AudioFormat::EXTENSIONS);
-    format!("Format, if the output is a folder or standard output: one of {known} [default: wav]")
+    let known_extensions = in_words(&AudioFormat::EXTENSIONS);
+    format!("Format, if the output is a folder or standard output: one of {known_extensions} [default: wav]")
 }
 
 fn format_name(text: &str) -> Result<AudioFormat, String> {
-    let known = in_words(&AudioFormat::EXTENSIONS);
-    AudioFormat::of_extension(text).ok_or_else(|| format!("`{text}` is not one of {known}"))
+    let known_extensions = in_words(&AudioFormat::EXTENSIONS);
+    AudioFormat::of_extension(text).ok_or_else(|| format!("`{text}` is not one of {known_extensions}"))
 }
 
 /// Returns the format for the extension of a file name.

@@ -67,24 +67,24 @@ impl Workspace for OutputFolderWorkspace<'_> {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let file = args.file.check()?;
     let input = args.input.display();
-    let interrupted = interruption()?;
+    let is_interrupted = interruption()?;
     let stem = args.input.file_stem().unwrap_or_default().to_string_lossy();
     let output_path = match args.file.folder()? {
         Some(folder) => folder.join(file.file_name(&stem)),
         None => args.file.output.clone(),
     };
     let output = Output::create(&output_path, &[&args.input])?;
-    let mut decoding = Progress::new("reading", &interrupted, args.file.quiet);
+    let mut decoding = Progress::new("reading", &is_interrupted, args.file.quiet);
     let mut observer = |fraction: f64| decoding.show(fraction);
-    let decoded = decode_file(&args.input, output.folder(), &mut observer);
+    let decode_result = decode_file(&args.input, output.folder(), &mut observer);
     decoding.end();
-    let mut samples = decoded.with_context(|| format!("{input}"))?;
+    let mut samples = decode_result.with_context(|| format!("{input}"))?;
     let shape = samples.shape();
     let options = file.options(shape.sample_rate_hz, 0.0);
-    let mut converting = Progress::new("converting", &interrupted, args.file.quiet);
+    let mut converting = Progress::new("converting", &is_interrupted, args.file.quiet);
     let mut observer = |fraction: f64| converting.show(fraction);
     let destination = BufWriter::new(output.file());
-    let converted = convert(
+    let convert_result = convert(
         &mut samples,
         shape,
         &options,
@@ -93,26 +93,26 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         &mut observer,
     );
     converting.end();
-    let report = converted.map_err(|error| output.failure(error))?;
+    let report = convert_result.map_err(|error| output.failure(error))?;
     let mut out = output.finish()?;
-    let measured = &report.measured;
+    let measurements = &report.measured;
     let mut warnings = samples.warnings().to_vec();
-    warnings.extend(report.warnings(measured.peak == 0.0));
+    warnings.extend(report.warnings(measurements.peak == 0.0));
     if !args.file.quiet {
         warnings.iter().for_each(|warning| eprintln!("songfoundry: {input}: {warning}"));
     }
     let summary = Summary {
         output: output_path,
-        duration_secs: measured.frames as f64 / f64::from(options.sample_rate_hz),
+        duration_secs: measurements.frames as f64 / f64::from(options.sample_rate_hz),
         sample_rate_hz: options.sample_rate_hz,
         bit_depth: options.stated_bit_depth(),
-        lufs: measured.integrated_lufs,
-        loudness_range_lu: measured.range_lu,
-        true_peak_db: measured.true_peak_dbtp,
-        peak: f64::from(measured.peak),
+        lufs: measurements.integrated_lufs,
+        loudness_range_lu: measurements.range_lu,
+        true_peak_db: measurements.true_peak_dbtp,
+        peak: f64::from(measurements.peak),
         clipped_samples: report.clipped_samples,
         normalization: report.normalization,
-        pcm_sha256: measured.pcm_sha256.clone(),
+        pcm_sha256: measurements.pcm_sha256.clone(),
         warnings,
     };
     match (args.json, args.file.quiet) {

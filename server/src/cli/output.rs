@@ -82,7 +82,7 @@ impl Output {
                 anyhow::anyhow!("interrupted; {} was not written", self.name)
             }
             RenderError::Io(error) => anyhow::anyhow!("cannot write {}: {error}", self.name),
-            other => other.into(),
+            other_error => other_error.into(),
         }
     }
 
@@ -107,16 +107,16 @@ impl Output {
 }
 
 /// Whether two paths lead to the same file.
-fn is_same_file(one: &Path, other: &Path) -> bool {
+fn is_same_file(first_path: &Path, second_path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
         let id = |path: &Path| fs::metadata(path).ok().map(|facts| (facts.dev(), facts.ino()));
-        id(one).is_some() && id(one) == id(other)
+        id(first_path).is_some() && id(first_path) == id(second_path)
     }
     #[cfg(not(unix))]
     {
         let full = |path: &Path| fs::canonicalize(path).ok();
-        full(one).is_some() && full(one) == full(other)
+        full(first_path).is_some() && full(first_path) == full(second_path)
     }
 }

@@ -15,23 +15,22 @@ pub(super) fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let signal = {
         let _context = runtime.enter();
-        let (stopped, hung_up) = stop_signal()
-            .and_then(|stopped| Ok((stopped, hangup()?)))
-            .context("cannot listen for signals")?;
+        let (stop, hung_up) =
+            stop_signal().and_then(|stop| Ok((stop, hangup()?))).context("cannot listen for signals")?;
         async move {
             tokio::select! {
-                () = stopped => {}
+                () = stop => {}
                 () = hung_up => {}
             }
         }
     };
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let shared = Arc::clone(&interrupted);
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    let shared_flag = Arc::clone(&is_interrupted);
     std::thread::spawn(move || {
         runtime.block_on(signal);
-        shared.store(true, Ordering::Relaxed);
+        shared_flag.store(true, Ordering::Relaxed);
     });
-    Ok(interrupted)
+    Ok(is_interrupted)
 }
 
 /// Completes when the terminal is closed, unless the process ignores that (`nohup`).
@@ -48,26 +47,28 @@ fn hangup() -> io::Result<impl Future<Output = ()>> {
 /// Whether this process ignores SIGHUP, as the file `status` says (proc_pid_status(5)).
 fn ignores_hangups() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored_signals = status.lines().find_map(|status_line| status_line.strip_prefix("SigIgn:"));
     // Signal 1 is the lowest bit.
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+    ignored_signals
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Shows the progress on standard error: on a terminal as one line that is updated, otherwise as a
 /// line for each quarter.
 pub(super) struct Progress<'i> {
     step: &'static str,
-    interrupted: &'i AtomicBool,
+    is_interrupted: &'i AtomicBool,
     is_terminal: bool,
     is_quiet: bool,
     shown_percent: u32,
 }
 
 impl<'i> Progress<'i> {
-    /// Starts a step, such as `rendering`. `interrupted` is the flag of [`interruption`]. If
+    /// Starts a step, such as `rendering`. `is_interrupted` is the flag of [`interruption`]. If
     /// `is_quiet` is true, nothing is shown.
-    pub(super) fn new(step: &'static str, interrupted: &'i AtomicBool, is_quiet: bool) -> Self {
-        Self { step, interrupted, is_terminal: io::stderr().is_terminal(), is_quiet, shown_percent: 0 }
+    pub(super) fn new(step: &'static str, is_interrupted: &'i AtomicBool, is_quiet: bool) -> Self {
+        Self { step, is_interrupted, is_terminal: io::stderr().is_terminal(), is_quiet, shown_percent: 0 }
     }
 
     /// Shows the progress, 0 to 1. Returns whether to continue.
@@ -79,7 +80,7 @@ impl<'i> Progress<'i> {
             let (start, end) = if self.is_terminal { ("\r", "") } else { ("", "\n") };
             eprint!("{start}{} {:3} %{end}", self.step, self.shown_percent);
         }
-        !self.interrupted.load(Ordering::Relaxed)
+        !self.is_interrupted.load(Ordering::Relaxed)
     }
 
     /// Ends the line on a terminal.

@@ -35,8 +35,8 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     })
 }
 
-/// Reads the settings, starts the log, and runs `run` to its end.
-pub(super) fn run_until_stopped<Run, Running>(settings: &Settings, run: Run) -> anyhow::Result<()>
+/// Reads the settings, starts the log, and runs `start_service` to its end.
+pub(super) fn run_until_stopped<Run, Running>(settings: &Settings, start_service: Run) -> anyhow::Result<()>
 where
     Run: FnOnce(Config) -> Running,
     Running: Future<Output = anyhow::Result<()>>,
@@ -44,17 +44,20 @@ where
     let source = settings.source()?;
     let config = settings.load()?;
     start_log(&config.log);
-    for key in source.unknown_variables() {
+    for variable_name in source.unknown_variables() {
         // Other programs of the project use these variables.
-        if !matches!(key, "SF_CONFIG" | "SF_PARENT_PID" | "SF_FXGUI_PORT") {
-            tracing::warn!(key, "this variable is not a setting; `songfoundry config` lists all settings");
+        if !matches!(variable_name, "SF_CONFIG" | "SF_PARENT_PID" | "SF_FXGUI_PORT") {
+            tracing::warn!(
+                key = variable_name,
+                "this variable is not a setting; `songfoundry config` lists all settings"
+            );
         }
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start the async threads")?;
-    let outcome = runtime.block_on(run(config));
+    let outcome = runtime.block_on(start_service(config));
     // Threads that still render are not waited for.
     runtime.shutdown_background();
     outcome
@@ -70,8 +73,8 @@ fn start_log(config: &LogConfig) {
         tracing_subscriber::registry().with(filter).with(json_lines().with_writer(LogTail::of_process()));
     match config.format {
         LogFormat::Human => {
-            let lines = fmt::layer().with_target(false);
-            log.with(lines.with_ansi(std::io::stderr().is_terminal()).with_writer(to_stderr)).init();
+            let log_layer = fmt::layer().with_target(false);
+            log.with(log_layer.with_ansi(std::io::stderr().is_terminal()).with_writer(to_stderr)).init();
         }
         LogFormat::Json => log.with(json_lines().with_writer(to_stderr)).init(),
     }

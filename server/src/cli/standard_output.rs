@@ -17,8 +17,8 @@ pub(super) fn print_line(text: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// Those of [`print_line`].
-pub(super) fn check(printed: io::Result<()>) -> anyhow::Result<()> {
-    match printed {
+pub(super) fn check(print_result: io::Result<()>) -> anyhow::Result<()> {
+    match print_result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(error).context("cannot write standard output")
         }

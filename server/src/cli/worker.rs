@@ -15,5 +15,5 @@ SF_STORAGE_DIR of its own. With SF_WORKER_PORT it answers /healthz, /readyz and 
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
-    run_until_stopped(settings, crate::serve::work)
+    run_until_stopped(settings, crate::serve::run_worker)
 }

@@ -30,7 +30,7 @@ pub struct LoginLimits {
 #[derive(Debug, Clone)]
 pub struct AccountsConfig {
     /// Whether local callers act as the administrator.
-    pub trust_local: bool,
+    pub trusts_local: bool,
     /// Signing key of tokens. `None` uses the key in the storage folder.
     pub jwt_secret: Option<Secret>,
     /// Lifetime of a token in seconds.
@@ -60,9 +60,10 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
         }
         _ => {}
     }
-    let count = |key| source.integer(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+    let count =
+        |setting_name| source.integer(setting_name).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     Ok(AccountsConfig {
-        trust_local: match source.text("SF_TRUST_LOCAL").0 {
+        trusts_local: match source.text("SF_TRUST_LOCAL").0 {
             Some(_) => source.switch("SF_TRUST_LOCAL")?,
             // Behind a proxy on this machine, remote visitors would seem to be local.
             None => environment == Environment::Standalone && source.text("SF_TRUSTED_PROXIES").0.is_none(),

@@ -11,7 +11,7 @@ pub struct AiUpstream {
     /// Base address of the service's operations. It ends with a slash.
     pub base: Url,
     /// API key of the service, if it needs one.
-    pub key: Option<Secret>,
+    pub api_key: Option<Secret>,
     /// Models that users may use. Empty allows all models.
     pub models: Vec<String>,
     /// Longest time without data from the service, in seconds.
@@ -30,7 +30,7 @@ pub struct AiConfig {
 }
 
 pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
-    let key = source.text("SF_AI_UPSTREAM_KEY").0.map(|text| Secret(text.to_owned()));
+    let api_key = source.text("SF_AI_UPSTREAM_KEY").0.map(|text| Secret(text.to_owned()));
     let silence_max_secs = source.integer("SF_AI_TIMEOUT_SECS")?;
     let answer_max_bytes = source.integer("SF_AI_ANSWER_MAX_BYTES")?;
     let models: Vec<String> = source
@@ -44,9 +44,9 @@ pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
         .collect();
     let upstream = match source.text("SF_AI_UPSTREAM_URL").0 {
         Some(text) => {
-            Some(AiUpstream { base: parse_base(text)?, key, models, silence_max_secs, answer_max_bytes })
+            Some(AiUpstream { base: parse_base(text)?, api_key, models, silence_max_secs, answer_max_bytes })
         }
-        None if key.is_some() => {
+        None if api_key.is_some() => {
             return Err(ConfigError::Missing {
                 key: "SF_AI_UPSTREAM_URL",
                 reason: "SF_AI_UPSTREAM_KEY is set, which is the key for that address; set the address, or remove the key",
@@ -61,14 +61,14 @@ pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
 fn parse_base(text: &str) -> Result<Url, ConfigError> {
     let expected =
         "an address such as https://api.openai.com/v1, without user name, password, query or fragment";
-    let refused = || invalid_address("SF_AI_UPSTREAM_URL", expected);
-    let mut url = Url::parse(text).map_err(|_| refused())?;
-    let plain = url.username().is_empty()
+    let invalid_url = || invalid_address("SF_AI_UPSTREAM_URL", expected);
+    let mut url = Url::parse(text).map_err(|_| invalid_url())?;
+    let is_plain = url.username().is_empty()
         && url.password().is_none()
         && url.query().is_none()
         && url.fragment().is_none();
-    if !plain || !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(refused());
+    if !is_plain || !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(invalid_url());
     }
     let path = format!("{}/", url.path().trim_end_matches('/'));
     url.set_path(&path);

@@ -223,7 +223,7 @@ pub struct TasksConfig {
     /// start one above this limit.
     pub workers: usize,
     /// Whether `songfoundry serve` runs tasks even if there may be worker processes.
-    pub serve: bool,
+    pub serves_tasks: bool,
     /// Maximum number of attempts at a task.
     pub attempts_max: i64,
     /// Wait before the second attempt, in seconds. It doubles with each further attempt.
@@ -445,7 +445,7 @@ const THREADS_PER_WORKER: usize = 8;
 impl TasksConfig {
     /// Returns the number of threads that run tasks.
     #[must_use]
-    pub fn threads(&self) -> usize {
+    pub fn thread_count(&self) -> usize {
         self.workers.saturating_mul(THREADS_PER_WORKER)
     }
 }
@@ -455,10 +455,11 @@ fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(DEFAULT_WORKERS_MIN),
         threads => usize::try_from(threads).unwrap_or(1),
     };
-    let count = |key| source.integer(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+    let count =
+        |setting_name| source.integer(setting_name).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     Ok(TasksConfig {
         workers,
-        serve: source.switch("SF_SERVE_TASKS")?,
+        serves_tasks: source.switch("SF_SERVE_TASKS")?,
         attempts_max: count("SF_TASK_ATTEMPTS")?,
         retry_secs: source.integer("SF_TASK_RETRY_SECS")?,
         lost_after_secs: source.integer("SF_TASK_LOST_AFTER_SECS")?,

@@ -74,7 +74,7 @@ pub struct TlsFiles {
     /// Certificates in PEM, starting with the service's own.
     pub certificate: PathBuf,
     /// Private key of the service's certificate in PEM.
-    pub key: PathBuf,
+    pub private_key: PathBuf,
 }
 
 pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
@@ -111,7 +111,8 @@ pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
 }
 
 fn connections(source: &Source) -> Result<ConnectionLimits, ConfigError> {
-    let count = |key| source.integer(key).map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    let count =
+        |setting_name| source.integer(setting_name).map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     Ok(ConnectionLimits {
         idle_max: Duration::from_secs(source.integer("SF_CONNECTION_IDLE_SECS")?),
         max: count("SF_CONNECTIONS_MAX")?,
@@ -128,10 +129,10 @@ fn bodies(source: &Source) -> Result<BodyPace, ConfigError> {
     })
 }
 
-fn port(source: &Source, key: &'static str) -> Result<u16, ConfigError> {
-    let port = source.integer(key)?;
+fn port(source: &Source, setting_name: &'static str) -> Result<u16, ConfigError> {
+    let port = source.integer(setting_name)?;
     u16::try_from(port)
-        .map_err(|_| invalid(key, &port.to_string(), "a whole number from 0 to 65535".to_owned()))
+        .map_err(|_| invalid(setting_name, &port.to_string(), "a whole number from 0 to 65535".to_owned()))
 }
 
 fn origins(source: &Source) -> Result<Vec<String>, ConfigError> {
@@ -160,9 +161,9 @@ fn is_origin(text: &str) -> bool {
 }
 
 fn tls(source: &Source) -> Result<Option<TlsFiles>, ConfigError> {
-    let path = |key| source.text(key).0.map(PathBuf::from);
+    let path = |setting_name| source.text(setting_name).0.map(PathBuf::from);
     match (path("SF_TLS_CERT"), path("SF_TLS_KEY")) {
-        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (Some(certificate), Some(private_key)) => Ok(Some(TlsFiles { certificate, private_key })),
         (None, None) => Ok(None),
         (Some(_), None) => Err(ConfigError::Missing {
             key: "SF_TLS_KEY",

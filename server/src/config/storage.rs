@@ -46,7 +46,7 @@ pub struct S3Config {
     /// Region.
     pub region: String,
     /// Id and secret of an access key. `None` uses the role of the machine.
-    pub key: Option<(String, Secret)>,
+    pub access_key: Option<(String, Secret)>,
     /// Disk space for local copies of objects, in bytes.
     pub cache_bytes: u64,
     /// Disk reserve in bytes. The cache leaves twice as much free.
@@ -99,7 +99,7 @@ fn blob_store(source: &Source) -> Result<BlobStore, ConfigError> {
 }
 
 fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigError> {
-    let text = |key| source.text(key).0.map(str::to_owned);
+    let text = |setting_name| source.text(setting_name).0.map(str::to_owned);
     if bucket.is_empty() {
         return Err(invalid("SF_BLOB_STORE", "s3://", "s3://<bucket>/<prefix>".to_owned()));
     }
@@ -109,18 +109,18 @@ fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigErr
         let expected = "an address that begins with https:// or http://";
         return Err(invalid("SF_S3_ENDPOINT", endpoint, expected.to_owned()));
     }
-    let missing = |key, reason| Err(ConfigError::Missing { key, reason });
-    let key = match (text("SF_S3_ACCESS_KEY_ID"), text("SF_S3_SECRET_ACCESS_KEY")) {
+    let missing_error = |setting_name, reason| Err(ConfigError::Missing { key: setting_name, reason });
+    let access_key = match (text("SF_S3_ACCESS_KEY_ID"), text("SF_S3_SECRET_ACCESS_KEY")) {
         (Some(id), Some(secret)) => Some((id, Secret(secret))),
         (None, None) => None,
         (Some(_), None) => {
-            return missing(
+            return missing_error(
                 "SF_S3_SECRET_ACCESS_KEY",
                 "it is required together with SF_S3_ACCESS_KEY_ID; set both or neither",
             );
         }
         (None, Some(_)) => {
-            return missing(
+            return missing_error(
                 "SF_S3_ACCESS_KEY_ID",
                 "it is required together with SF_S3_SECRET_ACCESS_KEY; set both or neither",
             );
@@ -131,7 +131,7 @@ fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigErr
         prefix: prefix.to_owned(),
         endpoint,
         region: text("SF_S3_REGION").unwrap_or_default(),
-        key,
+        access_key,
         cache_bytes: source.integer("SF_BLOB_CACHE_BYTES")?,
         disk_reserve_bytes: source.integer("SF_DISK_RESERVE_BYTES")?,
     })

@@ -24,7 +24,7 @@ fn defaults_are_those_of_a_desktop() {
     assert_eq!((config.network.host.to_string().as_str(), config.network.port), ("127.0.0.1", 8600));
     assert_eq!(config.storage.database.reveal(), "sqlite:/srv/songs/songfoundry.db");
     assert_eq!(config.sound.instrument_sound, InstrumentSound::Server);
-    assert!(config.accounts.trust_local);
+    assert!(config.accounts.trusts_local);
     assert_eq!(config.accounts.token_lifetime_secs, 12 * 3600);
 }
 
@@ -70,7 +70,7 @@ fn a_certificate_needs_its_key_and_the_key_its_certificate() {
     let tls = load(&[("SF_TLS_CERT", "/srv/cert.pem"), ("SF_TLS_KEY", "/srv/key.pem")]);
     let tls = tls.expect("both are set").network.tls.expect("HTTPS");
     assert_eq!(
-        (tls.certificate.as_path(), tls.key.as_path()),
+        (tls.certificate.as_path(), tls.private_key.as_path()),
         (Path::new("/srv/cert.pem"), Path::new("/srv/key.pem"))
     );
 }
@@ -136,7 +136,7 @@ fn a_container_needs_its_signing_key() {
         load(&[("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")])
             .expect("the settings are valid with a key");
     assert_eq!(config.sound.instrument_sound, InstrumentSound::Client);
-    assert!(!config.accounts.trust_local);
+    assert!(!config.accounts.trusts_local);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_settings_file_is_read_and_errors_name_its_mistakes() {
     .expect("valid file");
     let config = Config::load(&source).expect("valid settings");
     assert_eq!(config.network.port, 9000);
-    assert!(!config.accounts.trust_local);
+    assert!(!config.accounts.trusts_local);
     assert_eq!(config.sound.soundfont_dirs, [PathBuf::from("/a"), PathBuf::from("/b")]);
     let error = Source::from_toml("prot = 1", path).expect_err("no such setting").to_string();
     assert!(error.contains("`prot` is not a setting"), "{error}");
@@ -166,7 +166,7 @@ fn unknown_variables_are_found() {
 #[test]
 fn every_setting_has_a_description_and_a_range() {
     for setting in SETTINGS {
-        assert!(setting.key.starts_with("SF_") && !setting.description.is_empty(), "{setting:?}");
+        assert!(setting.name.starts_with("SF_") && !setting.description.is_empty(), "{setting:?}");
         assert!(!setting.range.to_string().is_empty(), "{setting:?}");
     }
 }

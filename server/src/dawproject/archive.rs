@@ -11,8 +11,8 @@ use super::refusal::Refusal;
 use crate::bundles::{LimitedReader, open_zip};
 
 /// Names of the entries with the project and with its title. A file without the latter is accepted.
-pub(super) const PROJECT: &str = "project.xml";
-pub(super) const METADATA: &str = "metadata.xml";
+pub(super) const PROJECT_PATH: &str = "project.xml";
+pub(super) const METADATA_PATH: &str = "metadata.xml";
 
 /// Folder of audio files in archives that this program writes.
 pub(super) const AUDIO_FOLDER: &str = "audio/";
@@ -48,7 +48,7 @@ impl Archive {
         entry
             .take(max_bytes + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| Refusal::bad(format!("`{name}` is damaged: {error}")))?;
+            .map_err(|error| Refusal::from_reason(format!("`{name}` is damaged: {error}")))?;
         if bytes.len() as u64 > max_bytes {
             return Err(Refusal::TooLarge { subject, limit_bytes: max_bytes });
         }
@@ -65,7 +65,7 @@ impl Archive {
             Err(ZipError::FileNotFound) => Ok(None),
             Err(error) => {
                 let name: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
-                Err(Refusal::bad(format!("`{name}` cannot be read: {error}")))
+                Err(Refusal::from_reason(format!("`{name}` cannot be read: {error}")))
             }
         }
     }

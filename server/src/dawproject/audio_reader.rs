@@ -7,7 +7,7 @@ use super::scope::{Fade, Scope};
 use super::tempo_reader::time_unit;
 use super::time_scale::{TimeUnit, tick_of_beats};
 use super::timeline_reader::TimelineReader;
-use super::values::{number, required};
+use super::values::{number, required_number};
 
 /// Largest difference between the times of warps and of a constant speed that is not audible.
 const WARP_TOLERANCE_SECS: f64 = 0.002;
@@ -78,17 +78,17 @@ impl<'r> TimelineReader<'r> {
         let mut points = Vec::new();
         for warp in node.children().filter(|child| child.name() == "Warp") {
             self.step()?;
-            points.push((required(warp, "time")?, required(warp, "contentTime")?));
+            points.push((required_number(warp, "time")?, required_number(warp, "contentTime")?));
         }
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        points.sort_by(|left, right| left.0.total_cmp(&right.0));
         let unit = time_unit(node, "contentTimeUnit", TimeUnit::Seconds);
         let (first, last) = match (points.first(), points.last()) {
             (Some(first), Some(last)) if points.len() > 1 => (*first, *last),
             (Some(&(time, content_time)), _) => {
                 let beats = scope.beats_at(time);
-                let mut shifted = scope.content(unit, content_time, beats, scope.end_beats);
-                shifted.start_beats = scope.start_beats;
-                return self.timeline(content, &shifted);
+                let mut shifted_scope = scope.content(unit, content_time, beats, scope.end_beats);
+                shifted_scope.start_beats = scope.start_beats;
+                return self.timeline(content, &shifted_scope);
             }
             _ => return self.timeline(content, &scope.clone().in_unit(unit)),
         };
@@ -106,20 +106,20 @@ impl<'r> TimelineReader<'r> {
         let is_stretched =
             points.iter().filter(|(time, _)| (start..=end).contains(time)).chain([&(end, content_end)]).any(
                 |&(time, content_time)| {
-                    let unwarped = inner.time_at(scope.beats_at(time));
-                    (content_time - unwarped).abs()
-                        > WARP_TOLERANCE_SECS + WARP_TOLERANCE_RATIO * (unwarped - content_start).abs()
+                    let unwarped_time = inner.time_at(scope.beats_at(time));
+                    (content_time - unwarped_time).abs()
+                        > WARP_TOLERANCE_SECS + WARP_TOLERANCE_RATIO * (unwarped_time - content_start).abs()
                 },
             );
         if !is_stretched {
             return self.timeline(content, &inner);
         }
         self.warnings.add("Stretched clips were imported at their recorded speed", &scope.name);
-        let played = length.min(length_in_song);
-        if played <= 0.0 {
+        let played_length = length.min(length_in_song);
+        if played_length <= 0.0 {
             return Ok(());
         }
-        let end_beats = inner.beats_at(content_start + played);
+        let end_beats = inner.beats_at(content_start + played_length);
         self.timeline(content, &scope.content(unit, content_start, start_beats, end_beats))
     }
 }

@@ -93,7 +93,7 @@ impl FileContents {
 
     fn check_events(&self) -> Result<(), Refusal> {
         if event_bytes(self.notes, self.controls) > MAX_EVENT_BYTES {
-            return Err(Refusal::bad(format!(
+            return Err(Refusal::from_reason(format!(
                 "with its loops written out, the first {} notes and {} controls need {} bytes of memory; a project may \
                  use {MAX_EVENT_BYTES} for them",
                 self.notes,
@@ -111,7 +111,7 @@ impl FileContents {
     pub(super) fn count_clip(&mut self) -> Result<(), Refusal> {
         self.clips += 1;
         if self.clips > CLIPS_MAX {
-            return Err(Refusal::bad(format!(
+            return Err(Refusal::from_reason(format!(
                 "with its loops written out it has more than {CLIPS_MAX} clips"
             )));
         }
@@ -130,7 +130,7 @@ impl FileContents {
     ) -> Result<(), Refusal> {
         self.points += 1;
         if self.points > POINTS_MAX {
-            return Err(Refusal::bad(format!("it has more than {POINTS_MAX} points of automation")));
+            return Err(Refusal::from_reason(format!("it has more than {POINTS_MAX} points of automation")));
         }
         let name = match target {
             Target::Volume => "volume_db",
@@ -156,7 +156,7 @@ impl FileContents {
     /// The file has too many markers.
     pub(super) fn add_marker(&mut self, marker: Marker) -> Result<(), Refusal> {
         if self.markers.len() == MARKERS_MAX {
-            return Err(Refusal::bad(format!("it has more than {MARKERS_MAX} markers")));
+            return Err(Refusal::from_reason(format!("it has more than {MARKERS_MAX} markers")));
         }
         self.markers.push(marker);
         Ok(())
@@ -171,14 +171,14 @@ impl FileContents {
             return Ok(index);
         }
         if path.len() > PATH_MAX_BYTES {
-            return Err(Refusal::bad(format!(
+            return Err(Refusal::from_reason(format!(
                 "the path of an audio file that begins with `{}` has {} bytes, and at most {PATH_MAX_BYTES} are allowed",
                 path.chars().filter(|letter| !letter.is_control()).take(40).collect::<String>(),
                 path.len()
             )));
         }
         if self.paths.len() == FILES_MAX {
-            return Err(Refusal::bad(format!("it uses more than {FILES_MAX} audio files")));
+            return Err(Refusal::from_reason(format!("it uses more than {FILES_MAX} audio files")));
         }
         self.paths.push(path.to_owned());
         self.path_indices.insert(path.to_owned(), self.paths.len() - 1);

@@ -29,8 +29,8 @@ pub(super) struct XmlError(String);
 /// A part of the text.
 #[derive(Debug, Clone, Copy)]
 struct TextSpan {
-    start: u32,
-    length: u32,
+    start_bytes: u32,
+    length_bytes: u32,
 }
 
 #[derive(Debug)]
@@ -71,24 +71,24 @@ impl Tree {
 
     fn parse(&mut self, text: &str) -> Result<(), XmlError> {
         let mut reader = Reader::from_str(text);
-        let mut open: Vec<usize> = Vec::new();
+        let mut open_elements: Vec<usize> = Vec::new();
         loop {
             let event = reader.read_event().map_err(|error| {
                 XmlError(format!("byte {} is not valid XML: {error}", reader.error_position()))
             })?;
             match event {
                 Event::Start(start) => {
-                    if open.len() == DEPTH_MAX {
+                    if open_elements.len() == DEPTH_MAX {
                         return Err(XmlError(format!("its elements are nested more than {DEPTH_MAX} deep")));
                     }
-                    let index = self.add(text, &start, open.is_empty())?;
-                    open.push(index);
+                    let index = self.add(text, &start, open_elements.is_empty())?;
+                    open_elements.push(index);
                 }
                 Event::Empty(start) => {
-                    self.add(text, &start, open.is_empty())?;
+                    self.add(text, &start, open_elements.is_empty())?;
                 }
                 Event::End(_) => {
-                    if let Some(index) = open.pop() {
+                    if let Some(index) = open_elements.pop() {
                         self.elements[index].end = self.elements.len() as u32;
                     }
                 }
@@ -101,11 +101,11 @@ impl Tree {
                 _ => {}
             }
         }
-        match (open.is_empty(), self.elements.is_empty()) {
+        match (open_elements.is_empty(), self.elements.is_empty()) {
             (true, false) => Ok(()),
             (_, true) => Err(XmlError("it has no element".to_owned())),
             (false, _) => {
-                let name = open.last().map(|&index| self.elements[index].name.shown(text));
+                let name = open_elements.last().map(|&index| self.elements[index].name.shown_text(text));
                 Err(XmlError(format!("it ends before its element `{}` does", name.unwrap_or_default())))
             }
         }
@@ -123,23 +123,23 @@ impl Tree {
         let first_attribute = self.attributes.len() as u32;
         for (number, attribute) in start.attributes().enumerate() {
             let attribute = attribute
-                .map_err(|error| XmlError(format!("`{}` is not valid XML: {error}", name.of(text))))?;
+                .map_err(|error| XmlError(format!("`{}` is not valid XML: {error}", name.slice_of(text))))?;
             if number == ELEMENT_ATTRIBUTES_MAX {
                 return Err(XmlError(format!(
                     "`{}` has more than {ELEMENT_ATTRIBUTES_MAX} attributes",
-                    name.shown(text)
+                    name.shown_text(text)
                 )));
             }
             if self.attributes.len() == ATTRIBUTES_MAX {
                 return Err(XmlError(format!("it has more than {ATTRIBUTES_MAX} attributes")));
             }
             let value = part(text, &attribute.value);
-            if let Err(error) = unescape(value.of(text)) {
+            if let Err(error) = unescape(value.slice_of(text)) {
                 let attribute = part(text, attribute.key.local_name().into_inner());
                 return Err(XmlError(format!(
                     "`{}` of a `{}` is not valid: {error}",
-                    attribute.shown(text),
-                    name.shown(text)
+                    attribute.shown_text(text),
+                    name.shown_text(text)
                 )));
             }
             self.attributes.push((part(text, attribute.key.local_name().into_inner()), value));
@@ -165,19 +165,20 @@ impl Tree {
 }
 
 impl TextSpan {
-    fn of(self, text: &str) -> &str {
-        text.get(self.start as usize..(self.start + self.length) as usize).unwrap_or_default()
+    fn slice_of(self, text: &str) -> &str {
+        text.get(self.start_bytes as usize..(self.start_bytes + self.length_bytes) as usize)
+            .unwrap_or_default()
     }
 
-    fn shown(self, text: &str) -> String {
-        self.of(text).chars().filter(|letter| !letter.is_control()).take(60).collect()
+    fn shown_text(self, text: &str) -> String {
+        self.slice_of(text).chars().filter(|letter| !letter.is_control()).take(60).collect()
     }
 }
 
 /// Returns the position of `slice`, which borrows from `text`.
 fn part(text: &str, slice: &[u8]) -> TextSpan {
     let start = (slice.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    TextSpan { start: start as u32, length: slice.len() as u32 }
+    TextSpan { start_bytes: start as u32, length_bytes: slice.len() as u32 }
 }
 
 /// An element of a tree.
@@ -196,7 +197,7 @@ impl PartialEq for Node<'_> {
 impl<'t> Node<'t> {
     /// Returns the name without a namespace.
     pub(super) fn name(self) -> &'t str {
-        self.tree.elements[self.index].name.of(&self.tree.text)
+        self.tree.elements[self.index].name.slice_of(&self.tree.text)
     }
 
     /// Returns the value of an attribute.
@@ -205,8 +206,8 @@ impl<'t> Node<'t> {
         let first = element.first_attribute as usize;
         let attributes = &self.tree.attributes[first..first + element.attributes as usize];
         let text = &*self.tree.text;
-        let (_, value) = attributes.iter().find(|(key, _)| key.of(text) == name)?;
-        unescape(value.of(text)).ok()
+        let (_, value) = attributes.iter().find(|(name_span, _)| name_span.slice_of(text) == name)?;
+        unescape(value.slice_of(text)).ok()
     }
 
     /// Returns the child elements.

@@ -9,7 +9,7 @@ use schemas::Project;
 use schemas::project::Item;
 use sha2::{Digest as _, Sha256};
 
-use super::archive::{METADATA, PROJECT};
+use super::archive::{METADATA_PATH, PROJECT_PATH};
 use super::entry_names::EntryNames;
 use super::item_writer::ExportedAudio;
 use super::project_writer::{write_metadata, write_project};
@@ -58,30 +58,37 @@ pub(super) async fn export(
 fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
     let (document, project) = export.read(&text)?;
     drop(document);
-    let Audio { exported, files, missing } = used_audio(export, &project)?;
+    let Audio { exported_by_id, files, missing_count: missing } = used_audio(export, &project)?;
     let audio_bytes: u64 = files.iter().map(|(_, file)| file.size_bytes).sum();
-    let (mut zip, reserved) = export.open(audio_bytes + text.len() as u64 * XML_BYTES_PER_DOCUMENT_BYTE)?;
-    zip.start_file(METADATA, compressed_entry_options())?;
+    let (mut zip, reserved_bytes) =
+        export.open(audio_bytes + text.len() as u64 * XML_BYTES_PER_DOCUMENT_BYTE)?;
+    zip.start_file(METADATA_PATH, compressed_entry_options())?;
     write_metadata(&mut zip, &project, missing)?;
-    zip.start_file(PROJECT, compressed_entry_options())?;
-    write_project(&mut zip, &project, &exported)?;
+    zip.start_file(PROJECT_PATH, compressed_entry_options())?;
+    write_project(&mut zip, &project, &exported_by_id)?;
     let mut hash = Sha256::new();
     hash.update(env!("CARGO_PKG_VERSION"));
     hash.update(missing.to_le_bytes());
     files.iter().for_each(|(_, file)| hash.update(&file.sha256));
     hash.update(text);
     let etag = format!("\"{:x}\"", hash.finalize());
-    Ok(ArchiveStart { zip, reserved, audio: files, etag, save_as: format!("{}.dawproject", project.name) })
+    Ok(ArchiveStart {
+        zip,
+        reserved_bytes,
+        audio: files,
+        etag,
+        save_as: format!("{}.dawproject", project.name),
+    })
 }
 
 /// The audio files of an export.
 #[derive(Default)]
 struct Audio {
     /// By their ids in the project.
-    exported: HashMap<String, ExportedAudio>,
+    exported_by_id: HashMap<String, ExportedAudio>,
     /// With the names of their entries.
     files: Vec<(String, AudioFile)>,
-    missing: usize,
+    missing_count: usize,
 }
 
 /// Finds the recordings that the project uses.
@@ -94,19 +101,19 @@ fn used_audio(export: &Export, project: &Project) -> ApiResult<Audio> {
     let mut seen = HashSet::new();
     let ids = ids.filter(|id| seen.insert(*id)).cloned();
     let (mut audio, mut names) = (Audio::default(), EntryNames::default());
-    for (id, original) in export.originals(ids, AUDIO_MAX, "DAWproject file")? {
+    for (id, original) in export.open_originals(ids, AUDIO_MAX, "DAWproject file")? {
         let Some(file) = original else {
-            audio.missing += 1;
+            audio.missing_count += 1;
             continue;
         };
         let entry = names.add(&file.name, file.extension());
-        let exported = ExportedAudio {
+        let exported_audio = ExportedAudio {
             entry: entry.clone(),
             sample_rate_hz: file.sample_rate_hz,
             channels: file.source_channels,
             frames: file.frames,
         };
-        audio.exported.insert(id, exported);
+        audio.exported_by_id.insert(id, exported_audio);
         audio.files.push((entry, file));
     }
     Ok(audio)

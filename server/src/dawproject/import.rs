@@ -8,7 +8,7 @@ use schemas::Project;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::archive::{Archive, METADATA, PROJECT, entry_name};
+use super::archive::{Archive, METADATA_PATH, PROJECT_PATH, entry_name};
 use super::import_query::ImportQuery;
 use super::metadata_reader;
 use super::project_reader::{self, ReadProject, SourceFile};
@@ -29,7 +29,7 @@ const METADATA_MAX_BYTES: u64 = 1024 * 1024;
 const MIN_COUNTED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Name of a file without a title.
-const UNTITLED: &str = "Imported project";
+const DEFAULT_PROJECT_NAME: &str = "Imported project";
 
 /// Result of an import of a DAWproject file.
 #[derive(Debug, Serialize, ToSchema)]
@@ -68,11 +68,11 @@ pub(super) async fn import(
     Query(query): Query<ImportQuery>,
     request: Request,
 ) -> ApiResult<Response> {
-    let received = receive(&state, request).await?;
+    let received_archive = receive(&state, request).await?;
     let name = query.name.map(|name| shown_name(&name)).filter(|name| !name.is_empty());
     let work = move |import: &mut Import, file: File| {
         let (mut archive, empty, paths) = match import.with_document(|import| begin(import, file, name))? {
-            ImportStart::Stored(stored) => return Ok(stored),
+            ImportStart::Stored(stored_project) => return Ok(stored_project),
             ImportStart::WithAudio { archive, empty, paths } => (archive, empty, paths),
         };
         let files = paths.iter().map(|path| import_file(import, &mut archive, path));
@@ -80,16 +80,16 @@ pub(super) async fn import(
         drop(paths);
         import.with_document(|import| store(import, &mut archive, &empty, files))
     };
-    let ((saved, warnings), files) = Import::run(state, user, received, work).await?;
-    let imported = DawprojectImported {
-        project_id: saved.project_id,
-        revision: saved.revision,
-        updated_at: saved.updated_at,
-        audio_added: files.added.len(),
-        audio_known: files.known.len(),
+    let ((saved_project, warnings), files) = Import::run(state, user, received_archive, work).await?;
+    let import_answer = DawprojectImported {
+        project_id: saved_project.project_id,
+        revision: saved_project.revision,
+        updated_at: saved_project.updated_at,
+        audio_added: files.added_ids.len(),
+        audio_known: files.known_ids.len(),
         warnings,
     };
-    created(&imported.project_id, imported.revision, &imported)
+    created(&import_answer.project_id, import_answer.revision, &import_answer)
 }
 
 /// A stored project, with warnings as sentences.
@@ -112,14 +112,14 @@ enum ImportStart {
 /// hours.
 fn begin(import: &Import, file: File, name: Option<String>) -> ApiResult<ImportStart> {
     let mut archive = Archive::open(file)?;
-    let metadata = archive.text(METADATA, METADATA_MAX_BYTES, "The metadata of a DAWproject file")?;
+    let metadata = archive.text(METADATA_PATH, METADATA_MAX_BYTES, "The metadata of a DAWproject file")?;
     let title = metadata.and_then(|text| metadata_reader::title(&text));
-    let name = title.or(name).unwrap_or_else(|| UNTITLED.to_owned());
+    let name = title.or(name).unwrap_or_else(|| DEFAULT_PROJECT_NAME.to_owned());
     let empty = Project::new(uuid::Uuid::new_v4().to_string(), name);
-    let (paths, document, warnings) = read(import, &mut archive, &empty, |read| {
-        let document = document(&read.project)?;
-        let document = read.paths.is_empty().then_some(document);
-        Ok((read.paths, document, read.warnings))
+    let (paths, document, warnings) = read(import, &mut archive, &empty, |read_project| {
+        let document = make_document(&read_project.project)?;
+        let document = read_project.paths.is_empty().then_some(document);
+        Ok((read_project.paths, document, read_project.warnings))
     })?;
     match document {
         Some(document) => Ok(ImportStart::Stored((insert(import, &document)?, warnings.into_sentences()))),
@@ -136,8 +136,8 @@ fn read<T: Send + 'static>(
 ) -> ApiResult<T> {
     let max_bytes = import.state.config.limits.project_max_bytes;
     let text = archive
-        .text(PROJECT, max_bytes, "The project of a DAWproject file")?
-        .ok_or_else(|| Refusal::bad(format!("`{PROJECT}` is missing")))?;
+        .text(PROJECT_PATH, max_bytes, "The project of a DAWproject file")?
+        .ok_or_else(|| Refusal::from_reason(format!("`{PROJECT_PATH}` is missing")))?;
     let (project, is_cancelled) = (empty.clone(), import.cancellation());
     import.runtime.block_on(with_document(text.len().max(MIN_COUNTED_BYTES), move || {
         work(project_reader::read(text, project, &is_cancelled)?)
@@ -160,9 +160,9 @@ fn import_file(
     let Some(mut entry) = archive.entry(&name)? else {
         return Ok(Err("Audio files that the archive does not contain were left out"));
     };
-    let shown: String = name.rsplit('/').next().unwrap_or_default().chars().take(200).collect();
-    let shown: String = shown.chars().filter(|letter| !letter.is_control()).collect();
-    match import.add_audio(&shown, &mut entry) {
+    let shown_name: String = name.rsplit('/').next().unwrap_or_default().chars().take(200).collect();
+    let shown_name: String = shown_name.chars().filter(|letter| !letter.is_control()).collect();
+    match import.add_audio(&shown_name, &mut entry) {
         Ok(file) => Ok(Ok(SourceFile {
             id: file.id,
             url: file.file_url,
@@ -172,7 +172,9 @@ fn import_file(
         Err(ApiError::UnsupportedMedia { .. } | ApiError::Unprocessable { code: "audio_damaged", .. }) => {
             Ok(Err("Audio files that are damaged or of an unknown format were left out"))
         }
-        Err(ApiError::BadRequest { detail, .. }) => Err(Refusal::bad(detail.trim_end_matches('.')).into()),
+        Err(ApiError::BadRequest { detail, .. }) => {
+            Err(Refusal::from_reason(detail.trim_end_matches('.')).into())
+        }
         Err(error) => Err(error),
     }
 }
@@ -184,14 +186,14 @@ fn store(
     empty: &Project,
     files: Vec<Result<SourceFile, &'static str>>,
 ) -> ApiResult<StoredProject> {
-    let (document, warnings) = read(import, archive, empty, move |mut read| {
-        for (path, file) in read.paths.iter().zip(&files) {
+    let (document, warnings) = read(import, archive, empty, move |mut read_project| {
+        for (path, file) in read_project.paths.iter().zip(&files) {
             if let Err(sentence) = file {
-                read.warnings.add(sentence, path);
+                read_project.warnings.add(sentence, path);
             }
         }
-        read.add_audio(&files);
-        Ok((document(&read.project)?, read.warnings.into_sentences()))
+        read_project.add_audio(&files);
+        Ok((make_document(&read_project.project)?, read_project.warnings.into_sentences()))
     })?;
     Ok((insert(import, &document)?, warnings))
 }
@@ -208,14 +210,14 @@ fn insert(import: &Import, document: &Document) -> ApiResult<Saved> {
 ///
 /// # Errors
 /// The project exceeds a limit of documents.
-fn document(project: &Project) -> ApiResult<Document> {
+fn make_document(project: &Project) -> ApiResult<Document> {
     let text = serde_json::to_vec(project).map_err(ApiError::internal)?;
     Document::check(&read_text(&text)?, None).map_err(|error| match error {
         ApiError::Invalid { errors, .. } => {
             let (pointer, detail) = errors
                 .first()
                 .map_or(("", ""), |error| (&*error.pointer, error.detail.trim_end_matches('.')));
-            Refusal::bad(format!("its project exceeds a limit at `{pointer}`: {detail}")).into()
+            Refusal::from_reason(format!("its project exceeds a limit at `{pointer}`: {detail}")).into()
         }
         error => error,
     })

@@ -135,7 +135,7 @@ fn write_file(xml: &mut XmlWriter<impl Write>, file: &ExportedAudio, secs: f64) 
 struct ControlTarget {
     expression: &'static str,
     controller: Option<u8>,
-    key: Option<u8>,
+    midi_key: Option<u8>,
 }
 
 /// Returns the controls as points by their target. Registered and non-registered parameters have no
@@ -143,7 +143,7 @@ struct ControlTarget {
 fn points_by_target(controls: &[Control]) -> BTreeMap<ControlTarget, Vec<(u32, f64)>> {
     let mut targets: BTreeMap<ControlTarget, Vec<(u32, f64)>> = BTreeMap::new();
     for control in controls {
-        let (expression, controller, key, value) = match control {
+        let (expression, controller, midi_key, value) = match control {
             Control::Cc(control) => {
                 ("channelController", Some(control.controller), None, seven_bits(control.value))
             }
@@ -155,7 +155,7 @@ fn points_by_target(controls: &[Control]) -> BTreeMap<ControlTarget, Vec<(u32, f
             Control::Program(control) => ("programChange", None, None, seven_bits(control.program)),
             Control::Rpn(_) | Control::Nrpn(_) => continue,
         };
-        let target = ControlTarget { expression, controller, key };
+        let target = ControlTarget { expression, controller, midi_key };
         targets.entry(target).or_default().push((control.tick(), value));
     }
     targets
@@ -175,8 +175,8 @@ fn write_controls(
         if let Some(controller) = target.controller {
             element = element.whole("controller", controller.into());
         }
-        if let Some(key) = target.key {
-            element = element.whole("key", key.into());
+        if let Some(midi_key) = target.midi_key {
+            element = element.whole("key", midi_key.into());
         }
         xml.empty(element)?;
         points.iter().try_for_each(|&(tick, value)| {

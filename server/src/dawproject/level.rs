@@ -20,7 +20,7 @@ pub(super) enum Unit {
 
 impl Unit {
     /// Returns the unit with this name in a file. Other units do not measure levels or pans.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "linear" => Self::Linear,
             "normalized" => Self::Normalized,

@@ -83,10 +83,10 @@ pub(super) struct Mixer {
 /// A send between the tracks with these indices.
 #[derive(Debug)]
 struct ReadSend {
-    from: usize,
-    to: usize,
+    source_index: usize,
+    destination_index: usize,
     level_db: f64,
-    pre_fader: bool,
+    is_pre_fader: bool,
     /// Id and unit of the parameter of its level.
     parameter: Option<(String, Unit)>,
 }
@@ -119,7 +119,7 @@ impl Mixer {
             self.has_master |= track.role == Role::Master;
             self.tracks.push(track);
             if self.tracks.len() > TRACKS_MAX + usize::from(self.has_master) {
-                return Err(Refusal::bad(format!("it has more than {TRACKS_MAX} tracks")));
+                return Err(Refusal::from_reason(format!("it has more than {TRACKS_MAX} tracks")));
             }
             for (element, ids) in [(Some(node), &mut self.by_track_id), (channel, &mut self.by_channel_id)] {
                 if let Some(id) = element.and_then(|element| element.attribute("id")) {
@@ -225,35 +225,37 @@ impl Mixer {
 
     /// Reads the sends of all channels, after all channels have an index.
     fn read_sends(&mut self, structure: Node<'_>, warnings: &mut Warnings) -> Result<(), Refusal> {
-        let mut open = vec![structure];
-        while let Some(node) = open.pop() {
+        let mut open_nodes = vec![structure];
+        while let Some(node) = open_nodes.pop() {
             if node.name() == "Channel" {
                 self.read_channel_sends(node, warnings)?;
             }
-            open.extend(node.children().filter(|child| matches!(child.name(), "Track" | "Channel")));
+            open_nodes.extend(node.children().filter(|child| matches!(child.name(), "Track" | "Channel")));
         }
         Ok(())
     }
 
     fn read_channel_sends(&mut self, channel: Node<'_>, warnings: &mut Warnings) -> Result<(), Refusal> {
-        let Some(from) = channel.attribute("id").and_then(|id| self.by_channel_id.get(&*id).copied()) else {
+        let Some(source_index) = channel.attribute("id").and_then(|id| self.by_channel_id.get(&*id).copied())
+        else {
             return Ok(());
         };
         for send in channel.child("Sends").into_iter().flat_map(Node::children) {
             if send.name() != "Send" {
                 continue;
             }
-            if is_bus(self.tracks[from].role) {
+            if is_bus(self.tracks[source_index].role) {
                 self.bus_sends += 1;
                 if self.bus_sends > BUS_SENDS_MAX {
                     let detail =
                         format!("its effect channels and groups have more than {BUS_SENDS_MAX} sends");
-                    return Err(Refusal::bad(detail));
+                    return Err(Refusal::from_reason(detail));
                 }
             }
-            let name = &self.tracks[from].track.name;
-            let to = send.attribute("destination").and_then(|id| self.by_channel_id.get(&*id).copied());
-            let Some(to) = to else {
+            let name = &self.tracks[source_index].track.name;
+            let destination_index =
+                send.attribute("destination").and_then(|id| self.by_channel_id.get(&*id).copied());
+            let Some(destination_index) = destination_index else {
                 warnings.add("Sends without a known destination were left out, of tracks", name);
                 continue;
             };
@@ -267,10 +269,10 @@ impl Mixer {
                 }
                 continue;
             }
-            let pre_fader = send.attribute("type").is_some_and(|kind| kind == "pre");
+            let is_pre_fader = send.attribute("type").is_some_and(|kind| kind == "pre");
             let parameter =
                 volume.and_then(|volume| volume.attribute("id")).map(|id| (id.into_owned(), unit));
-            self.sends.push(ReadSend { from, to, level_db, pre_fader, parameter });
+            self.sends.push(ReadSend { source_index, destination_index, level_db, is_pre_fader, parameter });
         }
         Ok(())
     }
@@ -280,10 +282,10 @@ impl Mixer {
     fn connect(&mut self, warnings: &mut Warnings) {
         let mut fed_tracks: Vec<Vec<usize>> = vec![Vec::new(); self.tracks.len()];
         for index in 0..self.tracks.len() {
-            let Some(to) = self.output_of(index) else { continue };
-            if self.can_feed(index, to, &fed_tracks) {
-                fed_tracks[index].push(to);
-                self.tracks[index].track.output = Some(self.tracks[to].track.id.clone());
+            let Some(destination_index) = self.output_of(index) else { continue };
+            if self.can_feed(index, destination_index, &fed_tracks) {
+                fed_tracks[index].push(destination_index);
+                self.tracks[index].track.output = Some(self.tracks[destination_index].track.id.clone());
             } else {
                 let sentence =
                     "Outputs to tracks that have no inputs, or that form a cycle, became the master";
@@ -291,25 +293,30 @@ impl Mixer {
             }
         }
         for send in std::mem::take(&mut self.sends) {
-            let ReadSend { from, to, level_db, pre_fader, parameter } = send;
+            let ReadSend { source_index, destination_index, level_db, is_pre_fader, parameter } = send;
             let is_twice = {
-                let id = &self.tracks[to].track.id;
-                self.tracks[from].track.sends.iter().any(|send| send.to == *id)
+                let id = &self.tracks[destination_index].track.id;
+                self.tracks[source_index].track.sends.iter().any(|send| send.to == *id)
             };
-            let is_from_track = !matches!(self.tracks[from].role, Role::Master | Role::Absent);
-            if !is_from_track || is_twice || !self.can_feed(from, to, &fed_tracks) {
+            let is_from_track = !matches!(self.tracks[source_index].role, Role::Master | Role::Absent);
+            if !is_from_track || is_twice || !self.can_feed(source_index, destination_index, &fed_tracks) {
                 let sentence =
                     "Sends to tracks that have no inputs, or that form a cycle, were left out, of tracks";
-                warnings.add(sentence, &self.tracks[from].track.name);
+                warnings.add(sentence, &self.tracks[source_index].track.name);
                 continue;
             }
-            fed_tracks[from].push(to);
-            let to = self.tracks[to].track.id.clone();
+            fed_tracks[source_index].push(destination_index);
+            let destination_id = self.tracks[destination_index].track.id.clone();
             if let Some((id, unit)) = parameter {
-                let target = Target::Send(format!("send/{to}"));
-                self.parameters.insert(id, Parameter { track: from, target, unit });
+                let target = Target::Send(format!("send/{destination_id}"));
+                self.parameters.insert(id, Parameter { track: source_index, target, unit });
             }
-            self.tracks[from].track.sends.push(Send { to, level_db, pre_fader, extra: Extra::default() });
+            self.tracks[source_index].track.sends.push(Send {
+                to: destination_id,
+                level_db,
+                pre_fader: is_pre_fader,
+                extra: Extra::default(),
+            });
         }
     }
 
@@ -319,12 +326,13 @@ impl Mixer {
         if matches!(track.role, Role::Master | Role::Absent) {
             return None;
         }
-        let to = match track.destination.as_deref() {
+        let destination_index = match track.destination.as_deref() {
             None => None,
             Some(id) => self.by_channel_id.get(id).copied(),
         };
-        if to.is_some() {
-            return to.filter(|&to| self.tracks[to].role != Role::Master);
+        if destination_index.is_some() {
+            return destination_index
+                .filter(|&destination_index| self.tracks[destination_index].role != Role::Master);
         }
         // Without a destination, a track inside a group feeds the group.
         if track.destination.is_some() {
@@ -340,17 +348,17 @@ impl Mixer {
         None
     }
 
-    fn can_feed(&self, from: usize, to: usize, fed_tracks: &[Vec<usize>]) -> bool {
-        if from == to || !is_bus(self.tracks[to].role) {
+    fn can_feed(&self, source_index: usize, destination_index: usize, fed_tracks: &[Vec<usize>]) -> bool {
+        if source_index == destination_index || !is_bus(self.tracks[destination_index].role) {
             return false;
         }
-        if !is_bus(self.tracks[from].role) {
+        if !is_bus(self.tracks[source_index].role) {
             return true;
         }
         let mut seen = vec![false; fed_tracks.len()];
-        let mut next = vec![to];
+        let mut next = vec![destination_index];
         while let Some(index) = next.pop() {
-            if index == from {
+            if index == source_index {
                 return false;
             }
             if !std::mem::replace(&mut seen[index], true) {
@@ -378,10 +386,10 @@ fn instrument(device: Node<'_>) -> Option<SynthEngine> {
     }
     let parameter = |name: &str| {
         let parameters = device.child("Parameters")?;
-        let found = parameters
+        let parameter_node = parameters
             .children()
-            .find(|parameter| parameter.attribute("name").is_some_and(|found| found == name));
-        found.and_then(value_of)
+            .find(|parameter| parameter.attribute("name").is_some_and(|node_name| node_name == name));
+        parameter_node.and_then(value_of)
     };
     let bank = parameter("Bank").unwrap_or(0.0).clamp(0.0, 128.0) as u8;
     let program = parameter("Program").unwrap_or(0.0).clamp(0.0, 127.0) as u8;
@@ -395,12 +403,12 @@ fn instrument(device: Node<'_>) -> Option<SynthEngine> {
 }
 
 fn device_name(device: Node<'_>) -> String {
-    let named = device.attribute("deviceName").or_else(|| device.attribute("name"));
-    named.map_or_else(|| device.name().to_owned(), |name| name.into_owned())
+    let name_attribute = device.attribute("deviceName").or_else(|| device.attribute("name"));
+    name_attribute.map_or_else(|| device.name().to_owned(), |name| name.into_owned())
 }
 
 fn unit_of(parameter: Node<'_>, default: Unit) -> Unit {
-    parameter.attribute("unit").and_then(|unit| Unit::named(&unit)).unwrap_or(default)
+    parameter.attribute("unit").and_then(|unit| Unit::from_name(&unit)).unwrap_or(default)
 }
 
 fn is_true(node: Node<'_>, attribute: &str) -> bool {

@@ -106,7 +106,8 @@ impl<'p> MixerWriter<'p> {
             TrackKind::Group => "submix",
         };
         let output = track.output.as_deref().and_then(|id| self.index_of.get(id));
-        let destination = output.map_or_else(|| MASTER_CHANNEL_ID.to_owned(), |&to| channel_id(to));
+        let destination = output
+            .map_or_else(|| MASTER_CHANNEL_ID.to_owned(), |&destination_index| channel_id(destination_index));
         let channel = Element::new("Channel")
             .text("id", &channel_id(index))
             .text("role", role)
@@ -133,9 +134,9 @@ impl<'p> MixerWriter<'p> {
         }
         xml.element(Element::new("Sends"), |xml| {
             for (number, send) in track.sends.iter().enumerate() {
-                let Some(&to) = self.index_of.get(&*send.to) else { continue };
+                let Some(&destination_index) = self.index_of.get(&*send.to) else { continue };
                 let element = Element::new("Send")
-                    .text("destination", &channel_id(to))
+                    .text("destination", &channel_id(destination_index))
                     .text("type", if send.pre_fader { "pre" } else { "post" });
                 xml.element(element, |xml| {
                     xml.empty(volume("Volume", &send_id(index, number), send.level_db))

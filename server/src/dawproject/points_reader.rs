@@ -14,7 +14,7 @@ use super::refusal::Refusal;
 use super::scope::Scope;
 use super::time_scale::tick_of_beats;
 use super::timeline_reader::TimelineReader;
-use super::values::{number, required, value_of};
+use super::values::{number, required_number, value_of};
 
 impl<'r> TimelineReader<'r> {
     /// Reads points of a parameter or of an expression.
@@ -41,8 +41,8 @@ impl<'r> TimelineReader<'r> {
         }
         let mut item = match self.item.take() {
             Some(item) if is_control(&expression) => item,
-            other => {
-                self.item = other;
+            other_name => {
+                self.item = other_name;
                 self.warnings.add("Expressions that a project cannot have were left out", &expression);
                 return Ok(());
             }
@@ -58,10 +58,10 @@ impl<'r> TimelineReader<'r> {
         scope: &Scope<'r>,
         parameter: &Parameter,
     ) -> Result<(), Refusal> {
-        let unit = node.attribute("unit").and_then(|unit| Unit::named(&unit)).unwrap_or(parameter.unit);
+        let unit = node.attribute("unit").and_then(|unit| Unit::from_name(&unit)).unwrap_or(parameter.unit);
         for point in node.children().filter(|child| child.name() == "RealPoint") {
             self.step()?;
-            let beats = scope.beats_at(required(point, "time")?);
+            let beats = scope.beats_at(required_number(point, "time")?);
             let Some(value) = value_of(point).filter(|_| is_inside(scope, beats)) else { continue };
             let value = match parameter.target {
                 Target::Pan => pan_of(value, unit),
@@ -83,12 +83,12 @@ impl<'r> TimelineReader<'r> {
         scope: &Scope<'r>,
         item: &mut MidiItem,
     ) -> Result<(), Refusal> {
-        let (controller, key) = (midi_number(target, "controller")?, midi_number(target, "key")?);
+        let (controller, midi_key) = (midi_number(target, "controller")?, midi_number(target, "key")?);
         let is_percent = node.attribute("unit").is_some_and(|unit| unit == "percent");
         for point in node.children() {
             self.step()?;
             let Some(value) = value_of(point).filter(|value| value.is_finite()) else { continue };
-            let beats = scope.beats_at(required(point, "time")?);
+            let beats = scope.beats_at(required_number(point, "time")?);
             if !is_inside(scope, beats) {
                 continue;
             }
@@ -101,12 +101,12 @@ impl<'r> TimelineReader<'r> {
             let seven_bits = seven_bits.round().clamp(0.0, 127.0) as u8;
             let tick = tick_of_beats(beats).saturating_sub(item.start_tick);
             let extra = Extra::default();
-            let control = match (expression, controller, key) {
+            let control = match (expression, controller, midi_key) {
                 ("channelController", Some(controller), _) => {
                     Control::Cc(CcControl { tick, controller, value: seven_bits, extra })
                 }
-                ("polyPressure", _, Some(key)) => {
-                    Control::KeyPressure(KeyPressureControl { tick, key, value: seven_bits, extra })
+                ("polyPressure", _, Some(midi_key)) => {
+                    Control::KeyPressure(KeyPressureControl { tick, key: midi_key, value: seven_bits, extra })
                 }
                 ("channelPressure", ..) => {
                     Control::Pressure(PressureControl { tick, value: seven_bits, extra })

@@ -42,9 +42,10 @@ pub(super) fn read(
     mut project: Project,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<ReadProject, Refusal> {
-    let tree = Tree::read(text).map_err(|error| Refusal::bad(format!("in `project.xml`, {error}")))?;
+    let tree =
+        Tree::read(text).map_err(|error| Refusal::from_reason(format!("in `project.xml`, {error}")))?;
     if tree.root().name() != "Project" {
-        return Err(Refusal::bad("the outermost element of `project.xml` is not `Project`"));
+        return Err(Refusal::from_reason("the outermost element of `project.xml` is not `Project`"));
     }
     let mut warnings = Warnings::default();
     project.tempo_map = tempo_map(&tree, &mut warnings)?;
@@ -55,16 +56,16 @@ pub(super) fn read(
     drop(tree);
     project.markers = contents.markers;
     project.master = mixer.master;
-    let mut read = ReadProject { project, audio: Vec::new(), paths: contents.paths, warnings };
+    let mut read_project = ReadProject { project, audio: Vec::new(), paths: contents.paths, warnings };
     for (track, content) in mixer.tracks.into_iter().zip(contents.tracks) {
-        read.add_track(track, content);
+        read_project.add_track(track, content);
     }
-    Ok(read)
+    Ok(read_project)
 }
 
 impl ReadProject {
-    fn add_track(&mut self, read: ReadTrack, content: TrackContent) {
-        let ReadTrack { role, is_for_notes, mut track, .. } = read;
+    fn add_track(&mut self, read_track: ReadTrack, content: TrackContent) {
+        let ReadTrack { role, is_for_notes, mut track, .. } = read_track;
         let TrackContent { midi, audio, automation } = content;
         match role {
             Role::Master => {

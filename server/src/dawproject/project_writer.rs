@@ -189,7 +189,7 @@ fn left_out(project: &Project, missing_files: usize) -> Vec<String> {
     let is_plugin = |engine: &SynthEngine| !matches!(engine, SynthEngine::SoundFont(_));
     let is_parameter = |control: &Control| matches!(control, Control::Rpn(_) | Control::Nrpn(_));
     let has_effects = tracks.iter().any(|track| !track.effects.is_empty());
-    let found = [
+    let left_out_parts = [
         ("effects", has_effects || !project.master.effects.is_empty()),
         ("plugin instruments", tracks.iter().filter_map(|track| track.synth_engine.as_ref()).any(is_plugin)),
         ("automation of effects", lanes().any(|lane| !is_mixer(&lane.target))),
@@ -208,7 +208,7 @@ fn left_out(project: &Project, missing_files: usize) -> Vec<String> {
         ),
     ];
     let mut left_out: Vec<String> =
-        found.into_iter().filter(|(_, is_used)| *is_used).map(|(name, _)| name.to_owned()).collect();
+        left_out_parts.into_iter().filter(|(_, is_used)| *is_used).map(|(name, _)| name.to_owned()).collect();
     if missing_files > 0 {
         left_out.push(format!("clips of {missing_files} audio files that the service does not have"));
     }

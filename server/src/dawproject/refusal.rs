@@ -22,7 +22,7 @@ pub(super) enum Refusal {
 
 impl Refusal {
     /// Returns the refusal of a file for this reason.
-    pub(super) fn bad(reason: impl Into<String>) -> Self {
+    pub(super) fn from_reason(reason: impl Into<String>) -> Self {
         Self::Bad(reason.into())
     }
 }

@@ -7,7 +7,7 @@ use super::element_tree::{Node, Tree};
 use super::mixer_reader::{transport_signature, transport_tempo};
 use super::refusal::Refusal;
 use super::time_scale::{TimeScale, TimeUnit, tick_of_beats};
-use super::values::{number, required, value_of};
+use super::values::{number, required_number, value_of};
 use super::warnings::Warnings;
 
 /// Maximum number of tempo changes and of time signatures, as in the project schema.
@@ -20,18 +20,18 @@ const RAMP_STEPS_PER_BEAT: f64 = 4.0;
 const RAMP_STEPS_MAX: f64 = 1_024.0;
 
 /// Range of a tempo in quarter notes per minute, as in the project schema.
-const BPM: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
+const BPM_RANGE: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 
 /// The warnings about tempos that are no numbers, and about time signatures such as 4/3.
 const UNREADABLE_TEMPO: &str = "Tempos that are not numbers were left out";
 const IMPOSSIBLE_SIGNATURE: &str = "Time signatures that a project cannot have were left out";
 
-/// Returns the unit of a timeline's times. `inherited` is the unit of the enclosing timeline.
-pub(super) fn time_unit(node: Node<'_>, attribute: &str, inherited: TimeUnit) -> TimeUnit {
+/// Returns the unit of a timeline's times. `inherited_unit` is the unit of the enclosing timeline.
+pub(super) fn time_unit(node: Node<'_>, attribute: &str, inherited_unit: TimeUnit) -> TimeUnit {
     match node.attribute(attribute).as_deref() {
         Some("seconds") => TimeUnit::Seconds,
         Some("beats") => TimeUnit::Beats,
-        _ => inherited,
+        _ => inherited_unit,
     }
 }
 
@@ -58,12 +58,12 @@ pub(super) fn tempo_map(tree: &Tree, warnings: &mut Warnings) -> Result<Vec<Temp
     }
     let mut map: Vec<TempoPoint> = Vec::with_capacity(changes.len());
     for (beats, bpm) in changes {
-        if !BPM.contains(&bpm) {
+        if !BPM_RANGE.contains(&bpm) {
             warnings.add("Tempos outside 1 to 100000 BPM were set to the nearest possible tempo", "");
         }
         let point = TempoPoint {
             tick: tick_of_beats(beats),
-            bpm: bpm.clamp(*BPM.start(), *BPM.end()),
+            bpm: bpm.clamp(*BPM_RANGE.start(), *BPM_RANGE.end()),
             extra: Extra::default(),
         };
         match map.last_mut() {
@@ -81,19 +81,19 @@ fn tempo_changes(automation: Node<'_>, warnings: &mut Warnings) -> Result<Vec<(f
     for node in automation.children().filter(|node| node.name() == "RealPoint") {
         let is_held = node.attribute("interpolation").is_some_and(|name| name == "hold");
         match value_of(node).filter(|bpm| bpm.is_finite()) {
-            Some(bpm) => points.push((required(node, "time")?, bpm, is_held)),
+            Some(bpm) => points.push((required_number(node, "time")?, bpm, is_held)),
             None => warnings.add(UNREADABLE_TEMPO, ""),
         }
     }
-    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    points.sort_by(|left, right| left.0.total_cmp(&right.0));
     let mut changes: Vec<(f64, f64)> = Vec::new();
     // Position of the current point in beats.
-    let mut position = points.first().map_or(0.0, |&(time, bpm, _)| match unit {
+    let mut position_beats = points.first().map_or(0.0, |&(time, bpm, _)| match unit {
         TimeUnit::Beats => time,
         TimeUnit::Seconds => time * bpm / 60.0,
     });
     for (index, &(time, bpm, is_held)) in points.iter().enumerate() {
-        changes.push((position, bpm));
+        changes.push((position_beats, bpm));
         let Some(&(next_time, next_bpm, _)) = points.get(index + 1) else { break };
         let is_ramp = !is_held && next_bpm != bpm;
         let mean_bpm = if is_ramp { (bpm + next_bpm) / 2.0 } else { bpm };
@@ -107,14 +107,14 @@ fn tempo_changes(automation: Node<'_>, warnings: &mut Warnings) -> Result<Vec<(f
             for step in 0..steps as usize {
                 let start = step as f64 / steps;
                 // Each step has the tempo in its middle.
-                let middle = (step as f64 + 0.5) / steps;
-                changes.push((position + start * length, bpm + (next_bpm - bpm) * middle));
+                let step_fraction = (step as f64 + 0.5) / steps;
+                changes.push((position_beats + start * length, bpm + (next_bpm - bpm) * step_fraction));
             }
         }
         if changes.len() > CHANGES_MAX {
-            return Err(Refusal::bad(format!("it has more than {CHANGES_MAX} tempo changes")));
+            return Err(Refusal::from_reason(format!("it has more than {CHANGES_MAX} tempo changes")));
         }
-        position += length;
+        position_beats += length;
     }
     Ok(changes)
 }
@@ -139,14 +139,14 @@ pub(super) fn time_signatures(
     let unit = automation.map_or(TimeUnit::Beats, |node| time_unit(node, "timeUnit", TimeUnit::Beats));
     let points = automation.into_iter().flat_map(Node::children);
     for node in points.filter(|node| node.name() == "TimeSignaturePoint") {
-        let tick = tick_of_beats(scale.after(0.0, required(node, "time")?, unit));
+        let tick = tick_of_beats(scale.after(0.0, required_number(node, "time")?, unit));
         let numbers = number(node, "numerator")?.zip(number(node, "denominator")?);
         match numbers.and_then(|(numerator, denominator)| signature(tick, numerator, denominator)) {
             Some(signature) => signatures.push(signature),
             None => warnings.add(IMPOSSIBLE_SIGNATURE, ""),
         }
         if signatures.len() > CHANGES_MAX {
-            return Err(Refusal::bad(format!("it has more than {CHANGES_MAX} time signatures")));
+            return Err(Refusal::from_reason(format!("it has more than {CHANGES_MAX} time signatures")));
         }
     }
     signatures.sort_by_key(|signature: &TimeSignature| signature.tick);

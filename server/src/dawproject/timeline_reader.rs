@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 use super::scope::{Fade, Scope};
 use super::tempo_reader::time_unit;
 use super::time_scale::{TimeScale, TimeUnit, beats_of_tick, tick_of_beats};
-use super::values::{name_of, number, required, value_of};
+use super::values::{name_of, number, required_number, value_of};
 use super::warnings::Warnings;
 
 /// Maximum number of elements that are read, counting those in a loop each time.
@@ -69,12 +69,12 @@ pub(super) fn read(
 
 /// Whether a scene has a clip. Many programs write empty scenes into every file.
 fn has_clip(scene: Node<'_>) -> bool {
-    let mut open = vec![scene];
-    while let Some(node) = open.pop() {
+    let mut open_nodes = vec![scene];
+    while let Some(node) = open_nodes.pop() {
         if node.name() == "Clip" {
             return true;
         }
-        open.extend(node.children());
+        open_nodes.extend(node.children());
     }
     false
 }
@@ -95,7 +95,9 @@ pub(super) struct TimelineReader<'r> {
 impl<'r> TimelineReader<'r> {
     pub(super) fn timeline(&mut self, node: Node<'r>, scope: &Scope<'r>) -> Result<(), Refusal> {
         if self.depth == DEPTH_MAX {
-            return Err(Refusal::bad(format!("its lanes and clips are nested more than {DEPTH_MAX} deep")));
+            return Err(Refusal::from_reason(format!(
+                "its lanes and clips are nested more than {DEPTH_MAX} deep"
+            )));
         }
         self.depth += 1;
         let outcome = self.timeline_of_kind(node, scope);
@@ -143,7 +145,7 @@ impl<'r> TimelineReader<'r> {
     pub(super) fn step(&mut self) -> Result<(), Refusal> {
         self.steps += 1;
         if self.steps > STEPS_MAX {
-            return Err(Refusal::bad(format!(
+            return Err(Refusal::from_reason(format!(
                 "with its loops written out it has more than {STEPS_MAX} elements"
             )));
         }
@@ -160,12 +162,12 @@ impl<'r> TimelineReader<'r> {
             self.warnings.add("Clips that are switched off were left out", &name);
             return Ok(());
         }
-        let referred = node.attribute("reference").and_then(|id| self.by_id.get(&*id).copied());
-        let Some(content) = node.children().find(|child| is_timeline(*child)).or(referred) else {
+        let referenced_node = node.attribute("reference").and_then(|id| self.by_id.get(&*id).copied());
+        let Some(content) = node.children().find(|child| is_timeline(*child)).or(referenced_node) else {
             self.warnings.add("Clips without content were left out", &name);
             return Ok(());
         };
-        let time = required(node, "time")?;
+        let time = required_number(node, "time")?;
         let unit = time_unit(node, "contentTimeUnit", scope.unit);
         let play_start = number(node, "playStart")?.unwrap_or(0.0);
         let start_beats = scope.beats_at(time);
@@ -215,19 +217,19 @@ impl<'r> TimelineReader<'r> {
             return self.timeline(content, scope);
         }
         if is_loop_of_file(content, scope.unit, play_start, loop_start, loop_end)? {
-            let mut looped = scope.clone();
-            looped.is_looped = true;
-            return self.timeline(content, &looped);
+            let mut looped_scope = scope.clone();
+            looped_scope.is_looped = true;
+            return self.timeline(content, &looped_scope);
         }
-        let (mut position, mut time) = (start_beats, play_start);
-        while position < scope.end_beats - 1e-6 {
+        let (mut position_beats, mut time) = (start_beats, play_start);
+        while position_beats < scope.end_beats - 1e-6 {
             self.step()?;
-            let next = scope.after(position, loop_end - time, scope.unit);
-            let part = scope.content(scope.unit, time, position, next);
+            let next = scope.after(position_beats, loop_end - time, scope.unit);
+            let part = scope.content(scope.unit, time, position_beats, next);
             if !part.is_empty() {
                 self.timeline(content, &part)?;
             }
-            (position, time) = (next, loop_start);
+            (position_beats, time) = (next, loop_start);
         }
         Ok(())
     }
@@ -243,15 +245,15 @@ impl<'r> TimelineReader<'r> {
         for (attribute, edge_beats, is_start) in
             [("fadeInTime", start_beats, true), ("fadeOutTime", end_beats, false)]
         {
-            let length = number(clip, attribute)?.unwrap_or(0.0);
-            if length == 0.0 {
+            let fade_length = number(clip, attribute)?.unwrap_or(0.0);
+            if fade_length == 0.0 {
                 continue;
             }
-            if length < 0.0 {
+            if fade_length < 0.0 {
                 self.warnings.add("Cross-fades became fades inside their clips", &scope.name);
             }
             let other_beats =
-                scope.after(edge_beats, if is_start { length.abs() } else { -length.abs() }, unit);
+                scope.after(edge_beats, if is_start { fade_length.abs() } else { -fade_length.abs() }, unit);
             let secs = parent.secs_between(edge_beats, other_beats).abs();
             let fade = Some(Fade { edge_beats, secs });
             if is_start { scope.fade_in = fade } else { scope.fade_out = fade }
@@ -263,7 +265,8 @@ impl<'r> TimelineReader<'r> {
     fn read_gain(&mut self, lanes: Node<'r>, scope: &mut Scope<'r>) {
         let is_gain = |node: &Node<'r>| expression_of(*node).is_some_and(|name| name == "gain");
         for points in lanes.children().filter(is_gain) {
-            let unit = points.attribute("unit").and_then(|unit| Unit::named(&unit)).unwrap_or(Unit::Linear);
+            let unit =
+                points.attribute("unit").and_then(|unit| Unit::from_name(&unit)).unwrap_or(Unit::Linear);
             let mut levels = points.children().filter_map(value_of).map(|value| db_of(value, unit));
             let Some(first) = levels.next() else { continue };
             scope.gain_db = first;
@@ -330,9 +333,9 @@ impl<'r> TimelineReader<'r> {
         let (first_tick, end_tick) = (tick_of_beats(scope.start_beats), tick_of_beats(scope.end_beats));
         for note in node.children().filter(|child| child.name() == "Note") {
             self.step()?;
-            let time = required(note, "time")?;
-            let duration = required(note, "duration")?.max(0.0);
-            let (start_beats, pitch) = (scope.beats_at(time), required(note, "key")?);
+            let time = required_number(note, "time")?;
+            let duration = required_number(note, "duration")?.max(0.0);
+            let (start_beats, pitch) = (scope.beats_at(time), required_number(note, "key")?);
             let start_tick = tick_of_beats(start_beats);
             if start_beats < -1e-6 || start_tick < first_tick || start_tick >= end_tick {
                 continue;
@@ -362,7 +365,7 @@ impl<'r> TimelineReader<'r> {
     fn markers(&mut self, node: Node<'r>, scope: &Scope<'r>) -> Result<(), Refusal> {
         for marker in node.children().filter(|child| child.name() == "Marker") {
             self.step()?;
-            let beats = scope.beats_at(required(marker, "time")?);
+            let beats = scope.beats_at(required_number(marker, "time")?);
             if (scope.start_beats..scope.end_beats).contains(&beats) {
                 let (tick, name) = (tick_of_beats(beats), name_of(marker));
                 self.contents.add_marker(Marker { tick, name, extra: Extra::default() })?;

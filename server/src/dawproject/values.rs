@@ -21,9 +21,9 @@ pub(super) fn number(node: Node<'_>, attribute: &str) -> Result<Option<f64>, Ref
     match text.trim().parse::<f64>() {
         Ok(value) if value.abs() <= NUMBER_MAX => Ok(Some(value)),
         _ => {
-            let shown: String = text.chars().filter(|letter| !letter.is_control()).take(40).collect();
-            Err(Refusal::bad(format!(
-                "`{attribute}` of a `{}` is `{shown}`, but it must be a number from -{NUMBER_MAX} to {NUMBER_MAX}",
+            let shown_text: String = text.chars().filter(|letter| !letter.is_control()).take(40).collect();
+            Err(Refusal::from_reason(format!(
+                "`{attribute}` of a `{}` is `{shown_text}`, but it must be a number from -{NUMBER_MAX} to {NUMBER_MAX}",
                 node.name().chars().take(40).collect::<String>()
             )))
         }
@@ -34,8 +34,9 @@ pub(super) fn number(node: Node<'_>, attribute: &str) -> Result<Option<f64>, Ref
 ///
 /// # Errors
 /// The number is missing or too large.
-pub(super) fn required(node: Node<'_>, attribute: &str) -> Result<f64, Refusal> {
-    number(node, attribute)?.ok_or_else(|| Refusal::bad(format!("a `{}` has no `{attribute}`", node.name())))
+pub(super) fn required_number(node: Node<'_>, attribute: &str) -> Result<f64, Refusal> {
+    number(node, attribute)?
+        .ok_or_else(|| Refusal::from_reason(format!("a `{}` has no `{attribute}`", node.name())))
 }
 
 /// Returns the `value` of a parameter or point, which may be infinite; `None` if it is missing or

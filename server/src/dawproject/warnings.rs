@@ -35,11 +35,13 @@ impl Warnings {
     /// Returns one sentence for each kind, in the order in which the kinds were found.
     pub(super) fn into_sentences(self) -> Vec<String> {
         let sentence = |Warning { sentence, names, count }: Warning| {
-            let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            match (quoted.is_empty(), count.saturating_sub(quoted.len())) {
+            let quoted_names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            match (quoted_names.is_empty(), count.saturating_sub(quoted_names.len())) {
                 (true, _) => format!("{sentence} ({count})."),
-                (false, 0) => format!("{sentence}: {}.", quoted.join(", ")),
-                (false, more) => format!("{sentence}: {} and {more} more.", quoted.join(", ")),
+                (false, 0) => format!("{sentence}: {}.", quoted_names.join(", ")),
+                (false, further_names) => {
+                    format!("{sentence}: {} and {further_names} more.", quoted_names.join(", "))
+                }
             }
         };
         self.0.into_iter().map(sentence).collect()

@@ -40,20 +40,20 @@ pub(crate) async fn open_copy(path: &Path) -> Result<Db, sqlx::Error> {
 ///
 /// # Errors
 /// If the database does not answer.
-pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, sqlx::Error> {
+pub(crate) async fn find_faults(db: &Db) -> Result<Vec<String>, sqlx::Error> {
     if kind(db) == DatabaseKind::Postgres {
         super::ping(db).await?;
         return Ok(Vec::new());
     }
     let mut faults = Vec::new();
-    for row in sqlx::query("PRAGMA integrity_check").fetch_all(db).await? {
-        let result: String = row.try_get(0)?;
+    for db_row in sqlx::query("PRAGMA integrity_check").fetch_all(db).await? {
+        let result: String = db_row.try_get(0)?;
         if result != "ok" {
             faults.push(format!("the database is damaged: {result}"));
         }
     }
-    for row in sqlx::query("PRAGMA foreign_key_check").fetch_all(db).await? {
-        let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(2)?);
+    for db_row in sqlx::query("PRAGMA foreign_key_check").fetch_all(db).await? {
+        let (table, parent): (String, String) = (db_row.try_get(0)?, db_row.try_get(2)?);
         faults.push(format!("a row of the table {table} refers to a missing row of {parent}"));
     }
     faults.truncate(FAULTS_MAX);

@@ -14,7 +14,7 @@ use super::{DatabaseAddress, Db};
 
 /// An empty address. The real address is in the environment, so that lists of processes do not show
 /// the password.
-const FROM_ENVIRONMENT: &str = "--dbname=postgresql://";
+const DATABASE_ARGUMENT: &str = "--dbname=postgresql://";
 
 /// A consistent state of the database. It can be read through `db`, and by `pg_dump` under its
 /// name.
@@ -30,7 +30,7 @@ impl Snapshot {
     /// # Errors
     /// Those of [`super::open_existing`], and if the query fails.
     pub(crate) async fn take(address: &DatabaseAddress) -> anyhow::Result<Self> {
-        let db = super::open_existing(address, super::PoolLimits::of(1)).await?;
+        let db = super::open_existing(address, super::PoolLimits::with_connections(1)).await?;
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(&db).await?;
         let name = sqlx::query_scalar("SELECT pg_export_snapshot()").fetch_one(&db).await?;
         Ok(Self { db, name })
@@ -47,7 +47,7 @@ impl Snapshot {
         #[cfg(unix)]
         options.mode(0o600);
         let file = options.open(path).await.with_context(|| format!("cannot write {}", path.display()))?;
-        let mut command = program("pg_dump", address)?;
+        let mut command = make_command("pg_dump", address)?;
         command.args(["--format=custom", "--no-owner", "--no-privileges"]);
         command.arg(format!("--snapshot={}", self.name)).stdout(file.try_clone().await?.into_std().await);
         run_program("pg_dump", &mut command).await?;
@@ -65,7 +65,7 @@ impl Snapshot {
 /// # Errors
 /// If `pg_restore` is not installed or fails. The error contains its message.
 pub(crate) async fn restore(address: &DatabaseAddress, path: &Path) -> anyhow::Result<()> {
-    let mut command = program("pg_restore", address)?;
+    let mut command = make_command("pg_restore", address)?;
     command.args(["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"]).arg(path);
     run_program("pg_restore", command.stdout(Stdio::null())).await
 }
@@ -89,10 +89,10 @@ pub(crate) async fn is_empty(address: &DatabaseAddress) -> anyhow::Result<bool> 
 }
 
 /// Returns a command for one of PostgreSQL's programs. It gets the address through its environment.
-fn program(name: &str, address: &DatabaseAddress) -> anyhow::Result<Command> {
+fn make_command(name: &str, address: &DatabaseAddress) -> anyhow::Result<Command> {
     let mut command = Command::new(name);
-    command.arg(FROM_ENVIRONMENT).stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-    command.envs(environment(address)?);
+    command.arg(DATABASE_ARGUMENT).stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.envs(make_environment(address)?);
     Ok(command)
 }
 
@@ -112,22 +112,22 @@ async fn run_program(name: &str, command: &mut Command) -> anyhow::Result<()> {
 
 /// Returns the address as environment variables of PostgreSQL's client library (PostgreSQL 17
 /// manual, section 34.15).
-fn environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, String)>> {
+fn make_environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, String)>> {
     let url = Url::parse(address.reveal()).with_context(|| super::cannot_open(address))?;
-    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let percent_decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let mut variables = Vec::new();
     let mut set = |name, value: String| {
         if !value.is_empty() {
             variables.push((name, value));
         }
     };
-    set("PGHOST", decoded(url.host_str().unwrap_or_default().trim_matches(['[', ']'])));
+    set("PGHOST", percent_decode(url.host_str().unwrap_or_default().trim_matches(['[', ']'])));
     set("PGPORT", url.port().map(|port| port.to_string()).unwrap_or_default());
-    set("PGUSER", decoded(url.username()));
-    set("PGPASSWORD", decoded(url.password().unwrap_or_default()));
-    set("PGDATABASE", decoded(url.path().trim_start_matches('/')));
-    for (key, value) in url.query_pairs() {
-        let name = match &*key {
+    set("PGUSER", percent_decode(url.username()));
+    set("PGPASSWORD", percent_decode(url.password().unwrap_or_default()));
+    set("PGDATABASE", percent_decode(url.path().trim_start_matches('/')));
+    for (parameter_name, value) in url.query_pairs() {
+        let name = match &*parameter_name {
             "host" => "PGHOST",
             "hostaddr" => "PGHOSTADDR",
             "port" => "PGPORT",
@@ -166,7 +166,7 @@ mod tests {
             ("postgres://[::1]/songs", "PGHOST=::1 PGDATABASE=songs"),
         ] {
             let parsed = DatabaseAddress::parse(address).expect("an address");
-            let variables = environment(&parsed).expect("the address is converted");
+            let variables = make_environment(&parsed).expect("the address is converted");
             let shown: Vec<String> =
                 variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
             assert_eq!(shown.join(" "), expected, "{address}");

@@ -19,7 +19,7 @@ pub(crate) async fn take_lease(
     duration: Duration,
 ) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
-    let done = sqlx::query(
+    let query_result = sqlx::query(
         "INSERT INTO leases (name, holder, until_ms) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE \
          SET holder = excluded.holder, until_ms = excluded.until_ms \
          WHERE leases.until_ms <= $4 OR leases.holder = excluded.holder",
@@ -30,7 +30,7 @@ pub(crate) async fn take_lease(
     .bind(now_ms)
     .execute(db)
     .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(query_result.rows_affected() > 0)
 }
 
 #[cfg(test)]

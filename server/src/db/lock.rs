@@ -96,14 +96,14 @@ static LOCK_TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<LockedTransaction, sqlx::Error> {
     let (kind, url) = (kind(db), db.connect_options().database_url.to_string());
     let of_name = format!("{url} {name}");
-    let keys = match kind {
+    let turn_keys = match kind {
         DatabaseKind::Sqlite => vec![of_name, url],
         DatabaseKind::Postgres => vec![of_name],
     };
     let (began, longest_wait) = (Instant::now(), db.options().get_acquire_timeout());
-    let mut turns = Vec::with_capacity(keys.len());
-    for key in keys {
-        let turn = LOCK_TURNS.wait(key, longest_wait.saturating_sub(began.elapsed())).await;
+    let mut turns = Vec::with_capacity(turn_keys.len());
+    for turn_key in turn_keys {
+        let turn = LOCK_TURNS.wait(turn_key, longest_wait.saturating_sub(began.elapsed())).await;
         turns.push(turn.ok_or(sqlx::Error::PoolTimedOut)?);
     }
     let mut transaction = db.begin().await?;

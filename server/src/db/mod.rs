@@ -27,7 +27,7 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{AnyConnection, Connection as _};
 
 pub use address::DatabaseAddress;
-pub(crate) use copies::{copy_sqlite, faults, open_copy};
+pub(crate) use copies::{copy_sqlite, find_faults, open_copy};
 pub use drivers::install_drivers;
 pub(crate) use dump::{Snapshot, is_empty, restore};
 pub(crate) use lease::take_lease;
@@ -74,7 +74,7 @@ pub struct PoolLimits {
 impl PoolLimits {
     /// Returns limits with `connections_max` connections and the default of `SF_DATABASE_WAIT_MS`.
     #[must_use]
-    pub const fn of(connections_max: u32) -> Self {
+    pub const fn with_connections(connections_max: u32) -> Self {
         Self { connections_max, wait_max: Duration::from_secs(10) }
     }
 }
@@ -89,8 +89,8 @@ pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Resu
     let cannot_open = || cannot_open(address);
     // A single connection is opened first: a pool would retry for a while and then hide the cause.
     let (url, first) = match address.kind() {
-        DatabaseKind::Sqlite => sqlite::first_connection(address, limits.wait_max).await,
-        DatabaseKind::Postgres => postgres::first_connection(address).await,
+        DatabaseKind::Sqlite => sqlite::open_first_connection(address, limits.wait_max).await,
+        DatabaseKind::Postgres => postgres::open_first_connection(address).await,
     }
     .with_context(cannot_open)?;
     migrate(first).await.with_context(cannot_open)?;
@@ -110,12 +110,12 @@ pub(crate) async fn open_existing(address: &DatabaseAddress, limits: PoolLimits)
     }
     // A single connection is opened first, as in `open`.
     let mut first = AnyConnection::connect(address.reveal()).await.with_context(cannot_open)?;
-    let (found, newest) =
+    let (found_version, newest) =
         (schema_version(&mut first).await.with_context(cannot_open)?, newest_schema_version());
     first.close().await.with_context(cannot_open)?;
     anyhow::ensure!(
-        found == newest,
-        "the database {address} has schema version {found}, and this program needs {newest}; use the program version \
+        found_version == newest,
+        "the database {address} has schema version {found_version}, and this program needs {newest}; use the program version \
          that the service runs"
     );
     pool(address, address.reveal(), limits).await.with_context(cannot_open)
@@ -128,9 +128,9 @@ fn cannot_open(address: &DatabaseAddress) -> String {
 async fn pool(address: &DatabaseAddress, url: &str, limits: PoolLimits) -> Result<Db, sqlx::Error> {
     let PoolLimits { connections_max, wait_max } = limits;
     let (kind, file) = (address.kind(), address.file());
-    let opened = file.as_deref().and_then(sqlite::identity);
+    let opened_identity = file.as_deref().and_then(sqlite::identity);
     let check = move || match &file {
-        Some(file) if sqlite::identity(file) != opened => {
+        Some(file) if sqlite::identity(file) != opened_identity => {
             tracing::error!(file = %file.display(), "the file of the database was moved or replaced; move it back");
             Err(sqlx::Error::Io(std::io::ErrorKind::NotFound.into()))
         }
@@ -141,13 +141,13 @@ async fn pool(address: &DatabaseAddress, url: &str, limits: PoolLimits) -> Resul
         .max_connections(connections_max)
         .acquire_timeout(wait_max.saturating_add(ACQUIRE_EXTRA))
         .before_acquire(move |_, _| {
-            let checked = check();
-            Box::pin(async move { checked })
+            let check_result = check();
+            Box::pin(async move { check_result })
         })
         .after_connect(move |connection, _| {
-            let checked = check_new();
+            let check_result = check_new();
             Box::pin(async move {
-                checked?;
+                check_result?;
                 match kind {
                     DatabaseKind::Sqlite => sqlite::prepare(connection, wait_max).await,
                     DatabaseKind::Postgres => postgres::prepare(connection, wait_max).await,
@@ -190,11 +190,11 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     if let Err(error) = MIGRATIONS.run(&mut connection).await {
         let newest = newest_schema_version();
         if matches!(error, MigrateError::VersionMissing(_)) {
-            let found =
+            let found_version =
                 schema_version(&mut connection).await.context("cannot read the database's schema version")?;
             anyhow::ensure!(
-                found <= newest,
-                "the database has schema version {found}, written by a newer Songfoundry; this version ({}) supports up to \
+                found_version <= newest,
+                "the database has schema version {found_version}, written by a newer Songfoundry; this version ({}) supports up to \
                  {newest}. Start the newer one, or restore an older backup",
                 env!("CARGO_PKG_VERSION")
             );
@@ -229,7 +229,7 @@ pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
 ///
 /// # Errors
 /// If the query fails.
-pub(crate) async fn size_bytes(db: &Db) -> Result<u64, sqlx::Error> {
+pub(crate) async fn measure_size_bytes(db: &Db) -> Result<u64, sqlx::Error> {
     let statement = match kind(db) {
         DatabaseKind::Sqlite => {
             "SELECT (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())"

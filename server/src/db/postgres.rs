@@ -15,7 +15,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Settings of every connection. Statements, waits for locks and idle transactions have time
 /// limits, so that a stuck process cannot block the others forever. The times are in milliseconds.
-const SETTINGS: [&str; 3] = [
+const SESSION_SETTINGS: [&str; 3] = [
     "SET default_transaction_isolation = 'read committed'",
     "SET statement_timeout = 60000",
     "SET idle_in_transaction_session_timeout = 120000",
@@ -23,15 +23,17 @@ const SETTINGS: [&str; 3] = [
 
 /// Opens a connection without time limits, for the migrations. Also returns the address for the
 /// pool.
-pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Result<(String, AnyConnection)> {
+pub(super) async fn open_first_connection(
+    address: &DatabaseAddress,
+) -> anyhow::Result<(String, AnyConnection)> {
     let url = address.reveal().to_owned();
     let mut connection = tokio::time::timeout(CONNECT_TIMEOUT, AnyConnection::connect(&url))
         .await
         .with_context(|| format!("no answer within {} seconds", CONNECT_TIMEOUT.as_secs()))??;
-    let row = sqlx::query("SELECT CAST(current_setting('server_version_num') AS BIGINT)")
+    let db_row = sqlx::query("SELECT CAST(current_setting('server_version_num') AS BIGINT)")
         .fetch_one(&mut connection)
         .await?;
-    let version: i64 = row.try_get(0)?;
+    let version: i64 = db_row.try_get(0)?;
     anyhow::ensure!(
         version >= VERSION_MIN,
         "PostgreSQL {} is too old; version {} or later is required",
@@ -45,7 +47,7 @@ pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Resul
 pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) -> Result<(), sqlx::Error> {
     let lock_timeout = format!("SET lock_timeout = {}", wait_max.as_millis());
     sqlx::query(AssertSqlSafe(lock_timeout)).execute(&mut *connection).await?;
-    for setting in SETTINGS {
+    for setting in SESSION_SETTINGS {
         sqlx::query(setting).execute(&mut *connection).await?;
     }
     Ok(())

@@ -18,7 +18,7 @@ const SIZE_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Seed of the file's content: a block of 64 KiB of pseudo-random bytes, which is repeated. So file
 /// systems that compress smaller blocks cannot shrink the file.
-const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+const HASH_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The reserve file of an SQLite database. PostgreSQL has none.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ impl Reserve {
     #[must_use]
     pub fn open(address: &DatabaseAddress) -> Self {
         let path = address.file().map(|file| PathBuf::from(format!("{}-reserve", file.display())));
-        let this = Self { path, file_lock: Mutex::default() };
-        this.refill();
-        this
+        let reserve = Self { path, file_lock: Mutex::default() };
+        reserve.refill();
+        reserve
     }
 
     /// Removes the file. Returns false if there is none.
@@ -81,7 +81,7 @@ fn has_room(path: &Path) -> bool {
 
 fn fill(path: &Path) -> io::Result<()> {
     let mut file = fs::File::create(path)?;
-    let mut state = SEED;
+    let mut state = HASH_SEED;
     let mut chunk = Vec::with_capacity(64 * 1024);
     while (chunk.len() as u64) < 64 * 1024 {
         // xorshift64 (Marsaglia 2003).

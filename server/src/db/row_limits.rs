@@ -18,7 +18,7 @@ pub(crate) struct RowLimits {
     /// Name of the rows in the error, in the plural, such as `presets`.
     pub(crate) noun: &'static str,
     /// Maximum number of rows.
-    pub(crate) rows: i64,
+    pub(crate) max_rows: i64,
     /// Maximum total size of the texts, in MiB.
     pub(crate) text_mib: i64,
 }
@@ -40,7 +40,7 @@ impl RowLimits {
     }
 
     async fn check(&self, connection: &mut AnyConnection, owner_id: &str) -> ApiResult<()> {
-        let Self { table, text_column, code, noun, rows, text_mib } = *self;
+        let Self { table, text_column, code, noun, max_rows, text_mib } = *self;
         let sums = format!(
             "SELECT CAST(COUNT(*) AS BIGINT) AS row_count, \
              CAST(COALESCE(SUM(octet_length({text_column})), 0) AS BIGINT) AS text_bytes \
@@ -48,11 +48,12 @@ impl RowLimits {
         );
         let sums = sqlx::query(AssertSqlSafe(sums)).bind(owner_id).fetch_one(connection).await?;
         let (row_count, text_bytes): (i64, i64) = (sums.try_get("row_count")?, sums.try_get("text_bytes")?);
-        if row_count <= rows && text_bytes <= text_mib << 20 {
+        if row_count <= max_rows && text_bytes <= text_mib << 20 {
             return Ok(());
         }
-        let detail =
-            format!("You can store at most {rows} {noun} with {text_mib} MiB together; delete some first.");
+        let detail = format!(
+            "You can store at most {max_rows} {noun} with {text_mib} MiB together; delete some first."
+        );
         Err(ApiError::Conflict { code, detail })
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn identity(_: &Path) -> Identity {
 /// Opens a prepared connection, and returns the address for the pool. Creates the file and its
 /// folder if needed. The pool never creates the file: if the file were moved away by mistake,
 /// writes to a new one would be lost.
-pub(super) async fn first_connection(
+pub(super) async fn open_first_connection(
     address: &DatabaseAddress,
     wait_max: Duration,
 ) -> anyhow::Result<(String, AnyConnection)> {

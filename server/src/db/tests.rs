@@ -8,7 +8,7 @@ use crate::error::ApiError;
 use crate::test_database::TestDatabase;
 
 async fn open_sqlite(url: &str) -> anyhow::Result<Db> {
-    open(&DatabaseAddress::parse(url).expect("an address"), PoolLimits::of(8)).await
+    open(&DatabaseAddress::parse(url).expect("an address"), PoolLimits::with_connections(8)).await
 }
 
 #[tokio::test]
@@ -58,8 +58,9 @@ async fn every_connection_syncs_its_commits() {
 async fn a_connection_with_an_open_transaction_is_not_used_again() {
     let dir = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", dir.path().join("x.db").display());
-    let db =
-        open(&DatabaseAddress::parse(&url).expect("an address"), PoolLimits::of(1)).await.expect("opens");
+    let db = open(&DatabaseAddress::parse(&url).expect("an address"), PoolLimits::with_connections(1))
+        .await
+        .expect("opens");
     let mut connection = db.acquire().await.expect("a connection");
     // The driver does not know of this transaction. Likewise, it does not know when SQLite ends
     // a transaction by itself.
@@ -74,7 +75,7 @@ async fn an_unreachable_server_is_named_without_the_password() {
     // No server listens on port 1.
     let address = DatabaseAddress::parse("postgres://ada:hunter2@127.0.0.1:1/songs").expect("an address");
     let begun = Instant::now();
-    let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("no server"));
+    let text = format!("{:#}", open(&address, PoolLimits::with_connections(8)).await.expect_err("no server"));
     assert!(text.contains("postgres://127.0.0.1:1/songs (SF_DATABASE_URL)"), "{text}");
     assert!(!text.contains("hunter2") && begun.elapsed() < Duration::from_secs(20), "{text}");
 }
@@ -181,7 +182,7 @@ async fn a_database_of_a_newer_version_is_refused() {
     sqlx::query(copy_a_step).bind(newest + 7).execute(&db).await.expect("writes");
     db.close().await;
     let address = DatabaseAddress::parse(&database.url).expect("an address");
-    let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("too new"));
+    let text = format!("{:#}", open(&address, PoolLimits::with_connections(8)).await.expect_err("too new"));
     for part in ["SF_DATABASE_URL", &format!("schema version {}", newest + 7), &format!("up to {newest}")] {
         assert!(text.contains(part), "`{text}` does not contain `{part}`");
     }

@@ -8,7 +8,7 @@ use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 
 /// The extension of the document that describes who may call an operation.
-pub(crate) const WHO: &str = "x-who";
+pub(crate) const CALLERS_FIELD: &str = "x-who";
 
 /// Adds the bearer token to the document as a security scheme.
 pub(crate) struct BearerScheme;
@@ -46,7 +46,7 @@ pub(crate) fn complete(document: &OpenApi) -> Value {
         add_answers(path, operation);
         super::examples::add(operation);
         let callers = callers_of(operation);
-        operation.entry(WHO).or_insert_with(|| callers.into());
+        operation.entry(CALLERS_FIELD).or_insert_with(|| callers.into());
     });
     document
 }
@@ -83,19 +83,19 @@ fn callers_of(operation: &Map<String, Value>) -> String {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let mut who = match (roles.contains(&"admin"), roles.contains(&"local")) {
+    let mut callers = match (roles.contains(&"admin"), roles.contains(&"local")) {
         (true, true) => "administrators and callers on this machine",
         (true, false) => "administrators",
         (false, _) => "users",
     }
     .to_owned();
     if roles.contains(&"log_in") {
-        who.push_str(", not by an API key");
+        callers.push_str(", not by an API key");
     }
     if roles.contains(&"before_password_change") {
-        who.push_str(", even before a required change of the password");
+        callers.push_str(", even before a required change of the password");
     }
-    who
+    callers
 }
 
 /// Removes null from the type of a parameter. A client leaves a parameter out instead of sending
@@ -174,13 +174,13 @@ fn always(_: &str, _: &Map<String, Value>) -> bool {
 fn add_answers(path: &str, operation: &mut Map<String, Value>) {
     let possible: Vec<_> = REFUSALS.iter().filter(|(condition, ..)| condition(path, operation)).collect();
     let Some(answers) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
-    for (_, status, about) in possible {
-        answers.entry(*status).or_insert_with(|| json!({ "description": about }));
+    for (_, status, description) in possible {
+        answers.entry(*status).or_insert_with(|| json!({ "description": description }));
     }
     answers.sort_keys();
-    for (status, about) in ANSWERS {
+    for (status, description) in ANSWERS {
         if let Some(answer) = answers.get_mut(*status).and_then(Value::as_object_mut) {
-            answer.entry("description").or_insert_with(|| (*about).into());
+            answer.entry("description").or_insert_with(|| (*description).into());
         }
     }
     for (_, answer) in answers.iter_mut().filter(|(status, _)| status.as_str() >= "400") {
@@ -191,26 +191,28 @@ fn add_answers(path: &str, operation: &mut Map<String, Value>) {
 
 /// Returns the names of the schemas in request bodies.
 fn schemas_of_requests(document: &Value) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+    let mut schema_names = BTreeSet::new();
     let methods = document["paths"].as_object().into_iter().flatten();
     for operation in methods.flat_map(|(_, methods)| methods.as_object().into_iter().flatten()) {
-        collect_schemas(document, &operation.1["requestBody"], &mut found);
+        collect_schemas(document, &operation.1["requestBody"], &mut schema_names);
     }
-    found
+    schema_names
 }
 
-fn collect_schemas(document: &Value, value: &Value, found: &mut BTreeSet<String>) {
+fn collect_schemas(document: &Value, value: &Value, schema_names: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
             let name = fields.get("$ref").and_then(Value::as_str).and_then(|text| text.rsplit('/').next());
             if let Some(name) = name
-                && found.insert(name.to_owned())
+                && schema_names.insert(name.to_owned())
             {
-                collect_schemas(document, &document["components"]["schemas"][name], found);
+                collect_schemas(document, &document["components"]["schemas"][name], schema_names);
             }
-            fields.values().for_each(|value| collect_schemas(document, value, found));
+            fields.values().for_each(|value| collect_schemas(document, value, schema_names));
         }
-        Value::Array(values) => values.iter().for_each(|value| collect_schemas(document, value, found)),
+        Value::Array(values) => {
+            values.iter().for_each(|value| collect_schemas(document, value, schema_names));
+        }
         _ => {}
     }
 }
@@ -228,12 +230,12 @@ fn require_nullable(schema: &mut Value) {
                 .map(|(name, _)| name.as_str().into())
                 .collect();
             if !nullable.is_empty()
-                && let Value::Array(required) =
+                && let Value::Array(required_names) =
                     fields.entry("required").or_insert_with(|| Value::Array(vec![]))
             {
-                required.extend(nullable);
+                required_names.extend(nullable);
                 let mut seen = BTreeSet::new();
-                required.retain(|name| seen.insert(name.to_string()));
+                required_names.retain(|name| seen.insert(name.to_string()));
             }
             fields.values_mut().for_each(require_nullable);
         }
@@ -244,7 +246,7 @@ fn require_nullable(schema: &mut Value) {
 
 fn may_be_null(schema: &Value) -> bool {
     let names_null =
-        |kind: &Value| kind == "null" || kind.as_array().is_some_and(|all| all.contains(&"null".into()));
+        |kind: &Value| kind == "null" || kind.as_array().is_some_and(|types| types.contains(&"null".into()));
     match schema.get("type") {
         Some(kind) => names_null(kind),
         // A schema without a type allows any value.

@@ -34,11 +34,11 @@ struct Document {
 
 /// Returns the routes of `document` and its pages. The setting `SF_API_DOCS` decides whether
 /// everybody, or only users and local callers may read them.
-pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
+pub(crate) fn make_routes(document: &Value, state: &AppState) -> Router<AppState> {
     let json = Bytes::from(document.to_string());
     let etag = format!("\"{:x}\"", Sha256::digest(&json));
     let etag = HeaderValue::from_str(&etag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
-    let table = Bytes::from(operations::page(document));
+    let table = Bytes::from(operations::render_page(document));
     let ui = SwaggerUi::new("/api/docs").config(SwaggerConfig::from("/api/v1/openapi.json"));
     let routes = Router::new()
         .route("/api/v1/openapi.json", get(openapi).with_state(Document { json, etag }))

@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 
-use super::document::WHO;
+use super::document::CALLERS_FIELD;
 
 /// Statuses that any operation may answer. They are listed once, above the table.
-const EVERYWHERE: &[&str] = &["429", "500", "503", "507"];
+const COMMON_STATUSES: &[&str] = &["429", "500", "503", "507"];
 
-const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Songfoundry: operations</title></head><body>\
+const PAGE_HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Songfoundry: operations</title></head><body>\
 <h1>Operations of Songfoundry</h1>\
 <p>Generated from <a href=\"/api/v1/openapi.json\">the description of the API</a>, which <a href=\"/api/docs/\">can be browsed</a>. \
 An error is <code>application/problem+json</code> (RFC 9457) with a stable <code>code</code>. Local callers are administrators. \
 Any operation may also answer 429 (too many requests), 500 (an error of the service), 503 (busy; try again) and 507 (storage full).</p>";
 
 /// Returns the table as an HTML page.
-pub(super) fn page(document: &Value) -> String {
-    let mut page = HEAD.to_owned();
+pub(super) fn render_page(document: &Value) -> String {
+    let mut page = PAGE_HEAD.to_owned();
     let mut section = "";
     for (path, methods) in document["paths"].as_object().into_iter().flatten() {
         for (method, operation) in methods.as_object().into_iter().flatten() {
@@ -40,7 +40,7 @@ fn table_row(path: &str, method: &str, operation: &Value) -> String {
     let text = |field: &str| escaped(operation[field].as_str().unwrap_or(""));
     let refusals = operation["responses"].as_object().into_iter().flatten();
     let refusals: Vec<String> = refusals
-        .filter(|(status, _)| status.as_str() >= "400" && !EVERYWHERE.contains(&status.as_str()))
+        .filter(|(status, _)| status.as_str() >= "400" && !COMMON_STATUSES.contains(&status.as_str()))
         .map(|(status, answer)| refusal(status, answer["description"].as_str().unwrap_or("")))
         .collect();
     format!(
@@ -48,7 +48,7 @@ fn table_row(path: &str, method: &str, operation: &Value) -> String {
         method.to_uppercase(),
         escaped(path),
         text("summary"),
-        text(WHO),
+        text(CALLERS_FIELD),
         refusals.join(", ")
     )
 }

@@ -197,18 +197,18 @@ impl AudioFormat {
             let names: Vec<String> = depths.iter().map(|depth| format!("`{}`", depth.name())).collect();
             format!(
                 "The bit depth `{name}` is not supported{}; supported depths: {}.",
-                self.by_format(),
+                self.describe_by_format(),
                 in_words(&names)
             )
         })
     }
 
-    /// Returns the sample format of a file if the request names none: `preferred`, or else the
-    /// format's largest bit depth. The encoders of lossy formats read floats.
-    pub(crate) fn depth_for(self, preferred: BitDepth) -> BitDepth {
+    /// Returns the sample format of a file if the request names none: `preferred_depth`, or else
+    /// the format's largest bit depth. The encoders of lossy formats read floats.
+    pub(crate) fn depth_for(self, preferred_depth: BitDepth) -> BitDepth {
         match self.bit_depths() {
             [] => BitDepth::Float32,
-            depths if depths.contains(&preferred) => preferred,
+            depths if depths.contains(&preferred_depth) => preferred_depth,
             [.., deepest] => *deepest,
         }
     }
@@ -269,8 +269,8 @@ impl AudioFormat {
             true => Ok(sample_rate_hz),
             false => Err(format!(
                 "The sample rate {sample_rate_hz} Hz is not supported{}; choose {} Hz.",
-                self.by_format(),
-                one_of(self.sample_rates_hz())
+                self.describe_by_format(),
+                join_alternatives(self.sample_rates_hz())
             )),
         }
     }
@@ -294,12 +294,13 @@ impl AudioFormat {
                 Err(format!("The format `{name}` has no bit rate; leave out `bit_rate_kbps`."))
             }
             (Some(kbps), None) => {
-                let known = self.bit_rates_kbps().iter().find(|known| u32::from(**known) == kbps);
-                known.map(|known| Quality::BitRate(*known)).ok_or_else(|| {
+                let known_kbps =
+                    self.bit_rates_kbps().iter().find(|known_kbps| u32::from(**known_kbps) == kbps);
+                known_kbps.map(|known_kbps| Quality::BitRate(*known_kbps)).ok_or_else(|| {
                     format!(
                         "The bit rate {kbps} kbit/s is not supported{}; choose {} kbit/s.",
-                        self.by_format(),
-                        one_of(self.bit_rates_kbps())
+                        self.describe_by_format(),
+                        join_alternatives(self.bit_rates_kbps())
                     )
                 })
             }
@@ -328,10 +329,10 @@ impl AudioFormat {
 
     /// Returns the part of an error that names the format, such as `` by `flac` ``; empty for WAV,
     /// the default.
-    fn by_format(self) -> String {
+    fn describe_by_format(self) -> String {
         match self {
             Self::Wav => String::new(),
-            other => format!(" by `{}`", other.extension()),
+            other_format => format!(" by `{}`", other_format.extension()),
         }
     }
 }
@@ -380,7 +381,7 @@ impl From<BitDepth> for SampleFormat {
 }
 
 /// Joins the items of a list as in `one of 1, 2 and 3`.
-fn one_of(list: &[impl ToString]) -> String {
+fn join_alternatives(list: &[impl ToString]) -> String {
     if list.len() == 1 { in_words(list) } else { format!("one of {}", in_words(list)) }
 }
 
@@ -389,7 +390,7 @@ pub(crate) fn in_words(list: &[impl ToString]) -> String {
     let words: Vec<String> = list.iter().map(ToString::to_string).collect();
     match words.split_last() {
         Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        Some((last, earlier_words)) => format!("{} and {last}", earlier_words.join(", ")),
         None => String::new(),
     }
 }

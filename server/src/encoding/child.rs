@@ -31,10 +31,10 @@ const HEADER_MAX_BYTES: u64 = 4 << 20;
 /// # Errors
 /// If there is no request, or a limit or thread cannot be set up.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let mut line = String::new();
+    let mut request_line = String::new();
     let mut input = io::stdin().lock();
-    input.read_line(&mut line)?;
-    let request: Request = serde_json::from_str(&line)?;
+    input.read_line(&mut request_line)?;
+    let request: Request = serde_json::from_str(&request_line)?;
     let frame_bytes = (CHANNELS * request.sample_format().bytes_per_sample()) as u64;
     ResourceLimits {
         memory_bytes: MEMORY_MAX_BYTES,
@@ -42,12 +42,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
         file_bytes: HEADER_MAX_BYTES.saturating_add(request.max_frames.saturating_mul(2 * frame_bytes)),
     }
     .set()?;
-    let file = output()?;
+    let file = take_output()?;
     let outcome = catch_unwind(move || -> io::Result<EncodedFile> {
-        let sent = encode(&request, &file, &mut input)?;
+        let sent_samples = encode(&request, &file, &mut input)?;
         drop(input);
         exit_with_parent()?;
-        decoding::measure(&request, file, &sent)
+        decoding::measure(&request, file, &sent_samples)
     });
     let message = match outcome {
         Ok(Ok(encoded)) => Message::Done(encoded),
@@ -56,18 +56,18 @@ pub(crate) fn run() -> anyhow::Result<()> {
     };
     let mut text = serde_json::to_vec(&message)?;
     text.push(b'\n');
-    let printed = io::stderr().write_all(&text);
+    let print_result = io::stderr().write_all(&text);
     // Nothing else may be written into the file that is the standard output.
-    exit(i32::from(printed.is_err()));
+    exit(i32::from(print_result.is_err()));
 }
 
 /// Returns the standard output as an empty file.
-fn output() -> io::Result<File> {
+fn take_output() -> io::Result<File> {
     #[cfg(unix)]
-    let handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
+    let stdout_handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
     #[cfg(windows)]
-    let handle = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?;
-    let mut file = File::from(handle);
+    let stdout_handle = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?;
+    let mut file = File::from(stdout_handle);
     file.set_len(0)?;
     file.rewind()?;
     Ok(file)
@@ -82,24 +82,26 @@ fn encode(request: &Request, file: &File, input: &mut impl Read) -> io::Result<S
     let mut hash = Sha256::new();
     let mut samples = Vec::new();
     loop {
-        let mut length = [0; 4];
-        input.read_exact(&mut length)?;
-        let length = u32::from_le_bytes(length);
-        if length == 0 {
+        let mut part_bytes = [0; 4];
+        input.read_exact(&mut part_bytes)?;
+        let part_bytes = u32::from_le_bytes(part_bytes);
+        if part_bytes == 0 {
             codec.finish()?;
             let frames = request.max_frames - unread_frames;
             return Ok(SentSamples { sha256: format!("{:x}", hash.finalize()), frames });
         }
-        let frames = u64::from(length) / frame_bytes as u64;
-        if length > PART_MAX_BYTES || !(length as usize).is_multiple_of(frame_bytes) || frames > unread_frames
+        let frames = u64::from(part_bytes) / frame_bytes as u64;
+        if part_bytes > PART_MAX_BYTES
+            || !(part_bytes as usize).is_multiple_of(frame_bytes)
+            || frames > unread_frames
         {
             return Err(io::Error::other(format!(
-                "a part of {length} bytes is not expected: a part has whole frames of {frame_bytes} bytes, at most \
+                "a part of {part_bytes} bytes is not expected: a part has whole frames of {frame_bytes} bytes, at most \
                  {PART_MAX_BYTES} bytes and at most {unread_frames} frames"
             )));
         }
         unread_frames -= frames;
-        samples.resize(length as usize, 0);
+        samples.resize(part_bytes as usize, 0);
         input.read_exact(&mut samples)?;
         hash.update(&samples);
         codec.write(&samples)?;

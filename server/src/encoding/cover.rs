@@ -138,7 +138,7 @@ fn dimensions(kind: Kind, bytes: &[u8]) -> Option<Dimensions> {
 
 /// Reads the header of a PNG file (PNG specification, third edition, section 11.2.1).
 fn png_dimensions(bytes: &[u8]) -> Option<Dimensions> {
-    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let number = |offset: usize| Some(u32::from_be_bytes(bytes.get(offset..offset + 4)?.try_into().ok()?));
     let (depth, colour_type) = (u32::from(*bytes.get(24)?), *bytes.get(25)?);
     let channels = match colour_type {
         2 => 3,
@@ -151,25 +151,28 @@ fn png_dimensions(bytes: &[u8]) -> Option<Dimensions> {
 
 /// Reads the frame header of a JPEG file (ITU-T T.81, section B.2.2).
 fn jpeg_dimensions(bytes: &[u8]) -> Option<Dimensions> {
-    let mut at = 2;
+    let mut marker_offset = 2;
     loop {
-        let (mark, kind) = (*bytes.get(at)?, *bytes.get(at + 1)?);
+        let (mark, kind) = (*bytes.get(marker_offset)?, *bytes.get(marker_offset + 1)?);
         let number = |offset: usize| {
-            Some(u16::from_be_bytes(bytes.get(at + offset..at + offset + 2)?.try_into().ok()?))
+            Some(u16::from_be_bytes(
+                bytes.get(marker_offset + offset..marker_offset + offset + 2)?.try_into().ok()?,
+            ))
         };
         match (mark, kind) {
             // Fill bytes may precede a marker.
-            (0xFF, 0xFF) => at += 1,
+            (0xFF, 0xFF) => marker_offset += 1,
             // Frames of all kinds. 0xC4, 0xC8 and 0xCC mark no frames.
             (0xFF, 0xC0..=0xCF) if !matches!(kind, 0xC4 | 0xC8 | 0xCC) => {
-                let bits_per_pixel = u32::from(*bytes.get(at + 4)?) * u32::from(*bytes.get(at + 9)?);
+                let bits_per_pixel =
+                    u32::from(*bytes.get(marker_offset + 4)?) * u32::from(*bytes.get(marker_offset + 9)?);
                 return Some(Dimensions {
                     width: number(7)?.into(),
                     height: number(5)?.into(),
                     bits_per_pixel,
                 });
             }
-            (0xFF, _) => at += 2 + usize::from(number(2)?).max(2),
+            (0xFF, _) => marker_offset += 2 + usize::from(number(2)?).max(2),
             _ => return None,
         }
     }

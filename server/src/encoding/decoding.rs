@@ -13,7 +13,11 @@ use crate::storage::sha256_of;
 ///
 /// # Errors
 /// If the file cannot be decoded, or if a lossless file does not contain the samples that were sent.
-pub(super) fn measure(request: &Request, mut file: File, sent: &SentSamples) -> io::Result<EncodedFile> {
+pub(super) fn measure(
+    request: &Request,
+    mut file: File,
+    sent_samples: &SentSamples,
+) -> io::Result<EncodedFile> {
     file.rewind()?;
     let file_sha256 = sha256_of(&file)?;
     file.rewind()?;
@@ -41,14 +45,14 @@ pub(super) fn measure(request: &Request, mut file: File, sent: &SentSamples) -> 
         measure.add(&bytes);
     };
     // Decoders refuse files without samples.
-    if sent.frames > 0 {
+    if sent_samples.frames > 0 {
         codecs::decode(request, file, &mut add)?;
     }
-    let measured = measure.finish();
-    if request.format.is_lossless() && measured.pcm_sha256 != sent.sha256 {
+    let measurements = measure.finish();
+    if request.format.is_lossless() && measurements.pcm_sha256 != sent_samples.sha256 {
         let name = request.format.name();
         let error = format!("the {name} file does not contain the samples that it was made from");
         return Err(io::Error::other(error));
     }
-    Ok(EncodedFile { measured, clipped_samples, file_sha256 })
+    Ok(EncodedFile { measured: measurements, clipped_samples, file_sha256 })
 }

@@ -41,8 +41,8 @@ struct Point {
 impl Point {
     const SILENCE: Self = Self { lufs: f64::NEG_INFINITY, peak: 0.0 };
 
-    fn highest(self, other: Self) -> Self {
-        Self { lufs: self.lufs.max(other.lufs), peak: self.peak.max(other.peak) }
+    fn highest(self, point: Self) -> Self {
+        Self { lufs: self.lufs.max(point.lufs), peak: self.peak.max(point.peak) }
     }
 }
 
@@ -101,11 +101,15 @@ impl CurveCollector {
             *point = point.highest(last);
         }
         // Two decimal places are enough for a graph.
-        let shown = |db: f64| db.is_finite().then(|| ((100.0 * db).round() / 100.0) as f32);
+        let rounded_db = |db: f64| db.is_finite().then(|| ((100.0 * db).round() / 100.0) as f32);
         LoudnessCurve {
             interval_secs: self.interval_frames as f64 / f64::from(self.sample_rate_hz),
-            short_term_lufs: self.points.iter().map(|point| shown(point.lufs)).collect(),
-            peak_db: self.points.iter().map(|point| shown(20.0 * f64::from(point.peak).log10())).collect(),
+            short_term_lufs: self.points.iter().map(|point| rounded_db(point.lufs)).collect(),
+            peak_db: self
+                .points
+                .iter()
+                .map(|point| rounded_db(20.0 * f64::from(point.peak).log10()))
+                .collect(),
         }
     }
 }

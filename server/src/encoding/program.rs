@@ -82,11 +82,11 @@ impl EncoderProcess {
         if samples.is_empty() {
             return Ok(());
         }
-        let sent = self
+        let send_result = self
             .input
             .write_all(&(samples.len() as u32).to_le_bytes())
             .and_then(|()| self.input.write_all(samples));
-        sent.map_err(|error| self.failure().unwrap_or(error).into())
+        send_result.map_err(|error| self.failure().unwrap_or(error).into())
     }
 
     /// Ends the samples and waits until the file is complete and measured. `is_wanted` is asked
@@ -98,8 +98,8 @@ impl EncoderProcess {
         mut self,
         is_wanted: &mut dyn FnMut() -> bool,
     ) -> Result<(File, EncodedFile), EncodingError> {
-        let sent = self.input.write_all(&0_u32.to_le_bytes()).and_then(|()| self.input.flush());
-        sent.map_err(|error| self.failure().unwrap_or(error))?;
+        let send_result = self.input.write_all(&0_u32.to_le_bytes()).and_then(|()| self.input.flush());
+        send_result.map_err(|error| self.failure().unwrap_or(error))?;
         loop {
             match self.messages.recv_timeout(POLL_INTERVAL) {
                 Ok(Message::Done(encoded)) => {

@@ -105,7 +105,7 @@ fn checked_cover(base64: String) -> Result<Cover, BadTag> {
 
 fn checked_year(year: u32) -> Result<u16, BadTag> {
     match u16::try_from(year) {
-        Ok(checked @ 1..=9_999) => Ok(checked),
+        Ok(valid_year @ 1..=9_999) => Ok(valid_year),
         _ => Err(BadTag { name: "year", problem: format!("is {year}; expected 1 to 9999.") }),
     }
 }

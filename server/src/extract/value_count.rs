@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 /// Counts the values, without the names of fields, and stops when there are more than `max`.
 /// Returns `None` if the JSON is malformed.
-pub(super) fn count(bytes: &[u8], max: usize) -> Option<usize> {
+pub(super) fn count_values(bytes: &[u8], max: usize) -> Option<usize> {
     let count = Cell::new(0);
     let counter = Counter { count: &count, max };
     let outcome = counter.deserialize(&mut serde_json::Deserializer::from_slice(bytes));
@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for Counter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::count_values;
 
     #[test]
     fn values_are_counted_up_to_the_limit() {
@@ -94,9 +94,9 @@ mod tests {
             ("[1,2", None),
             ("", None),
         ] {
-            assert_eq!(count(text.as_bytes(), 10), expected, "{text}");
+            assert_eq!(count_values(text.as_bytes(), 10), expected, "{text}");
         }
         let many = format!("[{}0]", "0,".repeat(1_000_000));
-        assert_eq!(count(many.as_bytes(), 100), Some(101));
+        assert_eq!(count_values(many.as_bytes(), 100), Some(101));
     }
 }

@@ -24,7 +24,7 @@ const NAME_MAX_BYTES: usize = 200;
 const NUMBERS_MAX: u32 = 10_000;
 
 /// Names of devices on Windows, in lower case. Windows reserves them with any extension.
-const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
+const RESERVED_DEVICE_NAMES: &[&str] = &["con", "prn", "aux", "nul"];
 
 /// A file that was saved.
 #[derive(Debug, Serialize, ToSchema)]
@@ -61,18 +61,18 @@ pub(super) async fn save(
     body_kind::require_if_given(request.headers(), &["application/octet-stream"])?;
     let name = safe_name(&name)?;
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
-    let mut unfinished = run_blocking(move || UnfinishedFile::create(&folder)).await?;
+    let mut unfinished_file = run_blocking(move || UnfinishedFile::create(&folder)).await?;
     let mut chunks = request.into_body().into_data_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| body_error(&error, || limit.exceeded()))?;
-        unfinished = run_blocking(move || {
-            unfinished.file.write_all(&chunk)?;
-            Ok(unfinished)
+        let chunk = chunk.map_err(|error| body_error(&error, || limit.too_large_error()))?;
+        unfinished_file = run_blocking(move || {
+            unfinished_file.file.write_all(&chunk)?;
+            Ok(unfinished_file)
         })
         .await?;
     }
-    let saved = run_blocking(move || unfinished.finish(&name)).await?;
-    Ok((StatusCode::CREATED, Json(saved)))
+    let saved_file = run_blocking(move || unfinished_file.finish(&name)).await?;
+    Ok((StatusCode::CREATED, Json(saved_file)))
 }
 
 async fn run_blocking<T: Send + 'static>(
@@ -100,7 +100,7 @@ impl UnfinishedFile {
         let size_bytes = self.file.metadata()?.len();
         let folder = self.path.parent().unwrap_or(Path::new("."));
         for number in 1..=NUMBERS_MAX {
-            let name = numbered(name, number);
+            let name = numbered_name(name, number);
             let path = folder.join(&name);
             match link_or_copy(&self.path, &path) {
                 Ok(()) => {
@@ -124,11 +124,11 @@ impl Drop for UnfinishedFile {
 
 /// Links a file to a new name. Fails if the name exists. Copies the file if the disk does not
 /// support hard links.
-fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
+fn link_or_copy(source_path: &Path, destination_path: &Path) -> io::Result<()> {
+    match fs::hard_link(source_path, destination_path) {
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
-            let mut copy = File::create_new(to)?;
-            io::copy(&mut File::open(from)?, &mut copy)?;
+            let mut copy = File::create_new(destination_path)?;
+            io::copy(&mut File::open(source_path)?, &mut copy)?;
             copy.sync_all()
         }
         outcome => outcome,
@@ -136,7 +136,7 @@ fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Returns the name with a number, such as `Song (2).wav` for `Song.wav`.
-fn numbered(name: &str, number: u32) -> String {
+fn numbered_name(name: &str, number: u32) -> String {
     if number == 1 {
         return name.to_owned();
     }
@@ -153,22 +153,24 @@ fn numbered(name: &str, number: u32) -> String {
 /// 400 `bad_name` if the result is empty or too long.
 fn safe_name(name: &str) -> ApiResult<String> {
     let is_safe = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
-    let safe: String = name.chars().map(|letter| if is_safe(letter) { letter } else { '_' }).collect();
-    let safe = safe.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
-    if safe.is_empty() || safe.len() > NAME_MAX_BYTES {
+    let cleaned_name: String =
+        name.chars().map(|letter| if is_safe(letter) { letter } else { '_' }).collect();
+    let cleaned_name = cleaned_name.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
+    if cleaned_name.is_empty() || cleaned_name.len() > NAME_MAX_BYTES {
         let detail = format!(
             "The name of the file has {} bytes, not counting dots and spaces around it; expected 1 to {NAME_MAX_BYTES}.",
-            safe.len()
+            cleaned_name.len()
         );
         return Err(ApiError::bad_request("bad_name", detail));
     }
-    let stem = safe.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let stem = cleaned_name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     let numbered_device = |kind: &str| {
         stem.strip_prefix(kind)
             .is_some_and(|digit| digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let is_device = DEVICES.contains(&stem.as_str()) || numbered_device("com") || numbered_device("lpt");
-    Ok(if is_device { format!("_{safe}") } else { safe.to_owned() })
+    let is_device =
+        RESERVED_DEVICE_NAMES.contains(&stem.as_str()) || numbered_device("com") || numbered_device("lpt");
+    Ok(if is_device { format!("_{cleaned_name}") } else { cleaned_name.to_owned() })
 }
 
 #[cfg(test)]
@@ -200,9 +202,9 @@ mod tests {
 
     #[test]
     fn a_number_is_added_before_the_extension() {
-        assert_eq!(numbered("Song.wav", 1), "Song.wav");
-        assert_eq!(numbered("Song.wav", 2), "Song (2).wav");
-        assert_eq!(numbered("a.b.zip", 3), "a.b (3).zip");
-        assert_eq!(numbered("Song", 2), "Song (2)");
+        assert_eq!(numbered_name("Song.wav", 1), "Song.wav");
+        assert_eq!(numbered_name("Song.wav", 2), "Song (2).wav");
+        assert_eq!(numbered_name("a.b.zip", 3), "a.b (3).zip");
+        assert_eq!(numbered_name("Song", 2), "Song (2)");
     }
 }

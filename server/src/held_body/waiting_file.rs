@@ -35,13 +35,14 @@ impl BodyDisk {
             return Ok(None);
         }
         let file = tempfile::tempfile_in(&*self.folder)?;
-        let reserved = self.budget.reservation(sender);
-        Ok(Some(WaitingFile { file, length: 0, reserved, disk: self.clone() }))
+        let reserved_bytes = self.budget.reservation(sender);
+        Ok(Some(WaitingFile { file, length_bytes: 0, reserved_bytes, disk: self.clone() }))
     }
 
     fn has_room(&self, bytes: u64) -> io::Result<bool> {
-        let free = free_bytes(&self.folder)?;
-        Ok(free.is_none_or(|free| free >= self.reserve_bytes.saturating_add(bytes)))
+        let free_disk_bytes = free_bytes(&self.folder)?;
+        Ok(free_disk_bytes
+            .is_none_or(|free_disk_bytes| free_disk_bytes >= self.reserve_bytes.saturating_add(bytes)))
     }
 }
 
@@ -49,15 +50,15 @@ impl BodyDisk {
 #[derive(Debug)]
 pub(super) struct WaitingFile {
     file: File,
-    length: u64,
-    reserved: ReservedBytes,
+    length_bytes: u64,
+    reserved_bytes: ReservedBytes,
     disk: BodyDisk,
 }
 
 impl WaitingFile {
     /// Returns the length of the file in bytes.
-    pub(super) fn length(&self) -> u64 {
-        self.length
+    pub(super) fn length_bytes(&self) -> u64 {
+        self.length_bytes
     }
 
     /// Appends a part of the body. Blocks.
@@ -65,12 +66,12 @@ impl WaitingFile {
     /// # Errors
     /// 503 `busy` if other bodies use too much of the disk; 507 if the disk is full.
     pub(super) fn append(&mut self, part: &[u8]) -> ApiResult<()> {
-        self.reserved.grow(part.len() as u64)?;
+        self.reserved_bytes.grow(part.len() as u64)?;
         if !self.disk.has_room(part.len() as u64)? {
             return Err(io::Error::from(ErrorKind::StorageFull).into());
         }
         self.file.write_all(part)?;
-        self.length += part.len() as u64;
+        self.length_bytes += part.len() as u64;
         Ok(())
     }
 
@@ -81,9 +82,9 @@ impl WaitingFile {
     pub(super) fn read(mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         // Without this capacity, the buffer would become up to twice as long as the file.
-        bytes.reserve_exact(usize::try_from(self.length).map_err(io::Error::other)?);
+        bytes.reserve_exact(usize::try_from(self.length_bytes).map_err(io::Error::other)?);
         self.file.rewind()?;
-        self.file.take(self.length).read_to_end(&mut bytes)?;
+        self.file.take(self.length_bytes).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 }

@@ -17,7 +17,7 @@ use crate::inventory;
 use crate::storage::{BlobKey, Blobs, FileKind};
 
 /// Folder and extension of the file whose name is the id of the installation.
-const FILES: FileKind = FileKind { folder: "installation", extensions: &["id"] };
+const FILE_KIND: FileKind = FileKind { folder: "installation", extensions: &["id"] };
 
 /// Whether the database and the stored files belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,12 +33,12 @@ enum Relation {
 
 /// The installation ids and the number of the stored files.
 struct Survey {
-    /// Installation ids with which the stored files are marked (see [`FILES`]); normally one.
+    /// Installation ids with which the stored files are marked (see [`FILE_KIND`]); normally one.
     ids: Vec<String>,
     /// Number of stored files.
     files: usize,
     /// Number of stored files that the database refers to.
-    known: usize,
+    known_files: usize,
 }
 
 /// Checks that the database and the stored files belong together, and marks both with the same id.
@@ -46,7 +46,7 @@ struct Survey {
 /// # Errors
 /// If they do not belong together, unless `config.adopts_files` is set. The error names both.
 pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<()> {
-    let existing_id = match relation(config, db, blobs).await? {
+    let existing_id = match find_relation(config, db, blobs).await? {
         Relation::Same => return Ok(()),
         Relation::Compatible(id) => id,
         Relation::Mismatch(_) if config.adopts_files => None,
@@ -54,7 +54,7 @@ pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> any
     };
     let id = store::set_id(db, &existing_id.unwrap_or_else(new_id)).await?;
     let blobs = blobs.clone();
-    let marking = tokio::task::spawn_blocking(move || mark(&blobs, &id));
+    let marking = tokio::task::spawn_blocking(move || write_mark(&blobs, &id));
     marking.await?.context("cannot mark the stored files with the id of the installation")
 }
 
@@ -62,8 +62,12 @@ pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> any
 ///
 /// # Errors
 /// If one of them cannot be read.
-pub(crate) async fn fault(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<Option<String>> {
-    Ok(match relation(config, db, blobs).await? {
+pub(crate) async fn find_fault(
+    config: &StorageConfig,
+    db: &Db,
+    blobs: &Blobs,
+) -> anyhow::Result<Option<String>> {
+    Ok(match find_relation(config, db, blobs).await? {
         Relation::Same | Relation::Compatible(_) => None,
         Relation::Mismatch(reason) => Some(reason),
     })
@@ -87,28 +91,28 @@ pub(crate) async fn refuse_missing_database(config: &StorageConfig, blobs: &Blob
 ///
 /// # Errors
 /// If the storage fails.
-pub(crate) fn unmark(blobs: &Blobs) -> std::io::Result<()> {
-    for id in ids(blobs)? {
-        if let Some(key) = FILES.key(&format!("{id}.id")) {
-            blobs.remove(&key)?;
+pub(crate) fn remove_mark(blobs: &Blobs) -> std::io::Result<()> {
+    for id in read_ids(blobs)? {
+        if let Some(blob_key) = FILE_KIND.key(&format!("{id}.id")) {
+            blobs.remove(&blob_key)?;
         }
     }
     Ok(())
 }
 
-async fn relation(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<Relation> {
-    let database_id = store::id(db).await?;
+async fn find_relation(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<Relation> {
+    let database_id = store::read_id(db).await?;
     let listing = blobs.clone();
-    let ids = tokio::task::spawn_blocking(move || ids(&listing)).await??;
+    let ids = tokio::task::spawn_blocking(move || read_ids(&listing)).await??;
     if database_id.as_ref().is_some_and(|id| ids.contains(id)) {
         return Ok(Relation::Same);
     }
-    let known = KnownFiles::of(db).await?;
-    let expected = known.names.len();
-    let survey = survey(blobs, known).await?;
-    if survey.files == 0 && expected > 0 {
+    let known_files = KnownFiles::load(db).await?;
+    let expected_count = known_files.names.len();
+    let survey = survey(blobs, known_files).await?;
+    if survey.files == 0 && expected_count > 0 {
         tracing::warn!(
-            "the database {} (SF_DATABASE_URL) refers to {expected} stored files, but there are none in {}; restore them \
+            "the database {} (SF_DATABASE_URL) refers to {expected_count} stored files, but there are none in {}; restore them \
              from a backup",
             config.database,
             files_location(config)
@@ -126,7 +130,7 @@ fn compare(database_id: Option<String>, survey: &Survey, unknown: impl Fn() -> S
             let reason = "the database and the stored files belong to different installations";
             Relation::Mismatch(format!("{reason}, and {}", unknown()))
         }
-        _ if survey.known == 0 => Relation::Mismatch(unknown()),
+        _ if survey.known_files == 0 => Relation::Mismatch(unknown()),
         // The database is from a version without ids.
         (None, [id]) => Relation::Compatible(Some(id.clone())),
         (None, [_, _, ..]) => Relation::Mismatch(unknown()),
@@ -138,17 +142,17 @@ fn new_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
 
-fn mark(blobs: &Blobs, id: &str) -> anyhow::Result<()> {
-    let key = BlobKey::new(FILES.folder, id, "id")?;
-    blobs.put(&key, id.as_bytes())?;
-    for old_id in ids(blobs)?.into_iter().filter(|old_id| old_id != id) {
-        blobs.remove(&BlobKey::new(FILES.folder, &old_id, "id")?)?;
+fn write_mark(blobs: &Blobs, id: &str) -> anyhow::Result<()> {
+    let blob_key = BlobKey::new(FILE_KIND.folder, id, "id")?;
+    blobs.put(&blob_key, id.as_bytes())?;
+    for old_id in read_ids(blobs)?.into_iter().filter(|old_id| old_id != id) {
+        blobs.remove(&BlobKey::new(FILE_KIND.folder, &old_id, "id")?)?;
     }
     Ok(())
 }
 
-fn ids(blobs: &Blobs) -> std::io::Result<Vec<String>> {
-    Ok(blobs.durable_entries(FILES.folder)?.into_iter().map(|entry| entry.id).collect())
+fn read_ids(blobs: &Blobs) -> std::io::Result<Vec<String>> {
+    Ok(blobs.durable_entries(FILE_KIND.folder)?.into_iter().map(|entry| entry.id).collect())
 }
 
 /// The stored files that belong to a database.
@@ -160,28 +164,30 @@ struct KnownFiles {
 }
 
 impl KnownFiles {
-    async fn of(db: &Db) -> anyhow::Result<Self> {
-        let names = inventory::expected(db).await?.into_iter().map(|file| file.key.path()).collect();
+    async fn load(db: &Db) -> anyhow::Result<Self> {
+        let names =
+            inventory::list_expected_files(db).await?.into_iter().map(|file| file.blob_key.path()).collect();
         let owner_ids = management::user_names(db).await?.into_iter().map(|(id, _)| id).collect();
         Ok(Self { names, owner_ids })
     }
 
-    fn has(&self, key: &BlobKey) -> bool {
-        let file_name = key.file_name();
+    fn has(&self, blob_key: &BlobKey) -> bool {
+        let file_name = blob_key.file_name();
         let owner = file_name.split_once('_').map(|(owner_id, _)| owner_id);
-        self.names.contains(&key.path()) || owner.is_some_and(|owner_id| self.owner_ids.contains(owner_id))
+        self.names.contains(&blob_key.path())
+            || owner.is_some_and(|owner_id| self.owner_ids.contains(owner_id))
     }
 }
 
-async fn survey(blobs: &Blobs, known: KnownFiles) -> anyhow::Result<Survey> {
+async fn survey(blobs: &Blobs, known_files: KnownFiles) -> anyhow::Result<Survey> {
     let blobs = blobs.clone();
     let counting = move || -> anyhow::Result<Survey> {
-        let mut survey = Survey { ids: ids(&blobs)?, files: 0, known: 0 };
+        let mut survey = Survey { ids: read_ids(&blobs)?, files: 0, known_files: 0 };
         for kind in inventory::KINDS {
             for entry in blobs.durable_entries(kind.folder)? {
-                let Some(key) = kind.key(&entry.file_name()) else { continue };
+                let Some(blob_key) = kind.key(&entry.file_name()) else { continue };
                 survey.files += 1;
-                survey.known += usize::from(known.has(&key));
+                survey.known_files += usize::from(known_files.has(&blob_key));
             }
         }
         Ok(survey)
@@ -193,7 +199,7 @@ fn unknown_files(config: &StorageConfig, survey: &Survey) -> String {
     format!(
         "the database {} (SF_DATABASE_URL) refers to {} of the {} stored files in {}",
         config.database,
-        if survey.known == 0 { "none".to_owned() } else { survey.known.to_string() },
+        if survey.known_files == 0 { "none".to_owned() } else { survey.known_files.to_string() },
         survey.files,
         files_location(config)
     )
@@ -230,7 +236,7 @@ mod tests {
         expected: &Result<Option<&str>, ()>,
     ) {
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-        let survey = Survey { ids, files, known };
+        let survey = Survey { ids, files, known_files: known };
         let found = match compare(database_id.map(str::to_owned), &survey, || "unknown".to_owned()) {
             Relation::Compatible(id) => Ok(id),
             _ => Err(()),

@@ -3,7 +3,7 @@
 use crate::db::Db;
 
 /// Returns the id, or `None` if the database was never used with stored files.
-pub(super) async fn id(db: &Db) -> Result<Option<String>, sqlx::Error> {
+pub(super) async fn read_id(db: &Db) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT id FROM installation WHERE only_row = 1").fetch_optional(db).await
 }
 

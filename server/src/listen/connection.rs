@@ -25,7 +25,7 @@ use super::activity::{Activity, ConnectionState};
 use super::departure::PendingRequest;
 use super::shared_stream::SharedStream;
 use super::stall_guard::StallGuard;
-use super::{Https, Shared, redirect};
+use super::{Https, ServerContext, redirect};
 use crate::error::ApiError;
 
 /// Time limit of a TLS handshake.
@@ -56,28 +56,34 @@ const UNREAD_BODY_MAX_BYTES: usize = 256 * 1024 * 1024;
 const TLS_HANDSHAKE: u8 = 22;
 
 /// Serves a connection until it ends, is idle for too long, or the service stops.
-pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr, activity: Arc<Activity>) {
-    let Some(acceptor) = shared.tls.clone() else {
+pub(super) async fn run(
+    server_context: ServerContext,
+    stream: TcpStream,
+    peer: SocketAddr,
+    activity: Arc<Activity>,
+) {
+    let Some(acceptor) = server_context.tls.clone() else {
         let stream = SharedStream::new(stream);
-        let io = TokioIo::new(StallGuard::new(stream.clone(), shared.idle_max));
-        return over_http1(&shared, io, &stream, Client { peer, is_encrypted: false, activity }).await;
+        let io = TokioIo::new(StallGuard::new(stream.clone(), server_context.idle_max));
+        return over_http1(&server_context, io, &stream, Client { peer, is_encrypted: false, activity })
+            .await;
     };
-    let handshake = handshake(acceptor, stream, shared.idle_max);
+    let handshake = complete_handshake(acceptor, stream, server_context.idle_max);
     let outcome = tokio::select! {
-        () = shared.stop.cancelled() => return,
+        () = server_context.stop.cancelled() => return,
         outcome = tokio::time::timeout(HANDSHAKE_WITHIN, handshake) => outcome,
     };
     match outcome {
-        Ok(Ok(Handshake::Encrypted(encrypted, stream))) => {
-            let is_http2 = encrypted.get_ref().1.alpn_protocol() == Some(b"h2");
-            let io = TokioIo::new(*encrypted);
+        Ok(Ok(Handshake::Encrypted(encrypted_stream, stream))) => {
+            let is_http2 = encrypted_stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            let io = TokioIo::new(*encrypted_stream);
             if is_http2 {
-                over_http2(&shared, io, peer, activity).await;
+                over_http2(&server_context, io, peer, activity).await;
             } else {
-                over_http1(&shared, io, &stream, Client { peer, is_encrypted: true, activity }).await;
+                over_http1(&server_context, io, &stream, Client { peer, is_encrypted: true, activity }).await;
             }
         }
-        Ok(Ok(Handshake::Plain(stream))) => redirect::serve(stream, shared.idle_max).await,
+        Ok(Ok(Handshake::Plain(stream))) => redirect::serve(stream, server_context.idle_max).await,
         // Typical causes are scanners, and browsers that do not trust the certificate.
         Ok(Err(error)) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
         Err(_) => {
@@ -94,7 +100,7 @@ enum Handshake {
     Plain(TcpStream),
 }
 
-async fn handshake(
+async fn complete_handshake(
     acceptor: TlsAcceptor,
     stream: TcpStream,
     idle_max: Duration,
@@ -104,8 +110,8 @@ async fn handshake(
         return Ok(Handshake::Plain(stream));
     }
     let stream = SharedStream::new(stream);
-    let encrypted = acceptor.accept(StallGuard::new(stream.clone(), idle_max)).await?;
-    Ok(Handshake::Encrypted(Box::new(encrypted), stream))
+    let accept_result = acceptor.accept(StallGuard::new(stream.clone(), idle_max)).await?;
+    Ok(Handshake::Encrypted(Box::new(accept_result), stream))
 }
 
 /// The client of an HTTP/1 connection.
@@ -115,18 +121,22 @@ struct Client {
     activity: Arc<Activity>,
 }
 
-async fn over_http1<Io>(shared: &Shared, io: TokioIo<Io>, stream: &SharedStream, client: Client)
-where
+async fn over_http1<Io>(
+    server_context: &ServerContext,
+    io: TokioIo<Io>,
+    stream: &SharedStream,
+    client: Client,
+) where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Client { peer, is_encrypted, activity } = client;
     let (pending, requests) = (PendingRequest::new(), AtomicU64::new(0));
     let service = service_fn(|request| {
         let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
-        let (request, exchange) = activity.begin(prepared(request, peer, is_encrypted));
+        let (request, exchange) = activity.begin(prepare_request(request, peer, is_encrypted));
         let request = pending.watch(request, number);
         async {
-            let answer = answer(shared, request).await;
+            let answer = answer(server_context, request).await;
             pending.end();
             answer.map(|answer| exchange.watch(answer))
         }
@@ -134,13 +144,13 @@ where
     let mut builder = http1::Builder::new();
     // The time limit for request heads also applies between requests, so it also ends idle
     // connections.
-    builder.timer(TokioTimer::new()).header_read_timeout(shared.idle_max);
+    builder.timer(TokioTimer::new()).header_read_timeout(server_context.idle_max);
     builder.max_buf_size(HTTP1_BUFFER_MAX_BYTES);
     let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
     let serving = async {
         tokio::select! {
             outcome = connection.as_mut() => outcome,
-            () = shared.stop.cancelled() => {
+            () = server_context.stop.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
@@ -151,7 +161,7 @@ where
         if pending.has_unread_body() {
             tokio::select! {
                 _ = tokio::time::timeout(UNREAD_BODY_WITHIN, stream.discard(UNREAD_BODY_MAX_BYTES)) => {}
-                () = shared.stop.cancelled() => {}
+                () = server_context.stop.cancelled() => {}
             }
         }
     };
@@ -161,14 +171,18 @@ where
     }
 }
 
-async fn over_http2<Io>(shared: &Shared, io: TokioIo<Io>, peer: SocketAddr, activity: Arc<Activity>)
-where
+async fn over_http2<Io>(
+    server_context: &ServerContext,
+    io: TokioIo<Io>,
+    peer: SocketAddr,
+    activity: Arc<Activity>,
+) where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(|request| {
-        let (request, exchange) = activity.begin(prepared(request, peer, true));
-        let shared = shared.clone();
-        async move { answer(&shared, request).await.map(|answer| exchange.watch(answer)) }
+        let (request, exchange) = activity.begin(prepare_request(request, peer, true));
+        let server_context = server_context.clone();
+        async move { answer(&server_context, request).await.map(|answer| exchange.watch(answer)) }
     });
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
@@ -179,17 +193,17 @@ where
         .max_send_buf_size(HTTP2_SEND_MAX_BYTES)
         .max_header_list_size(HTTP2_HEADERS_MAX_BYTES)
         // This ends connections whose peer no longer answers.
-        .keep_alive_interval(shared.idle_max)
-        .keep_alive_timeout(shared.idle_max);
+        .keep_alive_interval(server_context.idle_max)
+        .keep_alive_timeout(server_context.idle_max);
     let mut connection = pin!(builder.serve_connection(io, service));
     let mut is_ending = false;
     let outcome = loop {
-        let remaining = shared.idle_max.saturating_sub(activity.idle_time());
+        let remaining = server_context.idle_max.saturating_sub(activity.idle_time());
         tokio::select! {
             outcome = connection.as_mut() => break outcome,
-            () = shared.stop.cancelled(), if !is_ending => {}
+            () = server_context.stop.cancelled(), if !is_ending => {}
             () = tokio::time::sleep(remaining) => {
-                if activity.idle_time() < shared.idle_max {
+                if activity.idle_time() < server_context.idle_max {
                     continue;
                 }
                 match activity.state() {
@@ -223,7 +237,7 @@ fn log_outcome(peer: SocketAddr, outcome: hyper::Result<()>) {
 }
 
 /// Returns the request with the extensions and headers that the router expects.
-fn prepared(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: bool) -> Request {
+fn prepare_request(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: bool) -> Request {
     let mut request: Request = request.map(Body::new);
     set_host(&mut request);
     request.extensions_mut().insert(ConnectInfo(peer));
@@ -235,13 +249,13 @@ fn prepared(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: b
 
 /// Passes a request to the router. Refuses an HTTP/1.1 request unless it has a single `Host`
 /// (RFC 9112, section 3.2).
-async fn answer(shared: &Shared, request: Request) -> Result<Response, Infallible> {
+async fn answer(server_context: &ServerContext, request: Request) -> Result<Response, Infallible> {
     let hosts = request.headers().get_all(header::HOST).iter().count();
     if request.version() == Version::HTTP_11 && hosts != 1 {
         let detail = format!("A request over HTTP/1.1 must have one `Host` header; this one has {hosts}.");
         return Ok(ApiError::bad_request("bad_host", detail).into_response());
     }
-    shared.router.clone().oneshot(request).await
+    server_context.router.clone().oneshot(request).await
 }
 
 /// Sets `Host` to the `:authority` of HTTP/2 (RFC 9113, section 8.3.1), because the router reads

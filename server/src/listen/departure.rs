@@ -41,10 +41,10 @@ impl PendingRequest {
     /// request.
     pub(super) fn watch(&self, request: Request, number: u64) -> Request {
         request.map(|body| {
-            let watched = WatchedBody { body, number, pending: self.clone() };
+            let watched_body = WatchedBody { body, number, pending_request: self.clone() };
             self.has_unread_body.store(true, Ordering::Relaxed);
-            watched.report_end();
-            Body::new(watched)
+            watched_body.report_end();
+            Body::new(watched_body)
         })
     }
 
@@ -60,15 +60,15 @@ impl PendingRequest {
 
     /// Completes when the client has disconnected.
     pub(super) async fn client_disconnected(&self, stream: &SharedStream) {
-        let mut pending = self.number.subscribe();
+        let mut request_numbers = self.number.subscribe();
         loop {
             // The sender is `self`, so it exists while this runs.
-            let number = pending.wait_for(|number| *number > 0).await.map_or(0, |number| *number);
+            let number = request_numbers.wait_for(|number| *number > 0).await.map_or(0, |number| *number);
             let (mut check_after, mut was_unread) = (FIRST_CHECK_AFTER, false);
             loop {
                 tokio::time::sleep(check_after).await;
                 let is_unread = stream.has_end_or_unread_bytes();
-                if *pending.borrow() != number {
+                if *request_numbers.borrow() != number {
                     break;
                 }
                 if is_unread && was_unread {
@@ -83,7 +83,7 @@ impl PendingRequest {
 struct WatchedBody {
     body: Body,
     number: u64,
-    pending: PendingRequest,
+    pending_request: PendingRequest,
 }
 
 impl WatchedBody {
@@ -94,8 +94,8 @@ impl WatchedBody {
     }
 
     fn report_complete(&self) {
-        self.pending.has_unread_body.store(false, Ordering::Relaxed);
-        self.pending.number.send_replace(self.number);
+        self.pending_request.has_unread_body.store(false, Ordering::Relaxed);
+        self.pending_request.number.send_replace(self.number);
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Https;
 
 /// State that all connections share.
 #[derive(Clone)]
-struct Shared {
+struct ServerContext {
     router: Router,
     tls: Option<TlsAcceptor>,
     idle_max: Duration,
@@ -54,27 +54,32 @@ pub(crate) async fn serve(
 ) {
     let connections = TaskTracker::new();
     let limits = &network.connections;
-    let open = OpenConnections::new(limits, &network.trusted_proxies);
-    let shared = Shared { router, tls, idle_max: limits.idle_max, stop };
+    let open_connections = OpenConnections::new(limits, &network.trusted_proxies);
+    let server_context = ServerContext { router, tls, idle_max: limits.idle_max, stop };
     loop {
-        let accepted = tokio::select! {
-            () = shared.stop.cancelled() => break,
+        let accept_result = tokio::select! {
+            () = server_context.stop.cancelled() => break,
             accepted = listener.accept() => accepted,
         };
-        match accepted {
+        match accept_result {
             Ok((stream, peer)) => {
-                let Some(counted) = open.admit(peer.ip()) else { continue };
+                let Some(open_connection) = open_connections.admit(peer.ip()) else { continue };
                 // Without this, small answers would wait for an acknowledgement (Nagle's
                 // algorithm).
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection was closed before it was served");
                     continue;
                 }
-                let running = connection::run(shared.clone(), stream, peer, Arc::clone(&counted.activity));
+                let connection_task = connection::run(
+                    server_context.clone(),
+                    stream,
+                    peer,
+                    Arc::clone(&open_connection.activity),
+                );
                 connections.spawn(async move {
                     tokio::select! {
-                        () = running => {}
-                        () = counted.evicted.cancelled() => tracing::debug!(%peer, "an idle connection was evicted"),
+                        () = connection_task => {}
+                        () = open_connection.eviction.cancelled() => tracing::debug!(%peer, "an idle connection was evicted"),
                     }
                 });
             }

@@ -29,7 +29,7 @@ struct Counts {
     next_id: u64,
     total: usize,
     by_network: HashMap<String, HashMap<u64, CountedConnection>>,
-    refused: u64,
+    refused_connections: u64,
     warned_at: Option<Instant>,
 }
 
@@ -38,7 +38,7 @@ struct Counts {
 struct CountedConnection {
     activity: Arc<Activity>,
     /// Cancelling this token ends the connection.
-    evicted: CancellationToken,
+    eviction: CancellationToken,
 }
 
 /// Counts an open connection until it is dropped.
@@ -50,7 +50,7 @@ pub(super) struct OpenConnection {
     network: Option<String>,
     pub(super) activity: Arc<Activity>,
     /// Cancelled when a newer connection evicts this one.
-    pub(super) evicted: CancellationToken,
+    pub(super) eviction: CancellationToken,
 }
 
 impl OpenConnections {
@@ -93,12 +93,13 @@ impl OpenConnections {
         }
         counts.total += 1;
         counts.next_id += 1;
-        let (id, activity, evicted) = (counts.next_id, Activity::new(), CancellationToken::new());
+        let (id, activity, eviction) = (counts.next_id, Activity::new(), CancellationToken::new());
         if let Some(name) = &network {
-            let counted = CountedConnection { activity: Arc::clone(&activity), evicted: evicted.clone() };
-            counts.by_network.entry(name.clone()).or_default().insert(id, counted);
+            let counted_connection =
+                CountedConnection { activity: Arc::clone(&activity), eviction: eviction.clone() };
+            counts.by_network.entry(name.clone()).or_default().insert(id, counted_connection);
         }
-        Some(OpenConnection { counts: Arc::clone(&self.counts), id, network, activity, evicted })
+        Some(OpenConnection { counts: Arc::clone(&self.counts), id, network, activity, eviction })
     }
 }
 
@@ -107,11 +108,13 @@ impl Counts {
     /// idle.
     fn evict(&mut self, network: &str) -> bool {
         let connections = self.by_network.get(network).into_iter().flatten();
-        let idle = connections.filter(|(_, counted)| counted.activity.is_idle());
-        let longest_idle = idle.min_by_key(|(id, counted)| (counted.activity.last_active_at(), **id));
+        let idle_connections =
+            connections.filter(|(_, counted_connection)| counted_connection.activity.is_idle());
+        let longest_idle = idle_connections
+            .min_by_key(|(id, counted_connection)| (counted_connection.activity.last_active_at(), **id));
         let Some(id) = longest_idle.map(|(id, _)| *id) else { return false };
-        if let Some(counted) = self.remove(network, id) {
-            counted.evicted.cancel();
+        if let Some(counted_connection) = self.remove(network, id) {
+            counted_connection.eviction.cancel();
         }
         true
     }
@@ -119,19 +122,19 @@ impl Counts {
     /// Removes a connection of an address from the counts.
     fn remove(&mut self, network: &str, id: u64) -> Option<CountedConnection> {
         let connections = self.by_network.get_mut(network)?;
-        let counted = connections.remove(&id)?;
+        let counted_connection = connections.remove(&id)?;
         if connections.is_empty() {
             self.by_network.remove(network);
         }
         self.total -= 1;
-        Some(counted)
+        Some(counted_connection)
     }
 
     fn refuse(&mut self, peer: IpAddr, max: usize, kind: &str) {
-        self.refused += 1;
-        if self.warned_at.is_none_or(|at| at.elapsed() >= WARN_EVERY) {
-            let refused = std::mem::take(&mut self.refused);
-            tracing::warn!(%peer, refused, "refusing connections: there are already {max} {kind}");
+        self.refused_connections += 1;
+        if self.warned_at.is_none_or(|warned_at| warned_at.elapsed() >= WARN_EVERY) {
+            let refused_connections = std::mem::take(&mut self.refused_connections);
+            tracing::warn!(%peer, refused = refused_connections, "refusing connections: there are already {max} {kind}");
             self.warned_at = Some(Instant::now());
         }
     }
@@ -201,7 +204,9 @@ mod tests {
         let idle = open.admit(address(1)).expect("the second connection");
         let later = open.admit(address(1)).expect("the third connection");
         let _fourth = open.admit(address(1)).expect("the second connection is evicted");
-        assert!(!busy.evicted.is_cancelled() && idle.evicted.is_cancelled() && !later.evicted.is_cancelled());
+        assert!(
+            !busy.eviction.is_cancelled() && idle.eviction.is_cancelled() && !later.eviction.is_cancelled()
+        );
         drop(idle);
         assert_eq!(lock(&open.counts).total, 3);
     }

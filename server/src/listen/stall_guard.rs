@@ -22,10 +22,14 @@ impl<Io> StallGuard<Io> {
         Self { io, wait_max, timer: None }
     }
 
-    fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if written.is_ready() {
+    fn watch<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        write_poll: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if write_poll.is_ready() {
             self.timer = None;
-            return written;
+            return write_poll;
         }
         let wait_max = self.wait_max;
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(wait_max)));
@@ -50,8 +54,8 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for StallGuard<Io> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.io).poll_write(context, bytes);
-        self.watch(context, written)
+        let write_poll = Pin::new(&mut self.io).poll_write(context, bytes);
+        self.watch(context, write_poll)
     }
 
     fn poll_write_vectored(
@@ -59,8 +63,8 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for StallGuard<Io> {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.io).poll_write_vectored(context, pieces);
-        self.watch(context, written)
+        let write_poll = Pin::new(&mut self.io).poll_write_vectored(context, pieces);
+        self.watch(context, write_poll)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -68,8 +72,8 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for StallGuard<Io> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let flushed = Pin::new(&mut self.io).poll_flush(context);
-        self.watch(context, flushed)
+        let flush_poll = Pin::new(&mut self.io).poll_flush(context);
+        self.watch(context, flush_poll)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

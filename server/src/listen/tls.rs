@@ -67,9 +67,9 @@ impl Certificate {
     pub(crate) fn open(files: &TlsFiles) -> Result<Arc<Self>, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let current = RwLock::new(Arc::new(read(files, &provider)?));
-        let this = Self { files: files.clone(), provider, current };
-        this.warn_of_expiry();
-        Ok(Arc::new(this))
+        let certificate = Self { files: files.clone(), provider, current };
+        certificate.warn_of_expiry();
+        Ok(Arc::new(certificate))
     }
 
     /// Returns an acceptor that encrypts connections with the current certificate.
@@ -91,8 +91,8 @@ impl Certificate {
     /// # Errors
     /// Those of [`Self::open`].
     pub(crate) fn reload(&self) -> Result<(), TlsError> {
-        let read = Arc::new(read(&self.files, &self.provider)?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
+        let certified_key = Arc::new(read(&self.files, &self.provider)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = certified_key;
         self.warn_of_expiry();
         Ok(())
     }
@@ -103,9 +103,9 @@ impl Certificate {
 
     fn warn_of_expiry(&self) {
         let (path, now) = (self.files.certificate.display(), UnixTime::now());
-        let soon = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + WARN_BEFORE);
-        let certified = self.current();
-        match (validity(&certified, now), validity(&certified, soon)) {
+        let warning_time = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + WARN_BEFORE);
+        let certified_key = self.current();
+        match (validity(&certified_key, now), validity(&certified_key, warning_time)) {
             (Validity::Expired, _) => {
                 tracing::warn!("the certificate {path} has expired; browsers refuse it");
             }
@@ -149,7 +149,7 @@ impl Certificate {
 
     /// Returns the modification time and size of both files. They change when a file is replaced.
     fn file_stamps(&self) -> [Option<(SystemTime, u64)>; 2] {
-        [&self.files.certificate, &self.files.key].map(|path| {
+        [&self.files.certificate, &self.files.private_key].map(|path| {
             let metadata = fs::metadata(path).ok()?;
             Some((metadata.modified().ok()?, metadata.len()))
         })
@@ -205,15 +205,19 @@ fn read(files: &TlsFiles, provider: &CryptoProvider) -> Result<CertifiedKey, Tls
     if chain.is_empty() {
         return Err(malformed(setting, path, "contains no certificate in PEM".to_owned()));
     }
-    let key = read_key("SF_TLS_KEY", &files.key)?;
-    CertifiedKey::from_der(chain, key, provider).map_err(|error| match error {
+    let private_key = read_key("SF_TLS_KEY", &files.private_key)?;
+    CertifiedKey::from_der(chain, private_key, provider).map_err(|error| match error {
         rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
-            TlsError::KeyMismatch { certificate: files.certificate.clone(), key: files.key.clone() }
+            TlsError::KeyMismatch { certificate: files.certificate.clone(), key: files.private_key.clone() }
         }
         rustls::Error::InvalidCertificate(reason) => {
             malformed(setting, path, format!("contains a certificate that cannot be used: {reason:?}"))
         }
-        error => malformed("SF_TLS_KEY", &files.key, format!("contains a key that cannot be used: {error}")),
+        error => malformed(
+            "SF_TLS_KEY",
+            &files.private_key,
+            format!("contains a key that cannot be used: {error}"),
+        ),
     })
 }
 
@@ -237,10 +241,16 @@ fn malformed(setting: &'static str, path: &Path, fault: String) -> TlsError {
 
 /// Returns whether a certificate is valid at `time`, regardless of its issuer. The verifier used
 /// here trusts no issuer, but it checks the dates before the issuer.
-fn validity(certified: &CertifiedKey, time: UnixTime) -> Validity {
-    let Some(certificate) = certified.cert.first() else { return Validity::Valid };
-    let Ok(parsed) = ParsedCertificate::try_from(certificate) else { return Validity::Valid };
-    match verify_server_cert_signed_by_trust_anchor(&parsed, &RootCertStore::empty(), &[], time, &[]) {
+fn validity(certified_key: &CertifiedKey, time: UnixTime) -> Validity {
+    let Some(certificate) = certified_key.cert.first() else { return Validity::Valid };
+    let Ok(parsed_certificate) = ParsedCertificate::try_from(certificate) else { return Validity::Valid };
+    match verify_server_cert_signed_by_trust_anchor(
+        &parsed_certificate,
+        &RootCertStore::empty(),
+        &[],
+        time,
+        &[],
+    ) {
         Err(rustls::Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
         )) => Validity::Expired,

@@ -31,24 +31,26 @@ impl LogTail {
     /// Returns the newest lines for which `is_match` returns true, at most `limit`, the oldest
     /// first.
     pub(crate) fn newest(&self, limit: usize, is_match: impl Fn(&Value) -> bool) -> Vec<Value> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let parsed = lines.iter().rev().filter_map(|line| serde_json::from_str(line).ok());
-        let mut newest: Vec<Value> = parsed.filter(is_match).take(limit).collect();
+        let log_lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let parsed_lines = log_lines.iter().rev().filter_map(|log_line| serde_json::from_str(log_line).ok());
+        let mut newest: Vec<Value> = parsed_lines.filter(is_match).take(limit).collect();
         newest.reverse();
         newest
     }
 
-    fn push(&self, line: &str) {
-        let line = match line.len() {
-            0..=LINE_MAX_BYTES => redact(line.trim_end()).into_owned(),
-            length => serde_json::json!({ "message": format!("(omitted: a log line of {length} bytes)") })
-                .to_string(),
+    fn push(&self, log_line: &str) {
+        let log_line = match log_line.len() {
+            0..=LINE_MAX_BYTES => redact(log_line.trim_end()).into_owned(),
+            line_bytes => {
+                serde_json::json!({ "message": format!("(omitted: a log line of {line_bytes} bytes)") })
+                    .to_string()
+            }
         };
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == LINES_MAX {
-            lines.pop_front();
+        let mut log_lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if log_lines.len() == LINES_MAX {
+            log_lines.pop_front();
         }
-        lines.push_back(line);
+        log_lines.push_back(log_line);
     }
 }
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Replacement for a secret.
-const HIDDEN: &str = "(hidden)";
+const REDACTED_TEXT: &str = "(hidden)";
 
 /// Texts that precede a secret. The characters after them that may belong to the secret are hidden.
-const BEFORE_A_SECRET: [&str; 6] = ["Bearer ", "bearer ", "bearer.", "token=", "password=", "secret="];
+const SECRET_MARKERS: [&str; 6] = ["Bearer ", "bearer ", "bearer.", "token=", "password=", "secret="];
 
 /// Texts that secrets begin with: API keys, and tokens (a JSON object in base64).
 const SECRET_PREFIXES: [&str; 2] = ["sfk_", "eyJ"];
@@ -19,33 +19,33 @@ const SECRET_MIN_CHARS: usize = 12;
 /// Returns `text` without tokens, API keys, and passwords in addresses.
 pub(super) fn redact(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
-    for before in BEFORE_A_SECRET {
+    for before in SECRET_MARKERS {
         replace(&mut out, before, |tail| (before.len(), secret_length(tail)));
     }
     for prefix in SECRET_PREFIXES {
         replace(&mut out, prefix, |tail| {
-            let length = prefix.len() + secret_length(tail);
-            (0, if length >= SECRET_MIN_CHARS { length } else { 0 })
+            let prefix_bytes = prefix.len() + secret_length(tail);
+            (0, if prefix_bytes >= SECRET_MIN_CHARS { prefix_bytes } else { 0 })
         });
     }
     replace(&mut out, "://", |tail| ("://".len(), credentials_length(tail)));
     out
 }
 
-/// Hides the secret at each occurrence of `marker`. The function `secret` gets the text after the
-/// marker. It returns the offset of the secret from the start of the marker, and the secret's
+/// Hides the secret at each occurrence of `marker`. The function `secret_range` gets the text after
+/// the marker. It returns the offset of the secret from the start of the marker, and the secret's
 /// length.
-fn replace(text: &mut Cow<'_, str>, marker: &str, secret: impl Fn(&str) -> (usize, usize)) {
-    let mut from = 0;
-    while let Some(found) = text[from..].find(marker) {
-        let marker_index = from + found;
-        let (offset, length) = secret(&text[marker_index + marker.len()..]);
+fn replace(text: &mut Cow<'_, str>, marker: &str, secret_range: impl Fn(&str) -> (usize, usize)) {
+    let mut search_start = 0;
+    while let Some(marker_offset) = text[search_start..].find(marker) {
+        let marker_index = search_start + marker_offset;
+        let (offset, length_bytes) = secret_range(&text[marker_index + marker.len()..]);
         let begin = marker_index + offset;
-        if length > 0 {
-            text.to_mut().replace_range(begin..begin + length, HIDDEN);
-            from = begin + HIDDEN.len();
+        if length_bytes > 0 {
+            text.to_mut().replace_range(begin..begin + length_bytes, REDACTED_TEXT);
+            search_start = begin + REDACTED_TEXT.len();
         } else {
-            from = marker_index + marker.len();
+            search_start = marker_index + marker.len();
         }
     }
 }

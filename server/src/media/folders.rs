@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::queries::TreeQuery;
-use super::roots::{MediaRoots, unreadable};
+use super::roots::{MediaRoots, unreadable_path_error};
 use crate::auth::Admin;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Query};
@@ -61,8 +61,8 @@ pub(super) async fn tree(
         let roots = MediaRoots::new(&state.config.folders.media_dirs);
         let real = roots.resolve(&path)?;
         let mut budget = FOLDERS_MAX;
-        let folders =
-            subfolders(&roots, &real, depth, &mut budget).map_err(|error| unreadable(&path, &error))?;
+        let folders = list_subfolders(&roots, &real, depth, &mut budget)
+            .map_err(|error| unreadable_path_error(&path, &error))?;
         let name = real.file_name().unwrap_or(real.as_os_str()).to_string_lossy().into_owned();
         let folder = Folder { path: real.to_string_lossy().into_owned(), name, folders: Some(folders) };
         Ok::<_, ApiError>(Tree { folder, truncated: budget == 0 })
@@ -72,7 +72,7 @@ pub(super) async fn tree(
 
 /// Returns the folders in a folder, sorted by name and nested down to `depth` levels. Stops at
 /// `budget` folders and subtracts those it returns.
-fn subfolders(
+fn list_subfolders(
     roots: &MediaRoots,
     dir: &Path,
     depth: u32,
@@ -96,7 +96,7 @@ fn subfolders(
         // A link to a folder above would show the same folders again.
         for folder in folders.iter_mut().filter(|folder| !dir.starts_with(&folder.path)) {
             // Stays `None` if the folder cannot be read.
-            folder.folders = subfolders(roots, Path::new(&folder.path), depth - 1, budget).ok();
+            folder.folders = list_subfolders(roots, Path::new(&folder.path), depth - 1, budget).ok();
         }
     }
     Ok(folders)

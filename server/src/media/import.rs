@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::listing::{EXTENSIONS, is_audio};
-use super::roots::{MediaRoots, printable, unreadable};
+use super::roots::{MediaRoots, printable, unreadable_path_error};
 use crate::audio::{self, AudioFile};
 use crate::auth::Admin;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -94,7 +94,7 @@ fn import_all(
     let mut first_error = None;
     for path in paths {
         match import_one(state, runtime, owner_id, &roots, &path, caller) {
-            Ok((file, known)) => answer.files.push(ImportedFile { path, known, file }),
+            Ok((file, is_known)) => answer.files.push(ImportedFile { path, known: is_known, file }),
             // This error, such as a full disk, would end every other import, too.
             Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {
@@ -117,10 +117,10 @@ fn import_one(
     path: &str,
     caller: &Caller,
 ) -> ApiResult<(AudioFile, bool)> {
-    let real = roots.resolve(path)?;
-    let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let real_path = roots.resolve(path)?;
+    let name = real_path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // Checked before opening, because opening a pipe would block.
-    let is_file = std::fs::metadata(&real).is_ok_and(|metadata| metadata.is_file());
+    let is_file = std::fs::metadata(&real_path).is_ok_and(|metadata| metadata.is_file());
     if !is_file || !is_audio(&name) {
         let detail = format!(
             "`{}` is not a file with one of the extensions {}.",
@@ -129,6 +129,6 @@ fn import_one(
         );
         return Err(ApiError::bad_request("not_an_audio_file", detail));
     }
-    let mut content = File::open(&real).map_err(|error| unreadable(path, &error))?;
+    let mut content = File::open(&real_path).map_err(|error| unreadable_path_error(path, &error))?;
     audio::import_content(state, runtime, owner_id, &name, &mut content, &mut |_| !caller.has_disconnected())
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::queries::FilesQuery;
-use super::roots::{MediaRoots, unreadable};
+use super::roots::{MediaRoots, unreadable_path_error};
 use crate::auth::Admin;
 use crate::clock;
 use crate::error::{ApiResult, CommonErrors};
@@ -60,7 +60,8 @@ pub(super) async fn list(
     let work = move |caller: &Caller| {
         let roots = MediaRoots::new(&state.config.folders.media_dirs);
         let real = roots.resolve(&path)?;
-        let mut files = audio_files(&roots, &real).map_err(|error| unreadable(&path, &error))?;
+        let mut files =
+            list_audio_files(&roots, &real).map_err(|error| unreadable_path_error(&path, &error))?;
         if let Some(after) = after {
             files.retain(|file| sort_key(&file.name) > sort_key(&after.id));
         }
@@ -80,7 +81,7 @@ fn sort_key(name: &str) -> (String, &str) {
 }
 
 /// Returns the audio files of a folder, sorted by name.
-fn audio_files(roots: &MediaRoots, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
+fn list_audio_files(roots: &MediaRoots, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir)?.flatten() {
         let name = entry.file_name();

@@ -10,7 +10,7 @@ use crate::error::{ApiError, ApiResult};
 #[derive(Debug)]
 pub(super) struct MediaRoots {
     /// Paths as written in the settings.
-    configured: Vec<PathBuf>,
+    configured_paths: Vec<PathBuf>,
     /// Paths without symbolic links, only of the folders that exist.
     canonical: Vec<PathBuf>,
 }
@@ -19,12 +19,12 @@ impl MediaRoots {
     /// Resolves the folders of the settings. Blocks.
     pub(super) fn new(media_dirs: &[PathBuf]) -> Self {
         let canonical = media_dirs.iter().filter_map(|dir| dir.canonicalize().ok()).collect();
-        Self { configured: media_dirs.to_vec(), canonical }
+        Self { configured_paths: media_dirs.to_vec(), canonical }
     }
 
     /// Returns the folders as written in the settings.
     pub(super) fn configured(&self) -> &[PathBuf] {
-        &self.configured
+        &self.configured_paths
     }
 
     /// Returns the canonical path of a file or folder inside the media folders. Blocks.
@@ -33,35 +33,37 @@ impl MediaRoots {
     /// 403 `outside_media_dirs` for a path outside the folders, whether it exists or not; 404 for a
     /// missing path inside them.
     pub(super) fn resolve(&self, path: &str) -> ApiResult<PathBuf> {
-        let requested = Path::new(path);
-        let is_plain = requested.is_absolute()
+        let requested_path = Path::new(path);
+        let is_plain = requested_path.is_absolute()
             && !path.contains('\0')
-            && requested.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
-        let is_inside =
-            is_plain && self.configured.iter().chain(&self.canonical).any(|dir| requested.starts_with(dir));
+            && requested_path
+                .components()
+                .all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
+        let is_inside = is_plain
+            && self.configured_paths.iter().chain(&self.canonical).any(|dir| requested_path.starts_with(dir));
         if !is_inside {
-            return Err(outside(path));
+            return Err(outside_media_error(path));
         }
-        match requested.canonicalize() {
+        match requested_path.canonicalize() {
             Ok(real) if self.contains(&real) => Ok(real),
-            Ok(_) => Err(outside(path)),
+            Ok(_) => Err(outside_media_error(path)),
             // The answer to a missing file must not reveal whether a file outside the folders
             // exists.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                match requested.ancestors().skip(1).find_map(|parent| parent.canonicalize().ok()) {
+                match requested_path.ancestors().skip(1).find_map(|parent| parent.canonicalize().ok()) {
                     Some(parent) if self.contains(&parent) => {
                         Err(ApiError::not_found("file or folder", &printable(path)))
                     }
-                    _ => Err(outside(path)),
+                    _ => Err(outside_media_error(path)),
                 }
             }
-            Err(error) => Err(unreadable(path, &error)),
+            Err(error) => Err(unreadable_path_error(path, &error)),
         }
     }
 
     /// Whether a path without symbolic links lies in one of the folders.
-    pub(super) fn contains(&self, real: &Path) -> bool {
-        self.canonical.iter().any(|dir| real.starts_with(dir))
+    pub(super) fn contains(&self, real_path: &Path) -> bool {
+        self.canonical.iter().any(|dir| real_path.starts_with(dir))
     }
 
     /// Returns the path and metadata of a folder entry. A symbolic link is replaced by its target.
@@ -77,7 +79,7 @@ impl MediaRoots {
 }
 
 /// Makes the error for a path that cannot be read.
-pub(super) fn unreadable(path: &str, error: &std::io::Error) -> ApiError {
+pub(super) fn unreadable_path_error(path: &str, error: &std::io::Error) -> ApiError {
     match error.kind() {
         ErrorKind::PermissionDenied => ApiError::Forbidden {
             code: "not_readable",
@@ -94,7 +96,7 @@ pub(super) fn unreadable(path: &str, error: &std::io::Error) -> ApiError {
     }
 }
 
-fn outside(path: &str) -> ApiError {
+fn outside_media_error(path: &str) -> ApiError {
     ApiError::Forbidden {
         code: "outside_media_dirs",
         detail: format!(

@@ -21,13 +21,15 @@ const NO_ROUTE: &str = "(page)";
 pub(crate) async fn observe(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let started_at = Instant::now();
     let method = match request.method().as_str() {
-        known @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => known.to_owned(),
+        known_method @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => {
+            known_method.to_owned()
+        }
         _ => "other".to_owned(),
     };
-    let matched = request.extensions().get::<MatchedPath>();
-    let route = matched.map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let matched_path = request.extensions().get::<MatchedPath>();
+    let route = matched_path.map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
     let response = next.run(request).await;
     let labels = RequestLabels { method, route, status: response.status().as_u16() };
-    state.metrics.request(labels, started_at.elapsed());
+    state.metrics.record_request(labels, started_at.elapsed());
     response
 }

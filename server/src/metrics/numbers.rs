@@ -78,7 +78,7 @@ impl Default for Metrics {
     fn default() -> Self {
         let histogram_of_requests: fn() -> Histogram = || Histogram::new(REQUEST_BOUNDS_SECS);
         let histogram_of_tasks: fn() -> Histogram = || Histogram::new(TASK_BOUNDS_SECS);
-        let mut this = Self {
+        let mut metrics = Self {
             registry: Registry::with_prefix("songfoundry"),
             requests: Family::default(),
             request_secs: Family::new_with_constructor(histogram_of_requests),
@@ -94,8 +94,8 @@ impl Default for Metrics {
             orphans: Family::default(),
             orphans_bytes: Counter::default(),
         };
-        this.register();
-        this
+        metrics.register();
+        metrics
     }
 }
 
@@ -109,12 +109,16 @@ impl Metrics {
             "Version of the service",
             Info::new([("version", env!("CARGO_PKG_VERSION"))]),
         );
-        let started: Gauge = Gauge::default();
-        started.set(clock::now_unix_secs());
-        registry.register("start_time_seconds", "When this process started, in seconds since 1970", started);
+        let start_gauge: Gauge = Gauge::default();
+        start_gauge.set(clock::now_unix_secs());
+        registry.register(
+            "start_time_seconds",
+            "When this process started, in seconds since 1970",
+            start_gauge,
+        );
         registry.register("http_requests", "Requests that were answered", self.requests.clone());
-        let about = "Time until an answer began, in seconds";
-        registry.register("http_request_seconds", about, self.request_secs.clone());
+        let help = "Time until an answer began, in seconds";
+        registry.register("http_request_seconds", help, self.request_secs.clone());
         registry.register("tasks", "Waiting and running tasks of all users", self.tasks.clone());
         registry.register("tasks_ended", "Tasks that ended in this process", self.tasks_ended.clone());
         registry.register(
@@ -122,16 +126,16 @@ impl Metrics {
             "Time that tasks took in this process, in seconds",
             self.task_secs.clone(),
         );
-        let about = "Time spent on renders, in seconds";
-        registry.register("render_seconds", about, self.render_secs.clone());
-        let about = "Duration of the rendered audio, in seconds";
-        registry.register("rendered_audio_seconds", about, self.rendered_secs.clone());
+        let help = "Time spent on renders, in seconds";
+        registry.register("render_seconds", help, self.render_secs.clone());
+        let help = "Duration of the rendered audio, in seconds";
+        registry.register("rendered_audio_seconds", help, self.rendered_secs.clone());
         registry.register("storage_bytes", "Size of the stored files, in bytes", self.storage_bytes.clone());
-        let about = "Free space of the storage folder's disk, in bytes";
-        registry.register("disk_free_bytes", about, self.disk_free_bytes.clone());
+        let help = "Free space of the storage folder's disk, in bytes";
+        registry.register("disk_free_bytes", help, self.disk_free_bytes.clone());
         registry.register("database_connections", "Connections of the pool", self.connections.clone());
-        let about = "Maximum number of connections in the pool";
-        registry.register("database_connections_max", about, self.connections_max.clone());
+        let help = "Maximum number of connections in the pool";
+        registry.register("database_connections_max", help, self.connections_max.clone());
         registry.register(
             "orphans_removed",
             "Files quarantined because nothing referred to them",
@@ -144,24 +148,24 @@ impl Metrics {
         );
     }
 
-    /// Counts an answered request. `took` is the time until the answer began.
-    pub(super) fn request(&self, labels: RequestLabels, took: Duration) {
+    /// Counts an answered request. `duration` is the time until the answer began.
+    pub(super) fn record_request(&self, labels: RequestLabels, duration: Duration) {
         let route = RouteLabels { method: labels.method.clone(), route: labels.route.clone() };
-        self.request_secs.get_or_create(&route).observe(took.as_secs_f64());
+        self.request_secs.get_or_create(&route).observe(duration.as_secs_f64());
         self.requests.get_or_create(&labels).inc();
     }
 
     /// Counts a task that ended in this process.
-    pub(crate) fn task_ended(&self, kind: &str, state: &str, took: Duration) {
+    pub(crate) fn record_task_end(&self, kind: &str, state: &str, duration: Duration) {
         let labels = TaskLabels { kind: kind.to_owned(), state: state.to_owned() };
         self.tasks_ended.get_or_create(&labels).inc();
-        self.task_secs.get_or_create(&KindLabel { kind: kind.to_owned() }).observe(took.as_secs_f64());
+        self.task_secs.get_or_create(&KindLabel { kind: kind.to_owned() }).observe(duration.as_secs_f64());
     }
 
     /// Counts a render of a kind, such as `project`: the time it took and the length of its audio.
-    pub(crate) fn rendered(&self, kind: &'static str, took: Duration, audio_secs: f64) {
+    pub(crate) fn rendered(&self, kind: &'static str, duration: Duration, audio_secs: f64) {
         let labels = KindLabel { kind: kind.to_owned() };
-        self.render_secs.get_or_create(&labels).inc_by(took.as_secs_f64());
+        self.render_secs.get_or_create(&labels).inc_by(duration.as_secs_f64());
         self.rendered_secs.get_or_create(&labels).inc_by(audio_secs);
     }
 
@@ -192,15 +196,15 @@ impl Metrics {
     }
 
     /// Sets the numbers of connections in the database pool.
-    pub(crate) fn set_connections(&self, idle: u64, used: u64, max: u64) {
-        for (state, count) in [("idle", idle), ("used", used)] {
+    pub(crate) fn set_connections(&self, idle_connections: u64, used_connections: u64, max_connections: u64) {
+        for (state, count) in [("idle", idle_connections), ("used", used_connections)] {
             self.connections.get_or_create(&StateLabel { state: state.to_owned() }).set(to_i64(count));
         }
-        self.connections_max.set(to_i64(max));
+        self.connections_max.set(to_i64(max_connections));
     }
 
     /// Writes all metrics in the OpenMetrics text format.
-    pub(crate) fn text(&self) -> ApiResult<String> {
+    pub(crate) fn render_text(&self) -> ApiResult<String> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry).map_err(ApiError::internal)?;
         Ok(text)

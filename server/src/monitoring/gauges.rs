@@ -21,7 +21,7 @@ impl LastMeasurement {
     /// Whether a new measurement is due. If so, records that it is made now.
     fn claim_if_due(&self) -> bool {
         let mut measured_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = measured_at.is_none_or(|at| at.elapsed() >= SUMS_VALID_FOR);
+        let is_due = measured_at.is_none_or(|instant| instant.elapsed() >= SUMS_VALID_FOR);
         if is_due {
             *measured_at = Some(Instant::now());
         }
@@ -32,13 +32,13 @@ impl LastMeasurement {
 /// Measures all gauges, except sizes that were measured less than [`SUMS_VALID_FOR`] ago.
 pub(super) async fn update(state: &AppState) -> ApiResult<()> {
     let metrics = &state.metrics;
-    let unfinished = state.tasks.unfinished_by_kind().await?;
+    let unfinished_counts = state.tasks.count_unfinished_by_kind().await?;
     metrics.set_tasks(
-        unfinished.into_iter().map(|(kind, state, count)| (kind, state.as_str(), count)).collect(),
+        unfinished_counts.into_iter().map(|(kind, state, count)| (kind, state.as_str(), count)).collect(),
     );
-    let (open, idle) = (u64::from(state.db.size()), state.db.num_idle() as u64);
+    let (open_connections, idle_connections) = (u64::from(state.db.size()), state.db.num_idle() as u64);
     let max = u64::from(state.config.storage.database_limits.connections_max);
-    metrics.set_connections(idle, open.saturating_sub(idle), max);
+    metrics.set_connections(idle_connections, open_connections.saturating_sub(idle_connections), max);
     if let Some(free_bytes) = disk::free_bytes(&state.config.storage.dir)? {
         metrics.set_disk_free(free_bytes);
     }
@@ -52,7 +52,7 @@ pub(super) async fn update(state: &AppState) -> ApiResult<()> {
         };
         Ok([
             ("audio", sum(audio::FOLDER)?),
-            ("soundfonts", sum(soundfonts::FILES.folder)?),
+            ("soundfonts", sum(soundfonts::FILE_KIND.folder)?),
             ("renders", sum(render_files::FOLDER)?),
             ("stems", sum(STEM_FILES.folder)?),
         ])
@@ -60,6 +60,6 @@ pub(super) async fn update(state: &AppState) -> ApiResult<()> {
     for (kind, size_bytes) in sums.await?? {
         metrics.set_storage(kind, size_bytes);
     }
-    metrics.set_storage("database", db::size_bytes(&state.db).await?);
+    metrics.set_storage("database", db::measure_size_bytes(&state.db).await?);
     Ok(())
 }

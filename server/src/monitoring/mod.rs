@@ -20,7 +20,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
 /// Media type of the text for Prometheus.
-const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPENMETRICS_MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Returns the route `/metrics`, which is outside the prefix `/api/v1`.
 pub(crate) fn routes() -> Router<AppState> {
@@ -40,8 +40,9 @@ async fn read(State(state): State<AppState>, request: Request) -> ApiResult<Resp
         }
     }
     gauges::update(&state).await?;
-    let text = state.metrics.text()?;
-    Ok(([(header::CONTENT_TYPE, OPENMETRICS), (header::CACHE_CONTROL, "no-store")], text).into_response())
+    let text = state.metrics.render_text()?;
+    Ok(([(header::CONTENT_TYPE, OPENMETRICS_MEDIA_TYPE), (header::CACHE_CONTROL, "no-store")], text)
+        .into_response())
 }
 
 #[cfg(test)]

@@ -71,8 +71,8 @@ pub(super) async fn import(
     let limit_bytes = state.config.limits.midi_max_bytes;
     let recipient = Recipient::new(&state, &user.id, request.headers());
     let bytes = read_file(&state, request).await?;
-    let length = bytes.len();
-    if length as u64 > limit_bytes {
+    let size_bytes = bytes.len();
+    if size_bytes as u64 > limit_bytes {
         return Err(ApiError::TooLarge { subject: "A MIDI file", limit_bytes });
     }
     let soundfont_id = query.soundfont_id.filter(|id| !id.is_empty());
@@ -90,14 +90,14 @@ pub(super) async fn import(
         soundfont_id,
     };
     let reading = move || {
-        let imported = read_midi(&bytes, options)?;
+        let imported_project = read_midi(&bytes, options)?;
         drop(bytes);
-        let answer = ImportAnswer { project: imported.project, warnings: imported.warnings };
+        let answer = ImportAnswer { project: imported_project.project, warnings: imported_project.warnings };
         let json = serde_json::to_vec(&answer).map_err(ApiError::internal)?;
         drop(answer);
         recipient.answer_json(json)
     };
-    with_document_of(&user.id, DOCUMENT_MEMORY_FACTOR * length, reading).await
+    with_document_of(&user.id, DOCUMENT_MEMORY_FACTOR * size_bytes, reading).await
 }
 
 /// Reads the file from the body, or from the part `file` of a form.
@@ -112,13 +112,13 @@ async fn read_file(state: &AppState, request: Request) -> ApiResult<axum::body::
 
 async fn read_form_file(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes> {
     let limit_bytes = state.config.limits.midi_max_bytes;
-    let refused =
+    let form_refusal =
         |error| form::form_error(&error, || ApiError::TooLarge { subject: "A MIDI file", limit_bytes });
-    let body = HeldBody::of(&request);
+    let body = HeldBody::from_request(&request);
     let mut form = form::read(request).await?;
-    while let Some(field) = form.next_field().await.map_err(refused)? {
+    while let Some(field) = form.next_field().await.map_err(form_refusal)? {
         if field.name() == Some("file") {
-            return body.read(field, refused).await;
+            return body.read(field, form_refusal).await;
         }
     }
     Err(ApiError::bad_request("no_file", "The form has no file; send the file as a part named `file`."))

@@ -24,7 +24,7 @@ use crate::storage::{Blobs, ExpectedFile, Orphan, QuarantineReason, QuarantinedF
 use crate::{audio, inventory, soundfonts};
 
 /// Name of the lease in the database.
-const LEASE: &str = "orphans";
+const LEASE_NAME: &str = "orphans";
 
 /// Returns all orphans that were stored at least `age` ago. Blocks.
 ///
@@ -34,21 +34,21 @@ pub(crate) fn find(
     database: &Db,
     runtime: &Handle,
     blobs: &Blobs,
-    expected: &[ExpectedFile],
+    expected_files: &[ExpectedFile],
     age: Duration,
 ) -> ApiResult<Vec<Orphan>> {
-    let waiting = runtime.block_on(audio::expected_waiting_files(database))?;
-    let mut orphans = blobs.orphans(audio::FILES, expected, age)?;
-    orphans.extend(blobs.orphans(audio::WAITING, &waiting, age)?);
-    orphans.extend(blobs.orphans(soundfonts::FILES, expected, age)?);
-    orphans.extend(render_files::orphans(blobs, &owner_ids(database, runtime)?, age)?);
+    let waiting_files = runtime.block_on(audio::list_expected_waiting_files(database))?;
+    let mut orphans = blobs.find_orphans(audio::FILE_KIND, expected_files, age)?;
+    orphans.extend(blobs.find_orphans(audio::WAITING_FILE_KIND, &waiting_files, age)?);
+    orphans.extend(blobs.find_orphans(soundfonts::FILE_KIND, expected_files, age)?);
+    orphans.extend(render_files::orphans(blobs, &read_owner_ids(database, runtime)?, age)?);
     if !blobs.is_remote() {
-        orphans.extend(blobs.orphans(audio::PARTS, expected, age)?);
+        orphans.extend(blobs.find_orphans(audio::PART_FILE_KIND, expected_files, age)?);
     }
     Ok(orphans)
 }
 
-fn owner_ids(database: &Db, runtime: &Handle) -> ApiResult<HashSet<String>> {
+fn read_owner_ids(database: &Db, runtime: &Handle) -> ApiResult<HashSet<String>> {
     let names = runtime.block_on(management::user_names(database))?;
     Ok(names.into_iter().map(|(id, _)| id).collect())
 }
@@ -63,9 +63,9 @@ pub(crate) async fn keep_collecting(state: AppState) {
             () = tokio::time::sleep(every) => {}
         }
         // If one collection fails, the other still runs.
-        let local = collect_local_parts(&state, &state.blobs).await;
-        let shared = collect_with_lease(&state, &holder, every, clock::now_unix_ms()).await;
-        for error in [local, shared].into_iter().filter_map(Result::err) {
+        let local_result = collect_local_parts(&state, &state.blobs).await;
+        let collect_result = collect_with_lease(&state, &holder, every, clock::now_unix_ms()).await;
+        for error in [local_result, collect_result].into_iter().filter_map(Result::err) {
             tracing::error!("cannot quarantine stored files that nothing refers to: {error:#}");
         }
     }
@@ -73,7 +73,7 @@ pub(crate) async fn keep_collecting(state: AppState) {
 
 /// Collects orphans, unless another process collected them during the last `every`.
 async fn collect_with_lease(state: &AppState, holder: &str, every: Duration, now_ms: i64) -> ApiResult<()> {
-    if take_lease(&state.db, LEASE, holder, every).await? {
+    if take_lease(&state.db, LEASE_NAME, holder, every).await? {
         collect(state, Duration::from_secs(state.config.orphans.age_secs), now_ms).await?;
     }
     Ok(())
@@ -98,8 +98,8 @@ fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms
     // While the lock is held, no upload runs whose files could look like orphans.
     let _contents = lock_contents(state, runtime)?;
     runtime.block_on(audio::delete_unowned_contents(&state.db))?;
-    let expected = runtime.block_on(inventory::expected(&state.db))?;
-    let orphans = find(&state.db, runtime, &state.blobs, &expected, age)?;
+    let expected_files = runtime.block_on(inventory::list_expected_files(&state.db))?;
+    let orphans = find(&state.db, runtime, &state.blobs, &expected_files, age)?;
     for orphan in record_and_find_due(&state.db, runtime, &orphans, age, now_ms)? {
         if try_quarantine(&state.blobs, orphan) {
             delete_record(&state.db, runtime, orphan)?;
@@ -122,7 +122,7 @@ pub(crate) fn record_and_find_due<'f>(
     now_ms: i64,
 ) -> ApiResult<Vec<&'f Orphan>> {
     let names: Vec<String> = orphans.iter().map(|orphan| orphan.key.file_name()).collect();
-    let unneeded: Vec<store::UnneededFile<'_>> = std::iter::zip(orphans, &names)
+    let unneeded_files: Vec<store::UnneededFile<'_>> = std::iter::zip(orphans, &names)
         .map(|(orphan, name)| store::UnneededFile {
             folder: orphan.key.folder(),
             name,
@@ -130,8 +130,8 @@ pub(crate) fn record_and_find_due<'f>(
         })
         .collect();
     let due_ms = now_ms.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
-    let due = runtime.block_on(store::record_unneeded(database, &unneeded, now_ms, due_ms))?;
-    Ok(orphans.iter().filter(|orphan| due.contains(&folder_and_name(orphan))).collect())
+    let due_orphans = runtime.block_on(store::record_unneeded(database, &unneeded_files, now_ms, due_ms))?;
+    Ok(orphans.iter().filter(|orphan| due_orphans.contains(&folder_and_name(orphan))).collect())
 }
 
 /// Deletes the record of an unneeded file after the file was quarantined. If the file is restored
@@ -151,7 +151,7 @@ fn folder_and_name(orphan: &Orphan) -> (String, String) {
 /// Quarantines a file. If it cannot be moved, logs an error and returns false, so that other files
 /// are still moved. S3, for example, cannot move files above 5 GB.
 fn try_quarantine(blobs: &Blobs, orphan: &Orphan) -> bool {
-    let outcome = set_aside(blobs, orphan);
+    let outcome = quarantine_orphan(blobs, orphan);
     if let Err(error) = &outcome {
         let (file, bytes) = (orphan.key.path(), orphan.size_bytes);
         tracing::error!(file, bytes, "cannot quarantine a stored file that nothing refers to: {error:#}");
@@ -162,10 +162,13 @@ fn try_quarantine(blobs: &Blobs, orphan: &Orphan) -> bool {
 /// Moves an orphan to the quarantine and logs it. Uploaded files whose import task is missing count
 /// as deleted by a user. No row can need them again, so the service may delete them when the disk
 /// is full.
-pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
-    let reason =
-        if audio::WAITING.has(&orphan.key) { QuarantineReason::Deleted } else { QuarantineReason::Unneeded };
-    if let Some(quarantined_as) = blobs.set_aside(&orphan.key, reason)? {
+pub(crate) fn quarantine_orphan(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
+    let reason = if audio::WAITING_FILE_KIND.has(&orphan.key) {
+        QuarantineReason::Deleted
+    } else {
+        QuarantineReason::Unneeded
+    };
+    if let Some(quarantined_as) = blobs.move_to_quarantine(&orphan.key, reason)? {
         let (file, bytes) = (orphan.key.path(), orphan.size_bytes);
         tracing::warn!(
             file,
@@ -185,10 +188,12 @@ async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
         return Ok(());
     }
     let kept_secs = state.config.limits.audio.unfinished_upload_secs + state.config.orphans.age_secs;
-    let expected = audio::expected(&state.db).await?;
+    let expected_files = audio::list_expected_files(&state.db).await?;
     let (state, runtime, blobs) = (state.clone(), Handle::current(), blobs.local());
     let collecting = move || -> ApiResult<()> {
-        for orphan in blobs.orphans(audio::PARTS, &expected, Duration::from_secs(kept_secs))? {
+        for orphan in
+            blobs.find_orphans(audio::PART_FILE_KIND, &expected_files, Duration::from_secs(kept_secs))?
+        {
             try_quarantine(&blobs, &orphan);
         }
         expire_quarantine(&state, &runtime, &blobs, clock::now_unix_ms())
@@ -214,19 +219,19 @@ pub(crate) async fn restore_needed(state: &AppState) -> ApiResult<()> {
 /// Restores needed files that are missing. Returns the files that stay in the quarantine of
 /// `blobs`, either because no row needs them or because they were stored again.
 fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<QuarantinedFile>> {
-    let quarantined = blobs.quarantined()?;
-    if quarantined.is_empty() {
-        return Ok(quarantined);
+    let quarantined_files = blobs.list_quarantined()?;
+    if quarantined_files.is_empty() {
+        return Ok(quarantined_files);
     }
     let _contents = lock_contents(state, runtime)?;
-    let names: HashSet<&str> = quarantined.iter().map(|file| file.name.as_str()).collect();
-    for file in runtime.block_on(inventory::expected(&state.db))? {
-        if names.contains(file.key.path().as_str()) {
+    let names: HashSet<&str> = quarantined_files.iter().map(|file| file.name.as_str()).collect();
+    for file in runtime.block_on(inventory::list_expected_files(&state.db))? {
+        if names.contains(file.blob_key.path().as_str()) {
             // This call restores the file if it is missing.
-            blobs.contains(&file.key)?;
+            blobs.contains(&file.blob_key)?;
         }
     }
-    Ok(blobs.quarantined()?)
+    Ok(blobs.list_quarantined()?)
 }
 
 /// Deletes files whose time in the quarantine (`SF_QUARANTINE_DAYS`, `SF_DELETED_KEPT_SECS`) is
@@ -286,7 +291,7 @@ mod tests {
         let call = with_form(app.local(Method::POST, UPLOAD), &[("kept.wav", &sound)]);
         let uploaded = call.send().await.expect(201)["files"][0].take();
         let (old, new) = (AGE * 2, AGE / 2);
-        let audio = |id: &str| audio::FILES.key(&format!("{}.wav", id.repeat(64))).expect("a valid key");
+        let audio = |id: &str| audio::FILE_KIND.key(&format!("{}.wav", id.repeat(64))).expect("a valid key");
         let render = |name: &str| render_files::FILES.key(name).expect("a valid key");
         let owner = management::user_names(&app.state.db).await.expect("reads")[0].0.clone();
         let (unpaired, unowned) = (render(&format!("{owner}_a.wav")), render("nobody_b.wav"));
@@ -311,7 +316,7 @@ mod tests {
         let path = format!("/api/v1/audio/{}/file", uploaded["id"].as_str().expect("an id"));
         assert_eq!(app.local(Method::GET, &path).send().await.status, 200);
         let quarantined: Vec<String> =
-            app.state.blobs.quarantined().expect("lists").into_iter().map(|file| file.name).collect();
+            app.state.blobs.list_quarantined().expect("lists").into_iter().map(|file| file.name).collect();
         let mut expected = [audio("a"), unpaired, unowned].map(|key| key.path());
         expected.sort();
         assert_eq!(quarantined, expected, "the files are quarantined instead of removed");
@@ -324,7 +329,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_file_that_cannot_be_moved_does_not_block_others() {
         let app = TestApp::start().await;
-        let audio = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
+        let audio = audio::FILE_KIND.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
         let render = render_files::FILES.key("nobody_b.wav").expect("a valid key");
         for key in [&audio, &render] {
             store(&app, key, AGE * 2);
@@ -362,12 +367,14 @@ mod tests {
             Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, 0, Sharing::Exclusive);
         let blobs = opened.expect("opens");
         let local = blobs.local();
-        let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("a valid key");
+        let part = audio::PART_FILE_KIND
+            .key(&format!("b1.{}", audio::PART_FILE_KIND.extensions[0]))
+            .expect("a valid key");
         local.put(&part, b"a part").expect("stores");
-        assert!(local.set_aside(&part, QuarantineReason::Unneeded).expect("moves").is_some());
+        assert!(local.move_to_quarantine(&part, QuarantineReason::Unneeded).expect("moves").is_some());
         collect_local_parts(&app.state, &blobs).await.expect("collects");
         assert_eq!(
-            local.quarantined().expect("lists").len(),
+            local.list_quarantined().expect("lists").len(),
             1,
             "the part has not been in the quarantine long enough"
         );
@@ -376,7 +383,7 @@ mod tests {
         let batch = std::fs::read_dir(&quarantine).expect("reads").next().expect("an entry").expect("reads");
         std::fs::rename(batch.path(), quarantine.join("20200101000000")).expect("renames");
         collect_local_parts(&app.state, &blobs).await.expect("collects");
-        assert_eq!(local.quarantined().expect("lists"), []);
+        assert_eq!(local.list_quarantined().expect("lists"), []);
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -392,10 +399,10 @@ mod tests {
         let get = || app.local(Method::GET, "/api/v1/plugins/renders/r/file").send();
         assert_eq!(get().await.status, 200);
         for key in &files {
-            app.state.blobs.set_aside(key, QuarantineReason::Unneeded).expect("moves");
+            app.state.blobs.move_to_quarantine(key, QuarantineReason::Unneeded).expect("moves");
         }
         get().await.problem(404, "not_found");
-        assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
+        assert_eq!(app.state.blobs.list_quarantined().expect("lists").len(), 2);
         for key in &files {
             assert!(
                 app.state.blobs.return_from_quarantine(key).expect("moves"),
@@ -423,23 +430,25 @@ mod tests {
         collecting.abort();
         // The aborted task returns an error, as expected.
         let _ = collecting.await;
-        for file in audio::expected(&app.state.db).await.expect("reads") {
-            assert!(is_stored(&app, &file.key), "{:?}", file.key);
+        for file in audio::list_expected_files(&app.state.db).await.expect("reads") {
+            assert!(is_stored(&app, &file.blob_key), "{:?}", file.blob_key);
         }
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn only_the_holder_of_the_lease_collects() {
         let app = TestApp::with(&[("SF_ORPHAN_AGE_SECS", "60")]).await;
-        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
+        let key = audio::FILE_KIND.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
         store(&app, &key, AGE);
-        assert!(take_lease(&app.state.db, LEASE, "another", AGE).await.expect("queries the database"));
+        assert!(take_lease(&app.state.db, LEASE_NAME, "another", AGE).await.expect("queries the database"));
         let now_ms = clock::now_unix_ms();
         collect_with_lease(&app.state, "this", AGE, now_ms).await.expect("collects");
         collect_with_lease(&app.state, "this", AGE, now_ms + 60_000).await.expect("collects");
         assert!(is_stored(&app, &key), "another process holds the lease");
         assert!(
-            take_lease(&app.state.db, LEASE, "another", Duration::ZERO).await.expect("queries the database")
+            take_lease(&app.state.db, LEASE_NAME, "another", Duration::ZERO)
+                .await
+                .expect("queries the database")
         );
         collect_with_lease(&app.state, "this", AGE, now_ms).await.expect("collects");
         collect_with_lease(&app.state, "this", AGE, now_ms + 60_000).await.expect("collects");
@@ -452,22 +461,25 @@ mod tests {
         let sound = sine_wav(440.0, 48_000, 0.1);
         let call = with_form(app.local(Method::POST, UPLOAD), &[("a.wav", &sound)]);
         let file = call.send().await.expect(201)["files"][0].take();
-        for expected in audio::expected(&app.state.db).await.expect("reads") {
-            app.state.blobs.set_aside(&expected.key, QuarantineReason::Unneeded).expect("moves");
+        for expected in audio::list_expected_files(&app.state.db).await.expect("reads") {
+            app.state
+                .blobs
+                .move_to_quarantine(&expected.blob_key, QuarantineReason::Unneeded)
+                .expect("moves");
         }
         let path = format!("/api/v1/audio/{}/file", file["id"].as_str().expect("an id"));
         let answer = app.local(Method::GET, &path).send().await;
         assert_eq!((answer.status.as_u16(), answer.bytes), (200, sound));
         // Other needed files return when the service starts, before it accepts requests.
-        assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
+        assert_eq!(app.state.blobs.list_quarantined().expect("lists").len(), 2);
         restore_needed(&app.state).await.expect("restores");
-        assert!(app.state.blobs.quarantined().expect("lists").is_empty());
+        assert!(app.state.blobs.list_quarantined().expect("lists").is_empty());
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_file_that_was_stored_again_counts_as_new() {
         let app = TestApp::start().await;
-        let key = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
+        let key = audio::FILE_KIND.key(&format!("{}.wav", "a".repeat(64))).expect("a valid key");
         let now_ms = clock::now_unix_ms();
         let unneeded = |stored_ms| [store::UnneededFile { folder: key.folder(), name: "a.wav", stored_ms }];
         let count_due = async |stored_ms, now_ms: i64| {

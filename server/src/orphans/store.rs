@@ -22,21 +22,23 @@ pub(super) struct UnneededFile<'f> {
 /// [`delete_record`]. A file that was stored again after it was recorded counts as new.
 pub(super) async fn record_unneeded(
     db: &Db,
-    unneeded: &[UnneededFile<'_>],
+    unneeded_files: &[UnneededFile<'_>],
     now_ms: i64,
     due_ms: i64,
 ) -> Result<HashSet<(String, String)>, sqlx::Error> {
-    let rows = sqlx::query("SELECT folder, name, first_seen_ms FROM unneeded_files").fetch_all(db).await?;
-    let mut recorded: HashMap<(String, String), i64> = HashMap::with_capacity(rows.len());
-    for row in &rows {
-        recorded.insert((row.try_get("folder")?, row.try_get("name")?), row.try_get("first_seen_ms")?);
+    let file_rows =
+        sqlx::query("SELECT folder, name, first_seen_ms FROM unneeded_files").fetch_all(db).await?;
+    let mut recorded_files: HashMap<(String, String), i64> = HashMap::with_capacity(file_rows.len());
+    for db_row in &file_rows {
+        recorded_files
+            .insert((db_row.try_get("folder")?, db_row.try_get("name")?), db_row.try_get("first_seen_ms")?);
     }
-    let mut due = HashSet::new();
+    let mut due_names = HashSet::new();
     let mut transaction = db.begin().await?;
-    for file in unneeded {
-        let key = (file.folder.to_owned(), file.name.to_owned());
+    for file in unneeded_files {
+        let file_key = (file.folder.to_owned(), file.name.to_owned());
         let first_seen_ms =
-            match recorded.remove(&key).filter(|first_seen_ms| *first_seen_ms >= file.stored_ms) {
+            match recorded_files.remove(&file_key).filter(|first_seen_ms| *first_seen_ms >= file.stored_ms) {
                 Some(first_seen_ms) => first_seen_ms,
                 None => {
                     sqlx::query(
@@ -52,14 +54,14 @@ pub(super) async fn record_unneeded(
                 }
             };
         if first_seen_ms <= due_ms {
-            due.insert(key);
+            due_names.insert(file_key);
         }
     }
-    for needed in recorded.into_keys() {
-        delete_record(&mut *transaction, &needed).await?;
+    for needed_file in recorded_files.into_keys() {
+        delete_record(&mut *transaction, &needed_file).await?;
     }
     transaction.commit().await?;
-    Ok(due)
+    Ok(due_names)
 }
 
 /// Deletes the record of an unneeded file, by its folder and name.

@@ -68,9 +68,9 @@ impl PageFiles {
             .filter(|copy| is_valid(copy) && copy.modified().ok() >= metadata.modified().ok());
         let version = |metadata: &Metadata| (metadata.len(), metadata.modified().ok());
         let version = [Some(version(&metadata)), copy_metadata.as_ref().map(version)];
-        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&real).cloned();
-        if let Some(cached) = cached.filter(|cached| cached.version == version) {
-            return Ok(Some(cached));
+        let cached_file = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&real).cloned();
+        if let Some(cached_file) = cached_file.filter(|cached_file| cached_file.version == version) {
+            return Ok(Some(cached_file));
         }
         let bytes = Bytes::from(std::fs::read(&real)?);
         let brotli = copy_metadata.map(|_| std::fs::read(&copy).map(Bytes::from)).transpose()?;
@@ -94,14 +94,14 @@ impl PageFile {
 /// Returns the file path in the folder for the path of a URL. `None` if the URL's path leads out of
 /// the folder, names a hidden file, or has a character that is not allowed.
 fn path_below(folder: &Path, path: &str) -> Option<PathBuf> {
-    let decoded = percent_decode_str(path).decode_utf8().ok()?;
-    let relative = Path::new(decoded.strip_prefix('/')?);
-    let plain = relative.components().all(|part| match part {
+    let decoded_path = percent_decode_str(path).decode_utf8().ok()?;
+    let relative = Path::new(decoded_path.strip_prefix('/')?);
+    let is_plain = relative.components().all(|part| match part {
         // Hidden files are not part of the page.
         Component::Normal(name) => !name.to_string_lossy().starts_with('.'),
         _ => false,
     });
-    (plain && !decoded.contains(['\\', '\0', ':'])).then(|| folder.join(relative))
+    (is_plain && !decoded_path.contains(['\\', '\0', ':'])).then(|| folder.join(relative))
 }
 
 fn media_type(file: &Path) -> &'static str {

@@ -55,22 +55,22 @@ pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
 /// Answers paths without a route with a file of the page, or with 404.
 pub(crate) async fn fallback(State(state): State<AppState>, request: Request) -> Response {
     let path = request.uri().path();
-    let under_api = path == "/api" || path.starts_with("/api/");
-    if !under_api && (request.method() == Method::GET || request.method() == Method::HEAD) {
+    let is_under_api = path == "/api" || path.starts_with("/api/");
+    if !is_under_api && (request.method() == Method::GET || request.method() == Method::HEAD) {
         let has_version = query_has_version(request.uri().query());
         return match serve(&state, path, has_version, request.headers()).await {
             Ok(response) => response,
             Err(error) => error.into_response(),
         };
     }
-    no_such_path(path).into_response()
+    no_such_path_error(path).into_response()
 }
 
-fn no_such_path(path: &str) -> ApiError {
-    let shown: String = path.chars().take(200).collect();
+fn no_such_path_error(path: &str) -> ApiError {
+    let shown_path: String = path.chars().take(200).collect();
     ApiError::NotFound {
         code: "no_such_path",
-        detail: format!("There is no route and no file at the path `{shown}`."),
+        detail: format!("There is no route and no file at the path `{shown_path}`."),
     }
 }
 
@@ -88,15 +88,15 @@ async fn serve(
     let Some(folder) = folder else {
         return match path {
             "/" | "/index.html" => Ok((StatusCode::NOT_FOUND, Html(NO_PAGE)).into_response()),
-            _ => Err(no_such_path(path)),
+            _ => Err(no_such_path_error(path)),
         };
     };
     let relative = if path == "/" { "/index.html" } else { path };
-    let file = state.page_files.read(folder, relative).await?.ok_or_else(|| no_such_path(path))?;
-    let caching = if has_version { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let file = state.page_files.read(folder, relative).await?.ok_or_else(|| no_such_path_error(path))?;
+    let cache_control = if has_version { "public, max-age=31536000, immutable" } else { "no-cache" };
     let common = [
         (header::ETAG, HeaderValue::from_str(&file.etag).map_err(ApiError::internal)?),
-        (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache_control)),
         (header::VARY, HeaderValue::from_static("accept-encoding")),
     ];
     if etag::matches_if_none_match(headers, &file.etag) {

@@ -23,7 +23,7 @@ const PROJECT_FIELDS: [&str; 2] = ["id", "side_chain"];
 /// All invalid values. Their pointers begin with `/content`.
 pub(super) fn check_content(kind: PresetKind, content: &Value) -> Result<Value, Vec<FieldError>> {
     let Some(fields) = content.as_object() else { return Err(vec![fault("", "expected an object")]) };
-    let allowed: &[&str] = match kind {
+    let allowed_fields: &[&str] = match kind {
         PresetKind::Instrument => &["synth_engine", "effects"],
         PresetKind::EffectChain => &["effects"],
         PresetKind::Export => {
@@ -35,39 +35,42 @@ pub(super) fn check_content(kind: PresetKind, content: &Value) -> Result<Value, 
     };
     let mut errors: Vec<FieldError> = fields
         .keys()
-        .filter(|key| !allowed.contains(&key.as_str()))
-        .map(|key| {
+        .filter(|field_name| !allowed_fields.contains(&field_name.as_str()))
+        .map(|field_name| {
             fault(
-                &format!("/{}", pointer_part(key)),
+                &format!("/{}", pointer_part(field_name)),
                 &format!(
                     "unknown field; the content of this kind of preset may have {}",
-                    allowed.join(" and ")
+                    allowed_fields.join(" and ")
                 ),
             )
         })
         .collect();
-    for required in allowed.iter().filter(|key| kind == PresetKind::EffectChain || **key == "synth_engine") {
-        if !fields.contains_key(*required) {
-            errors.push(fault("", &format!("`{required}` is missing")));
+    for required_field in allowed_fields
+        .iter()
+        .filter(|field_name| kind == PresetKind::EffectChain || **field_name == "synth_engine")
+    {
+        if !fields.contains_key(*required_field) {
+            errors.push(fault("", &format!("`{required_field}` is missing")));
         }
     }
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut stored = fields.clone();
-    for effect in stored.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten() {
+    let mut stored_fields = fields.clone();
+    for effect in stored_fields.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten() {
         for field in PROJECT_FIELDS {
             effect.as_object_mut().map(|effect| effect.shift_remove(field));
         }
     }
-    let faults = faults(kind, &stored);
-    if faults.is_empty() { Ok(Value::Object(stored)) } else { Err(faults) }
+    let faults = faults(kind, &stored_fields);
+    if faults.is_empty() { Ok(Value::Object(stored_fields)) } else { Err(faults) }
 }
 
 fn faults(kind: PresetKind, fields: &Map<String, Value>) -> Vec<FieldError> {
-    const TRACK: &str = "/tracks/0";
+    const TRACK_POINTER: &str = "/tracks/0";
     if let Err(violations) = validate(&JsonText::of_value(&project(fields))) {
-        let in_content = |pointer: &str| pointer.strip_prefix(TRACK).unwrap_or_default().to_owned();
+        let in_content = |pointer: &str| pointer.strip_prefix(TRACK_POINTER).unwrap_or_default().to_owned();
         return violations
             .iter()
             .map(|violation| fault(&in_content(&violation.pointer), &violation.detail))
@@ -77,8 +80,8 @@ fn faults(kind: PresetKind, fields: &Map<String, Value>) -> Vec<FieldError> {
     if effects.is_empty() && kind == PresetKind::EffectChain {
         return vec![fault("/effects", "a chain must have at least one effect")];
     }
-    let checked = |(index, effect): (usize, &Value)| effect_faults(effect, &format!("/effects/{index}"));
-    effects.iter().enumerate().flat_map(checked).collect()
+    let entry_faults = |(index, effect): (usize, &Value)| effect_faults(effect, &format!("/effects/{index}"));
+    effects.iter().enumerate().flat_map(entry_faults).collect()
 }
 
 /// Returns the smallest project that has a track with these fields.
@@ -126,10 +129,10 @@ fn parameter_fault(kind: &EffectKind, id: &str, value: &Value) -> Option<String>
         (Value::String(name), Scale::Choice(choices)) => choices.contains(&name.as_str()),
         _ => false,
     };
-    (!is_valid).then(|| format!("the value {value} is invalid; expected {}", expected(parameter)))
+    (!is_valid).then(|| format!("the value {value} is invalid; expected {}", describe_expected(parameter)))
 }
 
-fn expected(parameter: &Parameter) -> String {
+fn describe_expected(parameter: &Parameter) -> String {
     match parameter.scale {
         Scale::Linear | Scale::Logarithmic => format!("a number from {} to {}", parameter.min, parameter.max),
         Scale::Choice(choices) => {

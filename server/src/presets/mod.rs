@@ -23,12 +23,12 @@ use crate::raw_json;
 use crate::state::AppState;
 
 /// Limits on the presets of a user.
-const LIMITS: RowLimits = RowLimits {
+const ROW_LIMITS: RowLimits = RowLimits {
     table: "presets",
     text_column: "content",
     code: "too_many_presets",
     noun: "presets",
-    rows: 2_000,
+    max_rows: 2_000,
     text_mib: 32,
 };
 

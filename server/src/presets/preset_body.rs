@@ -45,7 +45,7 @@ impl PresetBody {
     ///
     /// # Errors
     /// 400 `invalid_preset` with a list of all invalid values.
-    pub(super) fn checked(mut self) -> ApiResult<Self> {
+    pub(super) fn into_validated(mut self) -> ApiResult<Self> {
         let mut errors = Vec::new();
         for (pointer, text, min, max) in [
             ("/name", &mut self.name, 1, NAME_MAX_CHARS),
@@ -63,7 +63,7 @@ impl PresetBody {
         // The parsed content takes much memory, so it exists only during the check.
         check_count(self.content.as_str().as_bytes())?;
         match content::check_content(self.kind, &self.content.view().to_value()) {
-            Ok(checked) => self.content = JsonText::of_value(&checked),
+            Ok(valid_content) => self.content = JsonText::of_value(&valid_content),
             Err(faults) => errors.extend(faults),
         }
         let Some(first) = errors.first() else { return Ok(self) };

@@ -39,7 +39,7 @@ impl PresetQuery {
 
     /// Whether the list includes presets of this source.
     pub(super) fn includes(&self, source: PresetSource) -> bool {
-        self.source.is_none_or(|selected| selected == source)
+        self.source.is_none_or(|selected_source| selected_source == source)
     }
 }
 

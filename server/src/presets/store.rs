@@ -7,13 +7,13 @@ use sqlx::any::AnyRow;
 
 use super::preset_body::PresetBody;
 use super::queries::PresetQuery;
-use super::{LIMITS, PresetKind, PresetSource, PresetSummary, StoredPreset};
+use super::{PresetKind, PresetSource, PresetSummary, ROW_LIMITS, StoredPreset};
 use crate::clock;
 use crate::db::{Db, begin_locked};
 use crate::error::ApiResult;
 use crate::paging::{Position, contains_pattern};
 
-fn kind(text: &str) -> PresetKind {
+fn parse_kind(text: &str) -> PresetKind {
     match text {
         "instrument" => PresetKind::Instrument,
         "export" => PresetKind::Export,
@@ -21,26 +21,26 @@ fn kind(text: &str) -> PresetKind {
     }
 }
 
-fn summary(row: &AnyRow) -> Result<PresetSummary, sqlx::Error> {
+fn summary_from_row(db_row: &AnyRow) -> Result<PresetSummary, sqlx::Error> {
     Ok(PresetSummary {
-        id: row.try_get("id")?,
-        kind: kind(&row.try_get::<String, _>("kind")?),
+        id: db_row.try_get("id")?,
+        kind: parse_kind(&db_row.try_get::<String, _>("kind")?),
         source: PresetSource::User,
-        name: row.try_get("name")?,
-        category: row.try_get("category")?,
-        description: row.try_get("description")?,
-        created_at: row.try_get("created_at")?,
-        updated_at: row.try_get("updated_at")?,
+        name: db_row.try_get("name")?,
+        category: db_row.try_get("category")?,
+        description: db_row.try_get("description")?,
+        created_at: db_row.try_get("created_at")?,
+        updated_at: db_row.try_get("updated_at")?,
     })
 }
 
-fn preset(row: &AnyRow) -> Result<StoredPreset, sqlx::Error> {
-    let content: String = row.try_get("content")?;
+fn preset_from_row(db_row: &AnyRow) -> Result<StoredPreset, sqlx::Error> {
+    let content: String = db_row.try_get("content")?;
     let content = JsonText::read(content.as_bytes()).map_err(|error| sqlx::Error::Decode(error.into()))?;
-    Ok(StoredPreset { summary: summary(row)?, content })
+    Ok(StoredPreset { summary: summary_from_row(db_row)?, content })
 }
 
-fn search_key(body: &PresetBody) -> String {
+fn normalize_search_text(body: &PresetBody) -> String {
     format!("{}\n{}\n{}", body.name, body.category, body.description).to_lowercase()
 }
 
@@ -50,7 +50,7 @@ fn search_key(body: &PresetBody) -> String {
 /// 409 beyond [`LIMITS`], or an error if a query fails.
 pub(super) async fn insert(db: &Db, owner_id: &str, body: &PresetBody) -> ApiResult<StoredPreset> {
     let mut transaction = begin_locked(db, &lock_name(owner_id)).await?;
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "INSERT INTO presets (id, owner_id, kind, name, category, description, search_key, content, created_at, \
          updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *",
     )
@@ -60,13 +60,13 @@ pub(super) async fn insert(db: &Db, owner_id: &str, body: &PresetBody) -> ApiRes
     .bind(&body.name)
     .bind(&body.category)
     .bind(&body.description)
-    .bind(search_key(body))
+    .bind(normalize_search_text(body))
     .bind(body.content.as_str())
     .bind(clock::now_text())
     .fetch_one(&mut *transaction)
     .await?;
-    LIMITS.commit(transaction, owner_id).await?;
-    Ok(preset(&row)?)
+    ROW_LIMITS.commit(transaction, owner_id).await?;
+    Ok(preset_from_row(&db_row)?)
 }
 
 /// Returns the name of the lock for storing presets of a user.
@@ -85,7 +85,7 @@ pub(super) async fn replace(
     body: &PresetBody,
 ) -> ApiResult<Option<StoredPreset>> {
     let mut transaction = begin_locked(db, &lock_name(owner_id)).await?;
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "UPDATE presets SET kind = $1, name = $2, category = $3, description = $4, search_key = $5, content = $6, \
          updated_at = $7 WHERE owner_id = $8 AND id = $9 RETURNING *",
     )
@@ -93,40 +93,44 @@ pub(super) async fn replace(
     .bind(&body.name)
     .bind(&body.category)
     .bind(&body.description)
-    .bind(search_key(body))
+    .bind(normalize_search_text(body))
     .bind(body.content.as_str())
     .bind(clock::now_text())
     .bind(owner_id)
     .bind(id)
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some(row) = row else {
+    let Some(db_row) = db_row else {
         transaction.rollback().await?;
         return Ok(None);
     };
-    LIMITS.commit(transaction, owner_id).await?;
-    Ok(Some(preset(&row)?))
+    ROW_LIMITS.commit(transaction, owner_id).await?;
+    Ok(Some(preset_from_row(&db_row)?))
 }
 
 /// Returns the preset with this id.
-pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<StoredPreset>, sqlx::Error> {
-    let row = sqlx::query("SELECT * FROM presets WHERE owner_id = $1 AND id = $2")
+pub(super) async fn find_by_id(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+) -> Result<Option<StoredPreset>, sqlx::Error> {
+    let db_row = sqlx::query("SELECT * FROM presets WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
         .fetch_optional(db)
         .await?;
-    row.as_ref().map(preset).transpose()
+    db_row.as_ref().map(preset_from_row).transpose()
 }
 
 /// Returns at most `count` presets by the time when they were stored, newest first.
-pub(super) async fn page(
+pub(super) async fn read_page(
     db: &Db,
     owner_id: &str,
     query: &PresetQuery,
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<PresetSummary>, sqlx::Error> {
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "SELECT id, kind, name, category, description, created_at, updated_at \
          FROM presets WHERE owner_id = $1 AND ($2 = '' OR kind = $2) \
          AND ($3 = '' OR search_key LIKE $3 ESCAPE '\\') AND ($4 = '' OR search_key LIKE $4 ESCAPE '\\') \
@@ -144,7 +148,7 @@ pub(super) async fn page(
     .bind(i64::from(count))
     .fetch_all(db)
     .await?;
-    rows.iter().map(summary).collect()
+    db_rows.iter().map(summary_from_row).collect()
 }
 
 /// Deletes a preset. Returns false if it does not exist.

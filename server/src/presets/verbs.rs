@@ -32,19 +32,20 @@ pub(super) async fn list(
         let is_search = query.search_key().is_some() || query.category_key().is_some();
         let (db, owner_id) = (state.db.clone(), user.id.clone());
         let (query, after) = (query.clone(), after.clone());
-        let reading = async move { Ok(store::page(&db, &owner_id, &query, after.as_ref(), count).await?) };
+        let reading =
+            async move { Ok(store::read_page(&db, &owner_id, &query, after.as_ref(), count).await?) };
         presets = read_list(&state, &user.id, is_search, reading).await?;
     }
     if query.includes(PresetSource::Factory) {
         let after = after.filter(|_| in_factory);
-        let matching = factory::matching(&query, after.as_ref().map(|position| position.id.as_str()));
+        let matching = factory::matching_presets(&query, after.as_ref().map(|position| position.id.as_str()));
         presets.extend(matching.take(count as usize - presets.len()));
     }
-    let position = |preset: &PresetSummary| Position {
+    let position_of = |preset: &PresetSummary| Position {
         time: preset.created_at.clone().unwrap_or_default(),
         id: preset.id.clone(),
     };
-    Ok(Json(Page::from_overfetched(presets, limit, position)))
+    Ok(Json(Page::from_overfetched(presets, limit, position_of)))
 }
 
 /// Stores a preset of the caller.
@@ -57,10 +58,10 @@ pub(super) async fn create(
     user: CurrentUser,
     LongJson(body): LongJson<PresetBody>,
 ) -> ApiResult<Response> {
-    let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
-    let location = format!("/api/v1/presets/{}", stored.summary.id);
+    let preset = store::insert(&state.db, &user.id, &body.into_validated()?).await?;
+    let location = format!("/api/v1/presets/{}", preset.summary.id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
-    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(preset)).into_response())
 }
 
 /// Reads a preset of the caller, or a factory preset.
@@ -72,8 +73,8 @@ pub(super) async fn read(
     Path(id): Path<String>,
 ) -> ApiResult<Json<StoredPreset>> {
     let preset = match factory::is_id(&id) {
-        true => factory::by_id(&id).cloned(),
-        false => store::by_id(&state.db, &user.id, &id).await?,
+        true => factory::find_by_id(&id).cloned(),
+        false => store::find_by_id(&state.db, &user.id, &id).await?,
     };
     preset.map(Json).ok_or_else(|| ApiError::not_found("preset", &id))
 }
@@ -91,8 +92,8 @@ pub(super) async fn replace(
     LongJson(body): LongJson<PresetBody>,
 ) -> ApiResult<Json<StoredPreset>> {
     refuse_factory(&id)?;
-    let stored = store::replace(&state.db, &user.id, &id, &body.checked()?).await?;
-    stored.map(Json).ok_or_else(|| ApiError::not_found("preset", &id))
+    let preset = store::replace(&state.db, &user.id, &id, &body.into_validated()?).await?;
+    preset.map(Json).ok_or_else(|| ApiError::not_found("preset", &id))
 }
 
 /// Deletes a preset of the caller.
@@ -112,7 +113,7 @@ pub(super) async fn delete(
 
 /// Refuses to change a factory preset: 403 if it exists, 404 if no factory preset has this id.
 fn refuse_factory(id: &str) -> ApiResult<()> {
-    match factory::by_id(id) {
+    match factory::find_by_id(id) {
         Some(preset) => Err(ApiError::Forbidden {
             code: "factory_preset",
             detail: format!(

@@ -34,7 +34,7 @@ pub(crate) struct Export {
 /// An archive whose documents are written, and whose audio is not.
 pub(crate) struct ArchiveStart {
     pub(crate) zip: ZipWriter<BlobWriter>,
-    pub(crate) reserved: ReservedBytes,
+    pub(crate) reserved_bytes: ReservedBytes,
     /// The audio files with the names of their entries.
     pub(crate) audio: Vec<(String, AudioFile)>,
     /// Entity tag, including its quotes.
@@ -62,20 +62,21 @@ impl Export {
         let export = |state: AppState| {
             move |caller: &Caller| {
                 let export = Self { state, runtime, owner_id, project_id, caller: caller.clone() };
-                let begun = export.with_document(begin)?;
-                export.finish(begun)
+                let archive_start = export.with_document(begin)?;
+                export.finish(archive_start)
             }
         };
-        let (answer, reserved) = state.archives.exports.run_for(&user.id, 1, export(state.clone())).await?;
-        answer.respond_counted(headers, reserved)
+        let (answer, reserved_bytes) =
+            state.archives.exports.run_for(&user.id, 1, export(state.clone())).await?;
+        answer.respond_counted(headers, reserved_bytes)
     }
 
     /// Runs `work` with the stored text of the project, when it is the user's turn.
     fn with_document<T>(&self, work: impl FnOnce(&Self, String) -> ApiResult<T>) -> ApiResult<T> {
         self.state.archives.writing.run_part(&self.runtime, &self.owner_id, || {
             // The text is loaded here, so that waiting requests keep no texts in memory.
-            let stored = projects::stored_text(&self.state, &self.owner_id, &self.project_id);
-            work(self, self.runtime.block_on(stored)?)
+            let document_text = projects::stored_text(&self.state, &self.owner_id, &self.project_id);
+            work(self, self.runtime.block_on(document_text)?)
         })
     }
 
@@ -101,18 +102,18 @@ impl Export {
     ///
     /// # Errors
     /// 422 `too_many_files` if there are more than `max`.
-    pub(crate) fn originals(
+    pub(crate) fn open_originals(
         &self,
         ids: impl IntoIterator<Item = String>,
         max: usize,
         format: &str,
     ) -> ApiResult<Vec<(String, Option<AudioFile>)>> {
-        let existing = self.runtime.block_on(audio::ids(&self.state.db, &self.owner_id))?;
+        let existing_ids = self.runtime.block_on(audio::ids(&self.state.db, &self.owner_id))?;
         let (mut originals, mut count) = (Vec::new(), 0);
         for id in ids {
             self.check_caller()?;
-            let original = match existing.contains(&id) {
-                true => audio::original(&self.state, &self.runtime, &self.owner_id, &id)?,
+            let original = match existing_ids.contains(&id) {
+                true => audio::find_original(&self.state, &self.runtime, &self.owner_id, &id)?,
                 false => None,
             };
             count += usize::from(original.is_some());
@@ -132,10 +133,10 @@ impl Export {
     /// 503 `busy` if too many archives are being sent; 507 `storage_full`.
     pub(crate) fn open(&self, bytes: u64) -> ApiResult<(ZipWriter<BlobWriter>, ReservedBytes)> {
         // Memory is reserved before the disk is checked, because the check may purge deleted files.
-        let reserved = self.state.large_answers.reserve_file(&self.owner_id, bytes)?;
+        let reserved_bytes = self.state.large_answers.reserve_file(&self.owner_id, bytes)?;
         let blobs = self.state.blobs.local();
         ensure_room(&self.state, &self.runtime, blobs.root(), bytes)?;
-        Ok((ZipWriter::new(blobs.unnamed_writer(FOLDER)?), reserved))
+        Ok((ZipWriter::new(blobs.unnamed_writer(FOLDER)?), reserved_bytes))
     }
 
     fn check_caller(&self) -> ApiResult<()> {
@@ -149,8 +150,8 @@ impl Export {
     }
 
     /// Adds the audio files, uncompressed. Only one file is open at a time.
-    fn finish(&self, begun: ArchiveStart) -> ApiResult<(FileAnswer, ReservedBytes)> {
-        let ArchiveStart { mut zip, reserved, audio, etag, save_as } = begun;
+    fn finish(&self, archive_start: ArchiveStart) -> ApiResult<(FileAnswer, ReservedBytes)> {
+        let ArchiveStart { mut zip, reserved_bytes, audio, etag, save_as } = archive_start;
         for (entry, file) in &audio {
             self.check_caller()?;
             let mut original = audio::open_original(&self.state, &file.sha256)?.ok_or_else(|| {
@@ -169,7 +170,7 @@ impl Export {
         // The open file stays readable after the writer removes its name at the end of this function.
         let file = File::open(writer.temporary())?;
         let answer = FileAnswer { file, etag, media_type: "application/zip", save_as: Some(save_as) };
-        Ok((answer, reserved))
+        Ok((answer, reserved_bytes))
     }
 }
 

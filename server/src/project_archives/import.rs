@@ -41,9 +41,9 @@ pub(crate) struct Import {
 #[derive(Debug, Default)]
 pub(crate) struct AudioFiles {
     /// Files that this import added.
-    pub(crate) added: HashSet<String>,
+    pub(crate) added_ids: HashSet<String>,
     /// Files that the user already had.
-    pub(crate) known: HashSet<String>,
+    pub(crate) known_ids: HashSet<String>,
 }
 
 impl Import {
@@ -56,7 +56,7 @@ impl Import {
     pub(crate) async fn run<T: Send + 'static>(
         state: AppState,
         user: CurrentUser,
-        received: BlobWriter,
+        received_archive: BlobWriter,
         work: impl FnOnce(&mut Self, File) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<(T, AudioFiles)> {
         let (runtime, owner_id) = (Handle::current(), user.id.clone());
@@ -64,9 +64,9 @@ impl Import {
             move |caller: &Caller| {
                 let mut import =
                     Self { state, runtime, owner_id, caller: caller.clone(), files: AudioFiles::default() };
-                let archive = File::open(received.temporary())?;
+                let archive = File::open(received_archive.temporary())?;
                 match work(&mut import, archive) {
-                    Ok(imported) => Ok((imported, import.files)),
+                    Ok(work_result) => Ok((work_result, import.files)),
                     Err(error) => {
                         import.undo();
                         match import.state.stop.is_cancelled() {
@@ -113,16 +113,16 @@ impl Import {
             audio::import_content(state, runtime, owner_id, name, content, &mut observer)
         })?;
         if !is_known {
-            self.files.added.insert(file.id.clone());
-        } else if !self.files.added.contains(&file.id) {
-            self.files.known.insert(file.id.clone());
+            self.files.added_ids.insert(file.id.clone());
+        } else if !self.files.added_ids.contains(&file.id) {
+            self.files.known_ids.insert(file.id.clone());
         }
         Ok(file)
     }
 
     /// Deletes the files that this import has added. Waits while the database is busy.
     fn undo(&self) {
-        let ids: Vec<String> = self.files.added.iter().cloned().collect();
+        let ids: Vec<String> = self.files.added_ids.iter().cloned().collect();
         for _ in 0..UNDO_ATTEMPTS_MAX {
             match audio::undo_imports(&self.state, &self.runtime, &self.owner_id, &ids) {
                 Ok(()) => return,

@@ -29,7 +29,7 @@ pub(crate) async fn receive(state: &AppState, request: Request) -> ApiResult<Blo
             .await??;
     let mut chunks = request.into_body().into_data_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| body_error(&error, || limit.exceeded()))?;
+        let chunk = chunk.map_err(|error| body_error(&error, || limit.too_large_error()))?;
         let state = state.clone();
         writer = tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> {
             writer.write_all(&chunk)?;

@@ -7,7 +7,7 @@ use schemas::validate::validate;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::UNTITLED;
+use super::DEFAULT_PROJECT_NAME;
 use crate::error::{ApiError, FieldError};
 use crate::extract::{read_text, with_document};
 use crate::plural::counted;
@@ -79,7 +79,7 @@ pub(super) enum StoredDocument {
 
 impl StoredDocument {
     /// Returns the name of the document for use in a sentence.
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::Current(id) => format!("project `{id}`"),
             Self::Revision(id, revision) => format!("revision {revision} of the project `{id}`"),
@@ -114,7 +114,7 @@ impl Document {
         let document = upgrade_and_validate(document, path_id)?;
         Ok(Self {
             project_id: text_field(&document, "project_id").unwrap_or_default(),
-            name: text_field(&document, "name").unwrap_or_else(|| UNTITLED.to_owned()),
+            name: text_field(&document, "name").unwrap_or_else(|| DEFAULT_PROJECT_NAME.to_owned()),
             text: document.into_string(),
         })
     }
@@ -137,8 +137,8 @@ impl Document {
         project_id: &str,
         rename: impl FnOnce(&str) -> String,
     ) -> Result<Self, ApiError> {
-        let document = stored(source, text)?;
-        let name = rename(text_field(&document, "name").as_deref().unwrap_or(UNTITLED));
+        let document = read_stored(source, text)?;
+        let name = rename(text_field(&document, "name").as_deref().unwrap_or(DEFAULT_PROJECT_NAME));
         Self::check(&document.with_text("project_id", project_id).with_text("name", &name), None)
     }
 }
@@ -163,7 +163,7 @@ pub(super) fn upgrade_and_validate(document: &JsonText, path_id: Option<&str>) -
             .take(VIOLATIONS_MAX)
             .map(|violation| FieldError { pointer: violation.pointer, detail: violation.detail })
             .collect();
-        invalid(count, errors)
+        invalid_project_error(count, errors)
     })?;
     let project_id = text_field(&document, "project_id").unwrap_or_default();
     match path_id {
@@ -189,7 +189,7 @@ pub(super) fn upgrade_document(document: &JsonText) -> Result<JsonText, ApiError
             UpgradeError::Newer { .. } => "/schema_version".to_owned(),
             _ => String::new(),
         };
-        invalid(1, vec![FieldError { pointer, detail: error.to_string() }])
+        invalid_project_error(1, vec![FieldError { pointer, detail: error.to_string() }])
     })
 }
 
@@ -197,12 +197,12 @@ pub(super) fn upgrade_document(document: &JsonText) -> Result<JsonText, ApiError
 ///
 /// # Errors
 /// 422 `project_unreadable`. Its text has the path where the stored text can be downloaded.
-pub(super) fn stored(source: &StoredDocument, text: &str) -> Result<JsonText, ApiError> {
+pub(super) fn read_stored(source: &StoredDocument, text: &str) -> Result<JsonText, ApiError> {
     let unreadable = |reason: String| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!(
             "The stored {} can no longer be read ({reason}). GET {} downloads the stored text.",
-            source.in_words(),
+            source.describe(),
             source.raw_path()
         ),
     };
@@ -215,7 +215,7 @@ pub(super) fn stored(source: &StoredDocument, text: &str) -> Result<JsonText, Ap
     })
 }
 
-fn invalid(count: usize, errors: Vec<FieldError>) -> ApiError {
+fn invalid_project_error(count: usize, errors: Vec<FieldError>) -> ApiError {
     let first = errors.first().map_or(String::new(), |error| {
         let location = if error.pointer.is_empty() { "the document" } else { &error.pointer };
         format!(" The first error is at {location}: {}", error.detail)

@@ -12,7 +12,7 @@ pub(crate) fn revision_tag(revision: i64) -> HeaderValue {
 }
 
 /// Returns the revision in the `If-Match` header, if there is one.
-pub(super) fn expected_revision(headers: &HeaderMap) -> ApiResult<Option<i64>> {
+pub(super) fn parse_expected_revision(headers: &HeaderMap) -> ApiResult<Option<i64>> {
     let bad = || ApiError::bad_request("bad_if_match", etag::BadIfMatch.to_string());
     let Some(tag) = etag::if_match(headers).map_err(|_| bad())? else { return Ok(None) };
     tag.parse().map(Some).map_err(|_| bad())

@@ -23,7 +23,7 @@ pub(crate) use requested::RequestedProject;
 pub(crate) use saving::{OnSaved, insert};
 use schemas::json::JsonText;
 use serde::Serialize;
-pub(crate) use store::revisions_bytes;
+pub(crate) use store::count_revision_bytes;
 use stored_text::UnreadDocument;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -46,7 +46,7 @@ pub const REVISIONS_KEPT: u32 = 50;
 const STORING_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Name of a project whose document has no name.
-pub(crate) const UNTITLED: &str = "Untitled";
+pub(crate) const DEFAULT_PROJECT_NAME: &str = "Untitled";
 
 /// Name of the database record which shows that the demo song was stored.
 const DEMO_SEED: &str = "demo-song";
@@ -122,19 +122,19 @@ pub struct ProjectUsage {
 ///
 /// # Errors
 /// The query fails.
-pub async fn usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiError> {
-    Ok(store::usage(db).await?.into_iter().collect())
+pub async fn read_usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiError> {
+    Ok(store::read_usage(db).await?.into_iter().collect())
 }
 
 /// Returns the projects whose current document is missing or not JSON, as sentences.
 ///
 /// # Errors
 /// The query fails.
-pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
+pub(crate) async fn find_faults(db: &Db) -> Result<Vec<String>, ApiError> {
     const PAGE_SIZE: u32 = 20;
     let (mut faults, mut owner_id, mut id) = (Vec::new(), String::new(), String::new());
     loop {
-        let page = store::documents_after(db, &owner_id, &id, PAGE_SIZE).await?;
+        let page = store::read_documents_after(db, &owner_id, &id, PAGE_SIZE).await?;
         let Some(last) = page.last() else { return Ok(faults) };
         (owner_id, id) = (last.0.clone(), last.1.clone());
         for (owner_id, id, text) in page {
@@ -170,11 +170,11 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
     work: impl FnOnce(JsonText) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let reading = move |source: &StoredDocument, text: String| {
-        let document = document::stored(source, &text)?;
+        let document = document::read_stored(source, &text)?;
         drop(text);
         work(document)
     };
-    UnreadDocument::current(state, owner_id, id).await?.read(state, reading).await
+    UnreadDocument::find_current(state, owner_id, id).await?.read(state, reading).await
 }
 
 /// Returns the text of the current document of a user's project as it is stored, without an
@@ -183,7 +183,7 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
 /// # Errors
 /// 404 if the user has no such project.
 pub(crate) async fn stored_text(state: &AppState, owner_id: &str, id: &str) -> Result<String, ApiError> {
-    UnreadDocument::current(state, owner_id, id).await?.text(&state.db).await
+    UnreadDocument::find_current(state, owner_id, id).await?.read_text(&state.db).await
 }
 
 /// Parses the stored text of a project's current document, and upgrades the document to this
@@ -192,7 +192,7 @@ pub(crate) async fn stored_text(state: &AppState, owner_id: &str, id: &str) -> R
 /// # Errors
 /// 422 `project_unreadable`. Its text has the path where the stored text can be downloaded.
 pub(crate) fn stored_document(id: &str, text: &str) -> Result<JsonText, ApiError> {
-    document::stored(&StoredDocument::Current(id.to_owned()), text)
+    document::read_stored(&StoredDocument::Current(id.to_owned()), text)
 }
 
 /// Returns the length of the current document of a user's project in bytes; 0 if the user has no
@@ -201,7 +201,7 @@ pub(crate) fn stored_document(id: &str, text: &str) -> Result<JsonText, ApiError
 /// # Errors
 /// The query fails.
 pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> Result<u64, ApiError> {
-    Ok(store::current_size(&state.db, owner_id, id).await?.map_or(0, |(_, bytes)| bytes as u64))
+    Ok(store::find_current_size(&state.db, owner_id, id).await?.map_or(0, |(_, bytes)| bytes as u64))
 }
 
 /// Makes the memory budget for documents that the database is storing.
@@ -214,9 +214,9 @@ pub(crate) fn storing_budget() -> FairBytes {
 /// # Errors
 /// 503 `busy` if too many documents are being stored.
 fn reserve_storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<ReservedBytes, ApiError> {
-    let mut reserved = state.storing.reservation(owner_id);
-    reserved.grow(bytes as u64)?;
-    Ok(reserved)
+    let mut reserved_bytes = state.storing.reservation(owner_id);
+    reserved_bytes.grow(bytes as u64)?;
+    Ok(reserved_bytes)
 }
 
 /// Begins a transaction during which the user cannot save. Other slices use it to delete files that
@@ -245,7 +245,7 @@ pub async fn seed_demo(state: &AppState) -> anyhow::Result<()> {
     let admin = auth::admin_id(state).await?;
     let song = JsonText::read(DEMO_SONG.as_bytes())?;
     let document = Document::check(&song, Some("demo"))?;
-    store::seed(&state.db, &admin, DEMO_SEED, &document).await?;
+    store::insert_first_project(&state.db, &admin, DEMO_SEED, &document).await?;
     Ok(())
 }
 

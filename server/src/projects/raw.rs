@@ -26,7 +26,7 @@ pub(super) async fn revision(
     Path((id, revision)): Path<(String, i64)>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let unread_document = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
+    let unread_document = UnreadDocument::find_revision(&state, &user.id, &id, revision).await?;
     download(&state, &user, &headers, &format!("{id}-{revision}"), unread_document).await
 }
 
@@ -41,8 +41,8 @@ pub(super) async fn autosave(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let recipient = Recipient::new(&state, &user.id, &headers);
-    let read = move |autosave: StoredTemp| recipient.answer_json(autosave.text);
-    let answer = read_autosave(&state, &user.id, read).await?;
+    let respond = move |autosave: StoredTemp| recipient.answer_json(autosave.text);
+    let answer = read_autosave(&state, &user.id, respond).await?;
     Ok((download_headers("autosave")?, answer).into_response())
 }
 
@@ -60,8 +60,8 @@ pub(super) async fn download(
     }
     let tag = (header::ETAG, revision_tag(unread_document.revision));
     let recipient = Recipient::new(state, &user.id, headers);
-    let read = move |_: &StoredDocument, text: String| recipient.answer_json(text);
-    let answer = unread_document.read(state, read).await?;
+    let respond = move |_: &StoredDocument, text: String| recipient.answer_json(text);
+    let answer = unread_document.read(state, respond).await?;
     Ok(([tag], download_headers(stem)?, answer).into_response())
 }
 

@@ -33,7 +33,7 @@ impl RequestedProject {
         match (project_id, project) {
             (Some(id), None) => Ok(Self::Stored(load_document(state, owner_id, &id).await?)),
             (None, Some(document)) => Ok(Self::Sent(document)),
-            _ => Err(not_one_project()),
+            _ => Err(not_one_project_error()),
         }
     }
 
@@ -57,7 +57,7 @@ impl RequestedProject {
             (None, Some(document)) => {
                 with_document(document.as_str().len(), move || work(Self::Sent(document))).await
             }
-            _ => Err(not_one_project()),
+            _ => Err(not_one_project_error()),
         }
     }
 
@@ -85,7 +85,7 @@ impl RequestedProject {
     }
 }
 
-fn not_one_project() -> ApiError {
+fn not_one_project_error() -> ApiError {
     ApiError::bad_request(
         "one_project",
         "Send exactly one of `project_id` (a stored project) and `project` (a document).",

@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::document::{Document, StoredDocument};
-use super::headers::expected_revision;
+use super::headers::parse_expected_revision;
 use super::stored_text::UnreadDocument;
 use super::verbs::{SavedAnswer, create_project, save_over};
 use super::{RevisionSummary, Saved, store};
@@ -28,7 +28,7 @@ pub(super) async fn list(
     Path(id): Path<String>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<RevisionSummary>>> {
-    let items = store::revisions(&state.db, &user.id, &id).await?;
+    let items = store::read_revisions(&state.db, &user.id, &id).await?;
     if items.is_empty() {
         return Err(ApiError::not_found("project", &id));
     }
@@ -50,14 +50,15 @@ pub(super) async fn restore(
     Path((id, revision)): Path<(String, i64)>,
     headers: HeaderMap,
 ) -> ApiResult<SavedAnswer> {
-    let missing = || ApiError::not_found("project", &id);
-    let current = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
-    let expected = expected_revision(&headers)?.unwrap_or(current);
-    let unread_document = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
+    let not_found_error = || ApiError::not_found("project", &id);
+    let current =
+        store::find_current_revision(&state.db, &user.id, &id).await?.ok_or_else(not_found_error)?;
+    let base_revision = parse_expected_revision(&headers)?.unwrap_or(current);
+    let unread_document = UnreadDocument::find_revision(&state, &user.id, &id, revision).await?;
     let copy =
         move |source: &StoredDocument, text: String| Document::copy_of(source, &text, &id, str::to_owned);
     let document = unread_document.read(&state, copy).await?;
-    save_over(&state, &user, &document, expected).await
+    save_over(&state, &user, &document, base_revision).await
 }
 
 /// Copies a project under a new id.
@@ -69,12 +70,12 @@ pub(super) async fn duplicate(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Response> {
-    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
+    let unread_document = UnreadDocument::find_current(&state, &user.id, &id).await?;
     let new_id = uuid::Uuid::new_v4().to_string();
     let rename = |name: &str| {
-        const SUFFIX: &str = " (copy)";
-        let shortened: String = name.chars().take(NAME_MAX_CHARS - SUFFIX.len()).collect();
-        shortened + SUFFIX
+        const COPY_SUFFIX: &str = " (copy)";
+        let shortened_name: String = name.chars().take(NAME_MAX_CHARS - COPY_SUFFIX.len()).collect();
+        shortened_name + COPY_SUFFIX
     };
     let copy = move |source: &StoredDocument, text: String| Document::copy_of(source, &text, &new_id, rename);
     let document = unread_document.read(&state, copy).await?;

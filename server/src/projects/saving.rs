@@ -22,11 +22,11 @@ pub(crate) async fn insert(
     document: &Document,
 ) -> ApiResult<Option<Saved>> {
     match store::insert(&state.db, owner_id, document, state.document_quota).await? {
-        InsertOutcome::Saved(saved) => {
+        InsertOutcome::Saved(saved_project) => {
             (state.project_saved)(state, owner_id, &document.text).await;
-            Ok(Some(saved))
+            Ok(Some(saved_project))
         }
-        InsertOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
+        InsertOutcome::Full(used_bytes) => Err(quota_exceeded_error(state, document, used_bytes)),
         InsertOutcome::IdExists => Ok(None),
     }
 }
@@ -34,25 +34,25 @@ pub(crate) async fn insert(
 /// Stores the next revision of a project.
 ///
 /// # Errors
-/// 404 if the user has no such project; 412 if `expected` is not its current revision; 507 if the
-/// user would exceed the quota.
+/// 404 if the user has no such project; 412 if `base_revision` is not its current revision; 507 if
+/// the user would exceed the quota.
 pub(super) async fn save_next(
     state: &AppState,
     owner_id: &str,
     document: &Document,
-    expected: i64,
+    base_revision: i64,
 ) -> ApiResult<Saved> {
-    match store::save(&state.db, owner_id, document, expected, state.document_quota).await? {
-        SaveOutcome::Saved(saved) => {
+    match store::save(&state.db, owner_id, document, base_revision, state.document_quota).await? {
+        SaveOutcome::Saved(saved_project) => {
             (state.project_saved)(state, owner_id, &document.text).await;
-            Ok(saved)
+            Ok(saved_project)
         }
-        SaveOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
+        SaveOutcome::Full(used_bytes) => Err(quota_exceeded_error(state, document, used_bytes)),
         SaveOutcome::Missing => Err(ApiError::not_found("project", &document.project_id)),
         SaveOutcome::Stale(current) => Err(ApiError::PreconditionFailed {
             code: "stale_revision",
             detail: format!(
-                "This save started from revision {expected}, but the project is now at revision {current}. Nothing was \
+                "This save started from revision {base_revision}, but the project is now at revision {current}. Nothing was \
                  overwritten; load the project again."
             ),
         }),
@@ -60,7 +60,7 @@ pub(super) async fn save_next(
 }
 
 /// Returns the error 507: the user's projects and tasks would exceed the quota.
-fn quota_exceeded(state: &AppState, document: &Document, used_bytes: u64) -> ApiError {
+fn quota_exceeded_error(state: &AppState, document: &Document, used_bytes: u64) -> ApiError {
     let (quota_bytes, needed_bytes) = (state.document_quota.quota_bytes(), document.text.len() as u64);
     ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes, is_exact: true }
 }

@@ -45,7 +45,7 @@ pub(super) async fn insert(
     quota: DocumentQuota,
 ) -> Result<InsertOutcome, sqlx::Error> {
     let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
-    let Some(saved) = insert_within(&mut transaction, owner_id, document).await? else {
+    let Some(saved_project) = insert_within(&mut transaction, owner_id, document).await? else {
         transaction.rollback().await?;
         return Ok(InsertOutcome::IdExists);
     };
@@ -55,7 +55,7 @@ pub(super) async fn insert(
         return Ok(InsertOutcome::Full(used_bytes.saturating_sub(document.text.len() as u64)));
     }
     transaction.commit().await?;
-    Ok(InsertOutcome::Saved(saved))
+    Ok(InsertOutcome::Saved(saved_project))
 }
 
 async fn insert_within(
@@ -71,7 +71,7 @@ async fn insert_within(
     .bind(owner_id)
     .bind(&document.project_id)
     .bind(&document.name)
-    .bind(size_bytes(&document.text))
+    .bind(size_bytes_of(&document.text))
     .bind(&updated_at)
     .execute(&mut *transaction)
     .await?;
@@ -106,7 +106,7 @@ async fn insert_revision(
     .bind(owner_id)
     .bind(&document.project_id)
     .bind(revision)
-    .bind(size_bytes(&document.text))
+    .bind(size_bytes_of(&document.text))
     .bind(updated_at)
     .bind(&document.text)
     .execute(&mut *transaction)
@@ -114,13 +114,13 @@ async fn insert_revision(
     Ok(())
 }
 
-/// Stores the next revision of a project, if `expected` is the current revision and its owner stays
-/// within the quota.
+/// Stores the next revision of a project, if `base_revision` is the current revision and its owner
+/// stays within the quota.
 pub(super) async fn save(
     db: &Db,
     owner_id: &str,
     document: &Document,
-    expected: i64,
+    base_revision: i64,
     quota: DocumentQuota,
 ) -> Result<SaveOutcome, sqlx::Error> {
     let updated_at = clock::now_text();
@@ -130,16 +130,16 @@ pub(super) async fn save(
          WHERE owner_id = $4 AND project_id = $5 AND revision = $6 RETURNING revision",
     )
     .bind(&document.name)
-    .bind(size_bytes(&document.text))
+    .bind(size_bytes_of(&document.text))
     .bind(&updated_at)
     .bind(owner_id)
     .bind(&document.project_id)
-    .bind(expected)
+    .bind(base_revision)
     .fetch_optional(&mut *transaction)
     .await?;
     let Some(revision) = revision else {
         transaction.rollback().await?;
-        let current = current_revision(db, owner_id, &document.project_id).await?;
+        let current = find_current_revision(db, owner_id, &document.project_id).await?;
         return Ok(current.map_or(SaveOutcome::Missing, SaveOutcome::Stale));
     };
     insert_revision(&mut transaction, owner_id, document, revision, &updated_at).await?;
@@ -159,7 +159,11 @@ pub(super) async fn save(
 }
 
 /// Returns the current revision of a project.
-pub(super) async fn current_revision(db: &Db, owner_id: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
+pub(super) async fn find_current_revision(
+    db: &Db,
+    owner_id: &str,
+    id: &str,
+) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar("SELECT revision FROM projects WHERE owner_id = $1 AND project_id = $2")
         .bind(owner_id)
         .bind(id)
@@ -168,12 +172,12 @@ pub(super) async fn current_revision(db: &Db, owner_id: &str, id: &str) -> Resul
 }
 
 /// Returns the current revision of a project, and the length of its document in bytes.
-pub(super) async fn current_size(
+pub(super) async fn find_current_size(
     db: &Db,
     owner_id: &str,
     id: &str,
 ) -> Result<Option<(i64, usize)>, sqlx::Error> {
-    let row: Option<(i64, i64)> = sqlx::query_as(
+    let db_row: Option<(i64, i64)> = sqlx::query_as(
         "SELECT r.revision, r.size_bytes FROM projects p JOIN project_revisions r \
          ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
          WHERE p.owner_id = $1 AND p.project_id = $2",
@@ -182,11 +186,11 @@ pub(super) async fn current_size(
     .bind(id)
     .fetch_optional(db)
     .await?;
-    Ok(row.map(|(revision, size_bytes)| (revision, length(size_bytes))))
+    Ok(db_row.map(|(revision, size_bytes)| (revision, to_usize(size_bytes))))
 }
 
 /// Returns the length of a kept revision of a project in bytes.
-pub(super) async fn revision_size(
+pub(super) async fn find_revision_size(
     db: &Db,
     owner_id: &str,
     id: &str,
@@ -200,11 +204,11 @@ pub(super) async fn revision_size(
     .bind(revision)
     .fetch_optional(db)
     .await?;
-    Ok(size_bytes.map(length))
+    Ok(size_bytes.map(to_usize))
 }
 
 /// Returns the text of a kept revision of a project.
-pub(super) async fn revision_text(
+pub(super) async fn read_revision_text(
     db: &Db,
     owner_id: &str,
     id: &str,
@@ -221,13 +225,13 @@ pub(super) async fn revision_text(
 }
 
 /// Returns at most `count` projects by the time of their last save, newest first.
-pub(super) async fn page(
+pub(super) async fn read_page(
     db: &Db,
     owner_id: &str,
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<ProjectSummary>, sqlx::Error> {
-    let rows =
+    let db_rows =
         match after {
             None => sqlx::query(
                 "SELECT * FROM projects WHERE owner_id = $1 ORDER BY updated_at DESC, project_id LIMIT $2",
@@ -250,26 +254,27 @@ pub(super) async fn page(
                 .await?
             }
         };
-    rows.iter()
-        .map(|row| {
+    db_rows
+        .iter()
+        .map(|db_row| {
             Ok(ProjectSummary {
-                project_id: row.try_get("project_id")?,
-                name: row.try_get("name")?,
-                revision: row.try_get("revision")?,
-                updated_at: row.try_get("updated_at")?,
-                size_bytes: row.try_get("size_bytes")?,
+                project_id: db_row.try_get("project_id")?,
+                name: db_row.try_get("name")?,
+                revision: db_row.try_get("revision")?,
+                updated_at: db_row.try_get("updated_at")?,
+                size_bytes: db_row.try_get("size_bytes")?,
             })
         })
         .collect()
 }
 
 /// Returns the kept revisions of a project, newest first.
-pub(super) async fn revisions(
+pub(super) async fn read_revisions(
     db: &Db,
     owner_id: &str,
     id: &str,
 ) -> Result<Vec<RevisionSummary>, sqlx::Error> {
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "SELECT revision, updated_at, size_bytes FROM project_revisions \
          WHERE owner_id = $1 AND project_id = $2 ORDER BY revision DESC",
     )
@@ -277,12 +282,13 @@ pub(super) async fn revisions(
     .bind(id)
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| {
+    db_rows
+        .iter()
+        .map(|db_row| {
             Ok(RevisionSummary {
-                revision: row.try_get("revision")?,
-                updated_at: row.try_get("updated_at")?,
-                size_bytes: row.try_get("size_bytes")?,
+                revision: db_row.try_get("revision")?,
+                updated_at: db_row.try_get("updated_at")?,
+                size_bytes: db_row.try_get("size_bytes")?,
             })
         })
         .collect()
@@ -291,14 +297,14 @@ pub(super) async fn revisions(
 /// Deletes a project with its revisions and returns its name. Returns `None` if it does not exist.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let deleted: Option<(String, i64)> = sqlx::query_as(
+    let deleted_row: Option<(String, i64)> = sqlx::query_as(
         "DELETE FROM projects WHERE owner_id = $1 AND project_id = $2 RETURNING name, revision",
     )
     .bind(owner_id)
     .bind(id)
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some((name, revision)) = deleted else {
+    let Some((name, revision)) = deleted_row else {
         transaction.rollback().await?;
         return Ok(None);
     };
@@ -316,8 +322,8 @@ pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<S
 }
 
 /// Returns the number of projects and the total size of kept revisions and autosaves, by user id.
-pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::Error> {
-    let rows = sqlx::query(
+pub(super) async fn read_usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::Error> {
+    let db_rows = sqlx::query(
         "SELECT u.owner_id, CAST(SUM(u.projects) AS BIGINT) AS projects, CAST(SUM(u.bytes) AS BIGINT) AS bytes \
          FROM (SELECT owner_id, 1 AS projects, 0 AS bytes FROM projects \
          UNION ALL SELECT owner_id, 0, size_bytes FROM project_revisions \
@@ -325,38 +331,40 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
     )
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| {
-            let count = |column: &str| row.try_get::<i64, _>(column).map(|n| u64::try_from(n).unwrap_or(0));
+    db_rows
+        .iter()
+        .map(|db_row| {
+            let count =
+                |column: &str| db_row.try_get::<i64, _>(column).map(|n| u64::try_from(n).unwrap_or(0));
             let usage = ProjectUsage { projects: count("projects")?, bytes: count("bytes")? };
-            Ok((row.try_get("owner_id")?, usage))
+            Ok((db_row.try_get("owner_id")?, usage))
         })
         .collect()
 }
 
 /// Returns the total size of the kept revisions of a user's projects, in bytes.
-pub(crate) async fn revisions_bytes(
+pub(crate) async fn count_revision_bytes(
     connection: &mut sqlx::AnyConnection,
     owner_id: &str,
 ) -> Result<u64, sqlx::Error> {
-    let used: i64 = sqlx::query_scalar(
+    let used_bytes: i64 = sqlx::query_scalar(
         "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM project_revisions WHERE owner_id = $1",
     )
     .bind(owner_id)
     .fetch_one(connection)
     .await?;
-    Ok(u64::try_from(used).unwrap_or_default())
+    Ok(u64::try_from(used_bytes).unwrap_or_default())
 }
 
 /// Returns owner, id and text of at most `count` current documents, ordered by owner and id. Begins
 /// after the project `id` of `owner_id`. A missing text is `None`.
-pub(super) async fn documents_after(
+pub(super) async fn read_documents_after(
     db: &Db,
     owner_id: &str,
     id: &str,
     count: u32,
 ) -> Result<Vec<(String, String, Option<String>)>, sqlx::Error> {
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "SELECT p.owner_id, p.project_id, r.body FROM projects p LEFT JOIN project_revisions r \
          ON r.owner_id = p.owner_id AND r.project_id = p.project_id AND r.revision = p.revision \
          WHERE p.owner_id > $1 OR (p.owner_id = $1 AND p.project_id > $2) \
@@ -367,13 +375,16 @@ pub(super) async fn documents_after(
     .bind(i64::from(count))
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| Ok((row.try_get("owner_id")?, row.try_get("project_id")?, row.try_get("body")?)))
+    db_rows
+        .iter()
+        .map(|db_row| {
+            Ok((db_row.try_get("owner_id")?, db_row.try_get("project_id")?, db_row.try_get("body")?))
+        })
         .collect()
 }
 
 /// Stores `document` as a project, but only once in the lifetime of this database.
-pub(super) async fn seed(
+pub(super) async fn insert_first_project(
     db: &Db,
     owner_id: &str,
     name: &str,
@@ -425,42 +436,50 @@ pub(super) async fn put_temp(
 }
 
 /// Returns the length of the autosave in bytes.
-pub(super) async fn temp_size(db: &Db, owner_id: &str) -> Result<Option<usize>, sqlx::Error> {
+pub(super) async fn find_temp_size(db: &Db, owner_id: &str) -> Result<Option<usize>, sqlx::Error> {
     let size_bytes: Option<i64> = sqlx::query_scalar(
         "SELECT CAST(octet_length(body) AS BIGINT) FROM temp_autosaves WHERE owner_id = $1",
     )
     .bind(owner_id)
     .fetch_optional(db)
     .await?;
-    Ok(size_bytes.map(length))
+    Ok(size_bytes.map(to_usize))
 }
 
 /// Returns the autosave if it has at most `max_bytes` bytes.
-pub(super) async fn temp(
+pub(super) async fn read_temp(
     db: &Db,
     owner_id: &str,
     max_bytes: usize,
 ) -> Result<Option<StoredTemp>, sqlx::Error> {
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "SELECT client_id, updated_at, body FROM temp_autosaves WHERE owner_id = $1 AND octet_length(body) <= $2",
     )
     .bind(owner_id)
     .bind(i64::try_from(max_bytes).unwrap_or(i64::MAX))
     .fetch_optional(db)
     .await?;
-    row.map(|row| {
-        Ok(StoredTemp { client_id: row.try_get(0)?, updated_at: row.try_get(1)?, text: row.try_get(2)? })
-    })
-    .transpose()
+    db_row
+        .map(|db_row| {
+            Ok(StoredTemp {
+                client_id: db_row.try_get(0)?,
+                updated_at: db_row.try_get(1)?,
+                text: db_row.try_get(2)?,
+            })
+        })
+        .transpose()
 }
 
 /// Returns the window that wrote the autosave, and when: `(client_id, updated_at)`.
-pub(super) async fn temp_revision(db: &Db, owner_id: &str) -> Result<Option<(String, String)>, sqlx::Error> {
-    let row = sqlx::query("SELECT client_id, updated_at FROM temp_autosaves WHERE owner_id = $1")
+pub(super) async fn find_temp_revision(
+    db: &Db,
+    owner_id: &str,
+) -> Result<Option<(String, String)>, sqlx::Error> {
+    let db_row = sqlx::query("SELECT client_id, updated_at FROM temp_autosaves WHERE owner_id = $1")
         .bind(owner_id)
         .fetch_optional(db)
         .await?;
-    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
+    db_row.map(|db_row| Ok((db_row.try_get(0)?, db_row.try_get(1)?))).transpose()
 }
 
 /// Removes the autosave, if there is one.
@@ -469,10 +488,10 @@ pub(super) async fn delete_temp(db: &Db, owner_id: &str) -> Result<(), sqlx::Err
     Ok(())
 }
 
-fn size_bytes(text: &str) -> i64 {
+fn size_bytes_of(text: &str) -> i64 {
     i64::try_from(text.len()).unwrap_or(i64::MAX)
 }
 
-fn length(size_bytes: i64) -> usize {
+fn to_usize(size_bytes: i64) -> usize {
     usize::try_from(size_bytes).unwrap_or_default()
 }

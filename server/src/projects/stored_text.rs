@@ -28,8 +28,8 @@ impl UnreadDocument {
     ///
     /// # Errors
     /// 404 if the user has no such project.
-    pub(super) async fn current(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Self> {
-        let current = store::current_size(&state.db, owner_id, id).await?;
+    pub(super) async fn find_current(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Self> {
+        let current = store::find_current_size(&state.db, owner_id, id).await?;
         let (revision, size_bytes) = current.ok_or_else(|| ApiError::not_found("project", id))?;
         let source = StoredDocument::Current(id.to_owned());
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
@@ -39,13 +39,13 @@ impl UnreadDocument {
     ///
     /// # Errors
     /// 404 if the revision does not exist or is no longer kept.
-    pub(super) async fn revision(
+    pub(super) async fn find_revision(
         state: &AppState,
         owner_id: &str,
         id: &str,
         revision: i64,
     ) -> ApiResult<Self> {
-        let size = store::revision_size(&state.db, owner_id, id, revision).await?;
+        let size = store::find_revision_size(&state.db, owner_id, id, revision).await?;
         let size_bytes = size.ok_or_else(|| ApiError::not_found("stored revision", &revision.to_string()))?;
         let source = StoredDocument::Revision(id.to_owned(), revision);
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
@@ -64,7 +64,7 @@ impl UnreadDocument {
         let (runtime, db) = (Handle::current(), state.db.clone());
         let (owner_id, size_bytes) = (self.owner_id.clone(), self.size_bytes);
         let reading = move || {
-            let text = runtime.block_on(self.text(&db))?;
+            let text = runtime.block_on(self.read_text(&db))?;
             work(&self.source, text)
         };
         with_unread_document(&owner_id, size_bytes, reading).await
@@ -74,9 +74,9 @@ impl UnreadDocument {
     ///
     /// # Errors
     /// 503 `busy` if this revision was deleted in the meantime.
-    pub(super) async fn text(&self, db: &Db) -> ApiResult<String> {
-        let text = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
-        text.ok_or_else(|| changed_document_error(&self.source.in_words()))
+    pub(super) async fn read_text(&self, db: &Db) -> ApiResult<String> {
+        let text = store::read_revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
+        text.ok_or_else(|| changed_document_error(&self.source.describe()))
     }
 }
 
@@ -90,14 +90,14 @@ pub(super) async fn read_autosave<T: Send + 'static>(
     owner_id: &str,
     work: impl FnOnce(StoredTemp) -> ApiResult<T> + Send + 'static,
 ) -> ApiResult<T> {
-    let size_bytes = store::temp_size(&state.db, owner_id).await?.ok_or_else(|| ApiError::NotFound {
+    let size_bytes = store::find_temp_size(&state.db, owner_id).await?.ok_or_else(|| ApiError::NotFound {
         code: "no_autosave",
         detail: "This account has no autosave.".to_owned(),
     })?;
     let (runtime, db, owner) = (Handle::current(), state.db.clone(), owner_id.to_owned());
     let reading = move || {
-        let autosave = runtime.block_on(store::temp(&db, &owner, size_bytes))?;
-        work(autosave.ok_or_else(|| changed_document_error(&StoredDocument::Autosave.in_words()))?)
+        let autosave = runtime.block_on(store::read_temp(&db, &owner, size_bytes))?;
+        work(autosave.ok_or_else(|| changed_document_error(&StoredDocument::Autosave.describe()))?)
     };
     with_unread_document(owner_id, size_bytes, reading).await
 }

@@ -7,7 +7,7 @@ use schemas::json::{JsonText, ObjectWriter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::document::{StoredDocument, stored, upgrade_document};
+use super::document::{StoredDocument, read_stored, upgrade_document};
 use super::reserve_storing;
 use super::store::{self, StoredTemp};
 use super::stored_text::read_autosave;
@@ -111,13 +111,13 @@ pub(super) async fn read(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let recipient = Recipient::new(&state, &user.id, &headers);
-    let read = move |autosave: StoredTemp| {
-        let project = stored(&StoredDocument::Autosave, &autosave.text)?;
+    let respond = move |autosave: StoredTemp| {
+        let project = read_stored(&StoredDocument::Autosave, &autosave.text)?;
         let autosave =
             TempDocument { updated_at: autosave.updated_at, client_id: autosave.client_id, project };
         recipient.answer_json(autosave.into_json())
     };
-    read_autosave(&state, &user.id, read).await
+    read_autosave(&state, &user.id, respond).await
 }
 
 /// Returns the time of the autosave and the window that wrote it; both are null if there is none.
@@ -127,7 +127,7 @@ pub(super) async fn revision(
     State(state): State<AppState>,
     user: CurrentUser,
 ) -> ApiResult<Json<TempRevision>> {
-    let (client_id, updated_at) = store::temp_revision(&state.db, &user.id).await?.unzip();
+    let (client_id, updated_at) = store::find_temp_revision(&state.db, &user.id).await?.unzip();
     Ok(Json(TempRevision { updated_at, client_id }))
 }
 

@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::document::{Document, ProjectDocument, StoredDocument, stored, upgrade_document};
-use super::headers::{expected_revision, not_modified, private_cache_control, revision_tag};
+use super::document::{Document, ProjectDocument, StoredDocument, read_stored, upgrade_document};
+use super::headers::{not_modified, parse_expected_revision, private_cache_control, revision_tag};
 use super::raw::download;
 use super::saving::{insert, save_next};
 use super::store;
@@ -23,8 +23,8 @@ use crate::state::AppState;
 /// An answer to a save: the body, and the new revision as `ETag`.
 pub(super) type SavedAnswer = (StatusCode, [(HeaderName, HeaderValue); 1], Json<Saved>);
 
-pub(super) fn saved_answer(status: StatusCode, saved: Saved) -> SavedAnswer {
-    (status, [(header::ETAG, revision_tag(saved.revision))], Json(saved))
+pub(super) fn saved_answer(status: StatusCode, saved_project: Saved) -> SavedAnswer {
+    (status, [(header::ETAG, revision_tag(saved_project.revision))], Json(saved_project))
 }
 
 /// Lists the caller's projects. The project that was saved last comes first.
@@ -36,12 +36,12 @@ pub(super) async fn list(
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<ProjectSummary>>> {
     let limit = query.limit()?;
-    let projects = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
-    let position = |project: &ProjectSummary| Position {
+    let projects = store::read_page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
+    let position_of = |project: &ProjectSummary| Position {
         time: project.updated_at.clone(),
         id: project.project_id.clone(),
     };
-    Ok(Json(Page::from_overfetched(projects, limit, position)))
+    Ok(Json(Page::from_overfetched(projects, limit, position_of)))
 }
 
 /// Stores a new project. A project without a `project_id` gets a new id.
@@ -68,16 +68,16 @@ pub(super) async fn create_project(
     document: &Document,
 ) -> ApiResult<Response> {
     let _reserved = reserve_storing(state, &user.id, document.text.len())?;
-    let saved = insert(state, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
+    let saved_project = insert(state, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
         code: "project_exists",
         detail: format!(
             "A project `{}` already exists; save it with PUT, or send another project_id.",
             document.project_id
         ),
     })?;
-    let location = format!("/api/v1/projects/{}", saved.project_id);
+    let location = format!("/api/v1/projects/{}", saved_project.project_id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
-    Ok(([(header::LOCATION, location)], saved_answer(StatusCode::CREATED, saved)).into_response())
+    Ok(([(header::LOCATION, location)], saved_answer(StatusCode::CREATED, saved_project)).into_response())
 }
 
 /// Reads a project, upgraded to the current schema version.
@@ -93,18 +93,18 @@ pub(super) async fn read(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
+    let unread_document = UnreadDocument::find_current(&state, &user.id, &id).await?;
     if let Some(not_modified) = not_modified(&headers, unread_document.revision) {
         return Ok(not_modified);
     }
     let tag = revision_tag(unread_document.revision);
     let recipient = Recipient::new(&state, &user.id, &headers);
-    let read = move |source: &StoredDocument, text: String| {
-        let project = stored(source, &text)?.into_string();
+    let respond = move |source: &StoredDocument, text: String| {
+        let project = read_stored(source, &text)?.into_string();
         drop(text);
         recipient.answer_json(project)
     };
-    let project = unread_document.read(&state, read).await?;
+    let project = unread_document.read(&state, respond).await?;
     Ok(([(header::ETAG, tag), private_cache_control()], project).into_response())
 }
 
@@ -128,25 +128,25 @@ pub(super) async fn save(
     headers: HeaderMap,
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<SavedAnswer> {
-    let expected = expected_revision(&headers)?.ok_or_else(|| ApiError::PreconditionRequired {
+    let base_revision = parse_expected_revision(&headers)?.ok_or_else(|| ApiError::PreconditionRequired {
         code: "if_match_required",
         detail: "Send the header `If-Match` with the revision from which this save started, such as `If-Match: \"3\"`."
             .to_owned(),
     })?;
     let document = Document::from_bytes(body, Some(id)).await?;
-    save_over(&state, &user, &document, expected).await
+    save_over(&state, &user, &document, base_revision).await
 }
 
-/// Stores the next revision. Answers 412 if `expected` is not the current revision, and 404 if the
-/// project does not exist.
+/// Stores the next revision. Answers 412 if `base_revision` is not the current revision, and 404 if
+/// the project does not exist.
 pub(super) async fn save_over(
     state: &AppState,
     user: &CurrentUser,
     document: &Document,
-    expected: i64,
+    base_revision: i64,
 ) -> ApiResult<SavedAnswer> {
     let _reserved = reserve_storing(state, &user.id, document.text.len())?;
-    Ok(saved_answer(StatusCode::OK, save_next(state, &user.id, document, expected).await?))
+    Ok(saved_answer(StatusCode::OK, save_next(state, &user.id, document, base_revision).await?))
 }
 
 /// Deletes a project with all its revisions.
@@ -175,7 +175,7 @@ pub(super) async fn raw(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let unread_document = UnreadDocument::current(&state, &user.id, &id).await?;
+    let unread_document = UnreadDocument::find_current(&state, &user.id, &id).await?;
     download(&state, &user, &headers, &id, unread_document).await
 }
 

@@ -52,7 +52,7 @@ pub struct BankCache {
     limits: BankLimits,
     state: Mutex<State>,
     /// Notified when the preparation of a bank ends.
-    prepared: Condvar,
+    preparation_ended: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -69,14 +69,14 @@ pub struct Version {
     /// Size in bytes.
     pub size_bytes: u64,
     /// Time of the last modification; `None` if the system does not report it.
-    pub modified: Option<SystemTime>,
+    pub modified_at: Option<SystemTime>,
 }
 
 impl Version {
     /// Returns the version of a file with this metadata.
     #[must_use]
-    pub fn of(metadata: &fs::Metadata) -> Self {
-        Self { size_bytes: metadata.len(), modified: metadata.modified().ok() }
+    pub fn from_metadata(metadata: &fs::Metadata) -> Self {
+        Self { size_bytes: metadata.len(), modified_at: metadata.modified().ok() }
     }
 }
 
@@ -100,7 +100,7 @@ struct CachedBank {
     /// Size that the bank's decoded samples will have after the running preparation, in bytes.
     planned_bytes: u64,
     /// Whether a thread is preparing the bank.
-    in_preparation: bool,
+    is_in_preparation: bool,
 }
 
 impl CachedBank {
@@ -110,7 +110,7 @@ impl CachedBank {
 
     /// Whether the bank is neither in use nor in preparation.
     fn is_idle(&self) -> bool {
-        !self.in_preparation && !self.bank.is_shared()
+        !self.is_in_preparation && !self.bank.is_shared()
     }
 }
 
@@ -132,16 +132,16 @@ impl State {
 
     /// Whether the uploads of a user leave enough memory for those of others.
     fn is_within_share(&self, total_bytes: u64, owner_id: &str) -> bool {
-        let (mut own_bytes, mut all_bytes) = (0, 0);
+        let (mut owner_bytes, mut all_bytes) = (0, 0);
         for entry in &self.entries {
             let Some(entry_owner_id) = &entry.owner_id else { continue };
             all_bytes += entry.bytes();
             if **entry_owner_id == *owner_id {
-                own_bytes += entry.bytes();
+                owner_bytes += entry.bytes();
             }
         }
         let free_bytes = (total_bytes - total_bytes / 4).saturating_sub(all_bytes);
-        own_bytes <= free_bytes.saturating_mul(2)
+        owner_bytes <= free_bytes.saturating_mul(2)
     }
 
     /// Evicts idle banks until all banks together need at most `total_bytes`. Returns false if that
@@ -168,7 +168,7 @@ impl BankCache {
     /// Makes an empty cache.
     #[must_use]
     pub fn new(limits: BankLimits) -> Self {
-        Self { limits, state: Mutex::default(), prepared: Condvar::new() }
+        Self { limits, state: Mutex::default(), preparation_ended: Condvar::new() }
     }
 
     /// Opens the bank in a file, or returns the cached bank. Opens a changed file again.
@@ -178,7 +178,7 @@ impl BankCache {
     /// # Errors
     /// Those of [`open`].
     pub fn open(&self, path: &Path) -> Result<Bank, BankProblem> {
-        let version = Version::of(&fs::metadata(path)?);
+        let version = Version::from_metadata(&fs::metadata(path)?);
         let mut state = self.state();
         let identity = Identity::File(path.to_owned(), version);
         if let Some(bank) = state.find(&identity) {
@@ -202,15 +202,15 @@ impl BankCache {
     pub fn open_stored(
         &self,
         blobs: &Blobs,
-        key: &BlobKey,
+        blob_key: &BlobKey,
         owner_id: &Arc<str>,
     ) -> Result<Bank, BankProblem> {
-        let identity = Identity::Stored(key.clone());
+        let identity = Identity::Stored(blob_key.clone());
         if let Some(bank) = self.state().find(&identity) {
             return Ok(bank);
         }
         // The state is not locked here, because reading from object storage may take long.
-        let file = blobs.read(key)?.ok_or_else(|| io::Error::from(ErrorKind::NotFound))?;
+        let file = blobs.read(blob_key)?.ok_or_else(|| io::Error::from(ErrorKind::NotFound))?;
         let mut state = self.state();
         if let Some(bank) = state.find(&identity) {
             return Ok(bank);
@@ -232,7 +232,7 @@ impl BankCache {
             identity: Some(identity),
             bank: bank.clone(),
             planned_bytes: 0,
-            in_preparation: false,
+            is_in_preparation: false,
         };
         state.entries.push(entry);
         if state.make_room(self.limits.total_bytes, owner_id.as_deref()) {
@@ -256,11 +256,11 @@ impl BankCache {
         presets: &[(u16, u8)],
         should_continue: &mut dyn FnMut() -> bool,
     ) -> Result<(), RenderError> {
-        let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
+        let bank_error = |reason| RenderError::Bank { name: name.to_owned(), reason };
         let mut state = self.state();
-        while state.entry_of(bank).is_some_and(|entry| entry.in_preparation) {
-            let waited = self.prepared.wait_timeout(state, CANCEL_CHECK_INTERVAL);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        while state.entry_of(bank).is_some_and(|entry| entry.is_in_preparation) {
+            let wait_outcome = self.preparation_ended.wait_timeout(state, CANCEL_CHECK_INTERVAL);
+            state = wait_outcome.unwrap_or_else(PoisonError::into_inner).0;
             if !should_continue() {
                 return Err(RenderError::Cancelled);
             }
@@ -282,23 +282,23 @@ impl BankCache {
         for (limit_bytes, setting) in limits {
             let presets_bytes = bank.prepared_bytes(presets);
             if presets_bytes > limit_bytes {
-                return Err(refused(too_large(presets_bytes, limit_bytes, setting)));
+                return Err(bank_error(too_large(presets_bytes, limit_bytes, setting)));
             }
             if needed_bytes > limit_bytes {
                 // The presets of other songs fill this bank. It is retired, so the next caller
                 // opens the file as a new, empty bank.
                 state.retire(bank);
-                return Err(refused(self.memory_in_use(missing_bytes)));
+                return Err(bank_error(self.memory_in_use(missing_bytes)));
             }
         }
         if let Some(entry) = state.entry_of(bank) {
-            (entry.planned_bytes, entry.in_preparation) = (needed_bytes, true);
+            (entry.planned_bytes, entry.is_in_preparation) = (needed_bytes, true);
         }
         let fits = state.make_room(self.limits.total_bytes, owner_id.as_deref());
         drop(state);
         let _preparation = Preparation { cache: self, bank };
         if !fits {
-            return Err(refused(self.memory_in_use(missing_bytes)));
+            return Err(bank_error(self.memory_in_use(missing_bytes)));
         }
         decode(bank, name, presets, should_continue)
     }
@@ -309,18 +309,18 @@ impl BankCache {
     /// # Errors
     /// [`RenderError::Bank`], as from [`Self::prepare`].
     pub fn reserve(&self, name: &str, bytes: u64) -> Result<ReservedMemory<'_>, RenderError> {
-        let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
+        let bank_error = |reason| RenderError::Bank { name: name.to_owned(), reason };
         // The remaining 64th is for opening other banks meanwhile.
         let limit_bytes = self.limits.total_bytes - self.limits.total_bytes / 64;
         if bytes > limit_bytes {
-            return Err(refused(too_large(bytes, limit_bytes, "SF_BANK_CACHE_BYTES")));
+            return Err(bank_error(too_large(bytes, limit_bytes, "SF_BANK_CACHE_BYTES")));
         }
         let mut state = self.state();
         state.reserved_bytes += bytes;
         let fits = state.evict_to(limit_bytes);
         drop(state);
-        let reserved = ReservedMemory { cache: self, bytes };
-        if fits { Ok(reserved) } else { Err(refused(self.memory_in_use(bytes))) }
+        let reserved_memory = ReservedMemory { cache: self, bytes };
+        if fits { Ok(reserved_memory) } else { Err(bank_error(self.memory_in_use(bytes))) }
     }
 
     /// Returns the limit on the memory of all banks, in bytes.
@@ -373,9 +373,9 @@ struct Preparation<'c> {
 impl Drop for Preparation<'_> {
     fn drop(&mut self) {
         if let Some(entry) = self.cache.state().entry_of(self.bank) {
-            (entry.planned_bytes, entry.in_preparation) = (0, false);
+            (entry.planned_bytes, entry.is_in_preparation) = (0, false);
         }
-        self.cache.prepared.notify_all();
+        self.cache.preparation_ended.notify_all();
     }
 }
 
@@ -406,7 +406,7 @@ pub(super) fn decode(
 ) -> Result<(), RenderError> {
     bank.prepare_while(presets, should_continue).map_err(|error| match error {
         BankError::Stopped => RenderError::Cancelled,
-        other => RenderError::Bank { name: name.to_owned(), reason: other.into() },
+        other_error => RenderError::Bank { name: name.to_owned(), reason: other_error.into() },
     })
 }
 

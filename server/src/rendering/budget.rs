@@ -36,7 +36,7 @@ pub struct RenderBudget {
     user_limit_bytes: u64,
     max_duration: Option<Duration>,
     queue: Mutex<Queue>,
-    changed: Condvar,
+    queue_changed: Condvar,
 }
 
 /// One user's access to the budget.
@@ -50,9 +50,9 @@ pub struct BudgetShare {
 struct Queue {
     next_ticket: u64,
     /// Waiting renders, the oldest first.
-    waiting: VecDeque<Claim>,
+    waiting_claims: VecDeque<Claim>,
     /// Running renders.
-    running: Vec<Claim>,
+    running_claims: Vec<Claim>,
 }
 
 /// A render's request for memory.
@@ -75,35 +75,40 @@ pub struct Reservation {
 }
 
 impl Queue {
-    fn running_bytes(&self, counts: impl Fn(&Claim) -> bool) -> u64 {
-        self.running.iter().filter(|claim| counts(claim)).map(|claim| claim.bytes).sum()
+    fn running_bytes(&self, is_counted: impl Fn(&Claim) -> bool) -> u64 {
+        self.running_claims.iter().filter(|claim| is_counted(claim)).map(|claim| claim.bytes).sum()
     }
 
     /// Decides about a claim. Returns `None` if it must wait, or else whether it overtakes an
     /// earlier claim.
     fn grant(&self, claim: &Claim, limit_bytes: u64, user_bytes: u64) -> Option<bool> {
-        let of_owner = |owner_id: &Arc<str>| {
-            self.running_bytes(|running| running.owner_id.as_ref() == owner_id.as_ref())
+        let bytes_of_owner = |owner_id: &Arc<str>| {
+            self.running_bytes(|running_claim| running_claim.owner_id.as_ref() == owner_id.as_ref())
         };
         // A user at the limit does not block other users.
-        let is_at_limit = |claim: &Claim| of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
+        let is_at_limit =
+            |claim: &Claim| bytes_of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
         let all_bytes = self.running_bytes(|_| true).saturating_add(claim.bytes);
         let free_bytes = limit_bytes.checked_sub(all_bytes)?;
         // At the limit of a single user, both products are equal.
-        let own_bytes = of_owner(&claim.owner_id).saturating_add(claim.bytes);
-        let [own, free] = [(own_bytes, limit_bytes - user_bytes), (free_bytes, user_bytes)]
-            .map(|(bytes, weight)| u128::from(bytes) * u128::from(weight));
-        if own > free || is_at_limit(claim) {
+        let owner_bytes = bytes_of_owner(&claim.owner_id).saturating_add(claim.bytes);
+        let [weighted_own_bytes, weighted_free_bytes] =
+            [(owner_bytes, limit_bytes - user_bytes), (free_bytes, user_bytes)]
+                .map(|(bytes, weight)| u128::from(bytes) * u128::from(weight));
+        if weighted_own_bytes > weighted_free_bytes || is_at_limit(claim) {
             return None;
         }
-        let mut earlier = self.waiting.iter().take_while(|waiting| waiting.ticket != claim.ticket);
-        if earlier.clone().all(is_at_limit) {
+        let mut earlier_claims =
+            self.waiting_claims.iter().take_while(|waiting_claim| waiting_claim.ticket != claim.ticket);
+        if earlier_claims.clone().all(is_at_limit) {
             return Some(false);
         }
-        let is_first_of_owner = earlier.all(|waiting| waiting.owner_id != claim.owner_id);
-        let overtaking = self.running_bytes(|running| running.has_overtaken).saturating_add(claim.bytes);
-        let may_overtake =
-            is_first_of_owner && of_owner(&claim.owner_id) == 0 && overtaking <= limit_bytes - user_bytes;
+        let is_first_of_owner = earlier_claims.all(|waiting_claim| waiting_claim.owner_id != claim.owner_id);
+        let overtaking_bytes =
+            self.running_bytes(|running_claim| running_claim.has_overtaken).saturating_add(claim.bytes);
+        let may_overtake = is_first_of_owner
+            && bytes_of_owner(&claim.owner_id) == 0
+            && overtaking_bytes <= limit_bytes - user_bytes;
         may_overtake.then_some(true)
     }
 }
@@ -127,7 +132,7 @@ impl RenderBudget {
             user_limit_bytes: user_bytes,
             max_duration,
             queue: Mutex::default(),
-            changed: Condvar::new(),
+            queue_changed: Condvar::new(),
         })
     }
 
@@ -168,12 +173,12 @@ impl BudgetShare {
         let ticket = queue.next_ticket;
         queue.next_ticket += 1;
         let claim = Claim { ticket, owner_id: Arc::clone(&self.owner_id), bytes, has_overtaken: false };
-        queue.waiting.push_back(claim.clone());
+        queue.waiting_claims.push_back(claim.clone());
         loop {
-            if let Some(overtook) = queue.grant(&claim, budget.limit_bytes, budget.user_limit_bytes) {
-                queue.waiting.retain(|waiting| waiting.ticket != ticket);
-                queue.running.push(Claim { has_overtaken: overtook, ..claim });
-                budget.changed.notify_all();
+            if let Some(has_overtaken) = queue.grant(&claim, budget.limit_bytes, budget.user_limit_bytes) {
+                queue.waiting_claims.retain(|waiting_claim| waiting_claim.ticket != ticket);
+                queue.running_claims.push(Claim { has_overtaken, ..claim });
+                budget.queue_changed.notify_all();
                 return Ok(Reservation {
                     budget: Arc::clone(budget),
                     ticket,
@@ -182,13 +187,13 @@ impl BudgetShare {
                 });
             }
             queue = budget
-                .changed
+                .queue_changed
                 .wait_timeout(queue, CANCEL_CHECK_INTERVAL)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
             if !observer(0.0) {
-                queue.waiting.retain(|waiting| waiting.ticket != ticket);
-                budget.changed.notify_all();
+                queue.waiting_claims.retain(|waiting_claim| waiting_claim.ticket != ticket);
+                budget.queue_changed.notify_all();
                 return Err(RenderError::Cancelled);
             }
         }
@@ -213,8 +218,8 @@ impl Drop for Reservation {
             // The allocator returns free memory before the next render allocates some.
             allocator::return_free_memory();
         }
-        self.budget.lock().running.retain(|running| running.ticket != self.ticket);
-        self.budget.changed.notify_all();
+        self.budget.lock().running_claims.retain(|running_claim| running_claim.ticket != self.ticket);
+        self.budget.queue_changed.notify_all();
     }
 }
 
@@ -259,7 +264,7 @@ mod tests {
             }
         });
         assert!((40..=80).contains(&most_bytes.load(Ordering::SeqCst)));
-        assert!(budget.lock().running.is_empty());
+        assert!(budget.lock().running_claims.is_empty());
     }
 
     /// Starts a waiting reservation for each of these owners, with the bytes that each needs, while
@@ -313,7 +318,7 @@ mod tests {
         // Ada's second render waits for her first.
         let granted = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 15)]);
         assert_eq!(granted[0], "eve");
-        assert!(budget.lock().running.is_empty());
+        assert!(budget.lock().running_claims.is_empty());
     }
 
     #[test]
@@ -328,18 +333,18 @@ mod tests {
         };
         let mut queue = budget.lock();
         let (large, small) = (claim(10, "bob", 60, false), claim(11, "eve", 15, false));
-        queue.waiting = [large.clone(), small.clone()].into();
+        queue.waiting_claims = [large.clone(), small.clone()].into();
         assert_eq!(queue.grant(&large, 100, 80), None, "Ada's render leaves too little memory");
         assert_eq!(queue.grant(&small, 100, 80), Some(true));
-        queue.running.push(claim(11, "eve", 15, true));
+        queue.running_claims.push(claim(11, "eve", 15, true));
         let another = claim(12, "fay", 15, false);
-        queue.waiting.push_back(another.clone());
+        queue.waiting_claims.push_back(another.clone());
         assert_eq!(
             queue.grant(&another, 100, 80),
             None,
             "overtaking renders may use at most a fifth of the budget"
         );
-        queue.running.remove(0);
+        queue.running_claims.remove(0);
         assert_eq!(queue.grant(&large, 100, 80), Some(false));
     }
 
@@ -351,7 +356,7 @@ mod tests {
             let claim = |bytes| Claim { ticket: 0, owner_id: owner_id.into(), bytes, has_overtaken: false };
             assert_eq!(queue.grant(&claim(most_bytes + 1), 1_000, 800), None, "{owner_id} leaves too little");
             assert_eq!(queue.grant(&claim(most_bytes), 1_000, 800), Some(false), "{owner_id}");
-            queue.running.push(claim(most_bytes));
+            queue.running_claims.push(claim(most_bytes));
         }
     }
 
@@ -368,7 +373,7 @@ mod tests {
             should_continue.store(false, Ordering::Relaxed);
             assert!(waiting.join().expect("no panic"));
         });
-        assert!(budget.lock().waiting.is_empty());
+        assert!(budget.lock().waiting_claims.is_empty());
         drop(first);
         reserve(&budget, "ada", 100);
     }

@@ -11,7 +11,7 @@ use super::temporary::TemporaryFiles;
 use super::workspace::Workspace;
 
 /// Seed of the dither of converted files.
-const SEED: u64 = 0;
+const DITHER_SEED: u64 = 0;
 
 /// Frames of a file, as stereo.
 pub trait FrameSource {
@@ -48,7 +48,7 @@ pub fn convert(
     let max_frames = (shape.frames as f64 * ratio).ceil() as u64;
     let temporary = TemporaryFiles::open(options, max_frames, workspace)?;
     let rate_hz = shape.sample_rate_hz;
-    let mut delivery = Delivery::new(destination, rate_hz, options, SEED, Content::File, temporary)?;
+    let mut delivery = Delivery::new(destination, rate_hz, options, DITHER_SEED, Content::File, temporary)?;
     let (mut left, mut right, mut frames) = (Vec::new(), Vec::new(), 0);
     loop {
         source.read(&mut left, &mut right)?;

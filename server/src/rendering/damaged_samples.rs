@@ -16,10 +16,10 @@ pub struct DamagedSamples {
 impl DamagedSamples {
     /// Returns the samples of these presets that could not be decoded; `None` if there are none.
     /// The presets must have been prepared.
-    pub(super) fn of(bank: &Bank, soundfont_id: &str, presets: &[(u16, u8)]) -> Option<Self> {
-        let damaged = bank.undecodable(presets);
-        let first = damaged.first()?.to_string();
-        Some(Self { soundfont_id: soundfont_id.to_owned(), count: damaged.len(), first })
+    pub(super) fn find(bank: &Bank, soundfont_id: &str, presets: &[(u16, u8)]) -> Option<Self> {
+        let undecodable_samples = bank.undecodable(presets);
+        let first = undecodable_samples.first()?.to_string();
+        Some(Self { soundfont_id: soundfont_id.to_owned(), count: undecodable_samples.len(), first })
     }
 
     /// Describes the samples in a sentence.

@@ -38,7 +38,7 @@ enum Output<W: Write + Seek> {
     /// The samples are written immediately.
     File(Encoder<W>),
     /// The samples wait until their loudness is known.
-    Normalized { target: Target, staged: Box<StagedMix>, file: NewFile<W> },
+    Normalized { target: Target, staged_mix: Box<StagedMix>, file: NewFile<W> },
 }
 
 /// A file that has not been started.
@@ -76,7 +76,7 @@ struct OutputLimiter {
 
 impl OutputLimiter {
     fn new(sample_rate_hz: u32) -> Self {
-        let limiter = LimiterProcessor::new(LimiterConfig::mix(sample_rate_hz));
+        let limiter = LimiterProcessor::new(LimiterConfig::for_mix(sample_rate_hz));
         Self { frames_to_drop: limiter.latency_frames(), limiter }
     }
 
@@ -91,7 +91,7 @@ impl OutputLimiter {
 
 impl Converter {
     /// Limits the first `frames` frames of the output. Returns the frames to write.
-    fn limited(&mut self, frames: usize) -> [&[f32]; 2] {
+    fn limit_peaks(&mut self, frames: usize) -> [&[f32]; 2] {
         let [left, right] = &mut self.output;
         let (left, right) = (&mut left[..frames], &mut right[..frames]);
         let frames_to_drop = self.limiter.as_mut().map_or(0, |limiter| limiter.process(left, right));
@@ -102,7 +102,7 @@ impl Converter {
     fn flush(&mut self) -> [&[f32]; 2] {
         let frames = self.limiter.as_ref().map_or(0, |output| output.limiter.latency_frames());
         self.output.iter_mut().for_each(|values| values[..frames].fill(0.0));
-        self.limited(frames)
+        self.limit_peaks(frames)
     }
 }
 
@@ -110,18 +110,26 @@ impl<W: Write + Seek> Output<W> {
     fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         match self {
             Self::File(file) => file.write(left, right),
-            Self::Normalized { staged, .. } => staged.write(left, right),
+            Self::Normalized { staged_mix, .. } => staged_mix.write(left, right),
         }
     }
 
     fn finish(self, observer: Observer<'_>) -> Result<FileReport, RenderError> {
         match self {
             Self::File(file) => {
-                let WrittenFile { measured, clipped_samples, file_sha256 } =
+                let WrittenFile { measurements, clipped_samples, file_sha256 } =
                     file.finish(|_| true, observer)?;
-                Ok(FileReport { measured, clipped_samples, file_sha256, normalization: None, channels: None })
+                Ok(FileReport {
+                    measured: measurements,
+                    clipped_samples,
+                    file_sha256,
+                    normalization: None,
+                    channels: None,
+                })
             }
-            Self::Normalized { target, staged, file } => file.write_normalized(target, *staged, observer),
+            Self::Normalized { target, staged_mix, file } => {
+                file.write_normalized(target, *staged_mix, observer)
+            }
         }
     }
 }
@@ -131,10 +139,10 @@ impl<W: Write + Seek> NewFile<W> {
     fn write_normalized(
         mut self,
         target: Target,
-        staged: StagedMix,
+        staged_mix: StagedMix,
         observer: Observer<'_>,
     ) -> Result<FileReport, RenderError> {
-        let mut mix = staged.finish()?;
+        let mut mix = staged_mix.finish()?;
         let (gain_db, peak_reduction_db) = mix.gain_and_excess_db(target);
         let mut limit_db = limit_with_headroom_db(target.true_peak_db, self.options.quantization_peak());
         let mut attempts = 1;
@@ -147,12 +155,14 @@ impl<W: Write + Seek> NewFile<W> {
                 false => Err(RenderError::Cancelled),
             })?;
             let is_last = attempts >= ATTEMPTS_MAX;
-            let excess = |measured: &Measurements| {
-                measured.true_peak_dbtp.filter(|true_peak_db| !is_last && *true_peak_db > target.true_peak_db)
+            let excess = |measurements: &Measurements| {
+                measurements
+                    .true_peak_dbtp
+                    .filter(|true_peak_db| !is_last && *true_peak_db > target.true_peak_db)
             };
-            let WrittenFile { measured, clipped_samples, file_sha256 } =
-                file.finish(|measured| excess(measured).is_none(), observer)?;
-            if let Some(true_peak_db) = excess(&measured) {
+            let WrittenFile { measurements, clipped_samples, file_sha256 } =
+                file.finish(|measurements| excess(measurements).is_none(), observer)?;
+            if let Some(true_peak_db) = excess(&measurements) {
                 limit_db = lowered_limit_db(limit_db, true_peak_db, target.true_peak_db);
                 attempts += 1;
                 continue;
@@ -166,7 +176,7 @@ impl<W: Write + Seek> NewFile<W> {
                 attempts,
             };
             return Ok(FileReport {
-                measured,
+                measured: measurements,
                 clipped_samples,
                 file_sha256,
                 normalization: Some(normalization),
@@ -185,7 +195,7 @@ impl<W: Write + Seek> Delivery<W> {
         options: &MixOptions,
         seed: u64,
         content: Content,
-        TemporaryFiles { staging_file: staged, encoding }: TemporaryFiles,
+        TemporaryFiles { staging_file, encoding }: TemporaryFiles,
     ) -> Result<Self, RenderError> {
         let rate_hz = options.sample_rate_hz;
         let converter = match rate_hz == engine_rate_hz {
@@ -196,11 +206,11 @@ impl<W: Write + Seek> Delivery<W> {
                 output: [vec![0.0; CONVERSION_FRAMES], vec![0.0; CONVERSION_FRAMES]],
             }),
         };
-        let output = match options.normalization.zip(staged) {
+        let output = match options.normalization.zip(staging_file) {
             None => Output::File(Encoder::new(destination, options, seed, encoding.as_deref())?),
-            Some((target, staged)) => Output::Normalized {
+            Some((target, staged_mix)) => Output::Normalized {
                 target,
-                staged: Box::new(StagedMix::new(staged, rate_hz)?),
+                staged_mix: Box::new(StagedMix::new(staged_mix, rate_hz)?),
                 file: NewFile { destination, options: options.clone(), seed, encoding },
             },
         };
@@ -219,13 +229,13 @@ impl<W: Write + Seek> Delivery<W> {
         let Some(converter) = &mut self.converter else {
             return self.output.write(left, right);
         };
-        let mut consumed = 0;
-        while consumed < left.len() {
-            let input = [&left[consumed..], &right[consumed..]];
+        let mut consumed_frames = 0;
+        while consumed_frames < left.len() {
+            let input = [&left[consumed_frames..], &right[consumed_frames..]];
             let [out_left, out_right] = &mut converter.output;
             let progress = converter.resampler.process(&input, &mut [&mut out_left[..], &mut out_right[..]]);
-            consumed += progress.read_frames;
-            let [left, right] = converter.limited(progress.written_frames);
+            consumed_frames += progress.read_frames;
+            let [left, right] = converter.limit_peaks(progress.written_frames);
             self.output.write(left, right)?;
         }
         Ok(())
@@ -240,7 +250,7 @@ impl<W: Write + Seek> Delivery<W> {
                 if frames == 0 {
                     break;
                 }
-                let [left, right] = converter.limited(frames);
+                let [left, right] = converter.limit_peaks(frames);
                 self.output.write(left, right)?;
             }
             let [left, right] = converter.flush();

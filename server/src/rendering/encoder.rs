@@ -62,7 +62,7 @@ pub(super) struct WavFile<W: Write + Seek> {
 
 /// A complete file.
 pub(super) struct WrittenFile {
-    pub(super) measured: Measurements,
+    pub(super) measurements: Measurements,
     pub(super) clipped_samples: u64,
     /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
     pub(super) file_sha256: Option<String>,
@@ -128,28 +128,28 @@ impl<W: Write + Seek> Encoder<W> {
             Self::Wav(file) => {
                 let WavFile { mut writer, measure, options } = *file;
                 let clipped_samples = writer.clipped_samples();
-                let measured = measure.finish();
+                let measurements = measure.finish();
                 if let Some(tags) = &options.tags {
-                    writer.replace_chunks(wav_chunks(&options, tags, Some(&measured)))?;
+                    writer.replace_chunks(wav_chunks(&options, tags, Some(&measurements)))?;
                 }
                 writer.finish()?;
-                Ok(WrittenFile { measured, clipped_samples, file_sha256: None })
+                Ok(WrittenFile { measurements, clipped_samples, file_sha256: None })
             }
             Self::Process { samples, process, is_lossless, mut destination } => {
-                let (mut file, encoded) = process.finish(&mut || observer(1.0))?;
-                if is_accepted(&encoded.measured) {
+                let (mut file, encoder_report) = process.finish(&mut || observer(1.0))?;
+                if is_accepted(&encoder_report.measured) {
                     io::copy(&mut file, &mut destination)?;
                     destination.flush()?;
                 }
                 Ok(WrittenFile {
-                    measured: encoded.measured,
+                    measurements: encoder_report.measured,
                     // The samples of a lossy file can exceed full scale. Those of a lossless file were
                     // clipped before they were encoded.
                     clipped_samples: match is_lossless {
                         true => samples.clipped_samples(),
-                        false => encoded.clipped_samples,
+                        false => encoder_report.clipped_samples,
                     },
-                    file_sha256: Some(encoded.file_sha256),
+                    file_sha256: Some(encoder_report.file_sha256),
                 })
             }
         }
@@ -172,29 +172,29 @@ pub(crate) fn wav_pcm_sha256(file: File) -> io::Result<Option<String>> {
     }
     let mut long_data_bytes = None;
     loop {
-        let mut head = [0; 8];
-        if !read_exact_or_eof(&mut file, &mut head)? {
+        let mut chunk_header = [0; 8];
+        if !read_exact_or_eof(&mut file, &mut chunk_header)? {
             return Ok(None);
         }
-        let [id @ .., a, b, c, d] = head;
-        let size = u64::from(u32::from_le_bytes([a, b, c, d]));
+        let [id @ .., a, b, c, d] = chunk_header;
+        let size_bytes = u64::from(u32::from_le_bytes([a, b, c, d]));
         if &id == b"ds64" {
             // The size of the file, and the size of the samples.
             let mut sizes = [0; 16];
-            if size < 16 || !read_exact_or_eof(&mut file, &mut sizes)? {
+            if size_bytes < 16 || !read_exact_or_eof(&mut file, &mut sizes)? {
                 return Ok(None);
             }
             long_data_bytes = sizes.last_chunk().copied().map(u64::from_le_bytes);
-            file.seek_relative(size as i64 - 16 + (size % 2) as i64)?;
+            file.seek_relative(size_bytes as i64 - 16 + (size_bytes % 2) as i64)?;
             continue;
         }
         if &id == b"data" {
-            let size = long_data_bytes.unwrap_or(size);
+            let size_bytes = long_data_bytes.unwrap_or(size_bytes);
             let mut hash = Sha256::new();
-            let length = io::copy(&mut file.take(size), &mut hash)?;
-            return Ok((length == size).then(|| format!("{:x}", hash.finalize())));
+            let hashed_bytes = io::copy(&mut file.take(size_bytes), &mut hash)?;
+            return Ok((hashed_bytes == size_bytes).then(|| format!("{:x}", hash.finalize())));
         }
-        file.seek(SeekFrom::Current(i64::try_from(size + size % 2).unwrap_or(i64::MAX)))?;
+        file.seek(SeekFrom::Current(i64::try_from(size_bytes + size_bytes % 2).unwrap_or(i64::MAX)))?;
     }
 }
 

@@ -161,14 +161,14 @@ impl From<RenderError> for ApiError {
             {
                 return match error {
                     RenderError::Bank { reason: BankProblem::Io(io), .. } => io.into(),
-                    other => Self::internal(other),
+                    other_error => Self::internal(other_error),
                 };
             }
             RenderError::Bank { .. } | RenderError::Banks { .. } => "soundfont_unusable",
             RenderError::TooMuchMemory { .. } => "too_much_memory",
             RenderError::TooMuchWork { .. } => "too_much_work",
             RenderError::TooLong { .. } => "too_long",
-            RenderError::NoSoundFont => return no_soundfont(),
+            RenderError::NoSoundFont => return no_soundfont_error(),
             RenderError::Cancelled => {
                 return Self::Conflict { code: "cancelled", detail: error.to_string() };
             }
@@ -176,8 +176,8 @@ impl From<RenderError> for ApiError {
             RenderError::Io(_) | RenderError::Plugin(_) => {
                 return match error {
                     RenderError::Io(io) => io.into(),
-                    RenderError::Plugin(host) => host.into(),
-                    other => Self::internal(other),
+                    RenderError::Plugin(host_error) => host_error.into(),
+                    other_error => Self::internal(other_error),
                 };
             }
         };
@@ -186,7 +186,7 @@ impl From<RenderError> for ApiError {
 }
 
 /// Returns the error 501: no SoundFont is installed or uploaded.
-fn no_soundfont() -> ApiError {
+fn no_soundfont_error() -> ApiError {
     ApiError::NotImplemented {
         code: "soundfont_render_unavailable",
         detail: "No SoundFont is available to play the notes: upload one, put an SF2 or SF3 file into one of the folders \

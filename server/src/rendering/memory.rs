@@ -29,17 +29,17 @@ const RESIDENT_MAX_BYTES: u64 = 128 << 20;
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// All mapped files, and the time of the last check.
-static MAPS: Mutex<Maps> = Mutex::new(Maps { all: Vec::new(), checked_at: None });
+static BANK_MAPS: Mutex<Maps> = Mutex::new(Maps { maps: Vec::new(), checked_at: None });
 
 struct Maps {
-    all: Vec<Weak<Mmap>>,
+    maps: Vec<Weak<Mmap>>,
     checked_at: Option<Instant>,
 }
 
 /// Returns the pages of all mapped files to the system if too many are resident. A later read gets
 /// such a page from the system's page cache again. Renders call this function repeatedly.
 pub(crate) fn release_pages() {
-    let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut maps = BANK_MAPS.lock().unwrap_or_else(PoisonError::into_inner);
     if maps.checked_at.is_some_and(|checked_at| checked_at.elapsed() < CHECK_INTERVAL) {
         return;
     }
@@ -52,12 +52,12 @@ impl Maps {
         if resident_bytes().is_none_or(|bytes| bytes <= RESIDENT_MAX_BYTES) {
             return;
         }
-        self.all.retain(|map| map.strong_count() > 0);
-        for map in self.all.iter().filter_map(Weak::upgrade) {
+        self.maps.retain(|map| map.strong_count() > 0);
+        for map in self.maps.iter().filter_map(Weak::upgrade) {
             // SAFETY: the map is shared, file-backed and read-only. A dropped page is therefore
             // read from the file again, unchanged.
-            let released = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
-            if let Err(error) = released {
+            let advise_result = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
+            if let Err(error) = advise_result {
                 tracing::warn!(%error, "cannot return pages of a mapped file to the system");
             }
         }
@@ -107,9 +107,9 @@ pub(crate) fn map_file(file: &File) -> io::Result<Bytes> {
     // because readers check every access and never trust the content. The module's documentation
     // covers truncation.
     let map = Arc::new(unsafe { Mmap::map(file) }?);
-    let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
-    maps.all.retain(|map| map.strong_count() > 0);
-    maps.all.push(Arc::downgrade(&map));
+    let mut maps = BANK_MAPS.lock().unwrap_or_else(PoisonError::into_inner);
+    maps.maps.retain(|map| map.strong_count() > 0);
+    maps.maps.push(Arc::downgrade(&map));
     Ok(map)
 }
 
@@ -156,7 +156,7 @@ mod tests {
         let is_released = (0..50).any(|_| {
             assert_eq!(read(), 0);
             let before = resident_bytes().expect("a number");
-            MAPS.lock().expect("a lock").release_pages();
+            BANK_MAPS.lock().expect("a lock").release_pages();
             let after = resident_bytes().expect("a number");
             before > RESIDENT_MAX_BYTES && after < before - RESIDENT_MAX_BYTES / 2
         });

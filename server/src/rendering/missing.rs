@@ -81,11 +81,11 @@ impl MissingSound {
     pub fn in_words(&self) -> String {
         let id = &self.soundfont_id;
         let tracks: Vec<String> = self.tracks.iter().map(|track| format!("`{track}`")).collect();
-        let missing = match self.preset {
+        let missing_text = match self.preset {
             None => format!("The SoundFont `{id}` is missing"),
             Some(preset) => format!("The SoundFont `{id}` has no preset {preset} (bank:program)"),
         };
-        let played = match (&self.played_preset, &self.played_soundfont_id) {
+        let played_sound = match (&self.played_preset, &self.played_soundfont_id) {
             (Some(NamedPreset { bank, program, name }), _) => {
                 format!("{bank}:{program} `{name}` played instead")
             }
@@ -93,20 +93,20 @@ impl MissingSound {
             (None, None) => "no other preset played instead".to_owned(),
         };
         let noun = if tracks.len() == 1 { "track" } else { "tracks" };
-        format!("{missing}; {played} ({noun} {}).", tracks.join(", "))
+        format!("{missing_text}; {played_sound} ({noun} {}).", tracks.join(", "))
     }
 }
 
 /// Returns the presets that the notes of a track use but the bank lacks, each only once.
 pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> {
-    let mut requested = track.instrument.map(|instrument| (instrument.bank, instrument.program));
+    let mut requested_preset = track.instrument.map(|instrument| (instrument.bank, instrument.program));
     let (mut msb, mut lsb, mut bank_is_selected) = (0, 0, false);
-    let mut plays_drums = requested.is_some_and(|(bank, _)| bank >= DRUM_BANK);
-    let mut missing: Vec<MissingPreset> = Vec::new();
+    let mut plays_drums = requested_preset.is_some_and(|(bank, _)| bank >= DRUM_BANK);
+    let mut missing_presets: Vec<MissingPreset> = Vec::new();
     for event in &track.events {
         match event.event {
             Event::Preset { bank, program } => {
-                (requested, plays_drums) = (Some((bank, program)), bank >= DRUM_BANK);
+                (requested_preset, plays_drums) = (Some((bank, program)), bank >= DRUM_BANK);
             }
             Event::Controller { controller: BANK_SELECT_MSB, value } => {
                 (msb, bank_is_selected) = (value, true);
@@ -115,37 +115,39 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
                 (lsb, bank_is_selected) = (value, true);
             }
             Event::Program { program } => {
-                let selected = core::mem::take(&mut bank_is_selected);
-                let bank = selected.then(|| selected_bank(msb, lsb, plays_drums));
-                requested = bank.or(requested.map(|(bank, _)| bank)).map(|bank| (bank, program));
+                let is_selected = core::mem::take(&mut bank_is_selected);
+                let bank = is_selected.then(|| selected_bank(msb, lsb, plays_drums));
+                requested_preset =
+                    bank.or(requested_preset.map(|(bank, _)| bank)).map(|bank| (bank, program));
             }
             Event::NoteOn { velocity: 1.., .. } => {
-                if let Some((number, program)) = requested {
-                    missing.extend(
-                        missing_preset(bank, number, program).filter(|preset| !missing.contains(preset)),
+                if let Some((number, program)) = requested_preset {
+                    missing_presets.extend(
+                        missing_preset(bank, number, program)
+                            .filter(|preset| !missing_presets.contains(preset)),
                     );
                 }
             }
             _ => {}
         }
     }
-    missing
+    missing_presets
 }
 
 fn missing_preset(bank: &Bank, number: u16, program: u8) -> Option<MissingPreset> {
-    let requested = PresetNumbers { bank: number, program: program.into() };
-    let resolved = bank.resolved_preset(number, program);
-    if resolved == Some((requested.bank, requested.program)) {
+    let requested_preset = PresetNumbers { bank: number, program: program.into() };
+    let resolved_preset = bank.resolved_preset(number, program);
+    if resolved_preset == Some((requested_preset.bank, requested_preset.program)) {
         return None;
     }
-    let played = resolved.map(|(number, program)| {
+    let played_preset = resolved_preset.map(|(number, program)| {
         let mut presets = bank.summary().presets.iter();
-        let named = presets.find(|preset| (preset.bank, preset.program) == (number, program));
+        let named_preset = presets.find(|preset| (preset.bank, preset.program) == (number, program));
         NamedPreset {
             bank: number,
             program,
-            name: named.map(|preset| preset.name.clone()).unwrap_or_default(),
+            name: named_preset.map(|preset| preset.name.clone()).unwrap_or_default(),
         }
     });
-    Some(MissingPreset { requested, played })
+    Some(MissingPreset { requested: requested_preset, played: played_preset })
 }

@@ -40,7 +40,7 @@ pub fn render(
 /// Renders a project as several complete files, which have the same tracks and the same tail.
 ///
 /// The mix is rendered once for all files with a range, and once for all others: each file gets its
-/// part of the mix. `finished` gets the index and the report of each file.
+/// part of the mix. `on_finished` gets the index and the report of each file.
 ///
 /// # Errors
 /// [`RenderError`]; the content of the unfinished destinations is then undefined.
@@ -48,28 +48,35 @@ pub fn render_files<W: Write + Seek>(
     project: &Project,
     files: Vec<MixFile<W>>,
     sources: &mut dyn Sources,
-    finished: &mut dyn FnMut(usize, MixReport),
+    on_finished: &mut dyn FnMut(usize, MixReport),
     observer: Observer<'_>,
 ) -> Result<(), RenderError> {
     let selection = files.first().map(|file| file.options.selection.clone()).unwrap_or_default();
     let is_needed = |index: usize| selection.plays(&project.tracks[index]);
-    let mut prepared = PreparedRender::open(project, sources, &is_needed, observer)?;
-    selection.apply(&mut prepared.session);
-    let playing = tracks_with_content(project);
-    let (mut whole, mut ranges) = (MixPass { files: Vec::new() }, MixPass { files: Vec::new() });
+    let mut prepared_render = PreparedRender::open(project, sources, &is_needed, observer)?;
+    selection.apply(&mut prepared_render.session);
+    let playing_tracks = tracks_with_content(project);
+    let (mut whole_pass, mut range_pass) = (MixPass { files: Vec::new() }, MixPass { files: Vec::new() });
     let mut size_bytes = 0_u64;
     for (index, file) in files.into_iter().enumerate() {
-        let file = WaitingFile::new(project, &prepared.session, index, file)?;
+        let file = WaitingFile::new(project, &prepared_render.session, index, file)?;
         size_bytes = size_bytes.saturating_add(file.size_bytes());
-        let pass = if file.range.is_some() { &mut ranges } else { &mut whole };
+        let pass = if file.range.is_some() { &mut range_pass } else { &mut whole_pass };
         pass.files.push(file);
     }
     sources.ensure_room(size_bytes)?;
-    let passes: Vec<_> = [whole, ranges].into_iter().filter(|pass| !pass.files.is_empty()).collect();
+    let passes: Vec<_> = [whole_pass, range_pass].into_iter().filter(|pass| !pass.files.is_empty()).collect();
     let count = passes.len() as f64;
     for (number, pass) in passes.into_iter().enumerate() {
         let mut observer = |progress: f64| observer((number as f64 + progress) / count);
-        pass.render(&prepared, &playing, threads::shared(), sources, finished, &mut observer)?;
+        pass.render(
+            &prepared_render,
+            &playing_tracks,
+            threads::shared_threads(),
+            sources,
+            on_finished,
+            &mut observer,
+        )?;
     }
     Ok(())
 }
@@ -102,29 +109,30 @@ impl<W: Write + Seek> MixPass<W> {
         Some(start..end)
     }
 
-    /// Renders the files. `playing` are the indices of the tracks that have notes or audio items.
+    /// Renders the files. `playing_tracks` are the indices of the tracks that have notes or audio
+    /// items.
     pub(super) fn render(
         mut self,
-        prepared: &PreparedRender,
-        playing: &[usize],
+        prepared_render: &PreparedRender,
+        playing_tracks: &[usize],
         threads: &dyn RenderThreads,
         sources: &mut dyn Sources,
-        finished: &mut dyn FnMut(usize, MixReport),
+        on_finished: &mut dyn FnMut(usize, MixReport),
         observer: Observer<'_>,
     ) -> Result<(), RenderError> {
-        let session = &prepared.session;
+        let session = &prepared_render.session;
         let range = self.range();
         let mut frame = range.as_ref().map_or(0, |range| range.start);
         let tail = TailConfig { max_secs: self.files.first().map_or(0.0, |file| file.options.tail_secs) };
         let mut render = match range {
-            None => OfflineRender::new(session, prepared.slots(), tail)?,
-            Some(range) => OfflineRender::of_range(session, prepared.slots(), range)?,
+            None => OfflineRender::new(session, prepared_render.slots(), tail)?,
+            Some(range) => OfflineRender::of_range(session, prepared_render.slots(), range)?,
         };
         let max_frames = frame + render.max_frames();
         // Tracks that the user muted are not reported as silent.
         let is_open = |index: &usize| render.lets_through(*index) && session.tracks[*index].gain != 0.0;
-        let audible: Vec<usize> = playing.iter().copied().filter(is_open).collect();
-        let mut pass = Pass::begin(&prepared.reservation);
+        let audible: Vec<usize> = playing_tracks.iter().copied().filter(is_open).collect();
+        let mut pass = Pass::begin(&prepared_render.reservation);
         // The frames before a range are rendered, too, because their sound may last into it.
         let mut skipped_frames = 0;
         while frame > 0 && render.skip_block(threads) {
@@ -136,41 +144,41 @@ impl<W: Write + Seek> MixPass<W> {
         let mut levels = Levels::new(session.tracks.len());
         levels.take(&mut render);
         self.files.sort_by_key(|file| std::cmp::Reverse(file.start_frame()));
-        let mut running: Vec<RunningFile<W>> = Vec::new();
+        let mut running_files: Vec<RunningFile<W>> = Vec::new();
         loop {
             let next_frame = frame + BLOCK_FRAMES as u64;
             if self.files.last().is_some_and(|file| file.start_frame() < next_frame) {
                 levels.take(&mut render);
-                running.iter_mut().for_each(|file| file.add_levels(&levels));
+                running_files.iter_mut().for_each(|file| file.add_levels(&levels));
                 while let Some(file) = self.files.pop_if(|file| file.start_frame() < next_frame) {
-                    running.push(file.start(session, sources)?);
+                    running_files.push(file.start(session, sources)?);
                 }
             }
             let Some((left, right)) = render.next_block_on(threads) else { break };
-            for file in &mut running {
+            for file in &mut running_files {
                 file.write(frame, left, right)?;
             }
             frame += left.len() as u64;
             let is_due = pass.is_due();
-            let ends = running.iter().any(|file| file.ends_before(frame));
+            let ends = running_files.iter().any(|file| file.ends_before(frame));
             if is_due || ends {
                 levels.take(&mut render);
-                running.iter_mut().for_each(|file| file.add_levels(&levels));
+                running_files.iter_mut().for_each(|file| file.add_levels(&levels));
             }
             let progress = frame as f64 / max_frames.max(1) as f64;
-            for file in running.extract_if(.., |file| file.ends_before(frame)) {
-                let (index, report) = file.finish(prepared, &audible, &mut |_| observer(progress))?;
-                finished(index, report);
+            for file in running_files.extract_if(.., |file| file.ends_before(frame)) {
+                let (index, report) = file.finish(prepared_render, &audible, &mut |_| observer(progress))?;
+                on_finished(index, report);
             }
             if is_due {
                 pass.report(frame, max_frames, observer)?;
             }
         }
         levels.take(&mut render);
-        for mut file in running {
+        for mut file in running_files {
             file.add_levels(&levels);
-            let (index, report) = file.finish(prepared, &audible, observer)?;
-            finished(index, report);
+            let (index, report) = file.finish(prepared_render, &audible, observer)?;
+            on_finished(index, report);
         }
         Ok(())
     }

@@ -116,21 +116,21 @@ impl<W: Write + Seek> RunningFile<W> {
     /// song and are not muted. Returns the index of the file and its report.
     pub(super) fn finish(
         self,
-        prepared: &PreparedRender,
+        prepared_render: &PreparedRender,
         audible: &[usize],
         observer: Observer<'_>,
     ) -> Result<(usize, MixReport), RenderError> {
         let Self { index, range, delivery, levels } = self;
-        let session = &prepared.session;
+        let session = &prepared_render.session;
         let frames = range.as_ref().map_or(session.length_frames, |range| range.end - range.start);
         let plays = |track| range.as_ref().is_none_or(|range| plays_in(session, track, range));
         let silent_tracks = audible.iter().filter(|track| levels.is_silent(**track) && plays(**track));
         let report = MixReport {
             silent_tracks: silent_tracks.map(|track| session.tracks[*track].id.clone()).collect(),
             file: delivery.finish(observer)?,
-            left_out: prepared.left_out_described(),
-            missing_sounds: prepared.missing().to_vec(),
-            damaged_samples: prepared.damaged().to_vec(),
+            left_out: prepared_render.left_out_described(),
+            missing_sounds: prepared_render.missing().to_vec(),
+            damaged_samples: prepared_render.damaged().to_vec(),
             is_silent: levels.is_mix_silent(),
             song_secs: frames as f64 / f64::from(session.sample_rate_hz),
             limiter: LimiterReport::new(levels.reduction, session.sample_rate_hz),
@@ -168,11 +168,11 @@ impl Levels {
         self.reduction = render.take_limiter_reduction();
     }
 
-    fn add(&mut self, other: &Self) {
-        for (peak, other) in self.peaks.iter_mut().zip(&other.peaks) {
-            *peak = peak.max(*other);
+    fn add(&mut self, levels: &Self) {
+        for (peak, added_peak) in self.peaks.iter_mut().zip(&levels.peaks) {
+            *peak = peak.max(*added_peak);
         }
-        self.reduction = self.reduction.merge(other.reduction);
+        self.reduction = self.reduction.merge(levels.reduction);
     }
 
     fn is_silent(&self, track_index: usize) -> bool {

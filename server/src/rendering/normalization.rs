@@ -233,7 +233,7 @@ fn limiter(sample_rate_hz: u32, ceiling_dbtp: f64) -> EffectChain {
     let config = EffectConfig { sample_rate_hz, seed: 0, impulse: None };
     let mut slot = EffectSlot::new("limiter", kind, &config);
     let ceiling = kind.parameter_index("ceiling_dbtp").expect("the limiter has a ceiling");
-    slot.set(ceiling, ceiling_dbtp, 0);
+    slot.set_parameter(ceiling, ceiling_dbtp, 0);
     let mut chain = EffectChain::new(sample_rate_hz);
     chain.push(slot);
     chain

@@ -71,8 +71,8 @@ pub struct PartReport {
 /// A project that is opened once in order to render several of its parts.
 #[derive(Debug)]
 pub struct Parts {
-    prepared: PreparedRender,
-    playing: Vec<usize>,
+    prepared_render: PreparedRender,
+    playing_tracks: Vec<usize>,
     options: MixOptions,
     encoding: Option<Arc<Encoding>>,
 }
@@ -91,43 +91,43 @@ impl Parts {
         is_needed: &dyn Fn(usize) -> bool,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
-        let prepared = PreparedRender::open(project, sources, is_needed, observer)?;
-        let encoding =
-            Encoding::open(&options, options.max_frames(&prepared.session, None), sources)?.map(Arc::new);
-        Ok(Self { prepared, playing: tracks_with_content(project), options, encoding })
+        let prepared_render = PreparedRender::open(project, sources, is_needed, observer)?;
+        let encoding = Encoding::open(&options, options.max_frames(&prepared_render.session, None), sources)?
+            .map(Arc::new);
+        Ok(Self { prepared_render, playing_tracks: tracks_with_content(project), options, encoding })
     }
 
     /// Returns the indices of the unmuted tracks that have notes or audio items. Solo does not
     /// matter, because it is meant for listening.
     #[must_use]
     pub fn audible_tracks(&self) -> Vec<usize> {
-        let tracks = &self.prepared.session.tracks;
-        self.playing.iter().copied().filter(|&track_index| !tracks[track_index].mute).collect()
+        let tracks = &self.prepared_render.session.tracks;
+        self.playing_tracks.iter().copied().filter(|&track_index| !tracks[track_index].mute).collect()
     }
 
     /// Returns the largest size of a part's file in bytes.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
-        self.options.max_file_bytes(self.options.max_frames(&self.prepared.session, None))
+        self.options.max_file_bytes(self.options.max_frames(&self.prepared_render.session, None))
     }
 
     /// Returns the parts of the project that the engine cannot play, with the reasons.
     #[must_use]
     pub fn left_out(&self) -> Vec<LeftOutOfRender> {
-        self.prepared.left_out_described()
+        self.prepared_render.left_out_described()
     }
 
     /// Returns the missing SoundFonts and presets of the project.
     #[must_use]
     pub fn missing_sounds(&self) -> &[MissingSound] {
-        self.prepared.missing()
+        self.prepared_render.missing()
     }
 
     /// Returns warnings about files of these parts, as sentences. `is_silent` means that they are
     /// silent.
     #[must_use]
     pub fn warnings(&self, is_silent: bool) -> Vec<String> {
-        warnings(self.prepared.missing(), self.prepared.damaged(), is_silent)
+        warnings(self.prepared_render.missing(), self.prepared_render.damaged(), is_silent)
     }
 
     /// Renders a part as a complete file into `destination`. All parts have the same length: up to
@@ -143,9 +143,9 @@ impl Parts {
     ) -> Result<PartReport, RenderError> {
         let options = &self.options;
         let temporary = TemporaryFiles { staging_file: None, encoding: self.encoding.clone() };
-        let session = part_session(&self.prepared.session, part, options.tail_secs);
+        let session = part_session(&self.prepared_render.session, part, options.tail_secs);
         let no_tail = TailConfig { max_secs: 0.0 };
-        let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
+        let mut render = OfflineRender::new(&session, self.prepared_render.slots(), no_tail)?;
         let (rate_hz, seed) = (session.sample_rate_hz, session.seed);
         let (factor, content) = match part {
             Part::ThroughMaster(_) => (1.0, Content::Mix),
@@ -153,8 +153,8 @@ impl Parts {
         };
         let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, temporary)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
-        let mut pass = Pass::begin(&self.prepared.reservation);
-        while let Some((input_left, input_right)) = render.next_block_on(threads::shared()) {
+        let mut pass = Pass::begin(&self.prepared_render.reservation);
+        while let Some((input_left, input_right)) = render.next_block_on(threads::shared_threads()) {
             for (output, input) in [(&mut left, input_left), (&mut right, input_right)] {
                 output.clear();
                 output.extend(input.iter().map(|sample| sample * factor));
@@ -165,8 +165,8 @@ impl Parts {
                 pass.report(render.done_frames(), render.max_frames(), observer)?;
             }
         }
-        let measured = delivery.finish(observer)?.measured;
-        Ok(PartReport { measured, is_silent: peak < SILENT_PEAK })
+        let measurements = delivery.finish(observer)?.measured;
+        Ok(PartReport { measured: measurements, is_silent: peak < SILENT_PEAK })
     }
 }
 

@@ -119,9 +119,13 @@ impl FileReport {
 
 /// Returns warnings about a render, as sentences: about missing sounds and damaged samples, and if
 /// the file is silent.
-pub(super) fn warnings(missing: &[MissingSound], damaged: &[DamagedSamples], is_silent: bool) -> Vec<String> {
-    let sounds = missing.iter().map(MissingSound::in_words);
-    let samples = damaged.iter().map(DamagedSamples::in_words);
+pub(super) fn warnings(
+    missing_sounds: &[MissingSound],
+    damaged_samples: &[DamagedSamples],
+    is_silent: bool,
+) -> Vec<String> {
+    let sounds = missing_sounds.iter().map(MissingSound::in_words);
+    let samples = damaged_samples.iter().map(DamagedSamples::in_words);
     sounds.chain(samples).chain(is_silent.then(|| SILENCE_WARNING.to_owned())).collect()
 }
 

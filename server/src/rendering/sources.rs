@@ -93,13 +93,13 @@ impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Workspace for 
 /// count as substitutes.
 impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
-        let opened = |bank| OpenedBank {
+        let opened_bank = |bank| OpenedBank {
             bank,
             soundfont_id: soundfont_id.unwrap_or(DEFAULT_NAME).to_owned(),
             is_substitute: false,
             is_upload: false,
         };
-        Ok(self(soundfont_id)?.map(opened))
+        Ok(self(soundfont_id)?.map(opened_bank))
     }
 
     fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
@@ -165,27 +165,28 @@ impl PreparedRender {
                 opened_sounds.recordings.push((id, recording));
             }
         }
-        let mut compiled = compile(project, rate_hz, &mut opened_sounds)?;
-        check_length(&compiled.session)?;
+        let mut compiled_project = compile(project, rate_hz, &mut opened_sounds)?;
+        check_length(&compiled_project.session)?;
         let OpenedSounds { banks, recordings } = opened_sounds;
-        let missing = missing_sounds(&compiled.session, &banks);
+        let missing_sounds = missing_sounds(&compiled_project.session, &banks);
         let mut audio: Vec<Option<AudioSlot>> =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
         let audio_slots = Slots { banks: &[], audio: &audio };
-        let reservation = sources.budget().reserve(&compiled.session, audio_slots, observer)?;
-        let named = |(soundfont_id, opened): NamedBank| {
-            Some((soundfont_id.unwrap_or_else(|| DEFAULT_NAME.to_owned()), opened?))
+        let reservation = sources.budget().reserve(&compiled_project.session, audio_slots, observer)?;
+        let name_bank = |(soundfont_id, opened_bank): NamedBank| {
+            Some((soundfont_id.unwrap_or_else(|| DEFAULT_NAME.to_owned()), opened_bank?))
         };
-        let in_slot = |(slot, (name, opened)): (_, (_, OpenedBank))| UsedBank {
+        let in_slot = |(slot, (name, opened_bank)): (_, (_, OpenedBank))| UsedBank {
             name,
-            presets: presets_used(&compiled.session, slot),
-            bank: opened.bank,
-            is_upload: opened.is_upload,
+            presets: presets_used(&compiled_project.session, slot),
+            bank: opened_bank.bank,
+            is_upload: opened_bank.is_upload,
         };
-        let used_banks: Vec<UsedBank> = (0..).zip(banks.into_iter().filter_map(named)).map(in_slot).collect();
+        let used_banks: Vec<UsedBank> =
+            (0..).zip(banks.into_iter().filter_map(name_bank)).map(in_slot).collect();
         let (all_max_bytes, uploads_max_bytes) = sources.bank_memory_bytes();
         check_total_memory(used_banks.iter(), all_max_bytes)?;
-        check_total_memory(used_banks.iter().filter(|used| used.is_upload), uploads_max_bytes)?;
+        check_total_memory(used_banks.iter().filter(|used_bank| used_bank.is_upload), uploads_max_bytes)?;
         for UsedBank { name, bank, presets, .. } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
@@ -194,41 +195,42 @@ impl PreparedRender {
             if !is_needed(index) && !feeds_side_chain(project, &track.id) {
                 continue;
             }
-            let session = session_of_track(&compiled.session, index);
+            let session = session_of_track(&compiled_project.session, index);
             let part = PluginPart { format, engine, session, reservation: &reservation };
             match sources.plugin_sound(&part, observer)? {
                 PluginSound::Rendered(sound) => {
-                    play_sound(&mut compiled.session.tracks[index], &sound, audio.len());
+                    play_sound(&mut compiled_project.session.tracks[index], &sound, audio.len());
                     audio.push(Some(AudioSlot::Whole(sound)));
                 }
-                PluginSound::Missing { reason } => compiled.left_out.push(ProjectIssue {
+                PluginSound::Missing { reason } => compiled_project.left_out.push(ProjectIssue {
                     pointer: format!("/tracks/{index}/synth_engine"),
                     reason: ProjectIssueReason::PluginInstrument { reason },
                 }),
             }
         }
-        let damaged_of = |used: &UsedBank| DamagedSamples::of(&used.bank, &used.name, &used.presets);
-        let damaged = used_banks.iter().filter_map(damaged_of).collect();
-        let slots = used_banks.into_iter().map(|used| Some(used.bank)).collect();
-        let left_out = compiled.left_out;
+        let damaged_of =
+            |used_bank: &UsedBank| DamagedSamples::find(&used_bank.bank, &used_bank.name, &used_bank.presets);
+        let damaged_samples = used_banks.iter().filter_map(damaged_of).collect();
+        let slots = used_banks.into_iter().map(|used_bank| Some(used_bank.bank)).collect();
+        let left_out = compiled_project.left_out;
         Ok(Self {
-            session: compiled.session,
+            session: compiled_project.session,
             banks: slots,
             audio,
             left_out,
-            missing_sounds: missing,
-            damaged_samples: damaged,
+            missing_sounds,
+            damaged_samples,
             reservation,
         })
     }
 
     /// Returns the parts of the project that the engine cannot play, with the reasons as text.
     pub(super) fn left_out_described(&self) -> Vec<LeftOutOfRender> {
-        let described = |part: &ProjectIssue| LeftOutOfRender {
+        let describe = |part: &ProjectIssue| LeftOutOfRender {
             pointer: part.pointer.clone(),
             reason: part.reason.to_string(),
         };
-        self.left_out.iter().map(described).collect()
+        self.left_out.iter().map(describe).collect()
     }
 
     /// Returns the SoundFonts and presets of the project that are missing.
@@ -327,20 +329,22 @@ fn check_total_memory<'u>(
 ) -> Result<(), RenderError> {
     let used_banks: Vec<&UsedBank> = used_banks.collect();
     let mut needed_bytes = 0_u64;
-    for (index, used) in used_banks.iter().enumerate() {
+    for (index, used_bank) in used_banks.iter().enumerate() {
         // One bank may replace several missing ones. Its presets are counted only once.
-        if used_banks[..index].iter().any(|earlier| earlier.bank.is_same(&used.bank)) {
+        if used_banks[..index].iter().any(|earlier_use| earlier_use.bank.is_same(&used_bank.bank)) {
             continue;
         }
-        let same = used_banks[index..].iter().filter(|later| later.bank.is_same(&used.bank));
-        let presets: Vec<_> = same.flat_map(|later| later.presets.iter().copied()).collect();
-        needed_bytes =
-            needed_bytes.saturating_add(used.bank.table_bytes() + used.bank.prepared_bytes(&presets));
+        let same_bank_uses =
+            used_banks[index..].iter().filter(|later_use| later_use.bank.is_same(&used_bank.bank));
+        let presets: Vec<_> =
+            same_bank_uses.flat_map(|later_use| later_use.presets.iter().copied()).collect();
+        needed_bytes = needed_bytes
+            .saturating_add(used_bank.bank.table_bytes() + used_bank.bank.prepared_bytes(&presets));
     }
     if needed_bytes <= limit_bytes || used_banks.len() < 2 {
         return Ok(());
     }
-    let names: Vec<String> = used_banks.iter().map(|used| format!("`{}`", used.name)).collect();
+    let names: Vec<String> = used_banks.iter().map(|used_bank| format!("`{}`", used_bank.name)).collect();
     Err(RenderError::Banks {
         names: names.join(", "),
         needed_mib: banks::mib(needed_bytes),
@@ -350,43 +354,43 @@ fn check_total_memory<'u>(
 
 /// Returns the missing SoundFonts and presets, in the order of the banks.
 fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
-    let mut missing: Vec<MissingSound> = Vec::new();
-    let opened = banks.iter().filter_map(|(named, opened)| Some((named, opened.as_ref()?)));
-    for (slot, (named, opened)) in (0..).zip(opened) {
-        let on_slot = |track: &&session::Track| {
-            track.instrument.is_some_and(|instrument| instrument.bank_slot == slot)
-        };
+    let mut missing_sounds: Vec<MissingSound> = Vec::new();
+    let opened_banks =
+        banks.iter().filter_map(|(bank_name, opened_bank)| Some((bank_name, opened_bank.as_ref()?)));
+    for (slot, (bank_name, opened_bank)) in (0..).zip(opened_banks) {
+        let on_slot =
+            |track: &&session::Track| track.instrument.is_some_and(|instrument| instrument.bank_slot == slot);
         for track in session.tracks.iter().filter(on_slot) {
             let mut add = |new_sound: MissingSound| {
-                let same = |sound: &&mut MissingSound| {
+                let is_same_sound = |sound: &&mut MissingSound| {
                     (&sound.soundfont_id, sound.preset) == (&new_sound.soundfont_id, new_sound.preset)
                 };
-                match missing.iter_mut().find(same) {
-                    Some(existing) => existing.tracks.push(track.id.clone()),
-                    None => missing.push(new_sound),
+                match missing_sounds.iter_mut().find(is_same_sound) {
+                    Some(existing_sound) => existing_sound.tracks.push(track.id.clone()),
+                    None => missing_sounds.push(new_sound),
                 }
             };
-            if let Some(named) = named.as_ref().filter(|_| opened.is_substitute) {
+            if let Some(bank_name) = bank_name.as_ref().filter(|_| opened_bank.is_substitute) {
                 add(MissingSound {
                     tracks: vec![track.id.clone()],
-                    soundfont_id: named.clone(),
+                    soundfont_id: bank_name.clone(),
                     preset: None,
-                    played_soundfont_id: Some(opened.soundfont_id.clone()),
+                    played_soundfont_id: Some(opened_bank.soundfont_id.clone()),
                     played_preset: None,
                 });
             }
-            for preset in missing_presets(track, &opened.bank) {
+            for preset in missing_presets(track, &opened_bank.bank) {
                 add(MissingSound {
                     tracks: vec![track.id.clone()],
-                    soundfont_id: opened.soundfont_id.clone(),
+                    soundfont_id: opened_bank.soundfont_id.clone(),
                     preset: Some(preset.requested),
-                    played_soundfont_id: preset.played.as_ref().map(|_| opened.soundfont_id.clone()),
+                    played_soundfont_id: preset.played.as_ref().map(|_| opened_bank.soundfont_id.clone()),
                     played_preset: preset.played,
                 });
             }
         }
     }
-    missing
+    missing_sounds
 }
 
 /// The opened banks and recordings, in the order of their slots.
@@ -397,8 +401,8 @@ struct OpenedSounds {
 
 impl MediaResolver for OpenedSounds {
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32> {
-        let mut opened = self.banks.iter().filter(|(_, bank)| bank.is_some());
-        opened.position(|(id, _)| id.as_deref() == soundfont_id).map(|index| index as u32)
+        let mut opened_banks = self.banks.iter().filter(|(_, bank)| bank.is_some());
+        opened_banks.position(|(id, _)| id.as_deref() == soundfont_id).map(|index| index as u32)
     }
 
     fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {

@@ -15,7 +15,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub struct Threads {
     pool: ThreadPool,
     /// Number of threads that help no render.
-    idle: AtomicUsize,
+    idle_threads: AtomicUsize,
 }
 
 impl Threads {
@@ -24,7 +24,7 @@ impl Threads {
     pub fn new(count: usize) -> Option<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(|n| format!("render-{n}")).build();
         match pool {
-            Ok(pool) => Some(Self { pool, idle: AtomicUsize::new(count) }),
+            Ok(pool) => Some(Self { pool, idle_threads: AtomicUsize::new(count) }),
             Err(error) => {
                 tracing::warn!(%error, count, "cannot start render threads; renders use one thread");
                 None
@@ -38,9 +38,10 @@ struct Helper<'t>(&'t AtomicUsize);
 
 impl<'t> Helper<'t> {
     /// Takes an idle thread; `None` if all are busy.
-    fn take(idle: &'t AtomicUsize) -> Option<Self> {
-        let taken = idle.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |idle| idle.checked_sub(1));
-        taken.is_ok().then(|| Self(idle))
+    fn take(idle_threads: &'t AtomicUsize) -> Option<Self> {
+        let previous_idle = idle_threads
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |idle_threads| idle_threads.checked_sub(1));
+        previous_idle.is_ok().then(|| Self(idle_threads))
     }
 }
 
@@ -52,7 +53,7 @@ impl Drop for Helper<'_> {
 
 impl RenderThreads for Threads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
-        let others = jobs.len().saturating_sub(1);
+        let other_jobs = jobs.len().saturating_sub(1);
         let remaining = Mutex::new(jobs.iter_mut());
         // Jobs take different times, so each thread takes one job at a time.
         let run_remaining = || {
@@ -62,7 +63,7 @@ impl RenderThreads for Threads {
             }
         };
         self.pool.in_place_scope(|scope| {
-            for helper in std::iter::from_fn(|| Helper::take(&self.idle)).take(others) {
+            for helper in std::iter::from_fn(|| Helper::take(&self.idle_threads)).take(other_jobs) {
                 let run_remaining = &run_remaining;
                 scope.spawn(move |_| {
                     let _helper = helper;
@@ -76,7 +77,7 @@ impl RenderThreads for Threads {
 
 /// Returns the thread pool of this process. Its threads have the priority of the thread of the
 /// first render, which is low in the service ([`crate::low_priority`]).
-pub(super) fn shared() -> &'static dyn RenderThreads {
+pub(super) fn shared_threads() -> &'static dyn RenderThreads {
     static THREADS: LazyLock<Option<Threads>> = LazyLock::new(|| {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         if processors > 1 { Threads::new(processors - 1) } else { None }

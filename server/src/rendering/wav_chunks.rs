@@ -14,16 +14,16 @@ const UNKNOWN_LOUDNESS: i16 = i16::MAX;
 /// Version of the chunk `bext`.
 const BEXT_VERSION: u16 = 2;
 
-/// Returns the chunks of a file with these tags. Their length does not depend on `measured`, which
-/// is `None` until the file is complete.
-pub(super) fn wav_chunks(options: &MixOptions, tags: &Tags, measured: Option<&Measurements>) -> Vec<u8> {
-    let mut chunks = chunk(*b"bext", &even(bext(options, tags, measured)));
-    chunks.extend(chunk(*b"LIST", &info(tags)));
+/// Returns the chunks of a file with these tags. Their length does not depend on `measurements`,
+/// which is `None` until the file is complete.
+pub(super) fn wav_chunks(options: &MixOptions, tags: &Tags, measurements: Option<&Measurements>) -> Vec<u8> {
+    let mut chunks = chunk(*b"bext", &even(bext_chunk(options, tags, measurements)));
+    chunks.extend(chunk(*b"LIST", &info_chunk(tags)));
     if let Some(isrc) = &tags.isrc {
-        chunks.extend(chunk(*b"axml", axml(isrc).as_bytes()));
+        chunks.extend(chunk(*b"axml", axml_text(isrc).as_bytes()));
     }
     if !tags.chapters.is_empty() {
-        let (points, names) = cues(&tags.chapters);
+        let (points, names) = cue_chunks(&tags.chapters);
         chunks.extend(chunk(*b"cue ", &points));
         chunks.extend(chunk(*b"LIST", &names));
     }
@@ -51,7 +51,7 @@ fn chunk(id: [u8; 4], content: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the content of the chunk `bext`.
-fn bext(options: &MixOptions, tags: &Tags, measured: Option<&Measurements>) -> Vec<u8> {
+fn bext_chunk(options: &MixOptions, tags: &Tags, measurements: Option<&Measurements>) -> Vec<u8> {
     let now = clock::now_text();
     let mut out = Vec::new();
     let mut text = |value: &str, bytes: usize| {
@@ -74,11 +74,11 @@ fn bext(options: &MixOptions, tags: &Tags, measured: Option<&Measurements>) -> V
         value.map_or(UNKNOWN_LOUDNESS, |value| (100.0 * value).round().clamp(-9_999.0, 9_999.0) as i16)
     };
     for value in [
-        measured.and_then(|measured| measured.integrated_lufs),
-        measured.map(|measured| measured.range_lu),
-        measured.and_then(|measured| measured.true_peak_dbtp),
-        measured.and_then(|measured| measured.max_momentary_lufs),
-        measured.and_then(|measured| measured.max_short_term_lufs),
+        measurements.and_then(|measurements| measurements.integrated_lufs),
+        measurements.map(|measurements| measurements.range_lu),
+        measurements.and_then(|measurements| measurements.true_peak_dbtp),
+        measurements.and_then(|measurements| measurements.max_momentary_lufs),
+        measurements.and_then(|measurements| measurements.max_short_term_lufs),
     ] {
         out.extend(hundredths(value).to_le_bytes());
     }
@@ -90,7 +90,7 @@ fn bext(options: &MixOptions, tags: &Tags, measured: Option<&Measurements>) -> V
 }
 
 /// Returns the content of the chunk `LIST` with the tags.
-fn info(tags: &Tags) -> Vec<u8> {
+fn info_chunk(tags: &Tags) -> Vec<u8> {
     let year = tags.year.map(|year| format!("{year:04}"));
     let mut list = b"INFO".to_vec();
     for (id, value) in [
@@ -111,7 +111,7 @@ fn info(tags: &Tags) -> Vec<u8> {
 
 /// Returns the content of the chunk `cue ` and that of the `LIST` with the names of its points.
 /// Chapters that begin after frame 2^32 - 1, the highest that a point can have, are left out.
-fn cues(chapters: &[Chapter]) -> (Vec<u8>, Vec<u8>) {
+fn cue_chunks(chapters: &[Chapter]) -> (Vec<u8>, Vec<u8>) {
     let frames = || chapters.iter().map_while(|chapter| u32::try_from(chapter.frame).ok());
     let mut points = (frames().count() as u32).to_le_bytes().to_vec();
     let mut names = b"adtl".to_vec();
@@ -127,7 +127,7 @@ fn cues(chapters: &[Chapter]) -> (Vec<u8>, Vec<u8>) {
 
 /// Returns the content of the chunk `axml`. An ISRC has only letters and digits, so it needs no
 /// escapes.
-fn axml(isrc: &str) -> String {
+fn axml_text(isrc: &str) -> String {
     let mut text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <ebucore:ebuCoreMain xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:ebucore="urn:ebu:metadata-schema:ebuCore_2012">

@@ -43,11 +43,11 @@ impl Catalogue {
     /// Makes a catalogue of the folders in the settings and of `extra_files`. Does not search the
     /// folders yet.
     pub(crate) fn new(config: &Config, db: Db, extra_files: PrepareSearch) -> Self {
-        let preferred = config.sound.default_soundfont.as_deref().map(id_of_name);
+        let preferred_id = config.sound.default_soundfont.as_deref().map(id_of_name);
         Self {
             db,
             extra_files,
-            scanner: Arc::new(Mutex::new(Scanner::new(config.sound.soundfont_dirs.clone(), preferred))),
+            scanner: Arc::new(Mutex::new(Scanner::new(config.sound.soundfont_dirs.clone(), preferred_id))),
             snapshot: Arc::default(),
         }
     }
@@ -59,7 +59,7 @@ impl Catalogue {
     /// Those of [`Self::current`].
     pub async fn of_user(&self, owner_id: &str) -> Result<Arc<Snapshot>, ApiError> {
         let system = self.current().await?;
-        let uploads = store::of_owner(&self.db, owner_id).await?;
+        let uploads = store::read_of_owner(&self.db, owner_id).await?;
         if uploads.is_empty() { Ok(system) } else { Ok(Arc::new(system.with_uploads(&uploads, owner_id)?)) }
     }
 
@@ -134,19 +134,19 @@ pub async fn keep_scanning(state: AppState, stop: CancellationToken) {
 
 /// Warns if the default SoundFont of the settings was not found or cannot be played.
 fn warn_of_default(sound: &SoundConfig, snapshot: &Snapshot) {
-    let Some(named) = &sound.default_soundfont else { return };
-    if snapshot.find(&id_of_name(named)).is_some_and(|soundfont| soundfont.summary.usable) {
+    let Some(default_name) = &sound.default_soundfont else { return };
+    if snapshot.find(&id_of_name(default_name)).is_some_and(|soundfont| soundfont.summary.usable) {
         return;
     }
     match snapshot.default_soundfont() {
         Some(default) => {
-            let instead = &default.summary.soundfont_id;
+            let default_id = &default.summary.soundfont_id;
             tracing::warn!(
-                "SF_DEFAULT_SOUNDFONT is `{named}`, which is missing or cannot be played; `{instead}` is used instead"
+                "SF_DEFAULT_SOUNDFONT is `{default_name}`, which is missing or cannot be played; `{default_id}` is used instead"
             );
         }
         None => tracing::warn!(
-            "SF_DEFAULT_SOUNDFONT is `{named}`, which is missing or cannot be played; no other playable SoundFont is installed"
+            "SF_DEFAULT_SOUNDFONT is `{default_name}`, which is missing or cannot be played; no other playable SoundFont is installed"
         ),
     }
 }

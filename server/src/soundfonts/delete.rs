@@ -32,11 +32,11 @@ pub(crate) async fn delete(
         let (state, runtime, owner_id, id) = (state.clone(), Handle::current(), user.id.clone(), id.clone());
         async move { tokio::task::spawn_blocking(move || import::delete(&state, &runtime, &owner_id, &id)).await? }
     };
-    let deleted = reserve::retry_with_reserve(&state, deleting).await?;
+    let was_deleted = reserve::retry_with_reserve(&state, deleting).await?;
     let remaining = state.soundfonts.catalogue.of_user(&user.id).await?;
     let is_in_system =
         remaining.find(&id).is_some_and(|soundfont| soundfont.summary.source == SoundFontSource::System);
-    if !deleted {
+    if !was_deleted {
         return Err(match is_in_system {
             true => ApiError::Forbidden {
                 code: "system_soundfont",
@@ -48,6 +48,6 @@ pub(crate) async fn delete(
         });
     }
     audit::record(&state.db, &user.who(), Action::SoundfontDeleted, &id, "").await;
-    let instead = is_in_system.then_some((SOUNDFONT_INSTEAD, HeaderValue::from_static("system")));
-    Ok((StatusCode::NO_CONTENT, instead.into_iter().collect()))
+    let replacement_header = is_in_system.then_some((SOUNDFONT_INSTEAD, HeaderValue::from_static("system")));
+    Ok((StatusCode::NO_CONTENT, replacement_header.into_iter().collect()))
 }

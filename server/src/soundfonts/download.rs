@@ -40,12 +40,12 @@ pub(crate) async fn read(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let presets = query.presets.as_deref().map(preset_list::parse).transpose()?;
-    let chosen = choose(&state, &user.id, &soundfont_id).await?;
+    let chosen_soundfont = choose(&state, &user.id, &soundfont_id).await?;
     let mut response = match presets {
-        None => send_file(&state, &chosen, &headers).await?,
-        Some(presets) => send_reduced(&state, &chosen, presets, &headers).await?,
+        None => send_file(&state, &chosen_soundfont, &headers).await?,
+        Some(presets) => send_reduced(&state, &chosen_soundfont, presets, &headers).await?,
     };
-    response.headers_mut().extend(chosen_headers(&chosen)?);
+    response.headers_mut().extend(chosen_headers(&chosen_soundfont)?);
     Ok(response)
 }
 
@@ -57,43 +57,49 @@ async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResu
         detail: "No playable SoundFont is installed or uploaded; upload an SF2 or SF3 file.".to_owned(),
     };
     let catalogue = &state.soundfonts.catalogue;
-    let chosen = catalogue.of_user(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)?;
-    let BankFile::InFolder { path, version: scanned } = chosen.soundfont.file.clone() else {
-        return Ok(chosen);
+    let chosen_soundfont =
+        catalogue.of_user(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)?;
+    let BankFile::InFolder { path, version: scanned_version } = chosen_soundfont.soundfont.file.clone()
+    else {
+        return Ok(chosen_soundfont);
     };
     let metadata = tokio::task::spawn_blocking(move || std::fs::metadata(path)).await?;
-    if metadata.is_ok_and(|metadata| Version::of(&metadata) == scanned) {
-        return Ok(chosen);
+    if metadata.is_ok_and(|metadata| Version::from_metadata(&metadata) == scanned_version) {
+        return Ok(chosen_soundfont);
     }
     catalogue.rescan().await?;
     catalogue.of_user(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)
 }
 
-async fn send_file(state: &AppState, chosen: &ChosenSoundFont, headers: &HeaderMap) -> ApiResult<Response> {
-    let (blobs, bank_file) = (state.blobs.clone(), chosen.soundfont.file.clone());
+async fn send_file(
+    state: &AppState,
+    chosen_soundfont: &ChosenSoundFont,
+    headers: &HeaderMap,
+) -> ApiResult<Response> {
+    let (blobs, bank_file) = (state.blobs.clone(), chosen_soundfont.soundfont.file.clone());
     let opening = tokio::task::spawn_blocking(move || match bank_file {
         BankFile::InFolder { path, .. } => File::open(path),
-        BankFile::Stored { key, .. } => blobs.read(&key)?.ok_or_else(|| ErrorKind::NotFound.into()),
+        BankFile::Stored { blob_key, .. } => blobs.read(&blob_key)?.ok_or_else(|| ErrorKind::NotFound.into()),
     });
     let file = opening.await?.map_err(|error| {
         if error.kind() == ErrorKind::NotFound {
-            ApiError::not_found("SoundFont", &chosen.soundfont.summary.soundfont_id)
+            ApiError::not_found("SoundFont", &chosen_soundfont.soundfont.summary.soundfont_id)
         } else {
             error.into()
         }
     })?;
-    let tag = chosen.soundfont.summary.content_hash.as_deref().unwrap_or_default();
+    let tag = chosen_soundfont.soundfont.summary.content_hash.as_deref().unwrap_or_default();
     answer(file, tag).respond(headers)
 }
 
 async fn send_reduced(
     state: &AppState,
-    chosen: &ChosenSoundFont,
+    chosen_soundfont: &ChosenSoundFont,
     presets: Vec<(u16, u8)>,
     headers: &HeaderMap,
 ) -> ApiResult<Response> {
-    let soundfont = &chosen.soundfont;
-    let tag = reduced::tag(soundfont.summary.content_hash.as_deref().unwrap_or_default(), &presets);
+    let soundfont = &chosen_soundfont.soundfont;
+    let tag = reduced::etag_of(soundfont.summary.content_hash.as_deref().unwrap_or_default(), &presets);
     let etag = format!("\"{tag}\"");
     if etag::matches_if_none_match(headers, &etag) {
         // This answer does not contain the reduced bank, so the bank is not made.
@@ -102,7 +108,7 @@ async fn send_reduced(
         let fields = [(header::ETAG, etag), (header::CACHE_CONTROL, cache_control)];
         return Ok((StatusCode::NOT_MODIFIED, fields).into_response());
     }
-    let file = state.soundfonts.reduced.open(state, soundfont.clone(), presets, &tag).await?;
+    let file = state.soundfonts.reduced_banks.open(state, soundfont.clone(), presets, &tag).await?;
     answer(file, &tag).respond(headers)
 }
 
@@ -111,16 +117,18 @@ fn answer(file: File, tag: &str) -> FileAnswer {
 }
 
 /// Returns the headers that name the bank which was used.
-pub(crate) fn chosen_headers(chosen: &ChosenSoundFont) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
+pub(crate) fn chosen_headers(
+    chosen_soundfont: &ChosenSoundFont,
+) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
     // A header may contain only ASCII, so other letters are percent-encoded.
-    let id: String = chosen
+    let id: String = chosen_soundfont
         .soundfont
         .summary
         .soundfont_id
         .bytes()
         .map(|byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect();
-    let fallback = HeaderValue::from_static(if chosen.fallback { "true" } else { "false" });
+    let fallback = HeaderValue::from_static(if chosen_soundfont.fallback { "true" } else { "false" });
     Ok([
         (SOUNDFONT_ID, HeaderValue::from_str(&id).map_err(ApiError::internal)?),
         (SOUNDFONT_FALLBACK, fallback),

@@ -42,11 +42,11 @@ impl FileName {
         if (1..=ID_MAX_CHARS).contains(&chars) {
             return Ok(Self { id, stem: stem.trim().to_owned() });
         }
-        let shown: String = name.chars().filter(|letter| !letter.is_control()).take(40).collect();
+        let shown_name: String = name.chars().filter(|letter| !letter.is_control()).take(40).collect();
         Err(ApiError::Unprocessable {
             code: "bad_soundfont_name",
             detail: format!(
-                "The file name `{shown}` has {chars} letters and digits before its extension. They become the id of the \
+                "The file name `{shown_name}` has {chars} letters and digits before its extension. They become the id of the \
                  SoundFont, which must have 1 to {ID_MAX_CHARS} characters; rename the file."
             ),
         })
@@ -57,24 +57,24 @@ impl FileName {
 #[derive(Debug)]
 pub(super) struct ImportResult {
     /// The SoundFont as it is now stored.
-    pub(super) uploaded: UploadedBank,
+    pub(super) uploaded_bank: UploadedBank,
     /// Whether the user already had the same file under this id.
-    pub(super) already_there: bool,
+    pub(super) is_already_stored: bool,
     /// Whether the import replaced another file of the user.
-    pub(super) replaced: bool,
+    pub(super) is_replacement: bool,
 }
 
 /// Returns how much a user may store under an id. The current files of that id count as freed.
 pub(super) async fn allowance(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Allowance> {
-    let uploads = store::of_owner(&state.db, owner_id).await?;
+    let uploads = store::read_of_owner(&state.db, owner_id).await?;
     let remaining = uploads.iter().filter(|upload| upload.soundfont_id != id);
     let freed_bytes = total_bytes(uploads.iter()) - total_bytes(remaining);
-    Ok(Allowance::of(state, owner_id).await?.after_freeing(freed_bytes))
+    Ok(Allowance::load(state, owner_id).await?.after_freeing(freed_bytes))
 }
 
 /// Returns the total size of files in bytes. Files with identical bytes count only once.
 fn total_bytes<'u>(files: impl Iterator<Item = &'u UploadedBank>) -> u64 {
-    let mut contents: Vec<&ContentId> = files.map(|file| &file.content).collect();
+    let mut contents: Vec<&ContentId> = files.map(|file| &file.content_id).collect();
     contents.sort_by(|a, b| a.sha256.cmp(&b.sha256));
     contents.dedup();
     contents.iter().map(|content| content.size_bytes).sum()
@@ -91,66 +91,67 @@ pub(super) fn import(
     runtime: &Handle,
     owner_id: &str,
     name: FileName,
-    mut received: ReceivedFile,
+    mut received_file: ReceivedFile,
 ) -> ApiResult<ImportResult> {
-    let uploaded = examine(name, &received)?;
+    let uploaded_bank = examine(name, &received_file)?;
     // The file is sent to object storage before the lock is taken, because all uploads and
     // deletions wait for the lock.
-    received.writer.upload_as(&uploaded.key()?)?;
+    received_file.writer.upload_as(&uploaded_bank.blob_key()?)?;
     let _contents = lock_contents(state, runtime)?;
-    let uploads = runtime.block_on(store::of_owner(&state.db, owner_id))?;
+    let uploads = runtime.block_on(store::read_of_owner(&state.db, owner_id))?;
     let has_same_id_and_format = |upload: &&UploadedBank| {
-        (&upload.soundfont_id, upload.format) == (&uploaded.soundfont_id, uploaded.format)
+        (&upload.soundfont_id, upload.format) == (&uploaded_bank.soundfont_id, uploaded_bank.format)
     };
-    let replaced = uploads.iter().find(has_same_id_and_format).map(|upload| upload.content.clone());
-    let already_there = replaced.as_ref() == Some(&uploaded.content);
+    let replaced_content =
+        uploads.iter().find(has_same_id_and_format).map(|upload| upload.content_id.clone());
+    let is_already_stored = replaced_content.as_ref() == Some(&uploaded_bank.content_id);
     let remaining = || uploads.iter().filter(|upload| !has_same_id_and_format(upload));
-    let presets = remaining().map(|upload| upload.presets.len()).sum::<usize>() + uploaded.presets.len();
+    let presets = remaining().map(|upload| upload.presets.len()).sum::<usize>() + uploaded_bank.presets.len();
     if presets > PRESETS_MAX {
         return Err(ApiError::Unprocessable {
             code: "too_many_presets",
             detail: format!(
                 "With `{}`, your SoundFonts would have {presets} presets; at most {PRESETS_MAX} are allowed. Delete a SoundFont \
                  first.",
-                uploaded.name
+                uploaded_bank.name
             ),
         });
     }
     let freed_bytes = total_bytes(uploads.iter()) - total_bytes(remaining());
-    let added_bytes = total_bytes(remaining().chain([&uploaded])) - total_bytes(remaining());
-    runtime.block_on(Allowance::of(state, owner_id))?.after_freeing(freed_bytes).check(added_bytes)?;
+    let added_bytes = total_bytes(remaining().chain([&uploaded_bank])) - total_bytes(remaining());
+    runtime.block_on(Allowance::load(state, owner_id))?.after_freeing(freed_bytes).check(added_bytes)?;
     // The file is stored even if its bytes are already stored, because the stored file may be lost.
-    received.writer.finish_as(&uploaded.key()?)?;
-    runtime.block_on(store::put(&state.db, owner_id, &uploaded))?;
-    let replaced = replaced.filter(|_| !already_there);
-    if let Some(content) = &replaced {
-        remove_if_unused(state, runtime, &content.sha256, uploaded.format)?;
+    received_file.writer.finish_as(&uploaded_bank.blob_key()?)?;
+    runtime.block_on(store::insert(&state.db, owner_id, &uploaded_bank))?;
+    let replaced_content = replaced_content.filter(|_| !is_already_stored);
+    if let Some(content) = &replaced_content {
+        remove_if_unused(state, runtime, &content.sha256, uploaded_bank.format)?;
     }
-    Ok(ImportResult { uploaded, already_there, replaced: replaced.is_some() })
+    Ok(ImportResult { uploaded_bank, is_already_stored, is_replacement: replaced_content.is_some() })
 }
 
 /// Reads a received file as a SoundFont and checks that it can be played.
-fn examine(name: FileName, received: &ReceivedFile) -> ApiResult<UploadedBank> {
-    let bytes = memory::map(received.writer.temporary(), BANK_MAX_BYTES)?;
-    let refused = |reason: &str| format!("`{}` cannot be used: {reason}.", received.name);
-    let damaged =
-        |reason: &str| ApiError::Unprocessable { code: "soundfont_damaged", detail: refused(reason) };
+fn examine(name: FileName, received_file: &ReceivedFile) -> ApiResult<UploadedBank> {
+    let bytes = memory::map(received_file.writer.temporary(), BANK_MAX_BYTES)?;
+    let refusal_detail = |reason: &str| format!("`{}` cannot be used: {reason}.", received_file.name);
+    let damaged_error =
+        |reason: &str| ApiError::Unprocessable { code: "soundfont_damaged", detail: refusal_detail(reason) };
     let contents = read_bank(bytes).map_err(|error| match error {
         dsp_core::soundfont::BankError::NotASoundFont => ApiError::UnsupportedMedia {
-            detail: format!("{} Upload an SF2 or SF3 file.", refused(&error.to_string())),
+            detail: format!("{} Upload an SF2 or SF3 file.", refusal_detail(&error.to_string())),
         },
-        error => damaged(&BankProblem::Content(error).to_string()),
+        error => damaged_error(&BankProblem::Content(error).to_string()),
     })?;
     if let Some(problem) = contents.problem() {
-        return Err(damaged(problem));
+        return Err(damaged_error(problem));
     }
     Ok(UploadedBank {
         soundfont_id: name.id,
         name: contents.name.unwrap_or(name.stem),
-        content: ContentId { sha256: received.sha256.clone(), size_bytes: received.size_bytes },
+        content_id: ContentId { sha256: received_file.sha256.clone(), size_bytes: received_file.size_bytes },
         format: contents.format,
         presets: contents.presets,
-        skipped: contents.skipped,
+        skipped_parts: contents.skipped_parts,
     })
 }
 
@@ -160,8 +161,8 @@ fn examine(name: FileName, received: &ReceivedFile) -> ApiResult<UploadedBank> {
 /// A query or the storage fails.
 pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<bool> {
     let _contents = lock_contents(state, runtime)?;
-    let deleted = runtime.block_on(store::delete(&state.db, owner_id, id))?;
-    for (sha256, format) in &deleted {
+    let deleted_contents = runtime.block_on(store::delete(&state.db, owner_id, id))?;
+    for (sha256, format) in &deleted_contents {
         // Only the file is left: the row is deleted, and the periodic cleanup later finds files
         // without a row.
         if let Err(error) = remove_if_unused(state, runtime, sha256, *format) {
@@ -171,7 +172,7 @@ pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &st
             );
         }
     }
-    Ok(!deleted.is_empty())
+    Ok(!deleted_contents.is_empty())
 }
 
 /// Moves the file with this hash to the quarantine if no user has it any more. If the service
@@ -183,7 +184,7 @@ fn remove_if_unused(
     format: SoundFontFormat,
 ) -> ApiResult<()> {
     if !runtime.block_on(store::is_used(&state.db, sha256))? {
-        quarantine_deleted(state, &state.blobs, &[store::key(sha256, format)?])?;
+        quarantine_deleted(state, &state.blobs, &[store::blob_key_of(sha256, format)?])?;
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub(super) struct Inspection {
     pub(super) content_hash: Option<String>,
     pub(super) presets: Vec<Preset>,
     /// Regions that cannot be played.
-    pub(super) skipped: SkippedParts,
+    pub(super) skipped_parts: SkippedParts,
     /// Reason why the bank cannot be played; `None` if it can.
     pub(super) problem: Option<String>,
 }
@@ -32,7 +32,7 @@ pub(super) fn inspect(path: &Path) -> Inspection {
         format: format_of(path),
         content_hash: None,
         presets: Vec::new(),
-        skipped: SkippedParts::default(),
+        skipped_parts: SkippedParts::default(),
         problem: None,
     };
     let bytes = match memory::map(path, BANK_MAX_BYTES) {
@@ -49,7 +49,7 @@ pub(super) fn inspect(path: &Path) -> Inspection {
             inspection.name = contents.name.unwrap_or(inspection.name);
             inspection.format = contents.format;
             inspection.presets = contents.presets;
-            inspection.skipped = contents.skipped;
+            inspection.skipped_parts = contents.skipped_parts;
         }
         Err(error) => inspection.problem = Some(error.to_string()),
     }
@@ -64,7 +64,7 @@ pub(super) struct BankContents {
     pub(super) format: SoundFontFormat,
     pub(super) presets: Vec<Preset>,
     /// Regions that cannot be played.
-    pub(super) skipped: SkippedParts,
+    pub(super) skipped_parts: SkippedParts,
 }
 
 impl BankContents {
@@ -90,9 +90,9 @@ pub(super) fn read_bank(bytes: Bytes) -> Result<BankContents, BankError> {
             SampleEncoding::Vorbis => SoundFontFormat::Sf3,
         },
         presets: summary.presets.iter().map(preset).collect(),
-        skipped: SkippedParts {
+        skipped_parts: SkippedParts {
             count: bank.skipped_total(),
-            reasons: bank.skipped().iter().take(REASONS_MAX).map(ToString::to_string).collect(),
+            reasons: bank.issues().iter().take(REASONS_MAX).map(ToString::to_string).collect(),
         },
     })
 }

@@ -9,12 +9,17 @@ use crate::storage::ExpectedFile;
 ///
 /// # Errors
 /// The query fails.
-pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<ExpectedFile>> {
-    let mut expected = Vec::new();
-    for (content, format) in store::contents(db).await? {
-        let key = store::key(&content.sha256, format)?;
+pub(crate) async fn list_expected_files(db: &Db) -> ApiResult<Vec<ExpectedFile>> {
+    let mut expected_files = Vec::new();
+    for (content, format) in store::read_contents(db).await? {
+        let blob_key = store::blob_key_of(&content.sha256, format)?;
         let size_bytes = content.size_bytes;
-        expected.push(ExpectedFile { key, size_bytes, is_growing: false, sha256: Some(content.sha256) });
+        expected_files.push(ExpectedFile {
+            blob_key,
+            size_bytes,
+            is_growing: false,
+            sha256: Some(content.sha256),
+        });
     }
-    Ok(expected)
+    Ok(expected_files)
 }

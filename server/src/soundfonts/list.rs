@@ -54,14 +54,14 @@ pub(crate) async fn read(
     if etag::matches_if_none_match(&headers, &etag) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
-    let condensed = |soundfont: &SoundFont| CondensedSoundFont {
+    let condense = |soundfont: &SoundFont| CondensedSoundFont {
         soundfont_id: soundfont.summary.soundfont_id.clone(),
         name: soundfont.summary.name.clone(),
         preset_count: soundfont.presets.len(),
     };
     let answer = CatalogAnswer {
         soundfonts: snapshot.soundfonts.clone(),
-        condensed: snapshot.soundfonts.iter().map(condensed).collect(),
+        condensed: snapshot.soundfonts.iter().map(condense).collect(),
         scanned_at: snapshot.scanned_at.clone(),
     };
     Ok((common, Json(answer)).into_response())

@@ -33,10 +33,10 @@ use utoipa_axum::routes;
 pub use catalogue::{Catalogue, keep_scanning};
 pub(crate) use catalogue::{PrepareSearch, Search};
 pub(crate) use download::chosen_headers;
-pub(crate) use inventory::expected;
+pub(crate) use inventory::list_expected_files;
 use reduced::ReducedBanks;
 pub use snapshot::{ChosenSoundFont, ShadowedSoundFont, Snapshot};
-pub(crate) use store::{FILES, usage_of_all, used_bytes};
+pub(crate) use store::{FILE_KIND, read_usage_of_all, read_used_bytes};
 
 use crate::config::Config;
 use crate::db::Db;
@@ -52,7 +52,7 @@ use crate::storage::{BlobKey, FORM_EXTRA_BYTES};
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit {
         form_max_bytes: FORM_EXTRA_BYTES,
-        ..BodyLimit::of(config.limits.soundfont_max_bytes, upload::SUBJECT)
+        ..BodyLimit::of(config.limits.soundfont_max_bytes, upload::SUBJECT_PHRASE)
     };
     OpenApiRouter::new()
         .routes(routes!(list::read))
@@ -69,7 +69,7 @@ pub struct SoundFonts {
     /// Cache of opened banks.
     pub banks: BankCache,
     /// Cache of banks that are reduced to the presets that browsers request.
-    reduced: ReducedBanks,
+    reduced_banks: ReducedBanks,
     /// Permits to examine an upload. Only one is examined at a time, because the tables of a bank
     /// take much memory.
     uploads: Permits,
@@ -86,7 +86,7 @@ impl SoundFonts {
                 total_bytes: config.sound.bank_cache_bytes,
                 decoded_bytes: config.sound.bank_decoded_max_bytes,
             }),
-            reduced: ReducedBanks::new(config.sound.reduced_banks_bytes, waiting_max),
+            reduced_banks: ReducedBanks::new(config.sound.reduced_banks_bytes, waiting_max),
             uploads: Permits::counted("SoundFont uploads", 1, waiting_max),
         }
     }
@@ -214,7 +214,7 @@ pub enum BankFile {
     /// The file was uploaded. The storage names it by its hash.
     Stored {
         /// Key of the file.
-        key: BlobKey,
+        blob_key: BlobKey,
         /// Id of the user who uploaded it.
         owner_id: Arc<str>,
     },
@@ -236,11 +236,11 @@ impl SoundFont {
     /// The file was changed or removed after it was listed, or its tables need too much memory.
     pub(crate) fn open(&self, state: &AppState) -> Result<Bank, RenderError> {
         let banks = &state.soundfonts.banks;
-        let opened = match &self.file {
+        let open_result = match &self.file {
             BankFile::InFolder { path, .. } => banks.open(path),
-            BankFile::Stored { key, owner_id } => banks.open_stored(&state.blobs, key, owner_id),
+            BankFile::Stored { blob_key, owner_id } => banks.open_stored(&state.blobs, blob_key, owner_id),
         };
-        opened.map_err(|reason| RenderError::Bank { name: self.summary.soundfont_id.clone(), reason })
+        open_result.map_err(|reason| RenderError::Bank { name: self.summary.soundfont_id.clone(), reason })
     }
 }
 

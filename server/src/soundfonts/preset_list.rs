@@ -30,19 +30,19 @@ pub(crate) struct DownloadQuery {
 /// # Errors
 /// 422 `bad_presets`, which names the first invalid entry.
 pub(super) fn parse(text: &str) -> ApiResult<Vec<(u16, u8)>> {
-    let refused = |detail: String| ApiError::Unprocessable { code: "bad_presets", detail };
+    let bad_presets = |detail: String| ApiError::Unprocessable { code: "bad_presets", detail };
     let mut presets = BTreeSet::new();
     for (index, entry) in text.split(',').enumerate() {
         if index == PRESETS_MAX {
-            return Err(refused(format!(
+            return Err(bad_presets(format!(
                 "`presets` has more than {PRESETS_MAX} entries, which is the maximum."
             )));
         }
-        let Some(preset) = pair(entry.trim()) else {
-            let shown: String = entry.chars().take(40).collect();
-            return Err(refused(format!(
+        let Some(preset) = parse_pair(entry.trim()) else {
+            let shown_entry: String = entry.chars().take(40).collect();
+            return Err(bad_presets(format!(
                 "`presets` must be a list such as 0:0,0:33,128:0, in which each entry is a bank from 0 to {} and a program from 0 to \
-                 {PROGRAM_MAX}; entry {} is `{shown}`.",
+                 {PROGRAM_MAX}; entry {} is `{shown_entry}`.",
                 u16::MAX,
                 index + 1
             )));
@@ -52,7 +52,7 @@ pub(super) fn parse(text: &str) -> ApiResult<Vec<(u16, u8)>> {
     Ok(presets.into_iter().collect())
 }
 
-fn pair(text: &str) -> Option<(u16, u8)> {
+fn parse_pair(text: &str) -> Option<(u16, u8)> {
     let (bank, program) = text.split_once(':')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(bank) || !digits(program) {
@@ -62,7 +62,7 @@ fn pair(text: &str) -> Option<(u16, u8)> {
 }
 
 /// Writes the list as text.
-pub(super) fn text(presets: &[(u16, u8)]) -> String {
+pub(super) fn to_text(presets: &[(u16, u8)]) -> String {
     let pairs: Vec<String> = presets.iter().map(|(bank, program)| format!("{bank}:{program}")).collect();
     pairs.join(",")
 }
@@ -75,7 +75,7 @@ mod tests {
     fn pairs_are_sorted_without_duplicates() {
         let presets = parse("128:0, 0:5,0:5,0:0").expect("a list");
         assert_eq!(presets, [(0, 0), (0, 5), (128, 0)]);
-        assert_eq!(text(&presets), "0:0,0:5,128:0");
+        assert_eq!(to_text(&presets), "0:0,0:5,128:0");
     }
 
     #[track_caller]

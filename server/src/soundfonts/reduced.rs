@@ -25,18 +25,18 @@ pub(crate) struct ReducedBanks {
     limit_bytes: u64,
     /// Permits to make a bank. Only one is made at a time, because this takes twice the size of the
     /// reduced bank in memory.
-    making: Permits,
+    permits: Permits,
 }
 
 impl ReducedBanks {
     /// Makes a cache whose files have at most `limit_bytes` in total. At most `waiting_max`
     /// requests may wait.
     pub(crate) fn new(limit_bytes: u64, waiting_max: u64) -> Self {
-        Self { limit_bytes, making: Permits::counted("reduced SoundFonts", 1, waiting_max) }
+        Self { limit_bytes, permits: Permits::counted("reduced SoundFonts", 1, waiting_max) }
     }
 
     /// Returns the file of a bank that is reduced to some presets. Makes the file if it is not
-    /// cached. `tag` is the result of [`tag`].
+    /// cached. `tag` is the result of [`etag_of`].
     ///
     /// # Errors
     /// 422 if the bank cannot be used; 500 if the file cannot be stored.
@@ -47,32 +47,32 @@ impl ReducedBanks {
         presets: Vec<(u16, u8)>,
         tag: &str,
     ) -> ApiResult<File> {
-        let key = BlobKey::new(FOLDER, tag, "sf2").map_err(ApiError::internal)?;
-        let (blobs, cache_key) = (state.blobs.local(), key.clone());
-        if let Some(file) = tokio::task::spawn_blocking(move || cached(&blobs, &cache_key)).await?? {
+        let blob_key = BlobKey::new(FOLDER, tag, "sf2").map_err(ApiError::internal)?;
+        let (blobs, cache_key) = (state.blobs.local(), blob_key.clone());
+        if let Some(file) = tokio::task::spawn_blocking(move || open_cached(&blobs, &cache_key)).await?? {
             return Ok(file);
         }
         let (state, limit_bytes) = (state.clone(), self.limit_bytes);
         let make = move |caller: &Caller| -> ApiResult<File> {
             let blobs = &state.blobs.local();
             // Another request may have made the file while this one waited.
-            if let Some(file) = cached(blobs, &key)? {
+            if let Some(file) = open_cached(blobs, &blob_key)? {
                 return Ok(file);
             }
-            blobs.put(&key, &reduce(&state, &soundfont, &presets, caller)?)?;
-            let file = blobs.read(&key)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-            if let Some(folder) = blobs.path(&key).parent() {
+            blobs.put(&blob_key, &reduce(&state, &soundfont, &presets, caller)?)?;
+            let file = blobs.read(&blob_key)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            if let Some(folder) = blobs.path(&blob_key).parent() {
                 evict_to_limit(folder, limit_bytes)?;
             }
             Ok(file)
         };
-        self.making.run(make).await
+        self.permits.run(make).await
     }
 }
 
 /// Opens the cached file of a key, if there is one, and marks it as recently used.
-fn cached(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
-    let file = blobs.read(key)?;
+fn open_cached(blobs: &Blobs, blob_key: &BlobKey) -> io::Result<Option<File>> {
+    let file = blobs.read(blob_key)?;
     if let Some(file) = &file {
         file.set_modified(SystemTime::now())?;
     }
@@ -81,8 +81,8 @@ fn cached(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
 
 /// Returns a tag that identifies a reduced bank by the bank's content, the presets and the version
 /// of the engine.
-pub(super) fn tag(content_hash: &str, presets: &[(u16, u8)]) -> String {
-    let text = format!("{ENGINE_VERSION} {content_hash} {}", preset_list::text(presets));
+pub(super) fn etag_of(content_hash: &str, presets: &[(u16, u8)]) -> String {
+    let text = format!("{ENGINE_VERSION} {content_hash} {}", preset_list::to_text(presets));
     format!("{:x}", Sha256::digest(text))
 }
 
@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn tags_differ_between_banks_and_between_lists_of_presets() {
-        let tags = [tag("a", &[(0, 1)]), tag("b", &[(0, 1)]), tag("a", &[(0, 1), (0, 2)])];
+        let tags = [etag_of("a", &[(0, 1)]), etag_of("b", &[(0, 1)]), etag_of("a", &[(0, 1), (0, 2)])];
         assert!(tags[0] != tags[1] && tags[0] != tags[2], "{tags:?}");
-        assert_eq!(tags[0], tag("a", &[(0, 1)]));
+        assert_eq!(tags[0], etag_of("a", &[(0, 1)]));
     }
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::inspect::{Inspection, inspect};
-use super::snapshot::{FOUND_FIRST, PLAYABLE_FIRST, SF2_FIRST, ShadowedSoundFont, Snapshot, other_soundfont};
+use super::snapshot::{
+    FOUND_FIRST_REASON, PLAYABLE_FIRST_REASON, SF2_FIRST_REASON, ShadowedSoundFont, Snapshot, other_soundfont,
+};
 use super::{BankFile, SoundFont, SoundFontFormat, SoundFontSource, SoundFontSummary, id_of_name};
 use crate::clock;
 use crate::rendering::banks::Version;
@@ -24,8 +26,8 @@ const FILES_MAX: usize = 2_000;
 #[derive(Debug)]
 pub(super) struct Scanner {
     folders: Vec<PathBuf>,
-    preferred: Option<String>,
-    inspected: HashMap<PathBuf, (Version, Inspection)>,
+    preferred_id: Option<String>,
+    inspections: HashMap<PathBuf, (Version, Inspection)>,
 }
 
 struct FoundFile {
@@ -34,37 +36,37 @@ struct FoundFile {
 }
 
 impl Scanner {
-    pub(super) fn new(folders: Vec<PathBuf>, preferred: Option<String>) -> Self {
-        Self { folders, preferred, inspected: HashMap::new() }
+    pub(super) fn new(folders: Vec<PathBuf>, preferred_id: Option<String>) -> Self {
+        Self { folders, preferred_id, inspections: HashMap::new() }
     }
 
     /// Searches the folders. `extra_files` are the real paths of files that were found elsewhere.
     pub(super) fn scan(&mut self, extra_files: Vec<PathBuf>) -> Snapshot {
         let files = self.find(extra_files);
-        let mut cached = std::mem::take(&mut self.inspected);
+        let mut cached_inspections = std::mem::take(&mut self.inspections);
         let mut by_id: BTreeMap<String, Vec<SoundFont>> = BTreeMap::new();
         for file in files {
-            let inspection = match cached.remove(&file.path) {
+            let inspection = match cached_inspections.remove(&file.path) {
                 Some((version, inspection)) if version == file.version => inspection,
                 _ => {
                     let inspection = inspect(&file.path);
                     let problem = inspection.problem.as_deref();
-                    let skipped = inspection.skipped.count;
-                    tracing::info!(path = ?file.path, problem, skipped, "inspected a SoundFont");
+                    let skipped_count = inspection.skipped_parts.count;
+                    tracing::info!(path = ?file.path, problem, skipped = skipped_count, "inspected a SoundFont");
                     inspection
                 }
             };
             let soundfont = soundfont(&file, &inspection);
-            self.inspected.insert(file.path, (file.version, inspection));
+            self.inspections.insert(file.path, (file.version, inspection));
             by_id.entry(soundfont.summary.soundfont_id.clone()).or_default().push(soundfont);
         }
-        let mut shadowed = Vec::new();
+        let mut shadowed_files = Vec::new();
         let mut soundfonts: Vec<SoundFont> =
-            by_id.into_values().filter_map(|same_id| choose(same_id, &mut shadowed)).collect();
-        if let Some(index) = default_index(&soundfonts, self.preferred.as_deref()) {
+            by_id.into_values().filter_map(|same_id| choose(same_id, &mut shadowed_files)).collect();
+        if let Some(index) = default_index(&soundfonts, self.preferred_id.as_deref()) {
             soundfonts[index].summary.default = true;
         }
-        Snapshot { soundfonts, shadowed, scanned_at: clock::now_text() }
+        Snapshot { soundfonts, shadowed: shadowed_files, scanned_at: clock::now_text() }
     }
 
     /// Returns the files of all folders by their real paths, each only once. They are in the order
@@ -78,14 +80,14 @@ impl Scanner {
             paths.sort();
             for path in paths {
                 let Ok(metadata) = fs::metadata(&path) else { continue };
-                files.push(FoundFile { path, version: Version::of(&metadata) });
+                files.push(FoundFile { path, version: Version::from_metadata(&metadata) });
             }
         }
         for path in extra_files {
             if let Ok(metadata) = fs::metadata(&path)
                 && seen.insert(path.clone())
             {
-                files.push(FoundFile { path, version: Version::of(&metadata) });
+                files.push(FoundFile { path, version: Version::from_metadata(&metadata) });
             }
         }
         if files.len() > FILES_MAX {
@@ -136,7 +138,7 @@ fn soundfont(file: &FoundFile, inspection: &Inspection) -> SoundFont {
             default: false,
             usable: inspection.problem.is_none(),
             problem: inspection.problem.clone(),
-            skipped: inspection.skipped.clone(),
+            skipped: inspection.skipped_parts.clone(),
             others: Vec::new(),
         },
         presets: inspection.presets.clone(),
@@ -146,39 +148,43 @@ fn soundfont(file: &FoundFile, inspection: &Inspection) -> SoundFont {
 
 /// Chooses from files with the same id: first those that can be played, then SF2 before SF3, then
 /// the file that was found first. The chosen SoundFont lists the others.
-fn choose(mut same_id: Vec<SoundFont>, shadowed: &mut Vec<ShadowedSoundFont>) -> Option<SoundFont> {
+fn choose(mut candidates: Vec<SoundFont>, shadowed_files: &mut Vec<ShadowedSoundFont>) -> Option<SoundFont> {
     let rank = |soundfont: &SoundFont| (!soundfont.summary.usable, soundfont.summary.format);
     // The sort is stable, so equal files stay in the order in which they were found.
-    same_id.sort_by_key(rank);
-    let mut same_id = same_id.into_iter();
-    let mut chosen = same_id.next()?;
-    for file in same_id {
-        let reason = match (rank(&chosen), rank(&file)) {
-            ((false, _), (true, _)) => PLAYABLE_FIRST,
-            ((_, best), (_, format)) if best != format => SF2_FIRST,
-            _ => FOUND_FIRST,
+    candidates.sort_by_key(rank);
+    let mut rivals = candidates.into_iter();
+    let mut chosen_soundfont = rivals.next()?;
+    for file in rivals {
+        let reason = match (rank(&chosen_soundfont), rank(&file)) {
+            ((false, _), (true, _)) => PLAYABLE_FIRST_REASON,
+            ((_, best), (_, format)) if best != format => SF2_FIRST_REASON,
+            _ => FOUND_FIRST_REASON,
         };
-        chosen.summary.others.push(other_soundfont(SoundFontSource::System, file.summary.format, reason));
-        if let (Some(path), Some(instead)) = (file.path(), chosen.path()) {
-            shadowed.push(ShadowedSoundFont {
+        chosen_soundfont.summary.others.push(other_soundfont(
+            SoundFontSource::System,
+            file.summary.format,
+            reason,
+        ));
+        if let (Some(path), Some(chosen_path)) = (file.path(), chosen_soundfont.path()) {
+            shadowed_files.push(ShadowedSoundFont {
                 soundfont_id: file.summary.soundfont_id.clone(),
                 format: file.summary.format,
                 path: path.to_owned(),
                 reason,
-                instead: instead.to_owned(),
+                preferred_path: chosen_path.to_owned(),
             });
         }
     }
-    Some(chosen)
+    Some(chosen_soundfont)
 }
 
-fn default_index(soundfonts: &[SoundFont], preferred: Option<&str>) -> Option<usize> {
+fn default_index(soundfonts: &[SoundFont], preferred_id: Option<&str>) -> Option<usize> {
     let index = |id: &str| {
         soundfonts
             .iter()
             .position(|soundfont| soundfont.summary.soundfont_id == id && soundfont.summary.usable)
     };
-    preferred
+    preferred_id
         .into_iter()
         .chain(USUAL_DEFAULTS)
         .find_map(index)

@@ -34,13 +34,13 @@ pub struct ShadowedSoundFont {
     /// Reason why the other file is played.
     pub reason: &'static str,
     /// Path of the file that is played instead.
-    pub instead: PathBuf,
+    pub preferred_path: PathBuf,
 }
 
 impl ShadowedSoundFont {
     /// Returns a sentence that names the file that is played, and the reason.
     pub(crate) fn in_words(&self) -> String {
-        format!("{}: {} is played for `{}`", self.reason, self.instead.display(), self.soundfont_id)
+        format!("{}: {} is played for `{}`", self.reason, self.preferred_path.display(), self.soundfont_id)
     }
 }
 
@@ -61,39 +61,47 @@ impl Snapshot {
     /// # Errors
     /// The hash in a row of the database is not a valid file name.
     pub(super) fn with_uploads(&self, uploads: &[UploadedBank], owner_id: &str) -> ApiResult<Self> {
-        let mut combined = self.clone();
+        let mut combined_snapshot = self.clone();
         for upload in uploads {
-            let index = combined
+            let index = combined_snapshot
                 .soundfonts
                 .binary_search_by(|soundfont| soundfont.summary.soundfont_id.cmp(&upload.soundfont_id));
             match index {
-                Ok(index) if combined.soundfonts[index].summary.source == SoundFontSource::Upload => {
-                    let other = other_soundfont(SoundFontSource::Upload, upload.format, SF2_FIRST);
+                Ok(index)
+                    if combined_snapshot.soundfonts[index].summary.source == SoundFontSource::Upload =>
+                {
+                    let uploaded_entry =
+                        other_soundfont(SoundFontSource::Upload, upload.format, SF2_FIRST_REASON);
                     // Uploads come before SoundFonts of the system.
-                    let others = &mut combined.soundfonts[index].summary.others;
-                    let end =
-                        others.iter().take_while(|other| other.source == SoundFontSource::Upload).count();
-                    others.insert(end, other);
+                    let other_soundfonts = &mut combined_snapshot.soundfonts[index].summary.others;
+                    let end = other_soundfonts
+                        .iter()
+                        .take_while(|entry| entry.source == SoundFontSource::Upload)
+                        .count();
+                    other_soundfonts.insert(end, uploaded_entry);
                 }
                 Ok(index) => {
-                    let system =
-                        std::mem::replace(&mut combined.soundfonts[index], upload.soundfont(owner_id)?)
-                            .summary;
-                    let summary = &mut combined.soundfonts[index].summary;
+                    let system = std::mem::replace(
+                        &mut combined_snapshot.soundfonts[index],
+                        upload.soundfont(owner_id)?,
+                    )
+                    .summary;
+                    let summary = &mut combined_snapshot.soundfonts[index].summary;
                     summary.default = system.default;
                     summary.others =
-                        vec![other_soundfont(SoundFontSource::System, system.format, UPLOAD_FIRST)];
+                        vec![other_soundfont(SoundFontSource::System, system.format, UPLOAD_FIRST_REASON)];
                     summary.others.extend(system.others);
                 }
-                Err(index) => combined.soundfonts.insert(index, upload.soundfont(owner_id)?),
+                Err(index) => combined_snapshot.soundfonts.insert(index, upload.soundfont(owner_id)?),
             }
         }
-        if combined.default_soundfont().is_none()
-            && let Some(first) = combined.soundfonts.iter_mut().find(|soundfont| soundfont.summary.usable)
+        if combined_snapshot.default_soundfont().is_none()
+            && let Some(first) =
+                combined_snapshot.soundfonts.iter_mut().find(|soundfont| soundfont.summary.usable)
         {
             first.summary.default = true;
         }
-        Ok(combined)
+        Ok(combined_snapshot)
     }
 
     /// Returns an entity tag, including its quotes, that changes with the JSON of `soundfonts`, but
@@ -120,11 +128,11 @@ impl Snapshot {
     /// bank also replaces a missing or unplayable bank. Returns `None` if there is no default bank.
     #[must_use]
     pub fn choose(&self, soundfont_id: Option<&str>) -> Option<ChosenSoundFont> {
-        let requested = soundfont_id.map(id_of_name);
+        let requested_id = soundfont_id.map(id_of_name);
         let playable =
-            requested.as_ref().and_then(|id| self.find(id).filter(|soundfont| soundfont.summary.usable));
+            requested_id.as_ref().and_then(|id| self.find(id).filter(|soundfont| soundfont.summary.usable));
         let soundfont = playable.or_else(|| self.default_soundfont())?.clone();
-        Some(ChosenSoundFont { soundfont, fallback: requested.is_some() && playable.is_none() })
+        Some(ChosenSoundFont { soundfont, fallback: requested_id.is_some() && playable.is_none() })
     }
 
     /// Opens the bank that [`Self::choose`] chooses for an id. Blocks.
@@ -136,16 +144,16 @@ impl Snapshot {
         state: &AppState,
         soundfont_id: Option<&str>,
     ) -> Result<Option<(Bank, ChosenSoundFont)>, RenderError> {
-        let Some(chosen) = self.choose(soundfont_id) else { return Ok(None) };
-        Ok(Some((chosen.soundfont.open(state)?, chosen)))
+        let Some(chosen_soundfont) = self.choose(soundfont_id) else { return Ok(None) };
+        Ok(Some((chosen_soundfont.soundfont.open(state)?, chosen_soundfont)))
     }
 }
 
 /// Reasons why another SoundFont with the same id is played.
-pub(super) const SF2_FIRST: &str = "an SF2 file of the same id takes precedence over an SF3 file";
-pub(super) const PLAYABLE_FIRST: &str = "a file of the same id can be played, but this file cannot";
-pub(super) const FOUND_FIRST: &str = "a file of the same id was found earlier";
-const UPLOAD_FIRST: &str = "your own SoundFont of the same id takes precedence over the system's";
+pub(super) const SF2_FIRST_REASON: &str = "an SF2 file of the same id takes precedence over an SF3 file";
+pub(super) const PLAYABLE_FIRST_REASON: &str = "a file of the same id can be played, but this file cannot";
+pub(super) const FOUND_FIRST_REASON: &str = "a file of the same id was found earlier";
+const UPLOAD_FIRST_REASON: &str = "your own SoundFont of the same id takes precedence over the system's";
 
 /// Makes the catalogue entry of a SoundFont that is not played.
 pub(super) fn other_soundfont(

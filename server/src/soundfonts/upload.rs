@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::import::{self, FileName, ImportResult};
-use super::{FILES, SkippedParts, SoundFont, SoundFontFormat};
+use super::{FILE_KIND, SkippedParts, SoundFont, SoundFontFormat};
 use crate::allocator;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -18,7 +18,7 @@ use crate::state::AppState;
 use crate::storage::{Destination, ReceivedFile, receive_field};
 
 /// Subject of the error message for an upload that is too large.
-pub(crate) const SUBJECT: &str = "A SoundFont";
+pub(crate) const SUBJECT_PHRASE: &str = "A SoundFont";
 
 /// Form with a SoundFont, for the API description.
 #[derive(ToSchema)]
@@ -75,28 +75,29 @@ pub(crate) async fn upload(
     user: CurrentUser,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<SoundFontUpload>)> {
-    let (name, received) = receive(&state, &user.id, request).await?;
+    let (name, received_file) = receive(&state, &user.id, request).await?;
     let (work_state, runtime, owner_id) = (state.clone(), Handle::current(), user.id.clone());
     // Once the file has arrived, the import completes even if the client disconnects.
     let importing = move |_: &Caller| {
-        let imported = import::import(&work_state, &runtime, &owner_id, name, received);
+        let import_result = import::import(&work_state, &runtime, &owner_id, name, received_file);
         // The memory of a large SoundFont is returned to the system before the next one is read.
         allocator::return_free_memory();
-        imported
+        import_result
     };
-    let ImportResult { uploaded, already_there, replaced } = state.soundfonts.uploads.run(importing).await?;
+    let ImportResult { uploaded_bank, is_already_stored, is_replacement } =
+        state.soundfonts.uploads.run(importing).await?;
     let soundfonts = state.soundfonts.catalogue.of_user(&user.id).await?;
-    let listed = soundfonts.find(&uploaded.soundfont_id).cloned();
+    let listed_soundfont = soundfonts.find(&uploaded_bank.soundfont_id).cloned();
     let answer = SoundFontUpload {
         // If the upload was deleted in the meantime, the answer has the upload itself.
-        soundfont: listed.map_or_else(|| uploaded.soundfont(&user.id), Ok)?,
+        soundfont: listed_soundfont.map_or_else(|| uploaded_bank.soundfont(&user.id), Ok)?,
         uploaded: UploadedSoundFont {
-            format: uploaded.format,
-            size_bytes: uploaded.content.size_bytes,
-            content_hash: uploaded.content.sha256,
-            skipped: uploaded.skipped,
-            already_there,
-            replaced,
+            format: uploaded_bank.format,
+            size_bytes: uploaded_bank.content_id.size_bytes,
+            content_hash: uploaded_bank.content_id.sha256,
+            skipped: uploaded_bank.skipped_parts,
+            already_there: is_already_stored,
+            replaced: is_replacement,
         },
     };
     Ok((StatusCode::CREATED, Json(answer)))
@@ -105,25 +106,25 @@ pub(crate) async fn upload(
 /// Receives the only file of a form.
 async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResult<(FileName, ReceivedFile)> {
     let limit_bytes = state.config.limits.soundfont_max_bytes;
-    let destination = Destination { folder: FILES.folder, limit_bytes, subject: SUBJECT };
+    let destination = Destination { folder: FILE_KIND.folder, limit_bytes, subject: SUBJECT_PHRASE };
     let mut form = form::read(request).await?;
-    let mut received = None;
+    let mut received_file = None;
     while let Some(field) =
-        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large()))?
+        form.next_field().await.map_err(|error| form_error(&error, || destination.too_large_error()))?
     {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
-        if received.is_some() {
+        if received_file.is_some() {
             return Err(ApiError::bad_request(
                 "too_many_files",
                 "The form has more than one file; upload one SoundFont at a time.",
             ));
         }
-        let parsed = FileName::parse(&name)?;
-        let allowance = import::allowance(state, owner_id, &parsed.id).await?;
+        let parsed_name = FileName::parse(&name)?;
+        let allowance = import::allowance(state, owner_id, &parsed_name.id).await?;
         let file = receive_field(state, allowance, destination, &name, field).await?;
-        received = Some((parsed, file));
+        received_file = Some((parsed_name, file));
     }
-    received.ok_or_else(|| {
+    received_file.ok_or_else(|| {
         ApiError::bad_request("no_file", "The form has no file; send a part with a file name.")
     })
 }

@@ -12,12 +12,12 @@ pub(crate) type DocumentBytes =
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DocumentQuota {
     quota_bytes: u64,
-    counted: &'static [DocumentBytes],
+    byte_counters: &'static [DocumentBytes],
 }
 
 impl DocumentQuota {
-    pub(crate) fn new(quota_bytes: u64, counted: &'static [DocumentBytes]) -> Self {
-        Self { quota_bytes, counted }
+    pub(crate) fn new(quota_bytes: u64, byte_counters: &'static [DocumentBytes]) -> Self {
+        Self { quota_bytes, byte_counters }
     }
 
     /// Returns the quota of each user in bytes.
@@ -35,7 +35,7 @@ impl DocumentQuota {
         owner_id: &str,
     ) -> Result<u64, sqlx::Error> {
         let mut used_bytes = 0;
-        for document_bytes in self.counted {
+        for document_bytes in self.byte_counters {
             used_bytes += document_bytes(&mut *connection, owner_id).await?;
         }
         Ok(used_bytes)

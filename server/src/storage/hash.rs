@@ -13,7 +13,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
+pub(crate) fn hash_file(path: &Path) -> io::Result<String> {
     sha256_of(File::open(path)?)
 }
 

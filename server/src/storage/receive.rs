@@ -31,7 +31,7 @@ const DISK_CHECK_BYTES: u64 = 16 * 1024 * 1024;
 const NAME_MAX_CHARS: usize = 255;
 
 /// Name of a file that is uploaded without a name.
-const UNNAMED: &str = "Untitled";
+const UNNAMED_FILE_NAME: &str = "Untitled";
 
 /// Folder and size limit of received files.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ pub(crate) struct Destination {
 
 impl Destination {
     /// Returns the error 413, which names the limit.
-    pub(crate) fn too_large(&self) -> ApiError {
+    pub(crate) fn too_large_error(&self) -> ApiError {
         ApiError::TooLarge { subject: self.subject, limit_bytes: self.limit_bytes }
     }
 }
@@ -101,7 +101,7 @@ impl FileReceiver {
     pub(crate) fn add(&mut self, chunk: &[u8]) -> ApiResult<()> {
         self.size_bytes += chunk.len() as u64;
         if self.size_bytes > self.destination.limit_bytes {
-            return Err(self.destination.too_large());
+            return Err(self.destination.too_large_error());
         }
         self.allowance.check_at_least(self.size_bytes)?;
         if self.size_bytes >= self.next_disk_check_bytes {
@@ -166,20 +166,21 @@ pub(crate) async fn receive_field(
     field: Field<'_>,
 ) -> ApiResult<ReceivedFile> {
     let chunks = stream::try_unfold(field, move |mut field| async move {
-        let chunk = field.chunk().await.map_err(|error| form_error(&error, || destination.too_large()))?;
+        let chunk =
+            field.chunk().await.map_err(|error| form_error(&error, || destination.too_large_error()))?;
         Ok(chunk.map(|chunk| (chunk, field)))
     });
     receive(state, allowance, destination, name, Box::pin(chunks)).await
 }
 
 /// Returns a file name for display and storage: without folders and control characters, and with at
-/// most [`NAME_MAX_CHARS`]. An empty name becomes [`UNNAMED`].
+/// most [`NAME_MAX_CHARS`]. An empty name becomes [`UNNAMED_FILE_NAME`].
 pub(crate) fn clean_name(name: &str) -> String {
     let file_name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let clean: String =
+    let printable_name: String =
         file_name.chars().filter(|letter| !letter.is_control()).take(NAME_MAX_CHARS).collect();
-    let clean = clean.trim();
-    if clean.is_empty() { UNNAMED.to_owned() } else { clean.to_owned() }
+    let printable_name = printable_name.trim();
+    if printable_name.is_empty() { UNNAMED_FILE_NAME.to_owned() } else { printable_name.to_owned() }
 }
 
 #[cfg(test)]

@@ -24,15 +24,19 @@ const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
 ///
 /// # Errors
 /// The storage fails.
-pub(crate) fn quarantine_deleted(state: &AppState, blobs: &Blobs, keys: &[BlobKey]) -> ApiResult<()> {
+pub(crate) fn quarantine_deleted(state: &AppState, blobs: &Blobs, blob_keys: &[BlobKey]) -> ApiResult<()> {
     let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_disk_full(state, blobs)?;
-    for key in keys {
+    for blob_key in blob_keys {
         if is_kept {
-            if let Some(quarantined_as) = blobs.set_aside(key, QuarantineReason::Deleted)? {
-                tracing::info!(file = key.path(), quarantined_as, "moved a deleted file to the quarantine");
+            if let Some(quarantined_as) = blobs.move_to_quarantine(blob_key, QuarantineReason::Deleted)? {
+                tracing::info!(
+                    file = blob_key.path(),
+                    quarantined_as,
+                    "moved a deleted file to the quarantine"
+                );
             }
         } else {
-            blobs.remove(key)?;
+            blobs.remove(blob_key)?;
         }
     }
     Ok(())
@@ -53,9 +57,9 @@ pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
 /// # Errors
 /// The storage fails.
 pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<QuarantinedFile>> {
-    let mut deleted = blobs.quarantined()?;
-    deleted.retain(|file| file.reason == QuarantineReason::Deleted);
-    Ok(deleted)
+    let mut deleted_files = blobs.list_quarantined()?;
+    deleted_files.retain(|file| file.reason == QuarantineReason::Deleted);
+    Ok(deleted_files)
 }
 
 /// Runs `operation`, which needs free disk space. If the disk is full, frees disk space

@@ -37,9 +37,9 @@ impl<W: Write> Write for RoomChecked<'_, W> {
             ensure_room(self.state, &Handle::current(), folder, DISK_CHECK_BYTES)?;
             self.unchecked_bytes = DISK_CHECK_BYTES.max(bytes.len() as u64);
         }
-        let written = self.file.write(bytes)?;
-        self.unchecked_bytes -= written as u64;
-        Ok(written)
+        let written_bytes = self.file.write(bytes)?;
+        self.unchecked_bytes -= written_bytes as u64;
+        Ok(written_bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -35,11 +35,11 @@ pub(super) async fn read(_: Admin, Query(query): Query<LogQuery>) -> ApiResult<J
         return Err(ApiError::bad_request("bad_query", detail));
     }
     let min_level = query.level.unwrap_or(Level::Trace);
-    let is_included = |line: &Value| level_of(line).is_none_or(|level| level >= min_level);
+    let is_included = |log_line: &Value| level_of(log_line).is_none_or(|level| level >= min_level);
     Ok(Json(LogLines { lines: LogTail::of_process().newest(limit, is_included) }))
 }
 
-fn level_of(line: &Value) -> Option<Level> {
-    let name = line["level"].as_str()?.to_ascii_lowercase();
+fn level_of(log_line: &Value) -> Option<Level> {
+    let name = log_line["level"].as_str()?.to_ascii_lowercase();
     serde_json::from_value(name.into()).ok()
 }

@@ -71,14 +71,14 @@ pub struct Runtime {
     responses((status = 200, body = Runtime), CommonErrors))]
 pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<Runtime>> {
     let kind = db::kind(&state.db);
-    let runs_tasks = kind == DatabaseKind::Sqlite || state.config.tasks.serve;
+    let runs_tasks = kind == DatabaseKind::Sqlite || state.config.tasks.serves_tasks;
     Ok(Json(Runtime {
         environment: state.config.environment,
         os: std::env::consts::OS,
         architecture: std::env::consts::ARCH,
         processors: std::thread::available_parallelism().map_or(1, usize::from),
-        started_at: state.started.at.clone(),
-        uptime_secs: state.started.instant.elapsed().as_secs(),
+        started_at: state.start_time.timestamp.clone(),
+        uptime_secs: state.start_time.instant.elapsed().as_secs(),
         database: match kind {
             DatabaseKind::Sqlite => "sqlite",
             DatabaseKind::Postgres => "postgresql",

@@ -73,14 +73,14 @@ enum End {
         /// Minimum wait before the next attempt.
         delay: Duration,
         /// Whether the attempt counts as a failure.
-        failed: bool,
+        is_failure: bool,
     },
 }
 
 impl Deliver for Tasks {
     fn deliver(&self, delivery: &Delivery) {
         let Some(state) = self.state() else { return };
-        if self.0.stopping.load(Ordering::Relaxed) {
+        if self.0.is_stopping.load(Ordering::Relaxed) {
             // If no other process shares the tasks, the next start of the service ends the waiting
             // tasks instead.
             if self.has_other_processes() {
@@ -89,20 +89,20 @@ impl Deliver for Tasks {
             return;
         }
         if self.leaves_to_others(&state, delivery) {
-            let later = Delivery { full_disks: delivery.full_disks + 1, ..delivery.clone() };
-            return self.0.runtime.block_on(self.reoffer(&later, POSTPONE_MIN));
+            let later_delivery = Delivery { full_disks: delivery.full_disks + 1, ..delivery.clone() };
+            return self.0.runtime.block_on(self.reoffer(&later_delivery, POSTPONE_MIN));
         }
         let config = &self.0.config;
         let Some(_running) =
-            self.0.running.begin(&delivery.owner_id, config.running_per_user, config.workers)
+            self.0.running_by_owner.begin(&delivery.owner_id, config.running_per_user, config.workers)
         else {
             return self.postpone(delivery);
         };
         let claiming = store::claim(&self.0.db, delivery, self.lease_ms());
         match self.0.runtime.block_on(claiming) {
-            Ok(Some(claimed)) => {
-                let input = claimed.input.clone();
-                Attempt::begin(self, &delivery.owner_id, claimed).run(&state, input);
+            Ok(Some(claimed_task)) => {
+                let input = claimed_task.input.clone();
+                Attempt::begin(self, &delivery.owner_id, claimed_task).run(&state, input);
             }
             Ok(None) => self.postpone(delivery),
             Err(error) => {
@@ -117,12 +117,12 @@ impl Tasks {
     /// Offers a waiting task again later, because it is not due yet or because this process already
     /// runs the maximum number of tasks, of its owner or in total.
     fn postpone(&self, delivery: &Delivery) {
-        let delay = match self.0.runtime.block_on(store::remaining_wait(&self.0.db, delivery)) {
+        let delay = match self.0.runtime.block_on(store::read_remaining_wait(&self.0.db, delivery)) {
             Ok(Some(wait)) => {
-                let waiting = u32::try_from(wait.waiting).unwrap_or(u32::MAX);
-                let postponed =
-                    POSTPONE_MIN.saturating_add(POSTPONE_PER_WAITING_TASK.saturating_mul(waiting));
-                Duration::from_millis(wait.due_in_ms).max(postponed)
+                let waiting_count = u32::try_from(wait.waiting_count).unwrap_or(u32::MAX);
+                let postpone_duration =
+                    POSTPONE_MIN.saturating_add(POSTPONE_PER_WAITING_TASK.saturating_mul(waiting_count));
+                Duration::from_millis(wait.due_in_ms).max(postpone_duration)
             }
             // The task is already running or has ended, after another offer.
             Ok(None) => return,
@@ -136,7 +136,7 @@ impl Tasks {
 
     /// Offers a waiting task again after `delay`, unless `delivery` is a copy of another offer.
     async fn reoffer(&self, delivery: &Delivery, delay: Duration) {
-        let offer = match store::next_offer(&self.0.db, delivery).await {
+        let offer = match store::take_next_offer(&self.0.db, delivery).await {
             Ok(Some(offer)) => offer,
             Ok(None) => return,
             Err(error) => {
@@ -183,19 +183,19 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn begin(tasks: &Tasks, owner_id: &str, claimed: ClaimedTask) -> Self {
-        let (sender, receiver) = watch::channel(claimed.task);
+    fn begin(tasks: &Tasks, owner_id: &str, claimed_task: ClaimedTask) -> Self {
+        let (sender, receiver) = watch::channel(claimed_task.task);
         let id = sender.borrow().id.clone();
         let stop_requested = Arc::new(AtomicBool::new(false));
-        let live = LiveAttempt {
+        let live_attempt = LiveAttempt {
             owner_id: owner_id.to_owned(),
-            attempt: claimed.attempt,
+            attempt: claimed_task.attempt,
             stop_requested: Arc::clone(&stop_requested),
             task: receiver,
         };
-        tasks.live().insert(id.clone(), live);
+        tasks.live_attempts().insert(id.clone(), live_attempt);
         // `stop_all` may have run before this attempt was in the list.
-        if tasks.0.stopping.load(Ordering::Relaxed) {
+        if tasks.0.is_stopping.load(Ordering::Relaxed) {
             stop_requested.store(true, Ordering::Relaxed);
         }
         let context = TaskContext {
@@ -203,9 +203,9 @@ impl Attempt {
             runtime: tasks.0.runtime.clone(),
             id,
             owner_id: owner_id.to_owned(),
-            attempt: claimed.attempt,
-            failures: claimed.failures,
-            offer: claimed.offer,
+            attempt: claimed_task.attempt,
+            failures: claimed_task.failures,
+            offer: claimed_task.offer,
             attempts_max: tasks.0.config.attempts_max,
             has_other_processes: tasks.has_other_processes(),
             stop_requested,
@@ -220,7 +220,7 @@ impl Attempt {
         let heartbeats_stop = CancellationToken::new();
         attempt.context.runtime.spawn(send_heartbeats(Arc::clone(&attempt), heartbeats_stop.clone()));
         let kind = attempt.context.sender.borrow().kind.clone();
-        let started = Instant::now();
+        let started_at = Instant::now();
         let outcome = match attempt.tasks.0.kinds.find(&kind) {
             Some(task_kind) => {
                 catch_unwind(AssertUnwindSafe(|| (task_kind.run)(state, &attempt.context, input)))
@@ -232,8 +232,12 @@ impl Attempt {
             None => Err(ApiError::internal(anyhow::anyhow!("this version has no kind of task `{kind}`"))),
         };
         let end = attempt.end(&kind, outcome);
-        let storing =
-            attempt.context.runtime.spawn(Arc::clone(&attempt).settle(end, kind, started, heartbeats_stop));
+        let storing = attempt.context.runtime.spawn(Arc::clone(&attempt).settle(
+            end,
+            kind,
+            started_at,
+            heartbeats_stop,
+        ));
         // A locked database must not delay the next task for long.
         let wait_for_store = async { tokio::time::timeout(WORKER_WAIT_MAX, storing).await };
         if let Ok(Err(error)) = attempt.context.runtime.block_on(wait_for_store) {
@@ -243,21 +247,21 @@ impl Attempt {
 
     /// Decides how the attempt ends after this outcome.
     fn end(&self, kind: &str, outcome: ApiResult<JsonText>) -> End {
-        let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
-        let cancelled = self.context.is_cancelled();
+        let is_stopping = self.tasks.0.is_stopping.load(Ordering::Relaxed);
+        let is_cancelled = self.context.is_cancelled();
         // The task can be resumed in another process, or after the next start of this one.
         let can_resume = self.tasks.has_other_processes()
             || self.tasks.0.kinds.find(kind).is_some_and(TaskKind::keeps_files);
         match outcome {
-            Err(_) if cancelled && is_stopping && can_resume => {
-                End::Requeued { delay: Duration::ZERO, failed: false }
+            Err(_) if is_cancelled && is_stopping && can_resume => {
+                End::Requeued { delay: Duration::ZERO, is_failure: false }
             }
-            Err(error) if !cancelled && self.context.will_retry_after(&error) => {
+            Err(error) if !is_cancelled && self.context.will_retry_after(&error) => {
                 let (task, failures) = (&self.context.id, self.context.failures + 1);
                 tracing::warn!(task, failures, "an attempt at a task failed: {error:#}");
-                End::Requeued { delay: self.retry_backoff(&error), failed: true }
+                End::Requeued { delay: self.retry_backoff(&error), is_failure: true }
             }
-            outcome => End::Finished(Box::new(self.finished(outcome, cancelled))),
+            outcome => End::Finished(Box::new(self.finished_task(outcome, is_cancelled))),
         }
     }
 
@@ -267,7 +271,7 @@ impl Attempt {
         self: Arc<Self>,
         mut end: End,
         kind: String,
-        started: Instant,
+        started_at: Instant,
         heartbeats: CancellationToken,
     ) {
         let (mut backoff, mut store_errors) = (STORE_BACKOFF_MIN, 0);
@@ -295,7 +299,7 @@ impl Attempt {
         heartbeats.cancel();
         let final_state = self.context.sender.borrow().state;
         if let Some(state) = self.tasks.state().filter(|_| final_state.is_final()) {
-            state.metrics.task_ended(&kind, final_state.as_str(), started.elapsed());
+            state.metrics.record_task_end(&kind, final_state.as_str(), started_at.elapsed());
         }
         self.tasks.remove_live(&self.context.id, self.context.attempt);
     }
@@ -314,19 +318,19 @@ impl Attempt {
                     );
                 }
             }
-            End::Requeued { delay, failed } => {
+            End::Requeued { delay, is_failure } => {
                 let due_ms = clock::now_unix_ms() + i64::try_from(delay.as_millis()).unwrap_or(i64::MAX / 2);
-                let released = store::requeue(
+                let release_outcome = store::requeue(
                     db,
                     &self.tasks.0.kinds_with_files,
                     &self.context.id,
                     self.context.attempt,
                     due_ms,
-                    *failed,
+                    *is_failure,
                 )
                 .await?;
-                self.tasks.discard(released.abandoned).await;
-                if released.is_waiting {
+                self.tasks.discard(release_outcome.abandoned_tasks).await;
+                if release_outcome.is_waiting {
                     let delivery = Delivery::new(self.context.id.clone(), self.context.owner_id.clone());
                     let delivery = Delivery { offer: self.context.offer, ..delivery };
                     self.tasks.reoffer(&delivery, *delay).await;
@@ -345,7 +349,7 @@ impl Attempt {
     }
 
     /// Returns the task as it is after its last attempt.
-    fn finished(&self, outcome: ApiResult<JsonText>, cancelled: bool) -> Task {
+    fn finished_task(&self, outcome: ApiResult<JsonText>, is_cancelled: bool) -> Task {
         let mut task = self.context.sender.borrow().clone();
         task.finished_at = Some(clock::now_text());
         task.message.clear();
@@ -355,7 +359,7 @@ impl Attempt {
                 task.progress = 1.0;
                 task.result = Some(result);
             }
-            Err(_) if cancelled => task.state = TaskState::Cancelled,
+            Err(_) if is_cancelled => task.state = TaskState::Cancelled,
             Err(error) => {
                 if let ApiError::Internal(cause) = &error {
                     tracing::error!(task = task.id, kind = task.kind, "a task failed: {cause:#}");
@@ -378,7 +382,7 @@ async fn send_heartbeats(attempt: Arc<Attempt>, heartbeats_stop: CancellationTok
             () = tokio::time::sleep(HEARTBEAT_INTERVAL) => {}
         }
         let task = context.sender.borrow().clone();
-        match store::heartbeat(&tasks.0.db, &task, context.attempt, tasks.lease_ms()).await {
+        match store::record_heartbeat(&tasks.0.db, &task, context.attempt, tasks.lease_ms()).await {
             Ok(Some(false)) => {}
             // The task was cancelled, or another attempt has claimed it.
             Ok(Some(true) | None) => context.stop_requested.store(true, Ordering::Relaxed),

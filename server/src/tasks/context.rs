@@ -72,7 +72,7 @@ impl TaskContext {
     /// # Errors
     /// The database does not answer.
     pub fn holds(&self) -> ApiResult<bool> {
-        let holding = store::holds(&self.db, &self.id, self.attempt);
+        let holding = store::has_lease(&self.db, &self.id, self.attempt);
         Ok(self.runtime().block_on(holding)?)
     }
 

@@ -43,12 +43,12 @@ pub(super) async fn events(
     Path(id): Path<String>,
 ) -> ApiResult<impl IntoResponse> {
     let task = state.tasks.find(&user.id, &id).await?;
-    let mut followed = state.tasks.follow(&user.id, task);
+    let mut task_states = state.tasks.follow(&user.id, task);
     let stop = state.stop.clone();
     let stream = async_stream::stream! {
         let mut last_sent = None;
         loop {
-            let task = followed.borrow_and_update().clone();
+            let task = task_states.borrow_and_update().clone();
             let is_final = task.state.is_final();
             if last_sent.as_ref() != Some(&task) {
                 yield Ok::<_, Infallible>(event(&task));
@@ -58,7 +58,7 @@ pub(super) async fn events(
                 break;
             }
             let has_changed = tokio::select! {
-                changed = followed.changed() => changed.is_ok(),
+                changed = task_states.changed() => changed.is_ok(),
                 () = stop.cancelled() => false,
             };
             if !has_changed {
@@ -71,16 +71,16 @@ pub(super) async fn events(
 }
 
 fn event(task: &Task) -> Event {
-    let data = serde_json::to_string(task).unwrap_or_default();
-    Event::default().event("task").data(data)
+    let json = serde_json::to_string(task).unwrap_or_default();
+    Event::default().event("task").data(json)
 }
 
 impl Tasks {
     /// Follows a task that was just read from the database. The returned receiver has the latest
     /// state. It closes when the task has ended or can no longer be read.
     pub(super) fn follow(&self, owner_id: &str, task: Task) -> watch::Receiver<Task> {
-        let mut followed = self.0.followed.lock();
-        if let Some(sender) = followed.get(&task.id) {
+        let mut followed_tasks = self.0.followed_tasks.lock();
+        if let Some(sender) = followed_tasks.get(&task.id) {
             sender.send_replace(task);
             return sender.subscribe();
         }
@@ -88,7 +88,7 @@ impl Tasks {
         let is_final = task.state.is_final();
         let (sender, receiver) = watch::channel(task);
         if !is_final {
-            followed.insert(id.clone(), sender.clone());
+            followed_tasks.insert(id.clone(), sender.clone());
             tokio::spawn(watch_changes(self.clone(), owner_id.to_owned(), id, sender));
         }
         receiver
@@ -111,9 +111,9 @@ async fn watch_changes(tasks: Tasks, owner_id: String, id: String, sender: watch
             },
             () = sender.closed() => false,
         };
-        let mut followed = tasks.0.followed.lock();
+        let mut followed_tasks = tasks.0.followed_tasks.lock();
         if has_ended || sender.is_closed() {
-            followed.remove(&id);
+            followed_tasks.remove(&id);
             return;
         }
     }
@@ -130,11 +130,11 @@ async fn next_change(
     let mut query_after = QUERY_AFTER_MIN;
     loop {
         match tasks.live_task(owner_id, id) {
-            Some(mut live) => {
-                let is_unchanged = *live.borrow_and_update() == *last_sent.borrow();
+            Some(mut live_attempt) => {
+                let is_unchanged = *live_attempt.borrow_and_update() == *last_sent.borrow();
                 if is_unchanged {
                     // `find` below sees any change, so it does not matter why the wait ended.
-                    let _ = tokio::time::timeout(query_after, live.changed()).await;
+                    let _ = tokio::time::timeout(query_after, live_attempt.changed()).await;
                 }
             }
             None => tokio::time::sleep(query_after).await,

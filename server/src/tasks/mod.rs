@@ -34,7 +34,7 @@ pub(crate) use kind::{Kinds, TaskKind};
 #[cfg(test)]
 pub(crate) use runner::Queue;
 pub use service::Tasks;
-pub(crate) use store::{stored_bytes, unfinished_inputs};
+pub(crate) use store::{read_unfinished_inputs, stored_bytes};
 pub use task::{StartedTask, Task, TaskState};
 
 use crate::db::Db;
@@ -54,8 +54,8 @@ pub fn routes() -> OpenApiRouter<AppState> {
 ///
 /// # Errors
 /// The query fails.
-pub(crate) async fn stored_bytes_of_all(db: &Db) -> Result<HashMap<String, u64>, ApiError> {
-    Ok(store::stored_bytes_of_all(db).await?.into_iter().collect())
+pub(crate) async fn read_stored_bytes_of_all(db: &Db) -> Result<HashMap<String, u64>, ApiError> {
+    Ok(store::read_stored_bytes_of_all(db).await?.into_iter().collect())
 }
 
 #[cfg(test)]

@@ -56,13 +56,13 @@ pub(super) struct Inner {
     /// Memory budget for long inputs that are being stored.
     inputs: FairBytes,
     /// The attempts that run in this process, by task id.
-    live: Mutex<HashMap<String, LiveAttempt>>,
+    live_attempts: Mutex<HashMap<String, LiveAttempt>>,
     /// The tasks that event streams of this process follow.
-    pub(super) followed: FollowedTasks,
+    pub(super) followed_tasks: FollowedTasks,
     /// Numbers of running tasks of each owner in this process.
-    pub(super) running: RunningByOwner,
+    pub(super) running_by_owner: RunningByOwner,
     /// Whether the process is ending.
-    pub(super) stopping: AtomicBool,
+    pub(super) is_stopping: AtomicBool,
     services: OnceLock<Weak<Services>>,
 }
 
@@ -93,7 +93,7 @@ impl Tasks {
                 if count > 0 {
                     tracing::warn!(count, "marked the unfinished tasks of an earlier process as failed");
                 }
-                Runner::Threads(Threads::start(config.threads())?)
+                Runner::Threads(Threads::start(config.thread_count())?)
             }
             DatabaseKind::Postgres => {
                 let lost_after = Duration::from_secs(config.lost_after_secs);
@@ -109,10 +109,10 @@ impl Tasks {
             config,
             quota,
             inputs: FairBytes::new("memory for task inputs", INPUTS_MAX_BYTES),
-            live: Mutex::default(),
-            followed: FollowedTasks::default(),
-            running: RunningByOwner::default(),
-            stopping: AtomicBool::new(false),
+            live_attempts: Mutex::default(),
+            followed_tasks: FollowedTasks::default(),
+            running_by_owner: RunningByOwner::default(),
+            is_stopping: AtomicBool::new(false),
             services: OnceLock::new(),
         })))
     }
@@ -163,8 +163,8 @@ impl Tasks {
         size_bytes: usize,
         input: impl Serialize + Send + 'static,
     ) -> Result<String, ApiError> {
-        let mut reserved = self.0.inputs.reservation(owner_id);
-        reserved.grow(size_bytes as u64)?;
+        let mut reserved_bytes = self.0.inputs.reservation(owner_id);
+        reserved_bytes.grow(size_bytes as u64)?;
         let write = move || serde_json::to_string(&input).map_err(ApiError::internal);
         let input = with_document(size_bytes, write).await?;
         self.store(owner_id, kind, &input, Some(self.0.quota)).await
@@ -214,7 +214,7 @@ impl Tasks {
         }
         // If the account was disabled while this request waited, all its other tasks have already
         // been cancelled.
-        if management::user(&self.0.db, owner_id).await?.disabled {
+        if management::user(&self.0.db, owner_id).await?.is_disabled {
             store::delete(&self.0.db, &task.id).await?;
             let detail = "The account was disabled before the task started.".to_owned();
             return Err(ApiError::Unauthorized { code: "account_disabled", detail });
@@ -230,18 +230,18 @@ impl Tasks {
     /// Stops the tasks that run in this process, because it ends. In a server deployment, they then
     /// wait for another process. On a desktop, they are cancelled.
     pub fn stop_all(&self) {
-        self.0.stopping.store(true, Ordering::Relaxed);
-        for live in self.live().values() {
-            live.stop_requested.store(true, Ordering::Relaxed);
+        self.0.is_stopping.store(true, Ordering::Relaxed);
+        for live_attempt in self.live_attempts().values() {
+            live_attempt.stop_requested.store(true, Ordering::Relaxed);
         }
     }
 
     /// Waits until no task runs in this process, but at most for `limit`. Returns whether none
     /// runs.
     pub async fn wait_until_stopped(&self, limit: Duration) -> bool {
-        let started = Instant::now();
-        while !self.0.running.is_empty() || !self.live().is_empty() {
-            if started.elapsed() > limit {
+        let started_at = Instant::now();
+        while !self.0.running_by_owner.is_empty() || !self.live_attempts().is_empty() {
+            if started_at.elapsed() > limit {
                 return false;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -253,7 +253,9 @@ impl Tasks {
     #[cfg(test)]
     pub(crate) async fn wait_until_drained(&self, limit: Duration) -> bool {
         let started = Instant::now();
-        while store::count_unfinished(&self.0.db).await.expect("counts") > 0 || !self.live().is_empty() {
+        while store::count_unfinished(&self.0.db).await.expect("counts") > 0
+            || !self.live_attempts().is_empty()
+        {
             if started.elapsed() > limit {
                 return false;
             }
@@ -262,33 +264,36 @@ impl Tasks {
         true
     }
 
-    pub(super) fn live(&self) -> MutexGuard<'_, HashMap<String, LiveAttempt>> {
-        self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn live_attempts(&self) -> MutexGuard<'_, HashMap<String, LiveAttempt>> {
+        self.0.live_attempts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether this attempt still runs in this process, or is still storing its end.
     pub(super) fn is_live(&self, id: &str, attempt: i64) -> bool {
-        self.live().get(id).is_some_and(|live| live.attempt == attempt)
+        self.live_attempts().get(id).is_some_and(|live_attempt| live_attempt.attempt == attempt)
     }
 
     /// Removes a finished attempt from the list of running ones.
     pub(super) fn remove_live(&self, id: &str, attempt: i64) {
-        let mut live = self.live();
-        if live.get(id).is_some_and(|live| live.attempt == attempt) {
+        let mut live = self.live_attempts();
+        if live.get(id).is_some_and(|live_attempt| live_attempt.attempt == attempt) {
             live.remove(id);
         }
     }
 
     /// Returns the current state of a task if it runs in this process.
     pub(super) fn live_task(&self, owner_id: &str, id: &str) -> Option<watch::Receiver<Task>> {
-        self.live().get(id).filter(|live| live.owner_id == owner_id).map(|live| live.task.clone())
+        self.live_attempts()
+            .get(id)
+            .filter(|live_attempt| live_attempt.owner_id == owner_id)
+            .map(|live_attempt| live_attempt.task.clone())
     }
 
     pub(super) async fn find(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
         if let Some(task) = self.live_task(owner_id, id).map(|receiver| receiver.borrow().clone()) {
             return Ok(task);
         }
-        store::by_id(&self.0.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("task", id))
+        store::find_by_id(&self.0.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("task", id))
     }
 
     /// Returns at most `count` tasks of all users with the ids of their owners, the newest first.
@@ -296,17 +301,17 @@ impl Tasks {
     ///
     /// # Errors
     /// The query fails.
-    pub async fn page_of_all(
+    pub async fn read_page_of_all(
         &self,
         state: Option<TaskState>,
         after: Option<&Position>,
         count: u32,
     ) -> Result<Vec<(String, Task)>, ApiError> {
         let state = state.map(TaskState::as_str).unwrap_or_default();
-        let mut tasks = store::page_of_all(&self.0.db, state, after, count).await?;
+        let mut tasks = store::read_page_of_all(&self.0.db, state, after, count).await?;
         for (owner_id, task) in &mut tasks {
-            if let Some(live) = self.live_task(owner_id, &task.id) {
-                *task = live.borrow().clone();
+            if let Some(live_attempt) = self.live_task(owner_id, &task.id) {
+                *task = live_attempt.borrow().clone();
             }
         }
         Ok(tasks)
@@ -318,17 +323,21 @@ impl Tasks {
     /// # Errors
     /// 404 if there is no such task.
     pub async fn cancel_of_any_user(&self, id: &str) -> Result<(String, Task), ApiError> {
-        let owner = store::owner(&self.0.db, id).await?.ok_or_else(|| ApiError::not_found("task", id))?;
+        let owner =
+            store::find_owner(&self.0.db, id).await?.ok_or_else(|| ApiError::not_found("task", id))?;
         let task = self.cancel(&owner, id).await?;
         Ok((owner, task))
     }
 
     pub(super) async fn cancel(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
-        let (_, abandoned) = store::cancel(&self.0.db, &self.0.kinds_with_files, owner_id, Some(id)).await?;
-        if let Some(live) = self.live().get(id).filter(|live| live.owner_id == owner_id) {
-            live.stop_requested.store(true, Ordering::Relaxed);
+        let (_, abandoned_tasks) =
+            store::cancel(&self.0.db, &self.0.kinds_with_files, owner_id, Some(id)).await?;
+        if let Some(live_attempt) =
+            self.live_attempts().get(id).filter(|live_attempt| live_attempt.owner_id == owner_id)
+        {
+            live_attempt.stop_requested.store(true, Ordering::Relaxed);
         }
-        self.discard(abandoned).await;
+        self.discard(abandoned_tasks).await;
         self.find(owner_id, id).await
     }
 
@@ -337,17 +346,20 @@ impl Tasks {
     /// # Errors
     /// The query fails.
     pub async fn cancel_all_of(&self, owner_id: &str) -> Result<u64, ApiError> {
-        let (count, abandoned) = store::cancel(&self.0.db, &self.0.kinds_with_files, owner_id, None).await?;
-        for live in self.live().values().filter(|live| live.owner_id == owner_id) {
-            live.stop_requested.store(true, Ordering::Relaxed);
+        let (count, abandoned_tasks) =
+            store::cancel(&self.0.db, &self.0.kinds_with_files, owner_id, None).await?;
+        for live_attempt in
+            self.live_attempts().values().filter(|live_attempt| live_attempt.owner_id == owner_id)
+        {
+            live_attempt.stop_requested.store(true, Ordering::Relaxed);
         }
-        self.discard(abandoned).await;
+        self.discard(abandoned_tasks).await;
         Ok(count)
     }
 
-    pub(super) async fn discard(&self, abandoned: Vec<AbandonedTask>) {
+    pub(super) async fn discard(&self, abandoned_tasks: Vec<AbandonedTask>) {
         if let Some(state) = self.state() {
-            discard(self.0.kinds, &state.blobs, abandoned).await;
+            discard(self.0.kinds, &state.blobs, abandoned_tasks).await;
         }
     }
 
@@ -357,20 +369,20 @@ impl Tasks {
     }
 
     /// Returns the numbers of waiting and running tasks of all users, by kind and state.
-    pub(crate) async fn unfinished_by_kind(&self) -> Result<Vec<(String, TaskState, i64)>, ApiError> {
-        Ok(store::unfinished_by_kind(&self.0.db).await?)
+    pub(crate) async fn count_unfinished_by_kind(&self) -> Result<Vec<(String, TaskState, i64)>, ApiError> {
+        Ok(store::count_unfinished_by_kind(&self.0.db).await?)
     }
 }
 
 /// Removes the files of tasks that ended while they waited. If a file cannot be removed, it becomes
 /// an orphan.
-async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<AbandonedTask>) {
-    if abandoned.is_empty() {
+async fn discard(kinds: Kinds, blobs: &Blobs, abandoned_tasks: Vec<AbandonedTask>) {
+    if abandoned_tasks.is_empty() {
         return;
     }
     let blobs = blobs.clone();
     let discarding = tokio::task::spawn_blocking(move || {
-        for AbandonedTask { kind, input } in abandoned {
+        for AbandonedTask { kind, input } in abandoned_tasks {
             let discard = kinds.find(&kind).and_then(|kind| kind.discard);
             if let Some(Err(error)) = discard.map(|discard| discard(&blobs, input)) {
                 tracing::warn!(kind, "cannot remove the files of a task that ended: {error:#}");

@@ -23,32 +23,32 @@ macro_rules! task_with_result {
 }
 
 /// Reads a task without its result.
-fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
-    let state: String = row.try_get("state")?;
-    let text = |column: &str| row.try_get::<Option<String>, _>(column);
+fn from_row(db_row: &AnyRow) -> Result<Task, sqlx::Error> {
+    let state: String = db_row.try_get("state")?;
+    let text = |column: &str| db_row.try_get::<Option<String>, _>(column);
     let decoding = |error: serde_json::Error| sqlx::Error::Decode(error.into());
     let error = text("error")?.map(|text| serde_json::from_str(&text).map_err(decoding));
     Ok(Task {
-        id: row.try_get("id")?,
-        kind: row.try_get("kind")?,
+        id: db_row.try_get("id")?,
+        kind: db_row.try_get("kind")?,
         state: TaskState::from_stored(&state),
-        progress: row.try_get("progress")?,
-        message: row.try_get("message")?,
-        created_at: row.try_get("created_at")?,
-        started_at: row.try_get("started_at")?,
-        finished_at: row.try_get("finished_at")?,
+        progress: db_row.try_get("progress")?,
+        message: db_row.try_get("message")?,
+        created_at: db_row.try_get("created_at")?,
+        started_at: db_row.try_get("started_at")?,
+        finished_at: db_row.try_get("finished_at")?,
         result: None,
         error: error.transpose()?,
     })
 }
 
 /// Reads a task with its result.
-fn with_result(row: &AnyRow) -> Result<Task, sqlx::Error> {
-    let result: Option<String> = row.try_get("result")?;
+fn with_result(db_row: &AnyRow) -> Result<Task, sqlx::Error> {
+    let result: Option<String> = db_row.try_get("result")?;
     let result = result.map(|text| JsonText::read(text.as_bytes()));
     Ok(Task {
         result: result.transpose().map_err(|error| sqlx::Error::Decode(error.into()))?,
-        ..from_row(row)?
+        ..from_row(db_row)?
     })
 }
 
@@ -92,7 +92,7 @@ pub(super) async fn insert(
     .bind(&task.created_at)
     .bind(clock::now_unix_ms())
     .bind(unfinished_max)
-    .bind(quota.map_or(0, |_| bytes(input)))
+    .bind(quota.map_or(0, |_| byte_count_of(input)))
     .execute(&mut *transaction)
     .await?;
     if outcome.rows_affected() == 0 {
@@ -118,7 +118,7 @@ pub(super) async fn insert(
 }
 
 /// Returns the length of a text in bytes, as the type of the database column.
-fn bytes(text: &str) -> i64 {
+fn byte_count_of(text: &str) -> i64 {
     i64::try_from(text.len()).unwrap_or(i64::MAX)
 }
 
@@ -149,7 +149,7 @@ pub(super) async fn claim(
     lease_ms: i64,
 ) -> Result<Option<ClaimedTask>, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "UPDATE tasks SET state = 'running', attempt = attempt + 1, alive_until_ms = $1, \
          started_at = COALESCE(started_at, $2) \
          WHERE id = $3 AND owner_id = $4 AND state = 'queued' AND cancel_requested = 0 AND due_ms <= $5 \
@@ -162,16 +162,17 @@ pub(super) async fn claim(
     .bind(now_ms)
     .fetch_optional(db)
     .await?;
-    row.as_ref()
-        .map(|row| {
-            let input: Option<String> = row.try_get("input")?;
+    db_row
+        .as_ref()
+        .map(|db_row| {
+            let input: Option<String> = db_row.try_get("input")?;
             Ok(ClaimedTask {
-                task: from_row(row)?,
+                task: from_row(db_row)?,
                 input: serde_json::from_str(input.as_deref().unwrap_or("null"))
                     .map_err(|error| sqlx::Error::Decode(error.into()))?,
-                attempt: row.try_get("attempt")?,
-                failures: row.try_get("failures")?,
-                offer: row.try_get("offer")?,
+                attempt: db_row.try_get("attempt")?,
+                failures: db_row.try_get("failures")?,
+                offer: db_row.try_get("offer")?,
             })
         })
         .transpose()
@@ -180,7 +181,7 @@ pub(super) async fn claim(
 /// Returns the number of the next offer of a waiting task. Returns `None` if the task is not
 /// waiting, or if `delivery` is not its current offer. Thus an offer that arrives twice is not
 /// repeated twice.
-pub(super) async fn next_offer(db: &Db, delivery: &Delivery) -> Result<Option<i64>, sqlx::Error> {
+pub(super) async fn take_next_offer(db: &Db, delivery: &Delivery) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar(
         "UPDATE tasks SET offer = offer + 1 WHERE id = $1 AND state = 'queued' AND offer = $2 RETURNING offer",
     )
@@ -196,15 +197,15 @@ pub(super) struct RemainingWait {
     /// Milliseconds until the task is due; at least 0.
     pub(super) due_in_ms: u64,
     /// Number of waiting tasks of the same owner, including this task.
-    pub(super) waiting: u64,
+    pub(super) waiting_count: u64,
 }
 
 /// Returns the remaining wait of a task; `None` if it is not waiting.
-pub(super) async fn remaining_wait(
+pub(super) async fn read_remaining_wait(
     db: &Db,
     delivery: &Delivery,
 ) -> Result<Option<RemainingWait>, sqlx::Error> {
-    let row: Option<(i64, i64)> = sqlx::query_as(
+    let db_row: Option<(i64, i64)> = sqlx::query_as(
         "SELECT due_ms, (SELECT COUNT(*) FROM tasks w WHERE w.owner_id = $2 AND w.state = 'queued') \
          FROM tasks WHERE id = $1 AND state = 'queued'",
     )
@@ -212,15 +213,15 @@ pub(super) async fn remaining_wait(
     .bind(&delivery.owner_id)
     .fetch_optional(db)
     .await?;
-    Ok(row.map(|(due_ms, waiting)| RemainingWait {
+    Ok(db_row.map(|(due_ms, waiting_count)| RemainingWait {
         due_in_ms: u64::try_from(due_ms - clock::now_unix_ms()).unwrap_or_default(),
-        waiting: u64::try_from(waiting).unwrap_or_default(),
+        waiting_count: u64::try_from(waiting_count).unwrap_or_default(),
     }))
 }
 
 /// Extends the lease of an attempt and stores its progress. Returns whether the task should be
 /// cancelled; `None` if the attempt has lost its task.
-pub(super) async fn heartbeat(
+pub(super) async fn record_heartbeat(
     db: &Db,
     task: &Task,
     attempt: i64,
@@ -241,14 +242,14 @@ pub(super) async fn heartbeat(
 }
 
 /// Whether an attempt still owns its task.
-pub(super) async fn holds(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx::Error> {
-    let row: Option<i64> =
+pub(super) async fn has_lease(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx::Error> {
+    let db_row: Option<i64> =
         sqlx::query_scalar("SELECT attempt FROM tasks WHERE id = $1 AND attempt = $2 AND state = 'running'")
             .bind(id)
             .bind(attempt)
             .fetch_optional(db)
             .await?;
-    Ok(row.is_some())
+    Ok(db_row.is_some())
 }
 
 /// Stores the final state of a task. Returns false and changes nothing if the attempt has lost its
@@ -256,7 +257,8 @@ pub(super) async fn holds(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx:
 pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, sqlx::Error> {
     let result = task.result.as_ref().map(JsonText::as_str);
     let error = task.error.as_ref().map(ToString::to_string);
-    let stored_bytes = bytes(result.unwrap_or_default()) + bytes(error.as_deref().unwrap_or_default());
+    let stored_bytes =
+        byte_count_of(result.unwrap_or_default()) + byte_count_of(error.as_deref().unwrap_or_default());
     let mut transaction = db.begin().await?;
     let outcome = sqlx::query(
         "UPDATE tasks SET state = $1, progress = $2, message = '', finished_at = $3, error = $4, stored_bytes = $5 \
@@ -312,9 +314,9 @@ macro_rules! requeue {
 mod lost;
 
 pub(super) use abandoned::{AbandonedTask, ReleaseOutcome, cancel, fail_unfinished};
-pub(super) use lost::{adapt_to_clock, fail_lost, lost_attempts, requeue_lost, reset_and_list_overdue};
+pub(super) use lost::{adapt_to_clock, fail_lost, read_lost_attempts, requeue_lost, reset_and_list_overdue};
 pub(crate) use retention::stored_bytes;
-pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes_of_all};
+pub(super) use retention::{read_stored_bytes_of_all, remove_finished, remove_finished_before};
 
 /// Requeues a task for its next attempt. Changes nothing if the attempt has lost its task.
 pub(super) async fn requeue(
@@ -323,29 +325,29 @@ pub(super) async fn requeue(
     id: &str,
     attempt: i64,
     due_ms: i64,
-    failed: bool,
+    is_failure: bool,
 ) -> Result<ReleaseOutcome, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let row = sqlx::query(requeue!("id = $4 AND attempt = $5 RETURNING id, kind, state"))
+    let db_row = sqlx::query(requeue!("id = $4 AND attempt = $5 RETURNING id, kind, state"))
         .bind(clock::now_text())
         .bind(due_ms)
-        .bind(i64::from(failed))
+        .bind(i64::from(is_failure))
         .bind(id)
         .bind(attempt)
         .fetch_optional(&mut *transaction)
         .await?;
-    let released = abandoned::release_outcome(&mut transaction, kinds_with_files, row).await?;
+    let outcome = abandoned::release_outcome(&mut transaction, kinds_with_files, db_row).await?;
     transaction.commit().await?;
-    Ok(released)
+    Ok(outcome)
 }
 
-fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
-    let delivery = Delivery::new(row.try_get("id")?, row.try_get("owner_id")?);
-    Ok(Delivery { offer: row.try_get("offer")?, ..delivery })
+fn delivery_from_row(db_row: &AnyRow) -> Result<Delivery, sqlx::Error> {
+    let delivery = Delivery::new(db_row.try_get("id")?, db_row.try_get("owner_id")?);
+    Ok(Delivery { offer: db_row.try_get("offer")?, ..delivery })
 }
 
 /// Returns the inputs of the unfinished tasks of a kind, as JSON text.
-pub(crate) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>, sqlx::Error> {
+pub(crate) async fn read_unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar(
         "SELECT input FROM task_inputs JOIN tasks ON tasks.id = task_id \
          WHERE kind = $1 AND state IN ('queued', 'running')",
@@ -356,16 +358,17 @@ pub(crate) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>
 }
 
 /// Returns the numbers of waiting and running tasks, by kind and state.
-pub(super) async fn unfinished_by_kind(db: &Db) -> Result<Vec<(String, TaskState, i64)>, sqlx::Error> {
-    let rows = sqlx::query(
+pub(super) async fn count_unfinished_by_kind(db: &Db) -> Result<Vec<(String, TaskState, i64)>, sqlx::Error> {
+    let db_rows = sqlx::query(
         "SELECT kind, state, COUNT(*) AS tasks FROM tasks WHERE state IN ('queued', 'running') GROUP BY kind, state",
     )
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| {
-            let state: String = row.try_get("state")?;
-            Ok((row.try_get("kind")?, TaskState::from_stored(&state), row.try_get("tasks")?))
+    db_rows
+        .iter()
+        .map(|db_row| {
+            let state: String = db_row.try_get("state")?;
+            Ok((db_row.try_get("kind")?, TaskState::from_stored(&state), db_row.try_get("tasks")?))
         })
         .collect()
 }
@@ -383,22 +386,22 @@ pub(super) async fn count_unfinished(db: &Db) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE state IN ('queued', 'running')").fetch_one(db).await
 }
 
-pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Task>, sqlx::Error> {
-    let row = sqlx::query(concat!(task_with_result!(), "WHERE id = $1 AND owner_id = $2"))
+pub(super) async fn find_by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Task>, sqlx::Error> {
+    let db_row = sqlx::query(concat!(task_with_result!(), "WHERE id = $1 AND owner_id = $2"))
         .bind(id)
         .bind(owner_id)
         .fetch_optional(db)
         .await?;
-    row.as_ref().map(with_result).transpose()
+    db_row.as_ref().map(with_result).transpose()
 }
 
-pub(super) async fn page(
+pub(super) async fn read_page(
     db: &Db,
     owner_id: &str,
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<Task>, sqlx::Error> {
-    let rows = match after {
+    let db_rows = match after {
         None => {
             sqlx::query(concat!(
                 task_with_result!(),
@@ -423,18 +426,18 @@ pub(super) async fn page(
             .await?
         }
     };
-    rows.iter().map(with_result).collect()
+    db_rows.iter().map(with_result).collect()
 }
 
 /// Returns at most `count` tasks of all users with the ids of their owners, the newest first. An
 /// empty `state` selects all states.
-pub(super) async fn page_of_all(
+pub(super) async fn read_page_of_all(
     db: &Db,
     state: &str,
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<(String, Task)>, sqlx::Error> {
-    let rows = sqlx::query(concat!(
+    let db_rows = sqlx::query(concat!(
         task_with_result!(),
         "WHERE ($1 = '' OR state = $1) AND ($2 = '' OR created_at < $2 OR (created_at = $2 AND id > $3)) \
          ORDER BY created_at DESC, id LIMIT $4"
@@ -445,10 +448,10 @@ pub(super) async fn page_of_all(
     .bind(i64::from(count))
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| Ok((row.try_get("owner_id")?, with_result(row)?))).collect()
+    db_rows.iter().map(|db_row| Ok((db_row.try_get("owner_id")?, with_result(db_row)?))).collect()
 }
 
 /// Returns the id of the user who owns a task; `None` if there is no such task.
-pub(super) async fn owner(db: &Db, id: &str) -> Result<Option<String>, sqlx::Error> {
+pub(super) async fn find_owner(db: &Db, id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT owner_id FROM tasks WHERE id = $1").bind(id).fetch_optional(db).await
 }

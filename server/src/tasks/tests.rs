@@ -184,7 +184,7 @@ async fn an_event_stream_follows_a_task_until_it_ends() {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_event_streams_of_a_task_share_its_database_queries() {
     let app = TestApp::start().await;
-    let followed = || app.state.tasks.0.followed.count();
+    let followed = || app.state.tasks.0.followed_tasks.count();
     let (finish, finished) = mpsc::channel::<()>();
     let finished = Mutex::new(finished);
     let work = move |_: &TaskContext| {
@@ -431,7 +431,7 @@ async fn an_offer_that_arrives_twice_is_repeated_once() {
     let (owner, db) = (owner(&app).await, &app.state.db);
     insert(&app, &owner, "t", "queued").await;
     let first = Delivery::new("t".to_owned(), owner);
-    let next = async |delivery: &Delivery| store::next_offer(db, delivery).await.expect("asks");
+    let next = async |delivery: &Delivery| store::take_next_offer(db, delivery).await.expect("asks");
     assert_eq!(next(&first).await, Some(1));
     assert_eq!(next(&first).await, None);
     let second = Delivery { offer: 1, ..first.clone() };
@@ -457,14 +457,14 @@ async fn only_the_attempt_that_owns_a_task_can_end_it() {
     let claim = async |lease_ms| store::claim(db, &delivery, lease_ms).await.expect("queries the database");
     let first = claim(-1).await.expect("the task can be claimed");
     assert!(claim(60_000).await.is_none(), "two attempts at the same time");
-    let lost = store::lost_attempts(db).await.expect("reads");
+    let lost = store::read_lost_attempts(db).await.expect("reads");
     assert_eq!(lost.iter().map(|lost| lost.delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
     assert!(store::requeue_lost(db, &[], "t", first.attempt).await.expect("queries the database").is_waiting);
     assert!(
         !store::requeue_lost(db, &[], "t", first.attempt).await.expect("queries the database").is_waiting,
         "the task was requeued twice"
     );
-    assert!(store::lost_attempts(db).await.expect("reads").is_empty());
+    assert!(store::read_lost_attempts(db).await.expect("reads").is_empty());
     let second = claim(60_000).await.expect("the task can be claimed again");
     assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
 
@@ -475,12 +475,12 @@ async fn only_the_attempt_that_owns_a_task_can_end_it() {
         task
     };
     assert!(
-        store::heartbeat(db, &first.task, first.attempt, 60_000)
+        store::record_heartbeat(db, &first.task, first.attempt, 60_000)
             .await
             .expect("queries the database")
             .is_none()
     );
-    assert!(!store::holds(db, "t", first.attempt).await.expect("queries the database"));
+    assert!(!store::has_lease(db, "t", first.attempt).await.expect("queries the database"));
     assert!(
         !store::requeue(db, &[], "t", first.attempt, 0, true).await.expect("queries the database").is_waiting
     );

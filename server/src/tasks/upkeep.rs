@@ -32,7 +32,7 @@ impl Tasks {
         let upkeep = self.clone().run_upkeep(stop.clone());
         match &self.0.runner {
             Runner::Queue(queue) if is_worker => {
-                tokio::join!(queue.work(&self, self.0.config.threads(), &stop), upkeep);
+                tokio::join!(queue.work(&self, self.0.config.thread_count(), &stop), upkeep);
             }
             Runner::Queue(_) | Runner::Threads(_) => upkeep.await,
         }
@@ -66,10 +66,10 @@ impl Tasks {
 
     /// Removes tasks that finished more than `SF_TASKS_KEPT_DAYS` ago, and old offers of the queue.
     async fn tidy(&self) -> Result<(), sqlx::Error> {
-        let oldest = clock::text_in(self.0.config.kept_days.saturating_mul(-SECS_PER_DAY));
-        let removed = store::remove_finished_before(&self.0.db, &oldest).await?;
-        if removed > 0 {
-            tracing::info!(removed, "removed old finished tasks (SF_TASKS_KEPT_DAYS)");
+        let oldest_kept = clock::text_in(self.0.config.kept_days.saturating_mul(-SECS_PER_DAY));
+        let removed_tasks = store::remove_finished_before(&self.0.db, &oldest_kept).await?;
+        if removed_tasks > 0 {
+            tracing::info!(removed = removed_tasks, "removed old finished tasks (SF_TASKS_KEPT_DAYS)");
         }
         match &self.0.runner {
             Runner::Queue(queue) => queue.tidy().await,
@@ -80,10 +80,10 @@ impl Tasks {
     /// Requeues the tasks of lost attempts, and offers overdue tasks again.
     async fn check(&self) -> Result<(), ApiError> {
         let wait_ms = i64::try_from(RETRY_BACKOFF_MAX.as_millis()).unwrap_or(i64::MAX);
-        let mut waiting = store::adapt_to_clock(&self.0.db, self.lease_ms(), wait_ms).await?;
-        waiting.extend(self.requeue_lost().await?);
-        waiting.extend(store::reset_and_list_overdue(&self.0.db, OVERDUE_MS).await?);
-        for delivery in waiting {
+        let mut waiting_deliveries = store::adapt_to_clock(&self.0.db, self.lease_ms(), wait_ms).await?;
+        waiting_deliveries.extend(self.requeue_lost().await?);
+        waiting_deliveries.extend(store::reset_and_list_overdue(&self.0.db, OVERDUE_MS).await?);
+        for delivery in waiting_deliveries {
             self.0.runner.offer(self, delivery, Duration::ZERO).await?;
         }
         Ok(())
@@ -91,37 +91,37 @@ impl Tasks {
 
     /// Ends or requeues the tasks of lost attempts. Returns those that were requeued.
     pub(super) async fn requeue_lost(&self) -> Result<Vec<Delivery>, ApiError> {
-        let (db, mut waiting) = (&self.0.db, Vec::new());
+        let (db, mut waiting_deliveries) = (&self.0.db, Vec::new());
         let error = json!(interruption_error().problem()).to_string();
-        for lost in store::lost_attempts(db).await? {
-            let (id, attempt) = (&lost.delivery.task_id, lost.attempt);
+        for lost_attempt in store::read_lost_attempts(db).await? {
+            let (id, attempt) = (&lost_attempt.delivery.task_id, lost_attempt.attempt);
             if self.is_live(id, attempt) {
                 // The database refused the attempt's heartbeats. The attempt itself will store its
                 // end.
                 continue;
             }
-            if lost.failures + 1 >= self.0.config.attempts_max && !lost.cancel_requested {
-                if let Some(abandoned) =
+            if lost_attempt.failures + 1 >= self.0.config.attempts_max && !lost_attempt.is_cancel_requested {
+                if let Some(abandoned_tasks) =
                     store::fail_lost(db, &self.0.kinds_with_files, id, attempt, &error).await?
                 {
                     tracing::error!(
                         task = id,
                         "a task has failed, because its process ended in the last attempt (SF_TASK_ATTEMPTS)"
                     );
-                    self.discard(abandoned).await;
+                    self.discard(abandoned_tasks).await;
                 }
                 continue;
             }
-            let released = store::requeue_lost(db, &self.0.kinds_with_files, id, attempt).await?;
-            self.discard(released.abandoned).await;
-            if released.is_waiting {
+            let release_outcome = store::requeue_lost(db, &self.0.kinds_with_files, id, attempt).await?;
+            self.discard(release_outcome.abandoned_tasks).await;
+            if release_outcome.is_waiting {
                 tracing::warn!(
                     task = id,
                     "the process of a task died or stalled; the task waits for its next attempt"
                 );
-                waiting.push(lost.delivery);
+                waiting_deliveries.push(lost_attempt.delivery);
             }
         }
-        Ok(waiting)
+        Ok(waiting_deliveries)
     }
 }

@@ -20,7 +20,7 @@ pub(super) async fn list(
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<Task>>> {
     let limit = query.limit()?;
-    let tasks = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
+    let tasks = store::read_page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
     let position = |task: &Task| Position { time: task.created_at.clone(), id: task.id.clone() };
     let mut page = Page::from_overfetched(tasks, limit, position);
     for task in page.items.iter_mut().filter(|task| !task.state.is_final()) {

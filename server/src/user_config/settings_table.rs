@@ -9,38 +9,83 @@ use crate::encoding::audio_format::BitDepth;
 #[derive(Debug)]
 pub(super) struct UserSetting {
     /// Name of the setting in the API; never changes.
-    pub(super) key: &'static str,
+    pub(super) name: &'static str,
     /// Accepted values.
     pub(super) kind: Kind,
     /// Default value.
     pub(super) default: DefaultValue,
     /// Description in one sentence.
-    pub(super) about: &'static str,
+    pub(super) description: &'static str,
 }
 
 const fn choice(
-    key: &'static str,
+    setting_name: &'static str,
     words: &'static [&'static str],
     default: &'static str,
-    about: &'static str,
+    description: &'static str,
 ) -> UserSetting {
-    UserSetting { key, kind: Kind::Choice(words), default: DefaultValue::Text(default), about }
+    UserSetting {
+        name: setting_name,
+        kind: Kind::Choice(words),
+        default: DefaultValue::Text(default),
+        description,
+    }
 }
 
-const fn switch(key: &'static str, default: bool, about: &'static str) -> UserSetting {
-    UserSetting { key, kind: Kind::Switch, default: DefaultValue::Switch(default), about }
+const fn switch(
+    setting_name: &'static str,
+    is_on_by_default: bool,
+    description: &'static str,
+) -> UserSetting {
+    UserSetting {
+        name: setting_name,
+        kind: Kind::Switch,
+        default: DefaultValue::Switch(is_on_by_default),
+        description,
+    }
 }
 
-const fn whole(key: &'static str, min: i64, max: i64, default: i64, about: &'static str) -> UserSetting {
-    UserSetting { key, kind: Kind::Whole { min, max }, default: DefaultValue::Whole(default), about }
+const fn whole(
+    setting_name: &'static str,
+    min: i64,
+    max: i64,
+    default: i64,
+    description: &'static str,
+) -> UserSetting {
+    UserSetting {
+        name: setting_name,
+        kind: Kind::Whole { min, max },
+        default: DefaultValue::Whole(default),
+        description,
+    }
 }
 
-const fn number(key: &'static str, min: f64, max: f64, default: f64, about: &'static str) -> UserSetting {
-    UserSetting { key, kind: Kind::Number { min, max }, default: DefaultValue::Number(default), about }
+const fn number(
+    setting_name: &'static str,
+    min: f64,
+    max: f64,
+    default: f64,
+    description: &'static str,
+) -> UserSetting {
+    UserSetting {
+        name: setting_name,
+        kind: Kind::Number { min, max },
+        default: DefaultValue::Number(default),
+        description,
+    }
 }
 
-const fn optional_text(key: &'static str, max_chars: usize, about: &'static str) -> UserSetting {
-    UserSetting { key, kind: Kind::OptionalText { max_chars }, default: DefaultValue::Null, about }
+const fn optional_text(
+    setting_name: &'static str,
+    max_chars: usize,
+    description: &'static str,
+) -> UserSetting {
+    UserSetting {
+        name: setting_name,
+        kind: Kind::OptionalText { max_chars },
+        default: DefaultValue::Null,
+        description,
+    }
 }
 
 /// All settings, in the order in which they are listed.
@@ -105,8 +150,8 @@ pub(super) const USER_SETTINGS: &[UserSetting] = &[
 ];
 
 /// Returns the setting with this name.
-pub(super) fn user_setting(key: &str) -> Option<&'static UserSetting> {
-    USER_SETTINGS.iter().find(|setting| setting.key == key)
+pub(super) fn user_setting(setting_name: &str) -> Option<&'static UserSetting> {
+    USER_SETTINGS.iter().find(|setting| setting.name == setting_name)
 }
 
 #[cfg(test)]
@@ -117,15 +162,15 @@ mod tests {
     fn every_default_is_accepted_by_its_setting() {
         for setting in USER_SETTINGS {
             let default = setting.default.to_json();
-            assert_eq!(setting.kind.check(&default), Ok(()), "{}", setting.key);
-            assert!(setting.about.ends_with('.'), "{}", setting.key);
+            assert_eq!(setting.kind.check(&default), Ok(()), "{}", setting.name);
+            assert!(setting.description.ends_with('.'), "{}", setting.name);
         }
     }
 
     #[test]
     fn every_setting_has_a_different_name() {
         for (index, setting) in USER_SETTINGS.iter().enumerate() {
-            assert_eq!(USER_SETTINGS.iter().position(|other| other.key == setting.key), Some(index));
+            assert_eq!(USER_SETTINGS.iter().position(|other| other.name == setting.name), Some(index));
         }
     }
 }

@@ -31,7 +31,7 @@ impl DefaultValue {
     pub(super) fn to_json(&self) -> Value {
         match self {
             Self::Text(text) => json!(text),
-            Self::Switch(on) => json!(on),
+            Self::Switch(is_on) => json!(is_on),
             Self::Whole(value) => json!(value),
             Self::Number(value) => json!(value),
             Self::Null => Value::Null,
@@ -71,11 +71,11 @@ impl Kind {
         if is_valid {
             Ok(())
         } else {
-            Err(format!("expected {}; the value is {}", self.expected(), json_excerpt(value)))
+            Err(format!("expected {}; the value is {}", self.describe_expected(), json_excerpt(value)))
         }
     }
 
-    fn expected(&self) -> String {
+    fn describe_expected(&self) -> String {
         match self {
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Switch => "true or false".to_owned(),
@@ -110,7 +110,7 @@ mod tests {
         }
         for value in invalid {
             let text = kind.check(value).expect_err(&value.to_string());
-            assert!(text.contains(&kind.expected()), "{text}");
+            assert!(text.contains(&kind.describe_expected()), "{text}");
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) struct SettingDescription {
 }
 
 impl SettingDescription {
-    fn of(setting: &'static UserSetting) -> Self {
+    fn from_setting(setting: &'static UserSetting) -> Self {
         let (choices, min, max, max_chars): (&[&str], _, _, _) = match setting.kind {
             Kind::Choice(words) => (words, None, None, None),
             Kind::Switch => (&[], None, None, None),
@@ -60,8 +60,17 @@ impl SettingDescription {
             Kind::Number { min, max } => (&[], Some(min), Some(max), None),
             Kind::OptionalText { max_chars } => (&[], None, None, Some(max_chars)),
         };
-        let UserSetting { key, kind, default, about } = setting;
-        Self { key, kind: kind.name(), choices, min, max, max_chars, default: default.to_json(), about }
+        let UserSetting { name, kind, default, description } = setting;
+        Self {
+            key: name,
+            kind: kind.name(),
+            choices,
+            min,
+            max,
+            max_chars,
+            default: default.to_json(),
+            about: description,
+        }
     }
 }
 
@@ -76,7 +85,7 @@ pub(super) struct SettingList {
 #[utoipa::path(get, path = "/user_config/settings", tag = "user_config",
     responses((status = 200, body = SettingList), CommonErrors))]
 pub(super) async fn list_settings(_: CurrentUser) -> Json<SettingList> {
-    Json(SettingList { items: USER_SETTINGS.iter().map(SettingDescription::of).collect() })
+    Json(SettingList { items: USER_SETTINGS.iter().map(SettingDescription::from_setting).collect() })
 }
 
 /// Reads the caller's settings.
@@ -95,7 +104,7 @@ pub(super) async fn replace(
     user: CurrentUser,
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<Json<UserConfig>> {
-    store::change(&state.db, &user.id, &checked_changes(&body, NullEffect::IsAValue)?, true).await?;
+    store::update_settings(&state.db, &user.id, &checked_changes(&body, NullEffect::IsAValue)?, true).await?;
     load_user_config(&state, &user.id).await
 }
 
@@ -109,7 +118,7 @@ pub(super) async fn change(
     user: CurrentUser,
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<Json<UserConfig>> {
-    store::change(&state.db, &user.id, &checked_changes(&body, NullEffect::Resets)?, false).await?;
+    store::update_settings(&state.db, &user.id, &checked_changes(&body, NullEffect::Resets)?, false).await?;
     load_user_config(&state, &user.id).await
 }
 
@@ -117,7 +126,7 @@ pub(super) async fn change(
 #[utoipa::path(delete, path = "/user_config", tag = "user_config",
     responses((status = 200, body = UserConfig), CommonErrors))]
 pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<UserConfig>> {
-    store::change(&state.db, &user.id, &[], true).await?;
+    store::update_settings(&state.db, &user.id, &[], true).await?;
     load_user_config(&state, &user.id).await
 }
 
@@ -132,16 +141,18 @@ enum NullEffect {
 fn checked_changes(body: &Map<String, Value>, null_effect: NullEffect) -> ApiResult<Vec<Change<'_>>> {
     let mut changes = Vec::with_capacity(body.len());
     let mut errors = Vec::new();
-    for (key, value) in body {
+    for (setting_name, value) in body {
         let resets = null_effect == NullEffect::Resets && value.is_null();
-        let error = match user_setting(key) {
+        let error = match user_setting(setting_name) {
             None => Some("there is no such setting; GET /user_config/settings lists all settings".to_owned()),
             Some(_) if resets => None,
             Some(setting) => setting.kind.check(value).err(),
         };
         match error {
-            Some(detail) => errors.push(FieldError { pointer: format!("/{}", pointer_part(key)), detail }),
-            None => changes.push((key.as_str(), (!resets).then(|| value.to_string()))),
+            Some(detail) => {
+                errors.push(FieldError { pointer: format!("/{}", pointer_part(setting_name)), detail });
+            }
+            None => changes.push((setting_name.as_str(), (!resets).then(|| value.to_string()))),
         }
     }
     let Some(first) = errors.first() else { return Ok(changes) };
@@ -157,18 +168,18 @@ fn checked_changes(body: &Map<String, Value>, null_effect: NullEffect) -> ApiRes
 
 async fn load_user_config(state: &AppState, owner_id: &str) -> ApiResult<Json<UserConfig>> {
     let mut settings: Map<String, Value> =
-        USER_SETTINGS.iter().map(|setting| (setting.key.to_owned(), setting.default.to_json())).collect();
+        USER_SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.default.to_json())).collect();
     let (mut set, mut updated_at) = (Vec::new(), None::<String>);
-    for stored in store::stored_settings(&state.db, owner_id).await? {
+    for stored_setting in store::read_settings(&state.db, owner_id).await? {
         // Ignores stored values that this version does not accept.
-        let Some(setting) = user_setting(&stored.key) else { continue };
-        let Ok(value) = serde_json::from_str(&stored.text) else { continue };
+        let Some(setting) = user_setting(&stored_setting.name) else { continue };
+        let Ok(value) = serde_json::from_str(&stored_setting.value_json) else { continue };
         if setting.kind.check(&value).is_err() {
             continue;
         }
-        settings.insert(stored.key, value);
-        set.push(setting.key);
-        updated_at = updated_at.max(Some(stored.updated_at));
+        settings.insert(stored_setting.name, value);
+        set.push(setting.name);
+        updated_at = updated_at.max(Some(stored_setting.updated_at));
     }
     Ok(Json(UserConfig { settings, set, updated_at }))
 }

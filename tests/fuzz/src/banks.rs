@@ -40,7 +40,7 @@ pub fn check(file: &[u8]) {
     let Ok(bank) = with_memory_limit(table_limit_bytes(file), "a bank", || Bank::from_bytes(file)) else {
         return;
     };
-    for skipped in bank.skipped() {
+    for skipped in bank.issues() {
         assert!(!skipped.to_string().is_empty());
     }
     let programs = bank
@@ -65,7 +65,7 @@ pub fn check(file: &[u8]) {
     );
     let file = bank.write_reduced(&presets).expect("a smaller bank");
     let small = Bank::from_vec(file).expect("a valid bank");
-    assert!(small.skipped().is_empty(), "{:?}", small.skipped());
+    assert!(small.issues().is_empty(), "{:?}", small.issues());
     for preset in presets {
         let (whole, small) = (render(&bank, preset), render(&small, preset));
         let differing = whole.iter().zip(&small).position(|(whole, small)| whole != small);

@@ -24,7 +24,7 @@ mod audio_ids;
 #[path = "../../../server/src/bundles/manifest.rs"]
 mod manifest;
 
-use archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, PROJECT};
+use archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST_PATH, PROJECT_PATH};
 use manifest::{FORMAT, VERSION};
 
 /// Maximum bytes of a project in this target.
@@ -48,7 +48,7 @@ pub fn check(file: &[u8]) {
     let opened = with_memory_limit(limit_bytes(file), "opening an archive", || Archive::open(reader));
     assert!(count.get() <= OPENING_MAX_BYTES, "{} bytes were read to open the archive", count.get());
     let Some(mut archive) = unless_refused(opened) else { return };
-    let project = unless_refused(archive.read_entry(PROJECT, PROJECT_MAX_BYTES, "A project"));
+    let project = unless_refused(archive.read_entry(PROJECT_PATH, PROJECT_MAX_BYTES, "A project"));
     assert!(project.as_ref().is_none_or(|text| text.len() as u64 <= PROJECT_MAX_BYTES));
     let Some(manifest) = unless_refused(manifest::read(&mut archive)) else { return };
     let mut new_ids = HashMap::new();
@@ -157,8 +157,8 @@ fn archive_of(entries: &[Entry]) -> Option<Vec<u8>> {
 /// Mutates the content, the name or the compression of an entry.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     const NAMES: [&str; 8] = [
-        MANIFEST,
-        PROJECT,
+        MANIFEST_PATH,
+        PROJECT_PATH,
         "audio/a.wav",
         "audio/b.ogg",
         "audio/../c",
@@ -217,16 +217,16 @@ pub fn seeds() -> Vec<Seed> {
     let text = |value: &serde_json::Value| value.to_string().into_bytes();
     let bundle = |method| {
         let entries = [
-            entry(MANIFEST, method, text(&sounds)),
-            entry(PROJECT, method, text(&project)),
+            entry(MANIFEST_PATH, method, text(&sounds)),
+            entry(PROJECT_PATH, method, text(&project)),
             entry("audio/a.wav", stored, b"RIFF".to_vec()),
             entry("audio/b.ogg", method, vec![0; 3_000]),
         ];
         archive_of(&entries).expect("an archive")
     };
     let silent = [
-        entry(MANIFEST, deflated, text(&manifest(json!([])))),
-        entry(PROJECT, deflated, text(&empty_project)),
+        entry(MANIFEST_PATH, deflated, text(&manifest(json!([])))),
+        entry(PROJECT_PATH, deflated, text(&empty_project)),
     ];
     let silent = archive_of(&silent).expect("an archive");
     let mut duplicate_names = bundle(stored);
@@ -235,11 +235,13 @@ pub fn seeds() -> Vec<Seed> {
         .filter(|offset| duplicate_names[*offset..].starts_with(b"audio/b.ogg"))
         .collect();
     names.into_iter().for_each(|offset| duplicate_names[offset..offset + 11].copy_from_slice(b"audio/a.wav"));
-    let bomb =
-        [entry(MANIFEST, deflated, vec![b' '; 200_000]), entry(PROJECT, deflated, text(&empty_project))];
+    let bomb = [
+        entry(MANIFEST_PATH, deflated, vec![b' '; 200_000]),
+        entry(PROJECT_PATH, deflated, text(&empty_project)),
+    ];
     let outside = [
-        entry(MANIFEST, stored, text(&manifest(json!([audio("f1", "audio/../x")])))),
-        entry(PROJECT, stored, text(&empty_project)),
+        entry(MANIFEST_PATH, stored, text(&manifest(json!([audio("f1", "audio/../x")])))),
+        entry(PROJECT_PATH, stored, text(&empty_project)),
         entry(AUDIO_FOLDER, stored, Vec::new()),
     ];
     let mut prefixed = b"something before it".to_vec();

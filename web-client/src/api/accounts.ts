@@ -9,8 +9,8 @@ export const register = ({ call }: Api, username: string, password: string, invi
   bodyOf(call.POST('/api/v1/auth/register', { body: { username, password, invite } }));
 export const me = ({ call }: Api) => bodyOf(call.GET('/api/v1/auth/me'));
 export const refresh = ({ call }: Api) => bodyOf(call.POST('/api/v1/auth/refresh'));
-export const logout = ({ call }: Api, everywhere: boolean) =>
-  bodyOf(call.POST('/api/v1/auth/logout', { params: { query: { everywhere } } }));
+export const logout = ({ call }: Api, endsAllSessions: boolean) =>
+  bodyOf(call.POST('/api/v1/auth/logout', { params: { query: { everywhere: endsAllSessions } } }));
 /** Changes the password. `currentPassword` is null for an account that has none yet. */
 export const changePassword = ({ call }: Api, currentPassword: string | null, newPassword: string) =>
   bodyOf(call.POST('/api/v1/auth/password', { body: { current_password: currentPassword, new_password: newPassword } }));

@@ -100,16 +100,16 @@ export class Api {
 type CallResult<T> = { data?: T; response: Response };
 
 /** Returns the body of a successful answer. */
-export async function bodyOf<T>(answered: Promise<CallResult<T>>): Promise<T> {
-  return (await answered).data as T;
+export async function bodyOf<T>(result: Promise<CallResult<T>>): Promise<T> {
+  return (await result).data as T;
 }
 
 /**
  * Returns the answer itself, for callers that need its headers or stream its body. The request must
  * use {@link UNREAD_BODY}.
  */
-export async function answerOf(answered: Promise<CallResult<unknown>>): Promise<Response> {
-  return (await answered).response;
+export async function answerOf(result: Promise<CallResult<unknown>>): Promise<Response> {
+  return (await result).response;
 }
 
 /** Request options that leave the body of the answer unread, for {@link answerOf}. */

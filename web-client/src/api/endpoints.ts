@@ -145,7 +145,7 @@ export async function startExport(
   { call }: Api,
   project: Project,
   { targetLufs, truePeakDb, channelCheck, trackIds, tags }: CommonOptions,
-  [first, ...further]: readonly [ExportFile, ...ExportFile[]],
+  [firstFile, ...further]: readonly [ExportFile, ...ExportFile[]],
 ): Promise<string> {
   const inRequest = ({ format, bitDepth, quality, noiseShaping, sampleRateHz, range, title }: ExportFile) => ({
     format,
@@ -162,7 +162,7 @@ export async function startExport(
   const answer = await bodyOf(
     call.POST('/api/v1/plugins/render', {
       params: { query: { async: true } },
-      body: { project, tracks: trackIds, ...inRequest(first), more_files: further.map(inRequest) },
+      body: { project, tracks: trackIds, ...inRequest(firstFile), more_files: further.map(inRequest) },
     }),
   );
   if (!('task_id' in answer)) throw new Error('the service answered without the id of an export task; try again');

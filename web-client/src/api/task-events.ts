@@ -25,11 +25,11 @@ export class EventSplitter {
       .map((block) =>
         block
           .split('\n')
-          .filter((line) => line.startsWith('data:'))
-          .map((line) => line.slice(5).trimStart())
+          .filter((eventLine) => eventLine.startsWith('data:'))
+          .map((eventLine) => eventLine.slice(5).trimStart())
           .join('\n'),
       )
-      .filter((data) => data !== '');
+      .filter((eventText) => eventText !== '');
   }
 }
 
@@ -42,8 +42,8 @@ async function followEvents(api: Api, id: string, onChange: (task: ExportTask) =
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return null;
-    for (const data of splitter.push(value)) {
-      const task = JSON.parse(data) as ExportTask;
+    for (const eventText of splitter.push(value)) {
+      const task = JSON.parse(eventText) as ExportTask;
       onChange(task);
       if (isFinished(task)) {
         void reader.cancel();
@@ -55,8 +55,8 @@ async function followEvents(api: Api, id: string, onChange: (task: ExportTask) =
 
 /** Calls `onChange` with each state of a task, and returns the finished task. */
 export async function followTask(api: Api, id: string, onChange: (task: ExportTask) => void): Promise<ExportTask> {
-  const finished = await followEvents(api, id, onChange).catch(() => null);
-  if (finished) return finished;
+  const finishedTask = await followEvents(api, id, onChange).catch(() => null);
+  if (finishedTask) return finishedTask;
   // The event stream could not be opened or broke off.
   for (;;) {
     const task = (await readTask(api, id)) as ExportTask;

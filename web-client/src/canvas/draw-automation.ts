@@ -68,7 +68,7 @@ function cornersOf(scene: AutomationScene, widthPx: number, heightPx: number): [
     if (right < 0 || left > widthPx) return;
     corners.push([left, y(point.value)]);
     if (!nextPoint) return;
-    if (scale.stepped || point.curve === 'step') corners.push([right, y(point.value)]);
+    if (scale.isStepped || point.curve === 'step') corners.push([right, y(point.value)]);
     else corners.push(...cornersBetween(scene, point, nextPoint, [Math.max(0, left), Math.min(widthPx, right)], heightPx));
     corners.push([right, y(nextPoint.value)]);
   });
@@ -83,14 +83,14 @@ function cornersOf(scene: AutomationScene, widthPx: number, heightPx: number): [
 function cornersBetween(
   { view, scale, tempoMap }: AutomationScene,
   point: AutomationPoint,
-  next: AutomationPoint,
-  [from, to]: [number, number],
+  nextPoint: AutomationPoint,
+  [startX, endX]: [number, number],
   heightPx: number,
 ): [number, number][] {
   const corners: [number, number][] = [];
-  const timeAt = timeBetween(tempoMap, point.tick, next.tick);
-  for (let x = from + LINE_PX; x < to; x += LINE_PX) {
-    const value = point.value + (next.value - point.value) * progressAt(point.curve, timeAt(view.tick(x)));
+  const timeAt = timeBetween(tempoMap, point.tick, nextPoint.tick);
+  for (let x = startX + LINE_PX; x < endX; x += LINE_PX) {
+    const value = point.value + (nextPoint.value - point.value) * progressAt(point.curve, timeAt(view.tick(x)));
     corners.push([x, yOfValue(scale, value, heightPx)]);
   }
   return corners;

@@ -24,7 +24,7 @@ export type ClipsScene = {
   /** Returns the waveform of a file; null until the waveform is loaded. */
   waveformOf: (fileId: string) => Waveform | null;
   /** Returns the reason why a file cannot be played; undefined for a file that can be played. */
-  missing: (fileId: string) => string | undefined;
+  problemOf: (fileId: string) => string | undefined;
   scrollTopPx: number;
   selectedItemId: string | null;
   selectedTrackId: string | null;
@@ -107,7 +107,7 @@ class ColumnTimes {
 
 function drawAudio(
   context: CanvasRenderingContext2D,
-  { time, waveformOf, missing }: ClipsScene,
+  { time, waveformOf, problemOf }: ClipsScene,
   item: AudioItem,
   color: string,
   columns: ColumnTimes,
@@ -115,7 +115,7 @@ function drawAudio(
 ): void {
   const id = fileIdOf(item);
   const box = { ...area, top: area.top + TITLE_PX + 1, height: LANE_PX - 2 * CLIP_INSET_PX - TITLE_PX - 5 };
-  const problem = id === null ? 'has no audio file' : missing(id);
+  const problem = id === null ? 'has no audio file' : problemOf(id);
   const waveform = id === null ? null : waveformOf(id);
   if (problem !== undefined) {
     context.fillStyle = palette().error;
@@ -142,7 +142,7 @@ function drawClip(
   item: Item,
   name: string,
   color: string,
-  selected: boolean,
+  isSelected: boolean,
   box: ClipBox,
 ): void {
   // The clip is limited to the view, because filling a long path is slow.
@@ -151,9 +151,9 @@ function drawClip(
   const width = Math.max(2, right - left);
   context.beginPath();
   context.roundRect(left, box.top + 0.5, width, box.height - 1, 4);
-  context.fillStyle = withAlpha(color, selected ? 0.42 : 0.24);
+  context.fillStyle = withAlpha(color, isSelected ? 0.42 : 0.24);
   context.fill();
-  if (selected) {
+  if (isSelected) {
     context.strokeStyle = color;
     context.lineWidth = 1.5;
     context.stroke();
@@ -165,7 +165,7 @@ function drawClip(
     context.font = FONT_SMALL;
     context.fillText(name, Math.max(left, box.left) + 6, box.top + 12);
   }
-  if (item.type === 'midi') drawNotes(context, item, selected ? withAlpha(color, 1) : withAlpha(color, 0.9), box);
+  if (item.type === 'midi') drawNotes(context, item, isSelected ? withAlpha(color, 1) : withAlpha(color, 0.9), box);
   context.restore();
 }
 

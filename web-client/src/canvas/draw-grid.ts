@@ -15,8 +15,8 @@ export function drawGrid(
   heightPx: number,
 ): void {
   const lines = gridLines(signatures, view.startTick, view.endTick, stepTicks, MIN_LINE_SPACING_PX * view.ticksPerPx);
-  for (const line of lines) {
-    context.fillStyle = line.level === 'bar' ? palette().line : line.level === 'beat' ? palette().lineSoft : palette().lineFaint;
-    context.fillRect(Math.round(view.x(line.tick)), 0, 1, heightPx);
+  for (const gridLine of lines) {
+    context.fillStyle = gridLine.level === 'bar' ? palette().line : gridLine.level === 'beat' ? palette().lineSoft : palette().lineFaint;
+    context.fillRect(Math.round(view.x(gridLine.tick)), 0, 1, heightPx);
   }
 }

@@ -12,7 +12,7 @@ export type KeyView = { topKey: number; rowPx: number };
 
 export type NotesScene = {
   view: TimeView;
-  keys: KeyView;
+  keyView: KeyView;
   project: Project;
   track: Track;
   item: MidiItem;
@@ -25,44 +25,44 @@ export type NotesScene = {
 };
 
 /** Returns the distance of a key's row from the top of the piano roll, in pixels. */
-export function yOfKey(keys: KeyView, key: number): number {
-  return (keys.topKey - key) * keys.rowPx;
+export function yOfKey(keyView: KeyView, key: number): number {
+  return (keyView.topKey - key) * keyView.rowPx;
 }
 
 /** Returns the key whose row is `y` pixels below the top of the piano roll. */
-export function keyAtY(keys: KeyView, y: number): number {
-  return Math.min(127, Math.max(0, Math.floor(keys.topKey - y / keys.rowPx + 1)));
+export function keyAtY(keyView: KeyView, y: number): number {
+  return Math.min(127, Math.max(0, Math.floor(keyView.topKey - y / keyView.rowPx + 1)));
 }
 
 /** Draws the rows, the grid and the notes of the piano roll. */
 export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
-  const { view, keys, item, track, notes } = scene;
-  for (let key = keys.topKey; key >= 0; key--) {
-    const y = yOfKey(keys, key);
+  const { view, keyView, item, track, notes } = scene;
+  for (let key = keyView.topKey; key >= 0; key--) {
+    const y = yOfKey(keyView, key);
     if (y > heightPx) break;
     if (isBlackKey(key)) {
       context.fillStyle = palette().ground;
-      context.fillRect(0, y, widthPx, keys.rowPx);
+      context.fillRect(0, y, widthPx, keyView.rowPx);
     }
     if (key % 12 === 0 || key % 12 === 5) {
       context.fillStyle = palette().lineSoft;
-      context.fillRect(0, y + keys.rowPx - 1, widthPx, 1);
+      context.fillRect(0, y + keyView.rowPx - 1, widthPx, 1);
     }
   }
   drawGrid(context, view, scene.project.time_signatures, scene.stepTicks, heightPx);
   drawGhosts(context, scene, widthPx, heightPx);
-  const height = Math.max(3, keys.rowPx - 2);
+  const height = Math.max(3, keyView.rowPx - 2);
   notes.forEach((note, index) => {
     const x = view.x(item.start_tick + note.tick);
     const width = Math.max(3, note.length_ticks / view.ticksPerPx - 1);
-    const y = yOfKey(keys, note.pitch) + 1;
+    const y = yOfKey(keyView, note.pitch) + 1;
     if (x > widthPx || x + width < 0 || y > heightPx || y + height < 0) return;
-    const selected = scene.selection.has(index);
+    const isSelected = scene.selection.has(index);
     context.beginPath();
     context.roundRect(x, y, width, height, 2);
-    context.fillStyle = selected ? track.color : withAlpha(track.color, 0.45 + 0.5 * note.velocity);
+    context.fillStyle = isSelected ? track.color : withAlpha(track.color, 0.45 + 0.5 * note.velocity);
     context.fill();
-    if (!selected) return;
+    if (!isSelected) return;
     context.strokeStyle = palette().text;
     context.lineWidth = 1.5;
     context.stroke();
@@ -80,7 +80,7 @@ export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, 
 
 /** Draws the notes of other clips, except those of drum kits, whose keys are not pitches. */
 function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
-  const { view, keys, project, track, item } = scene;
+  const { view, keyView, project, track, item } = scene;
   let remainingNotes = GHOST_NOTES_MAX;
   context.fillStyle = withAlpha(palette().ghostNote, 0.2);
   for (const ghostTrack of project.tracks) {
@@ -92,10 +92,10 @@ function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthP
       for (const note of ghost.notes) {
         const x = view.x(ghost.start_tick + note.tick);
         const width = note.length_ticks / view.ticksPerPx - 1;
-        const y = yOfKey(keys, note.pitch) + 1;
-        if (x > widthPx || x + width < 0 || y > heightPx || y + keys.rowPx < 0) continue;
+        const y = yOfKey(keyView, note.pitch) + 1;
+        if (x > widthPx || x + width < 0 || y > heightPx || y + keyView.rowPx < 0) continue;
         if (remainingNotes-- === 0) return;
-        context.fillRect(x, y, Math.max(2, width), keys.rowPx - 2);
+        context.fillRect(x, y, Math.max(2, width), keyView.rowPx - 2);
       }
     }
   }
@@ -116,34 +116,34 @@ function shadeOutside(context: CanvasRenderingContext2D, scene: NotesScene, widt
 /** Draws the keyboard at the left of the piano roll; `pressedKeys` are highlighted. */
 export function drawKeys(
   context: CanvasRenderingContext2D,
-  keys: KeyView,
+  keyView: KeyView,
   pressedKeys: ReadonlySet<number>,
   widthPx: number,
   heightPx: number,
 ): void {
-  for (let key = Math.min(127, keys.topKey + 1); key >= 0; key--) {
-    const y = yOfKey(keys, key);
+  for (let key = Math.min(127, keyView.topKey + 1); key >= 0; key--) {
+    const y = yOfKey(keyView, key);
     if (y > heightPx) break;
     const black = isBlackKey(key);
     context.fillStyle = pressedKeys.has(key) ? palette().accent : palette().ivory;
     if (black) {
-      context.fillRect(0, y, widthPx, keys.rowPx);
+      context.fillRect(0, y, widthPx, keyView.rowPx);
       context.fillStyle = pressedKeys.has(key) ? palette().accent : palette().ebony;
-      context.fillRect(0, y, widthPx * 0.62, keys.rowPx);
+      context.fillRect(0, y, widthPx * 0.62, keyView.rowPx);
       context.fillStyle = palette().ivoryLine;
-      context.fillRect(widthPx * 0.62, Math.round(y + keys.rowPx / 2), widthPx * 0.38, 1);
+      context.fillRect(widthPx * 0.62, Math.round(y + keyView.rowPx / 2), widthPx * 0.38, 1);
     } else {
-      context.fillRect(0, y, widthPx, keys.rowPx);
+      context.fillRect(0, y, widthPx, keyView.rowPx);
     }
     if (key % 12 === 0 || key % 12 === 5) {
       context.fillStyle = palette().ivoryLine;
-      context.fillRect(0, y + keys.rowPx - 1, widthPx, 1);
+      context.fillRect(0, y + keyView.rowPx - 1, widthPx, 1);
     }
-    if (key % 12 === 0 && keys.rowPx >= 8) {
+    if (key % 12 === 0 && keyView.rowPx >= 8) {
       context.fillStyle = palette().keyName;
       context.font = FONT_NUMBERS;
       context.textAlign = 'right';
-      context.fillText(keyName(key), widthPx - 4, y + keys.rowPx - 2);
+      context.fillText(keyName(key), widthPx - 4, y + keyView.rowPx - 2);
       context.textAlign = 'left';
     }
   }

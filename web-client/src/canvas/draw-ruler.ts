@@ -17,7 +17,7 @@ function namesOf(project: Project): RulerName[] {
   const names = [...project.markers, ...sections].filter((entry) => entry.name !== '');
   // If a section begins at a marker of the same name, the ruler shows the name once.
   const uniqueNames = new Map(names.map((entry) => [`${entry.tick} ${entry.name}`, entry]));
-  return [...uniqueNames.values()].sort((a, b) => a.tick - b.tick);
+  return [...uniqueNames.values()].sort((first, second) => first.tick - second.tick);
 }
 
 /** Draws the bar numbers, and above them the names of markers and sections. */
@@ -46,8 +46,8 @@ export function drawRuler(
   context.font = FONT_SMALL;
   names.forEach((entry, index) => {
     const x = Math.round(view.x(entry.tick));
-    const next = names[index + 1];
-    const availablePx = (next ? view.x(next.tick) : widthPx) - x - 12;
+    const nextName = names[index + 1];
+    const availablePx = (nextName ? view.x(nextName.tick) : widthPx) - x - 12;
     if (x > widthPx || x + availablePx < 0 || availablePx < 12) return;
     context.fillStyle = palette().accent;
     context.fillRect(x, 2, 2, 11);

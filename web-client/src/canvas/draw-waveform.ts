@@ -15,8 +15,8 @@ export function secsOfColumns(view: TimeView, tempoMap: readonly TempoPoint[], w
   let secsAtPoint = 0;
   for (let column = 0; column < secs.length; column++) {
     const tick = view.tick(column);
-    for (let next = tempoMap[index + 1]; next && next.tick <= tick; next = tempoMap[index + 1]) {
-      secsAtPoint = secsAtTick(tempoMap, next.tick);
+    for (let nextPoint = tempoMap[index + 1]; nextPoint && nextPoint.tick <= tick; nextPoint = tempoMap[index + 1]) {
+      secsAtPoint = secsAtTick(tempoMap, nextPoint.tick);
       index += 1;
     }
     const { tick: start, bpm } = tempoMap[index] ?? { tick: 0, bpm: 120 };

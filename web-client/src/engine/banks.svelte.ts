@@ -16,7 +16,7 @@ const UNUSED_BANKS_MAX_BYTES = 256 * 1024 * 1024;
 /** Number of the engine's bank slots that unused banks must leave free. */
 const FREE_SLOTS = 16;
 
-type Bank = PlannedBank & { sizeBytes: number; failed: boolean; outdated: boolean };
+type Bank = PlannedBank & { sizeBytes: number; hasFailed: boolean; isOutdated: boolean };
 
 export class Banks {
   /** The bank that is being loaded, for the status line; null if none is. */
@@ -29,7 +29,7 @@ export class Banks {
   /** Id of each track's bank, by the id of the track. */
   #bankIds: ReadonlyMap<string, string> = new Map();
   /** Banks to load. `done` resolves the promise that {@link #loadEnds} has for the bank. */
-  #queue: { bank: Bank; done: () => void }[] = [];
+  #queue: { bank: Bank; onLoaded: () => void }[] = [];
   /** By bank id, promises that resolve when the bank is loaded or has failed. */
   #loadEnds = new Map<string, Promise<void>>();
   #isLoading = false;
@@ -48,13 +48,13 @@ export class Banks {
   assign(engine: EngineClient, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
     if (engine !== this.#engine) this.#startOver(engine);
     const newId = (soundfontId: string): string => `${soundfontId} ${++this.#bankCount}`;
-    const currentBanks = [...this.#banks.values()].filter((bank) => !bank.outdated);
+    const currentBanks = [...this.#banks.values()].filter((bank) => !bank.isOutdated);
     const plan = planBanks(tracks, currentBanks, this.#bankIds, newId);
     this.#bankIds = plan.bankIds;
     this.#dropUnused(engine, plan.newBanks.length);
     for (const newBank of plan.newBanks) {
       engine.addBank(newBank.id);
-      const bank: Bank = { ...newBank, sizeBytes: 0, failed: false, outdated: false };
+      const bank: Bank = { ...newBank, sizeBytes: 0, hasFailed: false, isOutdated: false };
       this.#banks.set(bank.id, bank);
       this.#enqueue(bank);
     }
@@ -63,11 +63,11 @@ export class Banks {
   }
 
   /** Repeats the loading of banks that failed to load. */
-  retry(): void {
+  retryFailed(): void {
     if (!this.#engine) return;
     for (const bank of this.#banks.values()) {
-      if (!bank.failed) continue;
-      bank.failed = false;
+      if (!bank.hasFailed) continue;
+      bank.hasFailed = false;
       this.#enqueue(bank);
     }
     void this.#loadQueue(this.#engine);
@@ -75,7 +75,7 @@ export class Banks {
 
   /** Marks all banks as outdated, so the next {@link assign} loads new banks for all tracks. */
   forget(): void {
-    for (const bank of this.#banks.values()) bank.outdated = true;
+    for (const bank of this.#banks.values()) bank.isOutdated = true;
   }
 
   /** Resolves when the bank of every track is loaded or has failed to load. */
@@ -84,7 +84,7 @@ export class Banks {
   }
 
   /** Resolves when the bank of a track is loaded or has failed to load. */
-  async ready(trackId: string): Promise<void> {
+  async waitUntilReady(trackId: string): Promise<void> {
     await this.#loadEnds.get(this.#bankIds.get(trackId) ?? '');
   }
 
@@ -98,12 +98,12 @@ export class Banks {
     for (const bank of [...this.#banks.values()]) {
       if (assignedIds.has(bank.id)) continue;
       const needsSlots = this.#banks.size + newBankCount > MAX_BANKS - FREE_SLOTS;
-      if (!bank.failed && !bank.outdated && !needsSlots && bytes <= UNUSED_BANKS_MAX_BYTES) continue;
+      if (!bank.hasFailed && !bank.isOutdated && !needsSlots && bytes <= UNUSED_BANKS_MAX_BYTES) continue;
       engine.dropBank(bank.id);
       this.#banks.delete(bank.id);
       this.#loadEnds.delete(bank.id);
       this.#queue = this.#queue.filter((entry) => {
-        if (entry.bank === bank) entry.done();
+        if (entry.bank === bank) entry.onLoaded();
         return entry.bank !== bank;
       });
       bytes -= bank.sizeBytes;
@@ -112,10 +112,10 @@ export class Banks {
 
   #enqueue(bank: Bank): void {
     const isAudition = this.#bankIds.get(AUDITION_TRACK_ID) === bank.id;
-    const loadEnd = new Promise<void>((done) => {
+    const loadEnd = new Promise<void>((onLoaded) => {
       // An auditioned sound is loaded before the sounds of the song.
-      if (isAudition) this.#queue.unshift({ bank, done });
-      else this.#queue.push({ bank, done });
+      if (isAudition) this.#queue.unshift({ bank, onLoaded });
+      else this.#queue.push({ bank, onLoaded });
     });
     this.#loadEnds.set(bank.id, loadEnd);
   }
@@ -123,7 +123,7 @@ export class Banks {
   /** Forgets the banks of the previous engine; `engine` has none yet. */
   #startOver(engine: EngineClient): void {
     this.#engine = engine;
-    for (const { done } of this.#queue) done();
+    for (const { onLoaded } of this.#queue) onLoaded();
     this.#queue = [];
     this.#banks.clear();
     this.#loadEnds.clear();
@@ -135,15 +135,15 @@ export class Banks {
     if (this.#isLoading) return;
     this.#isLoading = true;
     for (let entry = this.#queue.shift(); entry; entry = this.#queue.shift()) {
-      const { bank, done } = entry;
+      const { bank, onLoaded } = entry;
       const target = this.#engine ?? engine;
       try {
-        if (!target.ended) await this.#load(target, bank);
+        if (!target.hasEnded) await this.#load(target, bank);
       } catch (error) {
-        bank.failed = true;
-        if (target === this.#engine && !target.ended && this.#banks.has(bank.id)) this.#onFailure(bank.soundfontId, error);
+        bank.hasFailed = true;
+        if (target === this.#engine && !target.hasEnded && this.#banks.has(bank.id)) this.#onFailure(bank.soundfontId, error);
       }
-      done();
+      onLoaded();
     }
     this.loading = null;
     this.#isLoading = false;
@@ -153,7 +153,7 @@ export class Banks {
     const { soundfontId } = bank;
     this.loading = { soundfontId, fraction: null };
     const response = await downloadSoundFont(this.#api, soundfontId, [...bank.presets]);
-    if (engine.ended) {
+    if (engine.hasEnded) {
       await response.body?.cancel();
       return;
     }

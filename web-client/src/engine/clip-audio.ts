@@ -31,14 +31,14 @@ type RequestedBlock = Parameters<Parameters<EngineClient['onWantedAudio']>[0]>[0
 /**
  * The states of a file: first `queued`, then `loading` and `whole`, or `streamed`. A streamed file
  * that becomes an impulse response changes to `loading`; it is still streamed until it is whole.
- * Another attempt to load the file is made in {@link ClipAudio.retry} if `retry` is true.
+ * Another attempt to load the file is made in {@link ClipAudio.retryFailed} if `canRetry` is true.
  */
 type FileState =
   | { kind: 'queued' }
   | { kind: 'loading'; bytes: number; stream: FloatWavLayout | null }
   | { kind: 'whole'; bytes: number }
-  | { kind: 'streamed'; stream: FloatWavLayout; retry: boolean }
-  | { kind: 'failed'; retry: boolean };
+  | { kind: 'streamed'; stream: FloatWavLayout; canRetry: boolean }
+  | { kind: 'failed'; canRetry: boolean };
 
 type ProjectFile = { id: string; isImpulse: boolean; state: FileState };
 
@@ -85,13 +85,13 @@ export class ClipAudio {
   /**
    * Repeats the loading of files that failed to load, except files that the service does not have.
    */
-  retry(): void {
+  retryFailed(): void {
     const engine = this.#engine;
     if (!engine) return;
     for (const file of this.#files.values()) {
       const { state } = file;
-      if (!('retry' in state && state.retry)) continue;
-      file.state = { ...state, retry: false };
+      if (!('canRetry' in state && state.canRetry)) continue;
+      file.state = { ...state, canRetry: false };
       this.#enqueue(engine, file);
     }
   }
@@ -126,7 +126,7 @@ export class ClipAudio {
 
   async #load(engine: EngineClient, file: ProjectFile): Promise<void> {
     const { id } = file;
-    const isStillNeeded = (): boolean => engine === this.#engine && !engine.ended && this.#files.get(id) === file;
+    const isStillNeeded = (): boolean => engine === this.#engine && !engine.hasEnded && this.#files.get(id) === file;
     if (!isStillNeeded() || file.state.kind === 'whole') return;
     const stream = streamOf(file);
     try {
@@ -140,14 +140,14 @@ export class ClipAudio {
         await engine.loadAudio(id, layout, fileRateHz, this.#chunks(id, layout.startBytes, bytes, sampleRate));
         file.state = { kind: 'whole', bytes };
       } else if (!stream) {
-        file.state = { kind: 'streamed', stream: layout, retry: false };
+        file.state = { kind: 'streamed', stream: layout, canRetry: false };
         await engine.streamAudio(id, layout.frames, fileRateHz);
       }
       if (isStillNeeded()) this.#onLoaded();
     } catch (error) {
       if (!isStillNeeded()) return;
-      const retry = !(error instanceof ApiError && error.status === NOT_FOUND);
-      file.state = stream ? { kind: 'streamed', stream, retry } : { kind: 'failed', retry };
+      const canRetry = !(error instanceof ApiError && error.status === NOT_FOUND);
+      file.state = stream ? { kind: 'streamed', stream, canRetry } : { kind: 'failed', canRetry };
       this.#onFailure(id, error);
     }
   }

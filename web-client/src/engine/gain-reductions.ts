@@ -26,7 +26,7 @@ export class GainReductions {
   }
 
   /** Returns the gain reduction in decibels, 0 or more; null if the engine reports none. */
-  of(effectId: string): number | null {
+  reductionDbOf(effectId: string): number | null {
     const db = this.#db.get(effectId);
     return db === undefined || Number.isNaN(db) ? null : db;
   }

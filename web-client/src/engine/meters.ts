@@ -35,7 +35,7 @@ export class MeterBank {
   /** Receives peaks from the engine: left and right of each channel, in the order of `ids`. */
   update(ids: readonly string[], peaks: Float32Array, nowMs: number): void {
     ids.forEach((id, index) => {
-      const [left, right] = this.of(id);
+      const [left, right] = this.metersOf(id);
       this.#meters.set(id, [
         meterAt(left, peaks[index * 2] ?? 0, nowMs),
         meterAt(right, peaks[index * 2 + 1] ?? 0, nowMs),
@@ -43,7 +43,7 @@ export class MeterBank {
     });
   }
 
-  of(id: string): [Meter, Meter] {
+  metersOf(id: string): [Meter, Meter] {
     return this.#meters.get(id) ?? [silentMeter(), silentMeter()];
   }
 

@@ -52,7 +52,7 @@ export type PlayerHost = {
   /** Returns the name of an audio file; null if the page does not know it. */
   audioFileName: (fileId: string) => string | null;
   /** Shows an error notice: `action`, a colon and the reason of `error`. */
-  failed: (action: string, error: unknown) => void;
+  reportFailure: (action: string, error: unknown) => void;
 };
 
 /**
@@ -77,7 +77,7 @@ export class Player {
   readonly serverSound: ServerSound;
   readonly clipAudio: ClipAudio;
   readonly gainReductions = new GainReductions();
-  figures = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
+  measurements = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
   /** Loudness and peaks of the master; null while nothing watches them. */
   loudness = $state.raw<MasterMeters | null>(null);
 
@@ -102,14 +102,14 @@ export class Player {
 
   constructor(api: Api, host: PlayerHost) {
     this.#host = host;
-    this.banks = new Banks(api, (id, error) => host.failed(`SoundFont ${id} cannot be used`, error));
+    this.banks = new Banks(api, (id, error) => host.reportFailure(`SoundFont ${id} cannot be used`, error));
     this.serverSound = new ServerSound(api, (error) =>
-      host.failed('The service could not render a track, so this browser renders the track instead', error),
+      host.reportFailure('The service could not render a track, so this browser renders the track instead', error),
     );
     this.clipAudio = new ClipAudio(
       api,
       () => this.#renewSession(),
-      (fileId, error) => host.failed(`The audio file “${host.audioFileName(fileId) ?? fileId}” cannot be played`, error),
+      (fileId, error) => host.reportFailure(`The audio file “${host.audioFileName(fileId) ?? fileId}” cannot be played`, error),
     );
   }
 
@@ -159,21 +159,21 @@ export class Player {
   async play(): Promise<void> {
     if (this.#transport.kind !== 'stopped') return;
     this.resume();
-    const waiting: TransportState = { kind: 'waiting' };
-    this.#transport = waiting;
+    const waitingState: TransportState = { kind: 'waiting' };
+    this.#transport = waitingState;
     await this.#update();
-    this.banks.retry();
-    this.clipAudio.retry();
+    this.banks.retryFailed();
+    this.clipAudio.retryFailed();
     await Promise.all([this.banks.settled(), this.clipAudio.settled()]);
     await this.#update();
-    if (this.#transport !== waiting) return;
+    if (this.#transport !== waitingState) return;
     const { engine } = this;
     if (engine) {
       this.seekTick(this.#startTick);
       await engine.play();
     }
     // While the browser resumes audio output, the user may press Stop or the engine may fail.
-    if (this.#transport === waiting) this.#transport = this.#playingOn(engine);
+    if (this.#transport === waitingState) this.#transport = this.#playingOn(engine);
     else if (this.transport === 'stopped') engine?.stop();
   }
 
@@ -205,7 +205,7 @@ export class Player {
   /** Resolves when a track's SoundFont is loaded or has failed to load. */
   async waitForSoundOf(trackId: string): Promise<void> {
     if (!this.#trackIds.includes(trackId)) await this.#update();
-    await this.banks.ready(trackId);
+    await this.banks.waitUntilReady(trackId);
   }
 
   noteOn(trackId: string, key: number, velocity: number): void {
@@ -228,7 +228,7 @@ export class Player {
   async audition(sound: SoundFontEngine | null): Promise<void> {
     this.#target = { ...this.#target, audition: sound };
     await this.#update();
-    if (sound) await this.banks.ready(AUDITION_TRACK_ID);
+    if (sound) await this.banks.waitUntilReady(AUDITION_TRACK_ID);
   }
 
   /** Starts to measure the gain reduction of effects of a track or the master. */
@@ -272,7 +272,7 @@ export class Player {
       } catch (error) {
         // `#engineStopped` has reported the failure of the engine.
         if (this.#state.kind === 'off') return;
-        this.#host.failed('The song cannot be played', error);
+        this.#host.reportFailure('The song cannot be played', error);
       }
       this.#appliedTarget = target;
     }
@@ -304,10 +304,10 @@ export class Player {
     if (!engine) return;
     this.clipAudio.assign(engine, project);
     const forEngine = projectForEngine(project, this.#host.defaultSoundfontId(), audition);
-    const banks = this.banks.assign(engine, this.#presetNeeds.of(engine, forEngine));
-    const info = await engine.setProject(withBanks(forEngine, banks));
-    this.#trackIds = info.trackIds;
-    this.#lengthFrames = info.lengthFrames;
+    const banks = this.banks.assign(engine, this.#presetNeeds.needsOf(engine, forEngine));
+    const sessionInfo = await engine.setProject(withBanks(forEngine, banks));
+    this.#trackIds = sessionInfo.trackIds;
+    this.#lengthFrames = sessionInfo.lengthFrames;
     applyMix(engine, project, this.#trackIds);
     if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, project);
     if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
@@ -353,7 +353,7 @@ export class Player {
   #engineStopped(engine: EngineClient, detail: string): void {
     if (engine !== this.engine) return;
     this.#leaveEngine({ kind: 'off' });
-    this.#host.failed('The sound engine failed', new Error(`${reasonOf(detail)} Press Play to start it again.`));
+    this.#host.reportFailure('The sound engine failed', new Error(`${reasonOf(detail)} Press Play to start it again.`));
   }
 
   /** Changes to a state without an engine, and stops playback. */
@@ -377,7 +377,7 @@ export class Player {
     }
     if (nowMs - this.#figuresAtMs < FIGURES_MS) return;
     this.#figuresAtMs = nowMs;
-    this.figures = { load: status.load, underruns: status.underruns, latencyMs: latencySecs(engine) * 1000 };
+    this.measurements = { load: status.load, underruns: status.underruns, latencyMs: latencySecs(engine) * 1000 };
   }
 }
 

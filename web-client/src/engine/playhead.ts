@@ -7,10 +7,10 @@ export class Playhead {
   #rateHz = 48000;
 
   /** Receives a report that the engine has rendered up to `frame` at `nowMs`. */
-  report(frame: number, playing: boolean, rateHz: number, nowMs: number): void {
+  report(frame: number, isPlaying: boolean, rateHz: number, nowMs: number): void {
     this.#frame = frame;
     this.#reportedAtMs = nowMs;
-    this.#playing = playing;
+    this.#playing = isPlaying;
     this.#rateHz = rateHz;
   }
 

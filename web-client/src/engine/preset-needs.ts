@@ -9,7 +9,7 @@ export class PresetNeeds {
   readonly #cache = new WeakMap<Track['items'], { instrument: string; presets: string[] }>();
 
   /** Returns the presets of all SoundFont tracks. Asks the engine only about changed tracks. */
-  of(engine: EngineClient, project: Project): TrackNeeds[] {
+  needsOf(engine: EngineClient, project: Project): TrackNeeds[] {
     const soundfontTracks = project.tracks.filter((track) => track.kind === 'instrument' && track.synth_engine?.type === 'soundfont');
     const changedTracks = soundfontTracks.filter((track) => this.#presetsOf(track) === undefined);
     if (changedTracks.length > 0) {

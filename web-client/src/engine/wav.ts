@@ -78,11 +78,11 @@ export function readFloatSamples(bytes: ArrayBuffer, channels: number): Float32A
   return splitChannels(new DataView(bytes), 0, Math.floor(bytes.byteLength / (4 * channels)), channels);
 }
 
-function splitChannels(view: DataView, start: number, frames: number, count: number): Float32Array<ArrayBuffer>[] {
-  return Array.from({ length: count }, (_, channel) => {
+function splitChannels(view: DataView, start: number, frames: number, channelCount: number): Float32Array<ArrayBuffer>[] {
+  return Array.from({ length: channelCount }, (_, channel) => {
     const samples = new Float32Array(frames);
     for (let frame = 0; frame < frames; frame++) {
-      samples[frame] = view.getFloat32(start + (frame * count + channel) * 4, true);
+      samples[frame] = view.getFloat32(start + (frame * channelCount + channel) * 4, true);
     }
     return samples;
   });

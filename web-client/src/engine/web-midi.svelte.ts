@@ -9,8 +9,8 @@ export class WebMidi {
   inputs = $state.raw<readonly string[]>([]);
   readonly #keys: LiveKeys;
 
-  constructor(keys: LiveKeys) {
-    this.#keys = keys;
+  constructor(liveKeys: LiveKeys) {
+    this.#keys = liveKeys;
   }
 
   /**

@@ -30,7 +30,7 @@ function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
 
 /** Handles the key events of the page until the returned function is called. */
 export function listenToKeys(workspace: Workspace): () => void {
-  const { keys } = workspace.playback;
+  const { liveKeys } = workspace.playback;
   /** MIDI keys of the notes that are playing, by the code of the computer key. */
   const playingKeys = new Map<string, number>();
   let usesTab = false;
@@ -49,23 +49,23 @@ export function listenToKeys(workspace: Workspace): () => void {
     if (!hasOnlyShift(event) || event.shiftKey) return;
     const octaves = octaveShiftOf(event.code);
     const semitone = semitoneOf(event.code);
-    if (octaves !== 0) keys.shiftOctave(octaves);
+    if (octaves !== 0) liveKeys.shiftOctave(octaves);
     if (semitone === null || event.repeat || playingKeys.has(event.code)) return;
     event.preventDefault();
-    const key = keys.lowestKey + semitone;
+    const key = liveKeys.lowestKey + semitone;
     playingKeys.set(event.code, key);
-    keys.press(key);
+    liveKeys.press(key);
   };
 
   const release = (event: KeyboardEvent): void => {
     const key = playingKeys.get(event.code);
     if (key === undefined) return;
     playingKeys.delete(event.code);
-    keys.release(key);
+    liveKeys.release(key);
   };
 
   const releaseAll = (): void => {
-    for (const key of playingKeys.values()) keys.release(key);
+    for (const key of playingKeys.values()) liveKeys.release(key);
     playingKeys.clear();
   };
 

@@ -11,7 +11,7 @@ export type TargetScale = {
   min: number;
   max: number;
   /** Whether the target is a choice or a switch, whose value changes in steps. */
-  stepped: boolean;
+  isStepped: boolean;
   /** Returns the height of a value on the lane, 0..1. */
   positionOf: (value: number) => number;
   /** Returns the value at a height on the lane, 0..1. */
@@ -38,7 +38,7 @@ export type KindOf = (effect: Effect) => EffectKind | null;
 const LEVEL_SCALE: TargetScale = {
   min: SILENCE_DB,
   max: FADER_TOP_DB,
-  stepped: false,
+  isStepped: false,
   positionOf: positionOfDb,
   valueAt: (position) => {
     const db = dbAtPosition(Math.min(1, Math.max(0, position)));
@@ -52,7 +52,7 @@ const LEVEL_SCALE: TargetScale = {
 const PAN_SCALE: TargetScale = {
   min: -1,
   max: 1,
-  stepped: false,
+  isStepped: false,
   positionOf: (pan) => (pan + 1) / 2,
   valueAt: (position) => Math.round((2 * Math.min(1, Math.max(0, position)) - 1) * 100) / 100,
   stepAt: () => 0.05,
@@ -64,7 +64,7 @@ function scaleOf(parameter: EffectParameter): TargetScale {
   return {
     min: parameter.min,
     max: parameter.max,
-    stepped: parameter.scale === 'choice' || parameter.scale === 'switch',
+    isStepped: parameter.scale === 'choice' || parameter.scale === 'switch',
     positionOf: (value) => positionOfValue(parameter, value),
     valueAt: (position) => clampValue(parameter, valueAtPosition(parameter, position)),
     stepAt: (value) => stepOf(parameter, value),
@@ -97,9 +97,9 @@ export function targetsOf(project: Project, channelId: string, kindOf: KindOf): 
   for (const effect of effectsOf(project, channelId)) {
     const kind = kindOf(effect);
     if (!kind) continue;
-    const count = (effectCounts.get(kind.id) ?? 0) + 1;
-    effectCounts.set(kind.id, count);
-    const group = count === 1 ? kind.name : `${kind.name} ${count}`;
+    const kindCount = (effectCounts.get(kind.id) ?? 0) + 1;
+    effectCounts.set(kind.id, kindCount);
+    const group = kindCount === 1 ? kind.name : `${kind.name} ${kindCount}`;
     for (const parameter of kind.parameters) {
       const current = storedValue(parameter, effect.params?.[parameter.id]);
       targets.push({ ...scaleOf(parameter), target: `${effect.id}/${parameter.id}`, name: parameter.name, group, current });

@@ -90,12 +90,12 @@ export function curvatureThrough(time: number, progress: number): number {
 }
 
 /**
- * Returns a function from a tick between `from` and `to` to the fraction, 0..1, of the time between
- * these ticks. As in the engine, time is measured in seconds, so tempo changes matter.
+ * Returns a function from a tick between `startTick` and `endTick` to the fraction, 0..1, of the
+ * time between these ticks. As in the engine, time is measured in seconds, so tempo changes matter.
  */
-export function timeBetween(tempoMap: readonly TempoPoint[], from: number, to: number): (tick: number) => number {
-  const startSecs = secsAtTick(tempoMap, from);
-  const durationSecs = secsAtTick(tempoMap, to) - startSecs;
+export function timeBetween(tempoMap: readonly TempoPoint[], startTick: number, endTick: number): (tick: number) => number {
+  const startSecs = secsAtTick(tempoMap, startTick);
+  const durationSecs = secsAtTick(tempoMap, endTick) - startSecs;
   return (tick) => (secsAtTick(tempoMap, tick) - startSecs) / durationSecs;
 }
 

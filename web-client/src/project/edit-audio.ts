@@ -84,9 +84,9 @@ export function splitAudio(
   id: string,
   tick: number,
 ): { project: Project; itemId: string } | null {
-  const found = findItem(project, id);
-  if (found?.item.type !== 'audio' || found.item.loop) return null;
-  const { item, track } = found;
+  const itemInTrack = findItem(project, id);
+  if (itemInTrack?.item.type !== 'audio' || itemInTrack.item.loop) return null;
+  const { item, track } = itemInTrack;
   const source = sourceOfItem(time, item);
   const lengthFrames = lengthFramesOf(time, item);
   const firstFrames = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);

@@ -47,9 +47,9 @@ export function removeEffect(project: Project, channelId: string, id: string): P
   const effects = effectsOf(project, channelId);
   const remaining = effects.filter((effect) => effect.id !== id);
   if (remaining.length === effects.length) return project;
-  const changed = withEffects(project, channelId, remaining);
-  if (!lanesOf(project, channelId).some((lane) => automates(lane, id))) return changed;
-  return updateLanes(changed, channelId, (lanes) => lanes.filter((lane) => !automates(lane, id)));
+  const updatedProject = withEffects(project, channelId, remaining);
+  if (!lanesOf(project, channelId).some((lane) => automates(lane, id))) return updatedProject;
+  return updateLanes(updatedProject, channelId, (lanes) => lanes.filter((lane) => !automates(lane, id)));
 }
 
 function automates(lane: AutomationLane, effectId: string): boolean {

@@ -21,9 +21,9 @@ export function findItem(project: Project, id: string | null): { track: Track; i
 
 /** Replaces the item `id` with the result of `change`. */
 export function updateItem<T extends Item>(project: Project, id: string, change: (item: T) => T): Project {
-  const found = findItem(project, id);
-  if (!found) return project;
-  return updateTrack(project, found.track.id, (track) => ({
+  const itemInTrack = findItem(project, id);
+  if (!itemInTrack) return project;
+  return updateTrack(project, itemInTrack.track.id, (track) => ({
     ...track,
     items: track.items.map((item) => (itemId(item) === id ? change(item as T) : item)),
   }));
@@ -74,9 +74,9 @@ export function canHold(kind: TrackKind, item: Item): boolean {
 }
 
 export function removeItem(project: Project, id: string): Project {
-  const found = findItem(project, id);
-  if (!found) return project;
-  return updateTrack(project, found.track.id, (track) => ({
+  const itemInTrack = findItem(project, id);
+  if (!itemInTrack) return project;
+  return updateTrack(project, itemInTrack.track.id, (track) => ({
     ...track,
     items: track.items.filter((item) => itemId(item) !== id),
   }));
@@ -84,13 +84,13 @@ export function removeItem(project: Project, id: string): Project {
 
 /** Moves an item to the track `trackId` and to `startTick`, rounded to a tick of the song. */
 export function moveItem(project: Project, id: string, startTick: number, trackId: string): Project {
-  const found = findItem(project, id);
-  if (!found) return project;
+  const itemInTrack = findItem(project, id);
+  if (!itemInTrack) return project;
   const newStartTick = Math.max(0, Math.round(startTick));
-  if (found.item.start_tick === newStartTick && found.track.id === trackId) return project;
+  if (itemInTrack.item.start_tick === newStartTick && itemInTrack.track.id === trackId) return project;
   if (!project.tracks.some((track) => track.id === trackId)) return project;
-  const movedItem: Item = { ...found.item, start_tick: newStartTick };
-  if (found.track.id === trackId) return updateItem(project, id, () => movedItem);
+  const movedItem: Item = { ...itemInTrack.item, start_tick: newStartTick };
+  if (itemInTrack.track.id === trackId) return updateItem(project, id, () => movedItem);
   return updateTrack(removeItem(project, id), trackId, (track) => ({ ...track, items: [...track.items, movedItem] }));
 }
 
@@ -111,11 +111,11 @@ export function copyOfItem(item: Item): Item {
  * Returns null if there is no such item.
  */
 export function duplicateItem(project: Project, id: string, endTick: number): { project: Project; itemId: string } | null {
-  const found = findItem(project, id);
-  if (!found) return null;
-  const copy: Item = { ...copyOfItem(found.item), start_tick: Math.max(found.item.start_tick + 1, endTick) };
+  const itemInTrack = findItem(project, id);
+  if (!itemInTrack) return null;
+  const copy: Item = { ...copyOfItem(itemInTrack.item), start_tick: Math.max(itemInTrack.item.start_tick + 1, endTick) };
   return {
-    project: updateTrack(project, found.track.id, (track) => ({ ...track, items: [...track.items, copy] })),
+    project: updateTrack(project, itemInTrack.track.id, (track) => ({ ...track, items: [...track.items, copy] })),
     itemId: itemId(copy),
   };
 }

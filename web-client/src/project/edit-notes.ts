@@ -36,10 +36,10 @@ export function removeNotes(notes: readonly Note[], selection: NoteSelection): N
  * the lowest or highest MIDI key.
  */
 export function moveNotes(notes: readonly Note[], selection: NoteSelection, byTicks: number, byKeys: number): NotesEdit {
-  const selected = notes.filter((_, index) => selection.has(index));
-  if (selected.length === 0) return { notes: [...notes], selection: new Set(selection) };
-  const ticks = selected.map((note) => note.tick);
-  const pitches = selected.map((note) => note.pitch);
+  const selectedNotes = notes.filter((_, index) => selection.has(index));
+  if (selectedNotes.length === 0) return { notes: [...notes], selection: new Set(selection) };
+  const ticks = selectedNotes.map((note) => note.tick);
+  const pitches = selectedNotes.map((note) => note.pitch);
   const tickOffset = clamp(byTicks, -Math.min(...ticks), TICK_MAX - Math.max(...ticks));
   const keyOffset = clamp(byKeys, -Math.min(...pitches), 127 - Math.max(...pitches));
   return mapSelected(notes, selection, (note) => ({ ...note, tick: note.tick + tickOffset, pitch: note.pitch + keyOffset }));
@@ -90,15 +90,15 @@ export function quantiseNotes(
  * `stepTicks`.
  */
 export function duplicateNotes(notes: readonly Note[], selection: NoteSelection, stepTicks: number): NotesEdit {
-  const selected = notes.filter((_, index) => selection.has(index));
-  if (selected.length === 0) return { notes: [...notes], selection: new Set(selection) };
-  const startTick = Math.min(...selected.map((note) => note.tick));
-  const endTick = Math.max(...selected.map((note) => note.tick + note.length_ticks));
+  const selectedNotes = notes.filter((_, index) => selection.has(index));
+  if (selectedNotes.length === 0) return { notes: [...notes], selection: new Set(selection) };
+  const startTick = Math.min(...selectedNotes.map((note) => note.tick));
+  const endTick = Math.max(...selectedNotes.map((note) => note.tick + note.length_ticks));
   const gridTicks = Math.max(1, stepTicks);
   const offsetTicks = Math.max(gridTicks, Math.ceil((endTick - startTick) / gridTicks) * gridTicks);
   return addNotes(
     notes,
-    selected.map((note) => ({ ...note, tick: note.tick + offsetTicks })),
+    selectedNotes.map((note) => ({ ...note, tick: note.tick + offsetTicks })),
   );
 }
 

@@ -55,10 +55,10 @@ export function duplicateTrack(project: Project, id: string): { project: Project
 }
 
 /** Moves a track down by a number of tracks; a negative number moves it up. */
-export function moveTrack(project: Project, id: string, by: number): Project {
+export function moveTrack(project: Project, id: string, offset: number): Project {
   const fromIndex = project.tracks.findIndex((track) => track.id === id);
   const track = project.tracks[fromIndex];
-  const toIndex = Math.min(project.tracks.length - 1, Math.max(0, fromIndex + by));
+  const toIndex = Math.min(project.tracks.length - 1, Math.max(0, fromIndex + offset));
   if (!track || toIndex === fromIndex) return project;
   return { ...project, tracks: project.tracks.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, track) };
 }

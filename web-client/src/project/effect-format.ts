@@ -38,8 +38,8 @@ function formatDecibels(parameter: EffectParameter, value: number): string {
 }
 
 function formatNoteLength(value: number): string {
-  const named = NOTE_LENGTHS.find(([beats]) => Math.abs(beats - value) < beats * 1e-3);
-  return named ? named[1] : `${formatBriefly(value)} \u2669`;
+  const namedLength = NOTE_LENGTHS.find(([beats]) => Math.abs(beats - value) < beats * 1e-3);
+  return namedLength ? namedLength[1] : `${formatBriefly(value)} \u2669`;
 }
 
 /** Formats a value with its unit: `−18.0 dB`, `1.20 kHz`, `35 %` or `On`. */
@@ -95,8 +95,8 @@ export function parseValue(parameter: EffectParameter, text: string): number | n
     if (plain === 'c') return 0;
   }
   if (parameter.unit === 'beats') {
-    const named = NOTE_LENGTHS.find(([, name]) => name.toLowerCase() === plain);
-    if (named) return named[0];
+    const namedLength = NOTE_LENGTHS.find(([, name]) => name.toLowerCase() === plain);
+    if (namedLength) return namedLength[0];
     const fraction = /^(\d+)\s*\/\s*(\d+)$/.exec(plain);
     if (fraction) return (4 * Number(fraction[1])) / Number(fraction[2]);
   }

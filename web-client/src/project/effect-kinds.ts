@@ -44,8 +44,8 @@ export function sectionsOf(kind: EffectKind): ParameterSection[] {
 /** Returns a parameter's name without that of its section: `Frequency` for `Low cut frequency`. */
 export function nameInSection({ toggle }: ParameterSection, { name }: EffectParameter): string {
   if (!toggle || !name.startsWith(`${toggle.name} `)) return name;
-  const short = name.slice(toggle.name.length + 1);
-  return short.charAt(0).toUpperCase() + short.slice(1);
+  const shortName = name.slice(toggle.name.length + 1);
+  return shortName.charAt(0).toUpperCase() + shortName.slice(1);
 }
 
 /** Returns a name for use within a sentence: `cut-off` for `Cut-off`, but `LFO rate` unchanged. */
@@ -133,9 +133,9 @@ export function originOf(parameter: EffectParameter): number {
  * Returns the number for the value of a parameter in a project: a number, the state of a switch, or
  * the name of a choice. For any other value it returns the parameter's default.
  */
-export function storedValue(parameter: EffectParameter, stored: number | string | boolean | undefined): number {
-  if (typeof stored === 'boolean') return clampValue(parameter, stored ? 1 : 0);
-  if (typeof stored === 'number' && !Number.isNaN(stored)) return clampValue(parameter, stored);
-  const choice = typeof stored === 'string' ? parameter.choices.indexOf(stored) : -1;
+export function storedValue(parameter: EffectParameter, rawValue: number | string | boolean | undefined): number {
+  if (typeof rawValue === 'boolean') return clampValue(parameter, rawValue ? 1 : 0);
+  if (typeof rawValue === 'number' && !Number.isNaN(rawValue)) return clampValue(parameter, rawValue);
+  const choice = typeof rawValue === 'string' ? parameter.choices.indexOf(rawValue) : -1;
   return choice >= 0 ? choice : parameter.default;
 }

@@ -79,8 +79,8 @@ export function parsePan(text: string): number | null {
   if (plain === 'C') return 0;
   const side = /^([LR])\s*(\d{1,3})$/.exec(plain);
   if (side) return (Number(side[2]) / 100) * (side[1] === 'L' ? -1 : 1);
-  const number = parseNumber(plain);
-  return number === null ? null : number / 100;
+  const parsedNumber = parseNumber(plain);
+  return parsedNumber === null ? null : parsedNumber / 100;
 }
 
 const KEY_NAMES = ['C', 'C♯', 'D', 'D♯', 'E', 'F', 'F♯', 'G', 'G♯', 'A', 'A♯', 'B'] as const;

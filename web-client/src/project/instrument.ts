@@ -42,7 +42,7 @@ function withoutPresetSelection(item: MidiItem, controls: Control[]): MidiItem {
 export function setInstrument(project: Project, trackId: string, engine: SoundFontEngine): InstrumentChange {
   let removedControlCount = 0;
   let laterProgramChangeCount = 0;
-  const changed = updateTrack(project, trackId, (track) => {
+  const updatedProject = updateTrack(project, trackId, (track) => {
     const firstTick = firstNoteTick(track);
     const items = track.items.map((item): Item => {
       if (item.type !== 'midi') return item;
@@ -58,5 +58,5 @@ export function setInstrument(project: Project, trackId: string, engine: SoundFo
     });
     return { ...track, kind: 'instrument', items, synth_engine: engine };
   });
-  return { project: changed, removedControlCount, laterProgramChangeCount };
+  return { project: updatedProject, removedControlCount, laterProgramChangeCount };
 }

@@ -26,13 +26,13 @@ export function liveChanges(before: Project, after: Project, kindOf: KindOf): Li
   if (!masterChanges) return null;
   changes.push(...masterChanges);
   for (const [index, track] of after.tracks.entries()) {
-    const old = before.tracks[index];
-    if (!old || TRACK_FIELDS.some((field) => old[field] !== track[field])) return null;
-    const effects = effectChanges(track.id, old.effects, track.effects, kindOf);
-    const sends = sendChanges(track.id, old.sends, track.sends);
+    const oldTrack = before.tracks[index];
+    if (!oldTrack || TRACK_FIELDS.some((field) => oldTrack[field] !== track[field])) return null;
+    const effects = effectChanges(track.id, oldTrack.effects, track.effects, kindOf);
+    const sends = sendChanges(track.id, oldTrack.sends, track.sends);
     if (!effects || !sends) return null;
     changes.push(...effects, ...sends);
-    if (Boolean(old.bypass) !== Boolean(track.bypass)) {
+    if (Boolean(oldTrack.bypass) !== Boolean(track.bypass)) {
       changes.push({ kind: 'bypass', channelId: track.id, bypass: Boolean(track.bypass) });
     }
   }
@@ -44,17 +44,17 @@ function effectChanges(channelId: string, before: Effect[] = [], after: Effect[]
   if (before.length !== after.length) return null;
   const changes: LiveChange[] = [];
   for (const [index, effect] of after.entries()) {
-    const old = before[index];
-    if (old === effect) continue;
-    if (!old || otherFieldsOf(old) !== otherFieldsOf(effect)) return null;
+    const oldEffect = before[index];
+    if (oldEffect === effect) continue;
+    if (!oldEffect || otherFieldsOf(oldEffect) !== otherFieldsOf(effect)) return null;
     const kind = kindOf(effect);
     if (!kind) return null;
     for (const parameter of kind.parameters) {
       const value = storedValue(parameter, effect.params?.[parameter.id]);
-      if (value === storedValue(parameter, old.params?.[parameter.id])) continue;
+      if (value === storedValue(parameter, oldEffect.params?.[parameter.id])) continue;
       changes.push({ kind: 'parameter', channelId, effectId: effect.id, parameter: parameter.id, value });
     }
-    if (Boolean(old.bypass) !== Boolean(effect.bypass)) {
+    if (Boolean(oldEffect.bypass) !== Boolean(effect.bypass)) {
       changes.push({ kind: 'effect-bypass', channelId, effectId: effect.id, bypass: Boolean(effect.bypass) });
     }
   }
@@ -72,9 +72,9 @@ function sendChanges(trackId: string, before: Send[] = [], after: Send[] = []): 
   if (before.length !== after.length) return null;
   const changes: LiveChange[] = [];
   for (const [index, { to, level_db: levelDb = 0, pre_fader: pre = false }] of after.entries()) {
-    const old = before[index];
-    if (!old || old.to !== to || (old.pre_fader ?? false) !== pre) return null;
-    if ((old.level_db ?? 0) !== levelDb) changes.push({ kind: 'send', trackId, send: index, levelDb });
+    const oldSend = before[index];
+    if (!oldSend || oldSend.to !== to || (oldSend.pre_fader ?? false) !== pre) return null;
+    if ((oldSend.level_db ?? 0) !== levelDb) changes.push({ kind: 'send', trackId, send: index, levelDb });
   }
   return changes;
 }

@@ -14,8 +14,8 @@ export function isEmptySong(project: Project): boolean {
  * imported tracks, and also the name, tempo, time signatures and markers of `imported`.
  */
 export function addImported(project: Project, imported: Project): Project {
-  const empty = isEmptySong(project);
-  const keptTracks = empty ? [] : project.tracks;
+  const isEmpty = isEmptySong(project);
+  const keptTracks = isEmpty ? [] : project.tracks;
   const addedTracks = imported.tracks.map((track, index) => ({
     ...track,
     id: newId('track'),
@@ -23,7 +23,7 @@ export function addImported(project: Project, imported: Project): Project {
     items: track.items.map(copyOfItem),
   }));
   const tracks = [...keptTracks, ...addedTracks];
-  if (!empty) return { ...project, tracks };
+  if (!isEmpty) return { ...project, tracks };
   const { name, tempo_map, time_signatures, markers } = imported;
   // Imported fields that `project` lacks are added, because an export should contain them.
   const projectFields = new Set(Object.keys(project));
@@ -32,11 +32,11 @@ export function addImported(project: Project, imported: Project): Project {
 }
 
 /** Whether two songs have the same tempo map. Tempos may differ by less than 0.005 bpm. */
-export function sameTempo(a: Project, b: Project): boolean {
+export function sameTempo(first: Project, second: Project): boolean {
   return (
-    a.tempo_map.length === b.tempo_map.length &&
-    a.tempo_map.every((point, index) => {
-      const match = b.tempo_map[index];
+    first.tempo_map.length === second.tempo_map.length &&
+    first.tempo_map.every((point, index) => {
+      const match = second.tempo_map[index];
       return match?.tick === point.tick && Math.abs(match.bpm - point.bpm) < 0.005;
     })
   );

@@ -28,7 +28,7 @@ function audioRoutes(project: Project): Routes {
 
 /** Returns the routes through outputs, sends and side-chains. */
 function allRoutes(project: Project): Routes {
-  const routes = new Map([...audioRoutes(project)].map(([id, to]) => [id, [...to]]));
+  const routes = new Map([...audioRoutes(project)].map(([id, destinationIds]) => [id, [...destinationIds]]));
   for (const track of project.tracks) {
     for (const effect of track.effects ?? []) routes.get(sideChainOf(effect) ?? '')?.push(track.id);
   }
@@ -74,27 +74,30 @@ export function setOutput(project: Project, id: string, output: string | null): 
 /** Level of a new send, in decibels. */
 const NEW_SEND_DB = -12;
 
-export function addSend(project: Project, id: string, to: string): Project {
+export function addSend(project: Project, id: string, destinationId: string): Project {
   return updateTrack(project, id, (track) => ({
     ...track,
-    sends: [...(track.sends ?? []), { to, level_db: NEW_SEND_DB, pre_fader: false }],
+    sends: [...(track.sends ?? []), { to: destinationId, level_db: NEW_SEND_DB, pre_fader: false }],
   }));
 }
 
-/** Changes the level of the send from track `id` to bus `to`, or whether it is before the fader. */
-export function changeSend(project: Project, id: string, to: string, change: Partial<Omit<Send, 'to'>>): Project {
+/**
+ * Changes the level of the send from track `id` to bus `destinationId`, or whether it is before the
+ * fader.
+ */
+export function changeSend(project: Project, id: string, destinationId: string, change: Partial<Omit<Send, 'to'>>): Project {
   return updateTrack(project, id, (track) => ({
     ...track,
-    sends: (track.sends ?? []).map((send) => (send.to === to ? { ...send, ...change } : send)),
+    sends: (track.sends ?? []).map((send) => (send.to === destinationId ? { ...send, ...change } : send)),
   }));
 }
 
-/** Removes the send from track `id` to bus `to`, and the automation of the send. */
-export function removeSend(project: Project, id: string, to: string): Project {
+/** Removes the send from track `id` to bus `destinationId`, and the automation of the send. */
+export function removeSend(project: Project, id: string, destinationId: string): Project {
   return updateTrack(project, id, (track) => ({
     ...track,
-    sends: (track.sends ?? []).filter((send) => send.to !== to),
-    ...(track.automation ? { automation: track.automation.filter((lane) => lane.target !== `send/${to}`) } : {}),
+    sends: (track.sends ?? []).filter((send) => send.to !== destinationId),
+    ...(track.automation ? { automation: track.automation.filter((lane) => lane.target !== `send/${destinationId}`) } : {}),
   }));
 }
 
@@ -129,8 +132,8 @@ type EffectWithSideChain = Effect & { side_chain?: string };
 /** Sets the track whose signal feeds the side-chain of an effect; null removes the side-chain. */
 export function withSideChain(effect: Effect, sourceId: string | null): Effect {
   const { side_chain: _previous, ...remaining } = effect as EffectWithSideChain;
-  const changed: EffectWithSideChain = sourceId === null ? remaining : { ...remaining, side_chain: sourceId };
-  return changed;
+  const changedEffect: EffectWithSideChain = sourceId === null ? remaining : { ...remaining, side_chain: sourceId };
+  return changedEffect;
 }
 
 function withoutSource(effect: Effect, sourceId: string): Effect {

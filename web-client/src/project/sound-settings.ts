@@ -60,12 +60,12 @@ export type SoundChange = {
 /** Changes some sound settings and keeps all others, even those that the page does not know. */
 export function changeSound(project: Project, change: SoundChange): Project {
   const { settings = {} } = project;
-  const { reverb, chorus, ...others } = change;
+  const { reverb, chorus, ...otherChanges } = change;
   return {
     ...project,
     settings: {
       ...settings,
-      ...others,
+      ...otherChanges,
       ...(reverb ? { reverb: { ...settings.reverb, ...reverb } } : {}),
       ...(chorus ? { chorus: { ...settings.chorus, ...chorus } } : {}),
     },

@@ -36,11 +36,11 @@ export function rangeOf(waveform: Waveform, fromFrame: number, toFrame: number):
   const firstPixel = Math.max(0, Math.floor(fromFrame / framesPerPixel));
   const lastPixel = Math.min(pixels - 1, Math.max(firstPixel, Math.ceil(toFrame / framesPerPixel) - 1));
   if (firstPixel >= pixels) return null;
-  let least = 127;
+  let lowest = 127;
   let greatest = -128;
   for (let index = firstPixel * channels * 2; index < (lastPixel + 1) * channels * 2; index += 2) {
-    least = Math.min(least, values[index] ?? 0);
+    lowest = Math.min(lowest, values[index] ?? 0);
     greatest = Math.max(greatest, values[index + 1] ?? 0);
   }
-  return [least / 127, greatest / 127];
+  return [lowest / 127, greatest / 127];
 }

@@ -52,7 +52,7 @@ export type Editing = {
 export type Playback = {
   player: Player;
   transport: Transport;
-  keys: LiveKeys;
+  liveKeys: LiveKeys;
   midi: WebMidi;
   automatedValues: AutomatedValues;
   soundSource: SoundSource;

@@ -1,9 +1,9 @@
 /** Stores values in this browser. If the browser refuses storage, nothing is stored. */
 
 /** Returns the stored value, or `fallback` if there is none or `isValid` rejects it. */
-export function readStored<T>(key: string, fallback: T, isValid: (value: unknown) => value is T): T {
+export function readStored<T>(storageKey: string, fallback: T, isValid: (value: unknown) => value is T): T {
   try {
-    const text = localStorage.getItem(`songfoundry.${key}`);
+    const text = localStorage.getItem(`songfoundry.${storageKey}`);
     if (text === null) return fallback;
     const value: unknown = JSON.parse(text);
     return isValid(value) ? value : fallback;
@@ -13,10 +13,10 @@ export function readStored<T>(key: string, fallback: T, isValid: (value: unknown
 }
 
 /** Stores a value; `null` removes the stored value. */
-export function writeStored(key: string, value: unknown): void {
+export function writeStored(storageKey: string, value: unknown): void {
   try {
-    if (value === null) localStorage.removeItem(`songfoundry.${key}`);
-    else localStorage.setItem(`songfoundry.${key}`, JSON.stringify(value));
+    if (value === null) localStorage.removeItem(`songfoundry.${storageKey}`);
+    else localStorage.setItem(`songfoundry.${storageKey}`, JSON.stringify(value));
   } catch {
     // The browser refuses storage, so the value is lost when the page is closed.
   }

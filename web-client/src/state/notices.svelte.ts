@@ -15,27 +15,27 @@ const ERROR_MS = 14000;
 const ACTIONS_MS = 20000;
 
 export class Notices {
-  shown = $state.raw<readonly Notice[]>([]);
+  visibleNotices = $state.raw<readonly Notice[]>([]);
   #nextId = 1;
 
   /**
-   * Shows a message for 6 to 20 seconds. With `stay` the message is shown until the user dismisses
-   * it. Only the newest four messages are shown. Returns the id of the notice.
+   * Shows a message for 6 to 20 seconds. With `isPersistent` the message is shown until the user
+   * dismisses it. Only the newest four messages are shown. Returns the id of the notice.
    */
-  show(kind: Notice['kind'], text: string, actions: NoticeAction[] = [], stay = false): number {
+  show(kind: Notice['kind'], text: string, actions: NoticeAction[] = [], isPersistent = false): number {
     const id = this.#nextId++;
-    this.shown = [...this.shown.filter((notice) => notice.text !== text), { id, kind, text, actions }].slice(-4);
+    this.visibleNotices = [...this.visibleNotices.filter((notice) => notice.text !== text), { id, kind, text, actions }].slice(-4);
     const durationMs = actions.length > 0 ? ACTIONS_MS : kind === 'error' ? ERROR_MS : INFO_MS;
-    if (!stay) setTimeout(() => this.dismiss(id), durationMs);
+    if (!isPersistent) setTimeout(() => this.dismiss(id), durationMs);
     return id;
   }
 
   /** Shows an error: `problem`, a colon and the reason of the failure. */
-  failed(problem: string, error: unknown): void {
+  showFailure(problem: string, error: unknown): void {
     this.show('error', `${problem}: ${reasonOf(error)}`);
   }
 
   dismiss(id: number): void {
-    this.shown = this.shown.filter((notice) => notice.id !== id);
+    this.visibleNotices = this.visibleNotices.filter((notice) => notice.id !== id);
   }
 }

@@ -22,7 +22,7 @@ export class Submission {
   }
 
   /** Calls `send` and waits for the result. An exception of `send` becomes the error message. */
-  async run(send: () => Promise<void>): Promise<void> {
+  async submit(send: () => Promise<void>): Promise<void> {
     this.#state = { kind: 'running' };
     try {
       await send();

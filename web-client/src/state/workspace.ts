@@ -48,7 +48,7 @@ export function createWorkspace(): Workspace {
     instrumentSound: () => soundSource.current,
     kindOf: (effect) => effectCatalog.kindOf(effect),
     audioFileName: (fileId) => audioFiles.fileOf(fileId)?.name ?? null,
-    failed: (action, error) => notices.failed(action, error),
+    reportFailure: (action, error) => notices.showFailure(action, error),
   });
   const library: Library = {
     soundFonts,
@@ -71,12 +71,12 @@ export function createWorkspace(): Workspace {
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
   };
 
-  const keys = new LiveKeys(player, () => liveTarget(song, soundFonts));
+  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts));
   const playback: Playback = {
     player,
     transport: new Transport(player, timeline),
-    keys,
-    midi: new WebMidi(keys),
+    liveKeys,
+    midi: new WebMidi(liveKeys),
     automatedValues: new AutomatedValues(song, player),
     soundSource,
   };

@@ -8,7 +8,7 @@ use crate::dsp::control::CONTROL_FRAMES;
 use crate::dsp::stereo_frames::Frame;
 
 /// A state below this magnitude counts as silent.
-const SILENT: f64 = 1e-30;
+const SILENT_MAGNITUDE: f64 = 1e-30;
 
 /// A stereo section, whose response ramps linearly from one control point to the next.
 #[derive(Debug, Clone)]
@@ -17,8 +17,8 @@ pub(crate) struct Section {
     is_moving: bool,
     factors: Factors,
     state: State,
-    from: Shape,
-    to: Shape,
+    start_shape: Shape,
+    target_shape: Shape,
 }
 
 impl Section {
@@ -29,8 +29,8 @@ impl Section {
             is_moving: false,
             factors: Factors::new(&shape),
             state: [Frame::ZERO; 2],
-            from: shape,
-            to: shape,
+            start_shape: shape,
+            target_shape: shape,
         }
     }
 
@@ -43,14 +43,14 @@ impl Section {
     /// control point.
     pub(crate) fn ramp_to(&mut self, shape: Shape) {
         if !self.is_moving {
-            if shape == self.to {
+            if shape == self.target_shape {
                 return;
             }
             self.state = self.factors.moving_state(self.state);
         }
-        (self.from, self.to) = (self.to, shape);
-        self.is_moving = self.from != self.to;
-        self.is_passthrough = self.from.is_passthrough() && self.to.is_passthrough();
+        (self.start_shape, self.target_shape) = (self.target_shape, shape);
+        self.is_moving = self.start_shape != self.target_shape;
+        self.is_passthrough = self.start_shape.is_passthrough() && self.target_shape.is_passthrough();
         if self.is_passthrough {
             self.state = [Frame::ZERO; 2];
         }
@@ -63,7 +63,7 @@ impl Section {
     /// Clears states that would become denormal. The caller calls this at fixed frames of the
     /// clock.
     pub(crate) fn flush_denormals(&mut self) {
-        let is_silent = |state: &Frame| state.to_array().iter().all(|value| value.abs() < SILENT);
+        let is_silent = |state: &Frame| state.to_array().iter().all(|value| value.abs() < SILENT_MAGNITUDE);
         if !self.is_passthrough && self.state.iter().all(is_silent) {
             self.state = [Frame::ZERO; 2];
         }
@@ -87,11 +87,15 @@ impl Section {
     /// Filters frames in place, from `offset` frames after a control point on.
     fn process(&mut self, offset: usize, audio: &mut [Frame]) {
         if !self.is_moving {
-            return in_lockstep([self], audio);
+            return run_in_lockstep([self], audio);
         }
         for (frame, value) in audio.iter_mut().enumerate() {
             let fraction = (offset + frame) as f64 * (1.0 / CONTROL_FRAMES as f64);
-            *value = step_moving(&self.from.interpolate(&self.to, fraction), &mut self.state, *value);
+            *value = step_moving(
+                &self.start_shape.interpolate(&self.target_shape, fraction),
+                &mut self.state,
+                *value,
+            );
         }
     }
 }
@@ -116,16 +120,18 @@ pub(crate) fn process_in_series(sections: &mut [Section], offset: usize, audio: 
             if number <= MAX_LOCKSTEP { remaining.next_if(|section| !section.is_moving) } else { None }
         };
         match (next_steady(2), next_steady(3), next_steady(4)) {
-            (Some(second), Some(third), Some(fourth)) => in_lockstep([first, second, third, fourth], audio),
-            (Some(second), Some(third), _) => in_lockstep([first, second, third], audio),
-            (Some(second), ..) => in_lockstep([first, second], audio),
-            _ => in_lockstep([first], audio),
+            (Some(second), Some(third), Some(fourth)) => {
+                run_in_lockstep([first, second, third, fourth], audio);
+            }
+            (Some(second), Some(third), _) => run_in_lockstep([first, second, third], audio),
+            (Some(second), ..) => run_in_lockstep([first, second], audio),
+            _ => run_in_lockstep([first], audio),
         }
     }
 }
 
 #[inline(always)]
-fn in_lockstep<const COUNT: usize>(sections: [&mut Section; COUNT], audio: &mut [Frame]) {
+fn run_in_lockstep<const COUNT: usize>(sections: [&mut Section; COUNT], audio: &mut [Frame]) {
     let factors: [Factors; COUNT] = core::array::from_fn(|index| sections[index].factors);
     let mut states: [State; COUNT] = core::array::from_fn(|index| sections[index].state);
     process_lockstep(&factors, &mut states, audio);

@@ -87,14 +87,15 @@ impl Shape {
 
     /// Returns the linear interpolation of two responses. With a fraction of 0, the result is
     /// `self`.
-    pub(super) fn interpolate(&self, to: &Self, fraction: f64) -> Self {
-        let between = |from: f64, to: f64| from + (to - from) * fraction;
+    pub(super) fn interpolate(&self, target: &Self, fraction: f64) -> Self {
+        let between =
+            |start_value: f64, target_value: f64| start_value + (target_value - start_value) * fraction;
         Self {
-            g: between(self.g, to.g),
-            damping: between(self.damping, to.damping),
-            input: between(self.input, to.input),
-            band: between(self.band, to.band),
-            low: between(self.low, to.low),
+            g: between(self.g, target.g),
+            damping: between(self.damping, target.damping),
+            input: between(self.input, target.input),
+            band: between(self.band, target.band),
+            low: between(self.low, target.low),
         }
     }
 }

@@ -151,7 +151,7 @@ impl Convolution {
             mix: zero,
         };
         for (index, parameter) in ConvolutionParam::TABLE.iter().enumerate() {
-            convolution.set(index, parameter.default, 0);
+            convolution.set_parameter(index, parameter.default, 0);
         }
         convolution.reset(0);
         convolution
@@ -184,7 +184,7 @@ impl Convolution {
     }
 
     /// Computes the values at the control point after `frame`.
-    fn control(&mut self, frame: u64) {
+    fn process_control_point(&mut self, frame: u64) {
         let is_ramping = core::mem::take(&mut self.has_new_target)
             || self.cut_values().any(|smoothed| !smoothed.is_steady())
             || self.cuts.iter().any(Section::is_moving);
@@ -195,7 +195,7 @@ impl Convolution {
         }
         self.cuts.iter_mut().for_each(Section::flush_denormals);
         self.change_response();
-        self.pre_delay.control(frame);
+        self.pre_delay.process_control_point(frame);
     }
 
     /// Fades out the output of the old response. Then switches to the new response with a cleared
@@ -204,13 +204,13 @@ impl Convolution {
         let fade_frames = self.frames(FADE_SECS);
         let target_gain = if self.target_response == self.current_response { 1.0 } else { 0.0 };
         if self.output_gain.target() != target_gain {
-            self.output_gain.set(target_gain, fade_frames);
+            self.output_gain.set_target(target_gain, fade_frames);
         } else if target_gain == 0.0 && self.output_gain.is_steady() {
             self.current_response = self.target_response;
             self.convolver.begin(&mut self.responses[self.current_response as usize]);
             self.output_gain = SmoothedValue::new(1.0);
             self.input_gain = SmoothedValue::new(0.0);
-            self.input_gain.set(1.0, fade_frames);
+            self.input_gain.set_target(1.0, fade_frames);
         }
     }
 }
@@ -234,27 +234,27 @@ impl Effect for Convolution {
         self.cuts.iter_mut().zip(shapes).for_each(|(cut, shape)| cut.reset(shape));
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = ConvolutionParam::from_index(parameter) else { return };
         self.has_new_target = true;
         let switch_ramp_frames = ramp_frames.max(self.frames(SWITCH_SECS));
         match parameter {
             ConvolutionParam::Response => self.target_response = Response::from_value(value),
             ConvolutionParam::PreDelayMs => {
-                self.pre_delay.set(libm::round(value / 1_000.0 * self.sample_rate_hz) as usize);
+                self.pre_delay.set_frames(libm::round(value / 1_000.0 * self.sample_rate_hz) as usize);
             }
             ConvolutionParam::LowCutHz => {
-                self.low_cut_hz.set(value, ramp_frames);
+                self.low_cut_hz.set_target(value, ramp_frames);
                 self.cut_fractions[0]
                     .set_if_new(if value > LOWEST_HZ { 1.0 } else { 0.0 }, switch_ramp_frames);
             }
             ConvolutionParam::HighCutHz => {
-                self.high_cut_hz.set(value, ramp_frames);
+                self.high_cut_hz.set_target(value, ramp_frames);
                 self.cut_fractions[1]
                     .set_if_new(if value < HIGHEST_HZ { 1.0 } else { 0.0 }, switch_ramp_frames);
             }
-            ConvolutionParam::LevelDb => self.level.set(f64::from(gain::from_db(value)), ramp_frames),
-            ConvolutionParam::Mix => self.mix.set(value, ramp_frames),
+            ConvolutionParam::LevelDb => self.level.set_target(f64::from(gain::from_db(value)), ramp_frames),
+            ConvolutionParam::Mix => self.mix.set_target(value, ramp_frames),
         }
     }
 
@@ -273,7 +273,7 @@ impl Effect for Convolution {
         let offset = (frame % CONTROL_FRAMES as u64) as usize;
         self.next_frame += left.len() as u64;
         if offset == 0 {
-            self.control(frame);
+            self.process_control_point(frame);
         }
         let mut wet = [[0.0; CONTROL_FRAMES]; 2];
         let [wet_left, wet_right] = wet.each_mut().map(|wet| &mut wet[..left.len()]);

@@ -33,7 +33,7 @@ struct PartitionSize {
     start: usize,
 }
 
-const SIZES: [PartitionSize; 3] = [
+const PARTITION_SIZES: [PartitionSize; 3] = [
     PartitionSize { length: 64, start: 64 },
     PartitionSize { length: 512, start: 1_024 },
     PartitionSize { length: 4_096, start: 8_192 },
@@ -41,20 +41,21 @@ const SIZES: [PartitionSize; 3] = [
 
 /// Returns the frame at which the partitions of a size end, in a response of `frames` frames.
 fn end_frame(size: usize, frames: usize) -> usize {
-    SIZES.get(size + 1).map_or(frames, |next| next.start.min(frames))
+    PARTITION_SIZES.get(size + 1).map_or(frames, |next| next.start.min(frames))
 }
 
 /// Returns the number of partitions of a size in a response of `frames` frames.
 fn partitions_of(size: usize, frames: usize) -> usize {
-    end_frame(size, frames).saturating_sub(SIZES[size].start).div_ceil(SIZES[size].length)
+    end_frame(size, frames).saturating_sub(PARTITION_SIZES[size].start).div_ceil(PARTITION_SIZES[size].length)
 }
 
 /// Returns the size of the spectra and buffers for a response of `frames` frames in bytes.
 pub(super) fn memory_bytes(frames: usize) -> u64 {
     // Each partition needs the spectra of its response and of its input: 8 values per frame. The
     // other terms are, in order: sum, input, output, and the transform's buffers and tables.
-    let of_size = |size: usize| (8 * partitions_of(size, frames) + 4 + 4 + 2 + 4 + 8) * SIZES[size].length;
-    values_bytes((0..SIZES.len()).map(of_size).sum())
+    let of_size =
+        |size: usize| (8 * partitions_of(size, frames) + 4 + 4 + 2 + 4 + 8) * PARTITION_SIZES[size].length;
+    values_bytes((0..PARTITION_SIZES.len()).map(of_size).sum())
 }
 
 /// Stereo spectra. Each has the real and the imaginary parts of left, then those of right. The
@@ -111,11 +112,11 @@ impl Transform {
         let ((left_re, left_im), (right_re, right_im)) =
             (left.split_at_mut(length / 2), right.split_at_mut(length / 2));
         let low = re[1..length / 2].iter().zip(&im[1..length / 2]);
-        let mirrored = re[length / 2 + 1..].iter().zip(&im[length / 2 + 1..]).rev();
+        let mirrored_bins = re[length / 2 + 1..].iter().zip(&im[length / 2 + 1..]).rev();
         let left = left_re[1..].iter_mut().zip(&mut left_im[1..]);
         let right = right_re[1..].iter_mut().zip(&mut right_im[1..]);
         for (((re, im), (mirror_re, mirror_im)), ((left_re, left_im), (right_re, right_im))) in
-            low.zip(mirrored).zip(left.zip(right))
+            low.zip(mirrored_bins).zip(left.zip(right))
         {
             *left_re = 0.5 * (re + mirror_re);
             *left_im = 0.5 * (im - mirror_im);
@@ -137,11 +138,11 @@ impl Transform {
         let (low_re, high_re) = re.split_at_mut(length / 2);
         let (low_im, high_im) = im.split_at_mut(length / 2);
         let low = low_re[1..].iter_mut().zip(&mut low_im[1..]);
-        let mirrored = high_re[1..].iter_mut().zip(&mut high_im[1..]).rev();
+        let mirrored_bins = high_re[1..].iter_mut().zip(&mut high_im[1..]).rev();
         let left = left_re[1..].iter().zip(&left_im[1..]);
         let right = right_re[1..].iter().zip(&right_im[1..]);
         for (((re, im), (mirror_re, mirror_im)), ((left_re, left_im), (right_re, right_im))) in
-            low.zip(mirrored).zip(left.zip(right))
+            low.zip(mirrored_bins).zip(left.zip(right))
         {
             *re = scale * (left_re - right_im);
             *im = scale * (left_im + right_re);
@@ -177,7 +178,7 @@ struct PartitionLevel {
 
 impl PartitionLevel {
     fn new(size: usize, max_frames: usize) -> Self {
-        let length = SIZES[size].length;
+        let length = PARTITION_SIZES[size].length;
         let max_spectra = partitions_of(size, max_frames);
         Self {
             size,
@@ -207,7 +208,7 @@ impl PartitionLevel {
         }
         let steps = self.length / CONTROL_FRAMES;
         let step = (frame % self.length as u64) as usize / CONTROL_FRAMES;
-        let is_immediate = SIZES[self.size].start == self.length;
+        let is_immediate = PARTITION_SIZES[self.size].start == self.length;
         if step == 0 {
             if !is_immediate {
                 self.update_output();
@@ -257,7 +258,7 @@ impl PartitionLevel {
     fn compute_spectra(&mut self, waveform: &mut Waveform) {
         while self.response.count() < self.received_blocks {
             let part = self.response.count();
-            let start = SIZES[self.size].start + part * self.length;
+            let start = PARTITION_SIZES[self.size].start + part * self.length;
             let end = (start + self.length).min(end_frame(self.size, waveform.frames()));
             waveform.compute(end);
             for (side, buffer) in [&mut self.transform.re, &mut self.transform.im].into_iter().enumerate() {
@@ -300,7 +301,7 @@ pub(super) struct Convolver {
     head: [[f32; HEAD_FRAMES]; 2],
     /// The previous frames of left and right, oldest first, then the current frames.
     recent: [[f32; HEAD_FRAMES + CONTROL_FRAMES]; 2],
-    levels: [PartitionLevel; SIZES.len()],
+    levels: [PartitionLevel; PARTITION_SIZES.len()],
     /// Number of silent frames of input since the last audible one. `usize::MAX` after a reset.
     silent_frames: usize,
 }
@@ -376,7 +377,7 @@ impl Convolver {
 /// partitions. The last input is in the first block, its spectra are multiplied during the second
 /// block, and the result is output during the third block.
 fn frames_to_silence(waveform: &Waveform) -> usize {
-    waveform.frames() + HEAD_FRAMES + 3 * SIZES[SIZES.len() - 1].length
+    waveform.frames() + HEAD_FRAMES + 3 * PARTITION_SIZES[PARTITION_SIZES.len() - 1].length
 }
 
 on_best_instructions! {

@@ -8,7 +8,7 @@ use crate::dsp::memory::values_bytes;
 use crate::dsp::smoothed_value::SmoothedValue;
 
 /// A sample below this magnitude counts as silent.
-const SILENT: f32 = 1e-18;
+const SILENT_MAGNITUDE: f32 = 1e-18;
 
 /// A stereo delay.
 pub(super) struct PreDelay {
@@ -64,18 +64,18 @@ impl PreDelay {
     }
 
     /// Sets the delay in frames. It takes effect at the start of the next crossfade.
-    pub(super) fn set(&mut self, frames: usize) {
+    pub(super) fn set_frames(&mut self, frames: usize) {
         self.target_frames = frames;
     }
 
     /// Starts a crossfade at a control point if the delay has changed and the control point is a
     /// multiple of `fade_every_frames`. Such a frame does not depend on where playback started.
-    pub(super) fn control(&mut self, control_point: u64) {
+    pub(super) fn process_control_point(&mut self, control_point: u64) {
         let may_fade = self.current_gain.is_steady() && control_point.is_multiple_of(self.fade_every_frames);
         if may_fade && self.frames[1] != self.target_frames {
             self.frames = [self.frames[1], self.target_frames];
             self.current_gain = SmoothedValue::new(0.0);
-            self.current_gain.set(1.0, self.fade_frames);
+            self.current_gain.set_target(1.0, self.fade_frames);
         }
     }
 
@@ -84,7 +84,7 @@ impl PreDelay {
         let mask = self.values.len() - 1;
         for (left, right) in left.iter_mut().zip(right) {
             self.values[self.write_index] =
-                [*left, *right].map(|value| if value.abs() < SILENT { 0.0 } else { value });
+                [*left, *right].map(|value| if value.abs() < SILENT_MAGNITUDE { 0.0 } else { value });
             let [old, new] =
                 self.frames.map(|frames| self.values[self.write_index.wrapping_sub(frames) & mask]);
             self.write_index = (self.write_index + 1) & mask;

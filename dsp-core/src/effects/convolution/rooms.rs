@@ -80,7 +80,7 @@ impl RoomNoise {
     /// the covariance `v (1 - p)` with the noise. Levels and onset decay by a constant factor per
     /// frame, so their products add up as geometric series.
     fn energy(&self, frames: usize) -> f64 {
-        const VARIANCE: f64 = 1.0 / 3.0;
+        const NOISE_VARIANCE: f64 = 1.0 / 3.0;
         let ([low_decay, high_decay], [low_level, high_level]) = (self.decays, self.levels);
         let (low_variance, covariance) = ((1.0 - self.pole) / (1.0 + self.pole), 1.0 - self.pole);
         // Expands (low (L - H) + noise H)^2 by products of the levels L (low) and H (high).
@@ -95,7 +95,7 @@ impl RoomNoise {
         let products = terms.iter().flat_map(|(term, decay)| {
             onset.map(|(factor, missing)| sum(term * factor * missing, decay * missing))
         });
-        VARIANCE * products.sum::<f64>()
+        NOISE_VARIANCE * products.sum::<f64>()
     }
 }
 
@@ -116,7 +116,7 @@ impl Iterator for RoomNoise {
 }
 
 /// Increment of the state of [`Random`].
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+const STATE_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The SplitMix64 generator (S. Vigna).
 struct Random {
@@ -126,12 +126,12 @@ struct Random {
 impl Random {
     /// Returns the generator in its state after `values` values.
     fn skip_values(&self, values: u64) -> Self {
-        Self { state: self.state.wrapping_add(STEP.wrapping_mul(values)) }
+        Self { state: self.state.wrapping_add(STATE_STEP.wrapping_mul(values)) }
     }
 
     /// Returns the next value, uniformly distributed between -1 and 1.
     fn next(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(STEP);
+        self.state = self.state.wrapping_add(STATE_STEP);
         let hash = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (hash ^ (hash >> 31)).cast_signed() as f64 / 9_223_372_036_854_775_808.0

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::rooms::{Room, RoomNoise};
 
 /// Values below this magnitude are replaced by 0.
-const SILENT: f64 = 1e-12;
+const SILENT_MAGNITUDE: f64 = 1e-12;
 
 /// An impulse response with a mean energy of 1 over left and right. The energy of a room's response
 /// varies slightly with its random noise.
@@ -24,13 +24,13 @@ impl Waveform {
         let frames = impulse[0].len().max(impulse[1].len());
         let energy = impulse.into_iter().map(energy).sum::<f64>() / 2.0;
         let scale = if energy > 0.0 && energy.is_finite() { 1.0 / libm::sqrt(energy) } else { 0.0 };
-        let scaled = |value: &f32| {
+        let scale_value = |value: &f32| {
             let value = f64::from(*value) * scale;
-            if value.abs() >= SILENT { value as f32 } else { 0.0 }
+            if value.abs() >= SILENT_MAGNITUDE { value as f32 } else { 0.0 }
         };
         let samples = impulse.map(|side| {
             let mut values = Vec::with_capacity(frames);
-            values.extend(side.iter().map(scaled));
+            values.extend(side.iter().map(scale_value));
             values.resize(frames, 0.0);
             values
         });

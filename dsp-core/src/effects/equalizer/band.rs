@@ -131,7 +131,13 @@ impl Band {
     }
 
     /// Ramps a parameter to a value. Switches and slopes take at least `switch_frames` frames.
-    pub(super) fn set(&mut self, parameter: BandParam, value: f64, ramp_frames: u32, switch_frames: u32) {
+    pub(super) fn set_parameter(
+        &mut self,
+        parameter: BandParam,
+        value: f64,
+        ramp_frames: u32,
+        switch_frames: u32,
+    ) {
         self.has_new_target = true;
         let switch_ramp_frames = ramp_frames.max(switch_frames);
         match parameter {
@@ -139,13 +145,13 @@ impl Band {
                 self.is_on = value >= 0.5;
                 self.ramp_fractions(switch_ramp_frames);
             }
-            BandParam::FrequencyHz => self.frequency_hz.set(value, ramp_frames),
+            BandParam::FrequencyHz => self.frequency_hz.set_target(value, ramp_frames),
             BandParam::Slope => {
                 self.active_sections = CutSlope::from_value(value).sections();
                 self.ramp_fractions(switch_ramp_frames);
                 self.ramp_qs(switch_ramp_frames);
             }
-            BandParam::GainDb => self.gain_db.set(value, ramp_frames),
+            BandParam::GainDb => self.gain_db.set_target(value, ramp_frames),
             BandParam::Q => {
                 self.q = value;
                 self.ramp_qs(ramp_frames);
@@ -155,12 +161,15 @@ impl Band {
 
     fn ramp_fractions(&mut self, ramp_frames: u32) {
         for (section, fraction) in self.fractions.iter_mut().enumerate() {
-            fraction.set(if self.is_on && section < self.active_sections { 1.0 } else { 0.0 }, ramp_frames);
+            fraction.set_target(
+                if self.is_on && section < self.active_sections { 1.0 } else { 0.0 },
+                ramp_frames,
+            );
         }
     }
 
     fn ramp_qs(&mut self, ramp_frames: u32) {
-        for (section, smoothed) in self.qs.iter_mut().enumerate() {
+        for (section, smoothed_q) in self.qs.iter_mut().enumerate() {
             let q = if !self.kind.is_cut() {
                 self.q
             } else if section + 1 == self.active_sections {
@@ -170,7 +179,7 @@ impl Band {
             } else {
                 FLAT_Q
             };
-            smoothed.set(q, ramp_frames);
+            smoothed_q.set_target(q, ramp_frames);
         }
     }
 

@@ -126,7 +126,7 @@ fn bands(value: impl Fn(EqualizerParam) -> f64) -> [Band; BANDS.len()] {
     let mut bands = BANDS.map(Band::new);
     for parameter in EqualizerParam::ALL {
         if let Some((band, band_parameter)) = parameter.band() {
-            bands[band].set(band_parameter, value(*parameter), 0, 0);
+            bands[band].set_parameter(band_parameter, value(*parameter), 0, 0);
         }
     }
     bands
@@ -201,7 +201,7 @@ impl Equalizer {
     }
 
     /// Computes the sections' responses at the next control point.
-    fn control(&mut self) {
+    fn process_control_point(&mut self) {
         let mut remaining = &mut self.sections[..];
         for band in &mut self.bands {
             let (sections, later_sections) = remaining.split_at_mut(band.kind().sections());
@@ -234,14 +234,14 @@ impl Effect for Equalizer {
         self.is_passthrough = self.sections.iter().all(Section::is_passthrough);
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = EqualizerParam::from_index(parameter) else { return };
         match parameter.band() {
             Some((band, band_parameter)) => {
-                self.bands[band].set(band_parameter, value, ramp_frames, self.switch_frames);
+                self.bands[band].set_parameter(band_parameter, value, ramp_frames, self.switch_frames);
                 self.is_steady = false;
             }
-            None => self.output.set(f64::from(gain::from_db(value)), ramp_frames),
+            None => self.output.set_target(f64::from(gain::from_db(value)), ramp_frames),
         }
     }
 
@@ -253,7 +253,7 @@ impl Effect for Equalizer {
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         let offset = (self.next_frame % CONTROL_FRAMES as u64) as usize;
         if !self.is_steady && offset == 0 {
-            self.control();
+            self.process_control_point();
         }
         // A call may cross control points, but never a multiple of `LONGEST_FRAMES`. The result
         // thus does not depend on the call size.

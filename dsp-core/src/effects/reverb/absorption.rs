@@ -11,7 +11,7 @@
 
 use wide::f32x4;
 
-use super::room::{Column, GROUPS, LINES};
+use super::room::{Column, GROUP_COUNT, LINE_COUNT};
 use crate::dsp::control::CONTROL_FRAMES;
 use crate::simd::transpose;
 
@@ -34,7 +34,7 @@ type Shelves = [[f32x4; 3]; 2];
 
 /// States of both shelves of one group of delay lines, and states of all groups.
 type State = [f32x4; 2];
-pub(super) type States = [State; GROUPS];
+pub(super) type States = [State; GROUP_COUNT];
 
 /// Shelves with a response of 1.
 const PASSTHROUGH: Shelves = [[f32x4::ONE, f32x4::ZERO, f32x4::ZERO]; 2];
@@ -44,9 +44,9 @@ const PASSTHROUGH: Shelves = [[f32x4::ONE, f32x4::ZERO, f32x4::ZERO]; 2];
 #[derive(Debug, Clone)]
 pub(super) struct Absorption {
     sample_rate_hz: f64,
-    computed_for: Option<(Decay, [usize; LINES])>,
-    start_shelves: [Shelves; GROUPS],
-    target_shelves: [Shelves; GROUPS],
+    computed_for: Option<(Decay, [usize; LINE_COUNT])>,
+    start_shelves: [Shelves; GROUP_COUNT],
+    target_shelves: [Shelves; GROUP_COUNT],
     is_ramping: bool,
     pub(super) states: States,
 }
@@ -56,20 +56,20 @@ impl Absorption {
         Self {
             sample_rate_hz,
             computed_for: None,
-            start_shelves: [PASSTHROUGH; GROUPS],
-            target_shelves: [PASSTHROUGH; GROUPS],
+            start_shelves: [PASSTHROUGH; GROUP_COUNT],
+            target_shelves: [PASSTHROUGH; GROUP_COUNT],
             is_ramping: false,
-            states: [[f32x4::ZERO; 2]; GROUPS],
+            states: [[f32x4::ZERO; 2]; GROUP_COUNT],
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.states = [[f32x4::ZERO; 2]; GROUPS];
+        self.states = [[f32x4::ZERO; 2]; GROUP_COUNT];
     }
 
     /// Starts a ramp at a control point, to the coefficients for a decay and for the lengths of the
     /// delay lines.
-    pub(super) fn step(&mut self, decay: &Decay, lines: &[usize; LINES]) {
+    pub(super) fn step(&mut self, decay: &Decay, line_frames: &[usize; LINE_COUNT]) {
         // Adding and subtracting `floor` rounds inaudible states to 0.
         let floor = f32x4::splat(1e-18);
         for state in self.states.as_flattened_mut() {
@@ -78,33 +78,33 @@ impl Absorption {
         if self.is_ramping {
             self.start_shelves = self.target_shelves;
         }
-        self.is_ramping = self.computed_for != Some((*decay, *lines));
+        self.is_ramping = self.computed_for != Some((*decay, *line_frames));
         if self.is_ramping {
-            self.compute(decay, lines);
+            self.compute(decay, line_frames);
         }
     }
 
     /// Sets the coefficients immediately, without a ramp.
-    pub(super) fn reset_to(&mut self, decay: &Decay, lines: &[usize; LINES]) {
-        self.compute(decay, lines);
+    pub(super) fn reset_to(&mut self, decay: &Decay, line_frames: &[usize; LINE_COUNT]) {
+        self.compute(decay, line_frames);
         (self.start_shelves, self.is_ramping) = (self.target_shelves, false);
     }
 
-    fn compute(&mut self, decay: &Decay, lines: &[usize; LINES]) {
-        self.computed_for = Some((*decay, *lines));
+    fn compute(&mut self, decay: &Decay, line_frames: &[usize; LINE_COUNT]) {
+        self.computed_for = Some((*decay, *line_frames));
         let warped = |frequency_hz: f64| {
             libm::tan(core::f64::consts::PI * (frequency_hz / self.sample_rate_hz).min(0.49))
         };
         let (low_warped, high_warped) = (warped(decay.low_hz), warped(decay.high_hz));
-        for (group, lines) in lines.as_chunks::<4>().0.iter().enumerate() {
+        for (group, line_frames) in line_frames.as_chunks::<4>().0.iter().enumerate() {
             let (mut low, mut high) = ([[0.0; 4]; 3], [[0.0; 4]; 3]);
-            for (lane, frames) in lines.iter().enumerate() {
+            for (lane, frames) in line_frames.iter().enumerate() {
                 let gain = |secs: f64| libm::exp10(-3.0 * *frames as f64 / (self.sample_rate_hz * secs));
-                let middle = gain(decay.middle_secs);
-                let low_gain_root = libm::sqrt(gain(decay.low_secs) / middle);
-                let high_gain_root = libm::sqrt(gain(decay.high_secs) / middle);
+                let middle_gain = gain(decay.middle_secs);
+                let low_gain_root = libm::sqrt(gain(decay.low_secs) / middle_gain);
+                let high_gain_root = libm::sqrt(gain(decay.high_secs) / middle_gain);
                 let shelves = [
-                    (&mut low, middle, low_warped * low_gain_root, low_warped / low_gain_root),
+                    (&mut low, middle_gain, low_warped * low_gain_root, low_warped / low_gain_root),
                     (
                         &mut high,
                         high_gain_root * high_gain_root,
@@ -128,25 +128,25 @@ impl Absorption {
     /// Filters up to four frames of all delay lines, from `offset` frames after the control point
     /// on. `states` is a copy of [`Self::states`], which the compiler can keep in registers.
     #[inline(always)]
-    pub(super) fn process(&self, states: &mut States, offset: usize, frames: usize, lines: &mut Column) {
-        for group in 0..GROUPS {
+    pub(super) fn process(&self, states: &mut States, offset: usize, frames: usize, columns: &mut Column) {
+        for group in 0..GROUP_COUNT {
             // The block is transposed from four frames per line to four lines per frame, and back.
-            let [a, b, c, d] = [0, 1, 2, 3].map(|lane| lines[4 * group + lane]);
+            let [a, b, c, d] = [0, 1, 2, 3].map(|lane| columns[4 * group + lane]);
             let mut frames_of_lines = transpose([a, b, c, d]);
-            let (from, state) = (&self.start_shelves[group], &mut states[group]);
+            let (start_shelves, state) = (&self.start_shelves[group], &mut states[group]);
             if frames == 4 && !self.is_ramping {
-                frames_of_lines.iter_mut().for_each(|values| filter_frame(from, state, values));
+                frames_of_lines.iter_mut().for_each(|values| filter_frame(start_shelves, state, values));
             } else {
                 for (frame, values) in frames_of_lines.iter_mut().enumerate().take(frames) {
                     filter_frame(
-                        &interpolate(from, &self.target_shelves[group], offset + frame),
+                        &interpolate(start_shelves, &self.target_shelves[group], offset + frame),
                         state,
                         values,
                     );
                 }
             }
             for (lane, values) in transpose(frames_of_lines).into_iter().enumerate() {
-                lines[4 * group + lane] = values;
+                columns[4 * group + lane] = values;
             }
         }
     }
@@ -164,11 +164,11 @@ fn filter_frame(shelves: &Shelves, state: &mut State, values: &mut f32x4) {
 
 /// Returns the shelves' coefficients `offset` frames after the control point.
 #[inline(always)]
-fn interpolate(from: &Shelves, to: &Shelves, offset: usize) -> Shelves {
+fn interpolate(start: &Shelves, target: &Shelves, offset: usize) -> Shelves {
     let fraction = f32x4::splat(offset as u16 as f32 * (1.0 / CONTROL_FRAMES as f32));
-    let mut shelves = *from;
-    for (value, to) in shelves.as_flattened_mut().iter_mut().zip(to.as_flattened()) {
-        *value = *value + (*to - *value) * fraction;
+    let mut shelves = *start;
+    for (value, target_value) in shelves.as_flattened_mut().iter_mut().zip(target.as_flattened()) {
+        *value = *value + (*target_value - *value) * fraction;
     }
     shelves
 }

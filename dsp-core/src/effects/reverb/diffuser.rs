@@ -15,12 +15,12 @@ const DELAY_MS: [[f64; 4]; 2] = [[4.7, 7.3, 10.9, 13.9], [5.3, 6.7, 11.9, 12.7]]
 /// Four all-pass filters of one channel.
 #[derive(Debug, Clone)]
 pub(super) struct Diffuser {
-    lines: [CompactDelayLine; 4],
+    delay_lines: [CompactDelayLine; 4],
 }
 
 impl Diffuser {
     pub(super) fn new(side: usize, sample_rate_hz: f64) -> Self {
-        Self { lines: Self::delays_frames(side, sample_rate_hz).map(CompactDelayLine::new) }
+        Self { delay_lines: Self::delays_frames(side, sample_rate_hz).map(CompactDelayLine::new) }
     }
 
     /// Returns the delays of a channel's all-pass filters in frames.
@@ -31,11 +31,11 @@ impl Diffuser {
     /// Returns the sum of the delays in frames, which is the diffuser's delay at a coefficient of
     /// 0.
     pub(super) fn frames(&self) -> usize {
-        self.lines.iter().map(CompactDelayLine::frames).sum()
+        self.delay_lines.iter().map(CompactDelayLine::frames).sum()
     }
 
     pub(super) fn clear(&mut self) {
-        self.lines.iter_mut().for_each(CompactDelayLine::clear);
+        self.delay_lines.iter_mut().for_each(CompactDelayLine::clear);
     }
 
     /// Filters samples in place, from `offset` frames after the control point on.
@@ -44,28 +44,28 @@ impl Diffuser {
         let mut coefficients = [0.0; CONTROL_FRAMES];
         let coefficients = &mut coefficients[..values.len()];
         coefficient.fill(offset, coefficients);
-        for line in &mut self.lines {
-            let contiguous = if values.len() == CONTROL_FRAMES { line.next_contiguous() } else { None };
+        for delay_line in &mut self.delay_lines {
+            let contiguous = if values.len() == CONTROL_FRAMES { delay_line.next_contiguous() } else { None };
             if let Some(samples) = contiguous {
                 process_all_pass(coefficients, values, samples);
             } else {
                 let mut samples = [0.0; CONTROL_FRAMES];
                 let samples = &mut samples[..values.len()];
-                line.read(line.frames(), samples);
+                delay_line.read(delay_line.frames(), samples);
                 process_all_pass(coefficients, values, samples);
-                line.write(samples);
+                delay_line.write(samples);
             }
         }
     }
 }
 
-/// Filters samples with one all-pass filter. `line` holds the delayed samples, which are replaced
-/// by the samples to delay.
+/// Filters samples with one all-pass filter. `delay_values` holds the delayed samples, which are
+/// replaced by the samples to delay.
 #[inline(always)]
-fn process_all_pass(coefficients: &[f32], values: &mut [f32], line: &mut [f32]) {
-    for ((value, coefficient), line) in values.iter_mut().zip(coefficients).zip(line) {
-        let delayed = *line;
-        *line = flush_denormal(*value + coefficient * delayed);
-        *value = delayed - coefficient * *line;
+fn process_all_pass(coefficients: &[f32], values: &mut [f32], delay_values: &mut [f32]) {
+    for ((value, coefficient), delay_value) in values.iter_mut().zip(coefficients).zip(delay_values) {
+        let delayed = *delay_value;
+        *delay_value = flush_denormal(*value + coefficient * delayed);
+        *value = delayed - coefficient * *delay_value;
     }
 }

@@ -130,8 +130,11 @@ impl Reverb {
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let longest_room = Self::longest_room(sample_rate_hz.into());
         let diffusers = [0, 1].map(|side| Diffuser::delays_frames(side, sample_rate_hz.into()));
-        let rings =
-            longest_room.lines.iter().chain(diffusers.iter().flatten()).map(|frames| frames + CONTROL_FRAMES);
+        let rings = longest_room
+            .line_frames
+            .iter()
+            .chain(diffusers.iter().flatten())
+            .map(|frames| frames + CONTROL_FRAMES);
         2 * TappedDelayLine::memory_bytes(Self::input_frames(&longest_room))
             + values_bytes(rings.sum())
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
@@ -154,7 +157,7 @@ impl Reverb {
             room_settings: [0.0; 2],
             reflections: Reflections::new(),
             diffusers: [Diffuser::new(0, sample_rate_hz), Diffuser::new(1, sample_rate_hz)],
-            network: Network::new(sample_rate_hz, &longest_room.lines),
+            network: Network::new(sample_rate_hz, &longest_room.line_frames),
             gains: [ControlRamp::default(); 6],
         }
     }
@@ -193,7 +196,7 @@ impl Reverb {
         ]
     }
 
-    fn speed(&self) -> LfoRate {
+    fn lfo_rate(&self) -> LfoRate {
         LfoRate::Hertz(self.settings.get(ReverbParam::ModulationHz))
     }
 
@@ -201,7 +204,7 @@ impl Reverb {
         self.room_settings = self.room_targets();
         self.room.reset_to(Room::new(self.sample_rate_hz, self.room_settings));
         self.cuts.reset_to(self.cuts_hz());
-        self.lfo.start(self.clock.control_point(), self.speed());
+        self.lfo.start(self.clock.control_point(), self.lfo_rate());
         let (decay, max_angle) = (self.decay(), MAX_ANGLE * self.settings.get(ReverbParam::Modulation));
         self.network.start(&decay, &self.room, self.lfo.phase(), max_angle);
         let gains = self.gain_targets();
@@ -218,7 +221,7 @@ impl Reverb {
             self.room.fade_to(Room::new(self.sample_rate_hz, self.room_settings));
             has_changed = true;
         }
-        self.lfo.step(self.speed());
+        self.lfo.step(self.lfo_rate());
         let (decay, max_angle) = (self.decay(), MAX_ANGLE * self.settings.get(ReverbParam::Modulation));
         self.network.step(&decay, &self.room, self.lfo.phase(), max_angle);
         self.cuts.step(has_changed.then(|| self.cuts_hz()));
@@ -270,9 +273,9 @@ impl Effect for Reverb {
         self.network.clear();
     }
 
-    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = ReverbParam::from_index(parameter) else { return };
-        self.settings.set(parameter, value, ramp_frames);
+        self.settings.set_target(parameter, value, ramp_frames);
         match parameter {
             ReverbParam::Mix => {
                 if ramp_frames == 0 {
@@ -313,7 +316,7 @@ impl Effect for Reverb {
 
     #[inline(always)]
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
-        match self.clock.due() {
+        match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();
                 self.step();

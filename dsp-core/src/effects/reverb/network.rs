@@ -16,7 +16,7 @@
 use wide::f32x4;
 
 use super::absorption::{Absorption, Decay};
-use super::room::{Column, LINE_SECS, LINES, Room};
+use super::room::{Column, LINE_COUNT, LINE_SECS, Room};
 use crate::dsp::compact_delay_line::CompactDelayLine;
 use crate::dsp::control::CONTROL_FRAMES;
 use crate::dsp::phase::{Phase, sine};
@@ -35,8 +35,8 @@ impl Ramps {
         Self { start: f32x4::splat(value), target: f32x4::splat(value), step: f32x4::ZERO }
     }
 
-    fn ramp_to(&mut self, to: f32x4) {
-        (self.start, self.target) = (self.target, to);
+    fn ramp_to(&mut self, target: f32x4) {
+        (self.start, self.target) = (self.target, target);
         self.step = (self.target - self.start) * f32x4::splat(1.0 / CONTROL_FRAMES as f32);
     }
 
@@ -52,7 +52,7 @@ impl Ramps {
 #[derive(Debug, Clone)]
 pub(super) struct Network {
     sample_rate_hz: f64,
-    lines: [CompactDelayLine; LINES],
+    delay_lines: [CompactDelayLine; LINE_COUNT],
     /// Mean delay in seconds.
     mean_secs: f64,
     absorption: Absorption,
@@ -63,10 +63,10 @@ pub(super) struct Network {
 
 impl Network {
     /// Creates a silent network whose delay lines have at most the lengths `longest`, in frames.
-    pub(super) fn new(sample_rate_hz: f64, longest: &[usize; LINES]) -> Self {
+    pub(super) fn new(sample_rate_hz: f64, longest: &[usize; LINE_COUNT]) -> Self {
         Self {
             sample_rate_hz,
-            lines: longest.map(CompactDelayLine::new),
+            delay_lines: longest.map(CompactDelayLine::new),
             mean_secs: LINE_SECS[1],
             absorption: Absorption::new(sample_rate_hz),
             sines: [Ramps::new(0.0); 2],
@@ -75,14 +75,14 @@ impl Network {
     }
 
     pub(super) fn clear(&mut self) {
-        self.lines.iter_mut().for_each(CompactDelayLine::clear);
+        self.delay_lines.iter_mut().for_each(CompactDelayLine::clear);
         self.absorption.clear();
     }
 
     /// Sets the rotation, and the absorption for a decay and a room, without a ramp. `max_angle` is
     /// in radians.
     pub(super) fn start(&mut self, decay: &Decay, room: &TapCrossfade<Room>, phase: Phase, max_angle: f64) {
-        self.absorption.reset_to(decay, &room.next().lines);
+        self.absorption.reset_to(decay, &room.next().line_frames);
         self.update_lengths(room);
         self.rotate(phase, max_angle);
         self.rotate(phase, max_angle);
@@ -91,7 +91,7 @@ impl Network {
     /// Starts ramps at a control point, to the absorption and the rotation of the next control
     /// point.
     pub(super) fn step(&mut self, decay: &Decay, room: &TapCrossfade<Room>, phase: Phase, max_angle: f64) {
-        self.absorption.step(decay, &room.next().lines);
+        self.absorption.step(decay, &room.next().line_frames);
         self.update_lengths(room);
         self.rotate(phase, max_angle);
     }
@@ -99,16 +99,16 @@ impl Network {
     /// Sets the lengths of the delay lines to those of the room. During a crossfade, the lines have
     /// their maximum length.
     fn update_lengths(&mut self, room: &TapCrossfade<Room>) {
-        let frames = &room.next().lines;
-        for (line, frames) in self.lines.iter_mut().zip(frames) {
+        let frames = &room.next().line_frames;
+        for (delay_line, frames) in self.delay_lines.iter_mut().zip(frames) {
             if room.is_steady() {
-                line.set_frames(*frames);
+                delay_line.set_frames(*frames);
             } else {
-                line.set_max_frames();
+                delay_line.set_max_frames();
             }
         }
         let total: usize = frames.iter().sum();
-        self.mean_secs = total as f64 / (LINES as f64 * self.sample_rate_hz);
+        self.mean_secs = total as f64 / (LINE_COUNT as f64 * self.sample_rate_hz);
     }
 
     /// Returns the input gain at which the output of steady noise is about as loud as the input.
@@ -118,7 +118,7 @@ impl Network {
     /// one pass is therefore soft.
     pub(super) fn input_gain(&self, decay_secs: f64) -> f64 {
         let remaining_energy = libm::exp10(-6.0 * self.mean_secs / decay_secs);
-        libm::sqrt((1.0 - remaining_energy) * (2.0 / LINES as f64))
+        libm::sqrt((1.0 - remaining_energy) * (2.0 / LINE_COUNT as f64))
     }
 
     fn rotate(&mut self, phase: Phase, max_angle: f64) {
@@ -151,17 +151,19 @@ impl Network {
         room: &TapCrossfade<Room>,
         inputs: &mut [[f32; CONTROL_FRAMES]; 2],
     ) {
-        let mut columns = [[f32x4::ZERO; LINES]; CONTROL_FRAMES / 4];
+        let mut columns = [[f32x4::ZERO; LINE_COUNT]; CONTROL_FRAMES / 4];
         let mut copy = [0.0; CONTROL_FRAMES];
-        for (index, line) in self.lines.iter().enumerate() {
-            let frames_back = room.current().lines[index];
-            line.prefetch();
+        for (index, delay_line) in self.delay_lines.iter().enumerate() {
+            let frames_back = room.current().line_frames[index];
+            delay_line.prefetch();
             // Nearly all reads are contiguous and need no copy.
-            let values = match line.contiguous(frames_back) {
+            let values = match delay_line.contiguous(frames_back) {
                 Some(samples) if room.is_steady() => samples,
                 _ => {
-                    line.read(frames_back, &mut copy[..frames]);
-                    room.crossfade(&mut copy[..frames], |room, values| line.read(room.lines[index], values));
+                    delay_line.read(frames_back, &mut copy[..frames]);
+                    room.crossfade(&mut copy[..frames], |room, values| {
+                        delay_line.read(room.line_frames[index], values);
+                    });
                     &copy
                 }
             };
@@ -181,8 +183,8 @@ impl Network {
             self.mix(offset + first_frame, [left, right], column);
         }
         self.absorption.states = states;
-        for (index, line) in self.lines.iter_mut().enumerate() {
-            let contiguous = if frames == CONTROL_FRAMES { line.next_contiguous() } else { None };
+        for (index, delay_line) in self.delay_lines.iter_mut().enumerate() {
+            let contiguous = if frames == CONTROL_FRAMES { delay_line.next_contiguous() } else { None };
             if let Some(samples) = contiguous {
                 for (values, column) in samples.as_chunks_mut::<4>().0.iter_mut().zip(&columns) {
                     *values = column[index].to_array();
@@ -192,20 +194,20 @@ impl Network {
                 for (values, column) in values.iter_mut().zip(&columns) {
                     *values = column[index].to_array();
                 }
-                line.write(&values.as_flattened()[..frames]);
+                delay_line.write(&values.as_flattened()[..frames]);
             }
         }
     }
 
     /// Processes four frames with the matrix, from `offset` frames after the control point on.
-    /// Replaces the output of the delay lines in `lines` by their next input, and the input in
+    /// Replaces the output of the delay lines in `columns` by their next input, and the input in
     /// `left` and `right` by the network's output.
     #[inline(always)]
-    fn mix(&self, offset: usize, [left, right]: [&mut [f32; 4]; 2], lines: &mut Column) {
+    fn mix(&self, offset: usize, [left, right]: [&mut [f32; 4]; 2], columns: &mut Column) {
         let offsets = f32x4::new([0, 1, 2, 3].map(|frame| (offset + frame) as u16 as f32));
         let (input_left, input_right) = (f32x4::new(*left), f32x4::new(*right));
         let sum = |first: usize, second: usize| {
-            let line_sum = |lane: usize| lines[first + lane] + lines[second + lane];
+            let line_sum = |lane: usize| columns[first + lane] + columns[second + lane];
             ((line_sum(0) + line_sum(1)) - (line_sum(2) + line_sum(3))).to_array()
         };
         (*left, *right) = (sum(0, 4), sum(8, 12));
@@ -215,11 +217,11 @@ impl Network {
                     (self.sines[pair].value_at(lane, offsets), self.cosines[pair].value_at(lane, offsets));
                 (a * cosine - b * sine, a * sine + b * cosine)
             };
-            let (a, b) = rotate(0, lines[lane], lines[4 + lane]);
-            let (c, d) = rotate(1, lines[8 + lane], lines[12 + lane]);
-            [lines[lane], lines[4 + lane], lines[8 + lane], lines[12 + lane]] = reflect([a, b, c, d]);
+            let (a, b) = rotate(0, columns[lane], columns[4 + lane]);
+            let (c, d) = rotate(1, columns[8 + lane], columns[12 + lane]);
+            [columns[lane], columns[4 + lane], columns[8 + lane], columns[12 + lane]] = reflect([a, b, c, d]);
         }
-        let square = *lines;
+        let square = *columns;
         let floor = f32x4::splat(1e-18);
         for (lane, [a, b, c, d]) in square.as_chunks().0.iter().enumerate() {
             let [a, b, c, d] = reflect([*a, *b, *c, *d]);
@@ -232,7 +234,7 @@ impl Network {
             };
             // The square of lines is transposed: groups become lanes.
             for (group, values) in line_inputs.into_iter().enumerate() {
-                lines[4 * group + lane] = (values + floor) - floor;
+                columns[4 * group + lane] = (values + floor) - floor;
             }
         }
     }

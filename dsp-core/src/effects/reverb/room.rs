@@ -5,13 +5,13 @@ use wide::f32x4;
 use crate::dsp::control::CONTROL_FRAMES;
 
 /// Number of delay lines.
-pub(super) const LINES: usize = 16;
+pub(super) const LINE_COUNT: usize = 16;
 
 /// Groups of four delay lines.
-pub(super) const GROUPS: usize = LINES / 4;
+pub(super) const GROUP_COUNT: usize = LINE_COUNT / 4;
 
 /// Four frames of each delay line.
-pub(super) type Column = [f32x4; LINES];
+pub(super) type Column = [f32x4; LINE_COUNT];
 
 /// Shortest and longest delay of the network in the largest room, in seconds. The delays between
 /// them form a geometric series.
@@ -19,19 +19,19 @@ pub(super) const LINE_SECS: [f64; 2] = [0.05, 0.15];
 
 /// Order of the delay lines as indices of the lengths in rising order. Lines of similar length are
 /// far apart, and each channel has short and long lines.
-const ORDER: [usize; LINES] = [0, 6, 9, 15, 3, 5, 10, 12, 1, 7, 8, 14, 2, 4, 11, 13];
+const LINE_ORDER: [usize; LINE_COUNT] = [0, 6, 9, 15, 3, 5, 10, 12, 1, 7, 8, 14, 2, 4, 11, 13];
 
 /// Returns the delays of the network in a room of a size, in frames. They are different primes,
 /// whose echoes rarely coincide.
-pub(super) fn line_frames(sample_rate_hz: f64, size: f64) -> [usize; LINES] {
-    let ratio = libm::log(LINE_SECS[1] / LINE_SECS[0]) / (LINES - 1) as f64;
+pub(super) fn line_frames(sample_rate_hz: f64, size: f64) -> [usize; LINE_COUNT] {
+    let ratio = libm::log(LINE_SECS[1] / LINE_SECS[0]) / (LINE_COUNT - 1) as f64;
     let mut last = CONTROL_FRAMES;
-    let rising: [usize; LINES] = core::array::from_fn(|index| {
+    let rising: [usize; LINE_COUNT] = core::array::from_fn(|index| {
         let secs = size * LINE_SECS[0] * libm::exp(ratio * index as f64);
         last = prime_from(((secs * sample_rate_hz) as usize).max(last + 1));
         last
     });
-    ORDER.map(|index| rising[index])
+    LINE_ORDER.map(|index| rising[index])
 }
 
 /// Returns the first prime that is at least `number` and at least [`CONTROL_FRAMES`]. With a delay
@@ -46,15 +46,15 @@ pub(super) fn prime_from(number: usize) -> usize {
 }
 
 /// Number of early reflections per channel.
-pub(super) const TAPS: usize = 8;
+pub(super) const TAP_COUNT: usize = 8;
 
 /// Delays of the reflections in the largest room in milliseconds, left and right. Large gaps would
 /// be audible as echoes, and equal gaps as a pitch; the delays avoid both.
-pub(super) const TAP_MS: [[f64; TAPS]; 2] =
+pub(super) const TAP_MS: [[f64; TAP_COUNT]; 2] =
     [[6.1, 13.7, 19.9, 27.1, 35.3, 44.9, 57.7, 71.3], [7.9, 12.1, 21.7, 29.3, 33.1, 47.3, 54.1, 73.9]];
 
 /// Delays of the reflections in frames, without the pre-delay.
-type TapFrames = [[usize; TAPS]; 2];
+type TapFrames = [[usize; TAP_COUNT]; 2];
 
 /// Returns the delays of the reflections in a room of a size.
 fn tap_frames(sample_rate_hz: f64, size: f64) -> TapFrames {
@@ -66,7 +66,7 @@ fn tap_frames(sample_rate_hz: f64, size: f64) -> TapFrames {
 pub(super) struct Room {
     pub(super) pre_delay_frames: usize,
     pub(super) taps: TapFrames,
-    pub(super) lines: [usize; LINES],
+    pub(super) line_frames: [usize; LINE_COUNT],
 }
 
 impl Room {
@@ -75,14 +75,14 @@ impl Room {
         Self {
             pre_delay_frames: libm::round(1e-3 * pre_delay_ms * sample_rate_hz) as usize,
             taps: tap_frames(sample_rate_hz, size),
-            lines: line_frames(sample_rate_hz, size),
+            line_frames: line_frames(sample_rate_hz, size),
         }
     }
 
     /// Returns the number of frames until the last reflection or the first output of the longest
     /// delay line, whichever is later.
     pub(super) fn longest_path_frames(&self) -> usize {
-        let paths = self.taps.iter().flatten().chain(&self.lines);
+        let paths = self.taps.iter().flatten().chain(&self.line_frames);
         self.pre_delay_frames + paths.copied().fold(0, usize::max)
     }
 }

@@ -50,7 +50,7 @@ impl Curve {
 const MAX_MAGNITUDE: f64 = 1e9;
 
 /// A frame that no session reaches, for curves without a further control point.
-const NEVER: i64 = i64::MAX;
+const NEVER_FRAME: i64 = i64::MAX;
 
 /// The curve of an automation lane, evaluated on the clock of the mix.
 ///
@@ -72,7 +72,8 @@ impl AutomationCurve {
     /// Creates a curve through `points`, which may be in any order. Points with a value that is not
     /// finite are ignored. Returns `None` if no point is usable.
     pub(crate) fn new(points: &[AutomationPoint]) -> Option<Self> {
-        let is_usable = |point: &&AutomationPoint| point.value.is_finite() && point.frame < NEVER as u64 / 2;
+        let is_usable =
+            |point: &&AutomationPoint| point.value.is_finite() && point.frame < NEVER_FRAME as u64 / 2;
         let clamped = |point: &AutomationPoint| AutomationPoint {
             value: point.value.clamp(-MAX_MAGNITUDE, MAX_MAGNITUDE),
             ..*point
@@ -108,8 +109,8 @@ impl AutomationCurve {
     }
 
     /// Whether both curves have the same points and range. Their latencies may differ.
-    pub(crate) fn is_same_as(&self, other: &Self) -> bool {
-        (&self.points, self.range) == (&other.points, other.range)
+    pub(crate) fn is_same_as(&self, curve: &Self) -> bool {
+        (&self.points, self.range) == (&curve.points, curve.range)
     }
 
     /// Sets the latency in frames of the signal that the parameter processes. Returns whether the
@@ -133,7 +134,7 @@ impl AutomationCurve {
                 let time = (frame - start.frame as i64) as f64 / (end.frame - start.frame) as f64;
                 start.value + (end.value - start.value) * start.curve.fraction(time)
             }
-            (Some(only), None) | (None, Some(only)) => only.value,
+            (Some(only_point), None) | (None, Some(only_point)) => only_point.value,
             (None, None) => 0.0,
         }
     }
@@ -186,11 +187,11 @@ impl AutomationCurve {
         self.extrapolated_value(clock as i64 - self.latency_frames, next as i64 - self.latency_frames)
     }
 
-    /// Returns the next control point after a frame of the clock, or [`NEVER`] after the last
+    /// Returns the next control point after a frame of the clock, or [`NEVER_FRAME`] after the last
     /// point.
     pub(crate) fn next_control_point(&self, clock: u64) -> u64 {
         let (start, end) = self.points_around(clock as i64 - self.latency_frames);
-        let Some(end) = end else { return NEVER as u64 };
+        let Some(end) = end else { return NEVER_FRAME as u64 };
         let point = (end.frame as i64 + self.latency_frames) as u64;
         let is_constant = start.is_none_or(|start| start.value == end.value || start.curve == Curve::Step);
         if is_constant {
@@ -258,7 +259,7 @@ mod tests {
             |from| (curve.next_control_point(from), curve.next_control_point(curve.next_control_point(from)));
         assert_eq!(control_points(0), (100, 128));
         assert_eq!(control_points(199), (200, 300));
-        assert_eq!(curve.next_control_point(400), NEVER as u64);
+        assert_eq!(curve.next_control_point(400), NEVER_FRAME as u64);
     }
 
     #[test]

@@ -51,8 +51,8 @@ impl AutomationReader {
         is_new: bool,
         sample_rate_hz: u32,
     ) -> Self {
-        let same = old.filter(|old| old.curve.is_same_as(&curve));
-        same.unwrap_or_else(|| Self::new(curve, is_new, sample_rate_hz))
+        let matching_reader = old.filter(|old| old.curve.is_same_as(&curve));
+        matching_reader.unwrap_or_else(|| Self::new(curve, is_new, sample_rate_hz))
     }
 
     /// Calls [`Self::replace`] with the curve of the last lane for `target`, which is a gain or

@@ -22,7 +22,7 @@ impl SmoothedGain {
     }
 
     /// Ramps to a gain within 20 ms, for changes by a user.
-    pub(crate) fn set(&mut self, gain: f32) {
+    pub(crate) fn set_target(&mut self, gain: f32) {
         if gain.is_finite() {
             self.value.set_if_new(f64::from(gain), self.ramp_frames);
         }
@@ -35,7 +35,7 @@ impl SmoothedGain {
         for (value, ramp_frames) in jump.into_iter().chain(step.ramp) {
             let gain = gain_of(value);
             if gain.is_finite() {
-                self.value.set(f64::from(gain), ramp_frames);
+                self.value.set_target(f64::from(gain), ramp_frames);
             }
         }
     }
@@ -78,8 +78,8 @@ mod tests {
         assert_eq!(gains, [1.0, 0.875, 0.75, 0.625, 0.5, 0.5]);
         gain.follow(RampStep { jump: Some(0.25), ramp: Some((1.25, 100)) }, |value| value as f32);
         gain.advance(50);
-        gain.set(0.5);
-        gain.set(f32::NAN);
+        gain.set_target(0.5);
+        gain.set_target(f32::NAN);
         gain.fill(&mut gains);
         assert_eq!(gains, [0.75, 0.6875, 0.625, 0.5625, 0.5, 0.5]);
         assert!(gain.is_steady());

@@ -50,7 +50,7 @@ impl EffectChain {
             sample_rate_hz,
             clock: 0,
             slots: Vec::new(),
-            output_gate: Gate::open(sample_rate_hz),
+            output_gate: Gate::new_open(sample_rate_hz),
             output_declicker: Declicker::new(sample_rate_hz),
         }
     }
@@ -101,9 +101,9 @@ impl EffectChain {
     /// output fades in.
     pub(super) fn set_audio(&mut self, audio: &[Option<AudioSlot>]) {
         let sample_rate_hz = self.sample_rate_hz;
-        let changed =
+        let changed_slots =
             self.slots.iter_mut().filter_map(|slot| slot.set_audio(audio, sample_rate_hz).then_some(()));
-        if changed.count() > 0 {
+        if changed_slots.count() > 0 {
             self.fade_in(0);
         }
     }
@@ -141,8 +141,8 @@ impl EffectChain {
     /// [`Effect::longest_silence_frames`](crate::effects::Effect::longest_silence_frames) over the
     /// effects that are not bypassed.
     pub fn longest_silence_frames(&self) -> usize {
-        let active = self.slots.iter().filter(|slot| !slot.is_bypassed());
-        active.map(|slot| slot.effect.longest_silence_frames()).sum()
+        let active_slots = self.slots.iter().filter(|slot| !slot.is_bypassed());
+        active_slots.map(|slot| slot.effect.longest_silence_frames()).sum()
     }
 
     /// Clears all audio state and moves to `frame` of the session.
@@ -188,31 +188,31 @@ impl EffectChain {
     /// the chain has no such effect or parameter.
     pub fn automate(&mut self, slot: usize, parameter: usize, value: f64, ramp_frames: u32) {
         if let Some(slot) = self.slots.get_mut(slot) {
-            slot.set(parameter, value, ramp_frames);
+            slot.set_parameter(parameter, value, ramp_frames);
         }
     }
 
     /// Ramps a parameter to a value within 20 ms, for changes by a user.
-    pub fn set(&mut self, slot: usize, parameter: usize, value: f64) {
+    pub fn set_parameter(&mut self, slot: usize, parameter: usize, value: f64) {
         self.automate(slot, parameter, value, self.frames(PARAMETER_RAMP_SECS));
     }
 
-    /// Calls [`Self::set`] unless the parameter's last target is `value`.
+    /// Calls [`Self::set_parameter`] unless the parameter's last target is `value`.
     pub(crate) fn set_if_new(&mut self, slot: usize, parameter: usize, value: f64) {
         let is_new = |slot: &EffectSlot| {
             let description = slot.kind().parameters.get(parameter);
             description.is_some_and(|description| slot.values()[parameter] != description.clamp(value))
         };
         if self.slots.get(slot).is_some_and(is_new) {
-            self.set(slot, parameter, value);
+            self.set_parameter(slot, parameter, value);
         }
     }
 
     /// Sets whether an effect is bypassed, with a crossfade of 10 ms.
-    pub fn set_bypass(&mut self, slot: usize, bypass: bool) {
+    pub fn set_bypass(&mut self, slot: usize, is_bypassed: bool) {
         let fade_frames = self.frames(BYPASS_FADE_SECS);
         if let Some(slot) = self.slots.get_mut(slot) {
-            slot.set_bypass(bypass, fade_frames);
+            slot.set_bypass(is_bypassed, fade_frames);
         }
     }
 

@@ -44,7 +44,7 @@ impl Fader {
     pub(crate) fn set_mix(&mut self, mix: &TrackMix) {
         self.mix = *mix;
         if self.volume_db_reader.is_none() {
-            self.volume.set(mix.gain);
+            self.volume.set_target(mix.gain);
         }
         if self.pan_reader.is_none() {
             self.set_pan(mix.pan);
@@ -53,7 +53,7 @@ impl Fader {
 
     fn set_pan(&mut self, pan: f32) {
         for (gain, target) in self.pan.iter_mut().zip(balance(pan)) {
-            gain.set(target);
+            gain.set_target(target);
         }
     }
 
@@ -89,7 +89,7 @@ impl Fader {
     fn set_targets(&mut self, value: impl Fn(&mut AutomationReader) -> f64) {
         let volume = self.volume_db_reader.as_mut().map(|reader| gain::from_db(value(reader)));
         let pan = self.pan_reader.as_mut().map(|reader| value(reader) as f32);
-        self.volume.set(volume.unwrap_or(self.mix.gain));
+        self.volume.set_target(volume.unwrap_or(self.mix.gain));
         self.set_pan(pan.unwrap_or(self.mix.pan));
     }
 

@@ -49,18 +49,18 @@ impl Meter {
 }
 
 /// Number of values that are measured together.
-const WIDTH: usize = 8;
+const LANE_COUNT: usize = 8;
 
 /// Peak and power of each lane.
 #[derive(Default)]
 struct MeterLanes {
-    peaks: [f32; WIDTH],
-    powers: [f32; WIDTH],
+    peaks: [f32; LANE_COUNT],
+    powers: [f32; LANE_COUNT],
 }
 
 impl MeterLanes {
     #[inline(always)]
-    fn measure(&mut self, values: &[f32; WIDTH]) {
+    fn measure(&mut self, values: &[f32; LANE_COUNT]) {
         for (lane, value) in values.iter().enumerate() {
             self.peaks[lane] = larger(self.peaks[lane], *value);
             self.powers[lane] += value * value;
@@ -92,7 +92,7 @@ on_best_instructions! {
 #[inline(always)]
 fn measure_inline(values: &[f32]) -> (f32, f32) {
     let mut lanes = MeterLanes::default();
-    let (chunks, remainder) = values.as_chunks::<WIDTH>();
+    let (chunks, remainder) = values.as_chunks::<LANE_COUNT>();
     chunks.iter().for_each(|values| lanes.measure(values));
     lanes.total(remainder)
 }
@@ -105,8 +105,8 @@ on_best_instructions! {
 #[inline(always)]
 fn measure_and_add_inline(sums: &mut [f32], values: &[f32], gain: f32) -> (f32, f32) {
     let mut lanes = MeterLanes::default();
-    let (wide_sums, remainder_sums) = sums.as_chunks_mut::<WIDTH>();
-    let (chunks, remainder) = values.as_chunks::<WIDTH>();
+    let (wide_sums, remainder_sums) = sums.as_chunks_mut::<LANE_COUNT>();
+    let (chunks, remainder) = values.as_chunks::<LANE_COUNT>();
     for (sums, values) in wide_sums.iter_mut().zip(chunks) {
         lanes.measure(values);
         for (sum, value) in sums.iter_mut().zip(values) {

@@ -24,7 +24,7 @@ pub(crate) struct RackSettings<'a> {
     /// Id of the track; empty for the master.
     pub(crate) track_id: &'a str,
     pub(crate) effects: &'a [EffectSettings],
-    pub(crate) bypass: bool,
+    pub(crate) is_bypassed: bool,
     pub(crate) lanes: &'a [AutomationLane],
     pub(crate) seed: u64,
     pub(crate) audio: &'a [Option<AudioSlot>],
@@ -50,8 +50,8 @@ pub(crate) struct EffectRack {
     chain: EffectChain,
     /// Whether each effect is bypassed individually, apart from the bypass of the whole rack.
     effect_bypass: Vec<bool>,
-    bypass: bool,
-    automated: Vec<AutomatedParameter>,
+    is_bypassed: bool,
+    automated_parameters: Vec<AutomatedParameter>,
     tempo: Tempo,
     sample_rate_hz: u32,
     /// Latency of the input, in frames of the clock.
@@ -76,8 +76,8 @@ impl EffectRack {
         Self {
             chain: EffectChain::new(sample_rate_hz),
             effect_bypass: Vec::new(),
-            bypass: false,
-            automated: Vec::new(),
+            is_bypassed: false,
+            automated_parameters: Vec::new(),
             tempo: tempo.clone(),
             sample_rate_hz,
             input_latency_frames: 0,
@@ -113,7 +113,7 @@ impl EffectRack {
     /// Changes the effects according to a plan, and applies their settings.
     pub(crate) fn apply(&mut self, settings: &RackSettings<'_>, plan: &EffectsPlan) {
         self.tempo = settings.tempo.clone();
-        self.bypass = settings.bypass;
+        self.is_bypassed = settings.is_bypassed;
         if !self.has_effects() {
             // The clock of a rack without effects does not advance, so it is set here.
             self.clock = settings.clock;
@@ -121,7 +121,7 @@ impl EffectRack {
         }
         if plan.is_changed {
             let sources = settings.effects.iter().zip(&plan.sources);
-            let sources = sources.filter_map(|(effect, kept)| match kept {
+            let sources = sources.filter_map(|(effect, kept_index)| match kept_index {
                 Some(index) => Some(SlotSource::Kept(*index)),
                 None => Some(SlotSource::New(Box::new(self.new_slot(effect, settings)?))),
             });
@@ -160,7 +160,7 @@ impl EffectRack {
         let mut slot = EffectSlot::new(&effect.id, kind, &config);
         slot.impulse = audio.cloned();
         for (parameter, value) in effect.values.iter().enumerate() {
-            slot.set(parameter, *value, 0);
+            slot.set_parameter(parameter, *value, 0);
         }
         Some(slot)
     }
@@ -174,12 +174,12 @@ impl EffectRack {
                     self.chain.set_if_new(index, number, value);
                 }
             }
-            self.chain.set_bypass(index, self.bypass || effect.bypass);
+            self.chain.set_bypass(index, self.is_bypassed || effect.bypass);
         }
     }
 
     fn set_lanes(&mut self, lanes: &[AutomationLane]) {
-        let mut old = core::mem::take(&mut self.automated);
+        let mut old = core::mem::take(&mut self.automated_parameters);
         for lane in lanes {
             let AutomationTarget::Effect { effect, parameter } = lane.target else { continue };
             let (effect, parameter) = (effect as usize, parameter as usize);
@@ -199,7 +199,7 @@ impl EffectRack {
             let reader = AutomationReader::replace(old, curve, false, self.sample_rate_hz);
             let effect_id = slot.id().into();
             let next_integral_clock = 0;
-            self.automated.push(AutomatedParameter {
+            self.automated_parameters.push(AutomatedParameter {
                 effect,
                 effect_id,
                 parameter,
@@ -218,9 +218,11 @@ impl EffectRack {
     /// Sets the latency of the input in frames, relative to the clock.
     pub(crate) fn set_input_latency(&mut self, frames: usize) {
         self.input_latency_frames = frames;
-        for automated in &mut self.automated {
-            automated.reader.set_latency(frames + self.chain.latency_frames_before(automated.effect));
-            automated.send_integral(self.clock, &mut self.chain);
+        for automated_parameter in &mut self.automated_parameters {
+            automated_parameter
+                .reader
+                .set_latency(frames + self.chain.latency_frames_before(automated_parameter.effect));
+            automated_parameter.send_integral(self.clock, &mut self.chain);
         }
         self.next_tempo_change = 0;
         self.next_control_point = 0;
@@ -231,26 +233,27 @@ impl EffectRack {
     /// Ramps a parameter to a value that a user sets. An automated parameter continues to follow
     /// its curve.
     pub(crate) fn set_parameter(&mut self, effect: usize, parameter: usize, value: f64) {
-        let is_same =
-            |automated: &AutomatedParameter| (automated.effect, automated.parameter) == (effect, parameter);
-        if !self.automated.iter().any(is_same) {
-            self.chain.set(effect, parameter, value);
+        let is_same = |automated_parameter: &AutomatedParameter| {
+            (automated_parameter.effect, automated_parameter.parameter) == (effect, parameter)
+        };
+        if !self.automated_parameters.iter().any(is_same) {
+            self.chain.set_parameter(effect, parameter, value);
         }
     }
 
     /// Sets whether one effect is bypassed.
-    pub(crate) fn set_effect_bypass(&mut self, effect: usize, bypass: bool) {
+    pub(crate) fn set_effect_bypass(&mut self, effect: usize, is_bypassed: bool) {
         if let Some(effect_bypass) = self.effect_bypass.get_mut(effect) {
-            *effect_bypass = bypass;
-            self.chain.set_bypass(effect, self.bypass || bypass);
+            *effect_bypass = is_bypassed;
+            self.chain.set_bypass(effect, self.is_bypassed || is_bypassed);
         }
     }
 
     /// Sets whether all effects are bypassed.
-    pub(crate) fn set_bypass(&mut self, bypass: bool) {
-        self.bypass = bypass;
+    pub(crate) fn set_bypass(&mut self, is_bypassed: bool) {
+        self.is_bypassed = is_bypassed;
         for (effect, effect_bypass) in self.effect_bypass.iter().enumerate() {
-            self.chain.set_bypass(effect, bypass || *effect_bypass);
+            self.chain.set_bypass(effect, is_bypassed || *effect_bypass);
         }
     }
 
@@ -272,10 +275,10 @@ impl EffectRack {
     /// Clears all audio state and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.clock = clock;
-        for automated in &mut self.automated {
-            let value = automated.reader.reset(clock);
-            self.chain.automate(automated.effect, automated.parameter, value, 0);
-            automated.send_integral(clock, &mut self.chain);
+        for automated_parameter in &mut self.automated_parameters {
+            let value = automated_parameter.reader.reset(clock);
+            self.chain.automate(automated_parameter.effect, automated_parameter.parameter, value, 0);
+            automated_parameter.send_integral(clock, &mut self.chain);
         }
         self.chain.reset(clock);
         self.sidechains.iter_mut().for_each(Sidechain::reset);
@@ -286,8 +289,12 @@ impl EffectRack {
 
     /// Stops automation. Automated parameters ramp to their values at `frame`.
     pub(crate) fn stop(&mut self, frame: u64) {
-        for automated in &mut self.automated {
-            self.chain.set(automated.effect, automated.parameter, automated.reader.stop(frame));
+        for automated_parameter in &mut self.automated_parameters {
+            self.chain.set_parameter(
+                automated_parameter.effect,
+                automated_parameter.parameter,
+                automated_parameter.reader.stop(frame),
+            );
         }
         self.next_control_point = 0;
     }
@@ -309,12 +316,14 @@ impl EffectRack {
                 self.set_time();
             }
             let mut next = self.next_tempo_change;
-            for automated in &mut self.automated {
-                automated.follow_curve(clock, &mut self.chain);
-                if clock >= automated.next_integral_clock {
-                    automated.send_integral(clock, &mut self.chain);
+            for automated_parameter in &mut self.automated_parameters {
+                automated_parameter.follow_curve(clock, &mut self.chain);
+                if clock >= automated_parameter.next_integral_clock {
+                    automated_parameter.send_integral(clock, &mut self.chain);
                 }
-                next = next.min(automated.reader.next_control_point()).min(automated.next_integral_clock);
+                next = next
+                    .min(automated_parameter.reader.next_control_point())
+                    .min(automated_parameter.next_integral_clock);
             }
             self.next_control_point = next;
         }
@@ -323,8 +332,12 @@ impl EffectRack {
 
     /// Delays the track's source to align it with the inputs of the strip. The values of inactive
     /// outputs are neither read nor cleared.
-    pub(crate) fn align_source(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS], active: &mut ActiveOutputs) {
-        delay(&mut self.source_delays, outputs, active);
+    pub(crate) fn align_source(
+        &mut self,
+        outputs: [&mut [f32]; TRACK_OUTPUTS],
+        active_outputs: &mut ActiveOutputs,
+    ) {
+        delay(&mut self.source_delays, outputs, active_outputs);
     }
 
     /// Processes the outputs of a track in place. The side-chains read their signals from `taps`.
@@ -332,17 +345,18 @@ impl EffectRack {
         &mut self,
         is_playing: bool,
         outputs: [&mut [f32]; TRACK_OUTPUTS],
-        active: &mut ActiveOutputs,
+        active_outputs: &mut ActiveOutputs,
         taps: &[Option<Box<StereoBlock>>],
     ) {
         let [left, right, reverb, chorus] = outputs;
-        let [left_active, right_active, sends_active @ ..] = active;
+        let [left_active, right_active, sends_active @ ..] = active_outputs;
         if self.chain.is_idle() {
-            let last = |values: &[f32], active: bool| if active { last_value(values) } else { 0.0 };
+            let last = |values: &[f32], is_active: bool| if is_active { last_value(values) } else { 0.0 };
             self.chain.pass_idle([last(left, *left_active), last(right, *right_active)]);
         } else {
-            for (values, active) in [&mut *left, &mut *right].into_iter().zip([left_active, right_active]) {
-                if !core::mem::replace(active, true) {
+            for (values, is_active) in [&mut *left, &mut *right].into_iter().zip([left_active, right_active])
+            {
+                if !core::mem::replace(is_active, true) {
                     values.fill(0.0);
                 }
             }
@@ -431,14 +445,14 @@ impl AutomatedParameter {
 fn delay<const OUTPUTS: usize>(
     delays: &mut [DelayLine; OUTPUTS],
     outputs: [&mut [f32]; OUTPUTS],
-    active: &mut [bool; OUTPUTS],
+    is_active: &mut [bool; OUTPUTS],
 ) {
-    for ((delay, values), active) in delays.iter_mut().zip(outputs).zip(active) {
-        if *active {
+    for ((delay, values), is_active) in delays.iter_mut().zip(outputs).zip(is_active) {
+        if *is_active {
             delay.process(values);
         } else if delay.is_ringing() {
             delay.drain(values);
-            *active = true;
+            *is_active = true;
         } else {
             delay.settle_if_silent();
         }

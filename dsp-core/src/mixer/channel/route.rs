@@ -17,7 +17,7 @@ const DELAY_FADE_SECS: f64 = 0.01;
 /// the other signals of the sum, and a gate.
 pub(crate) struct Route {
     pub(crate) tap: Tap,
-    pub(crate) to: Destination,
+    pub(crate) destination: Destination,
     /// Level of a send.
     level: SmoothedGain,
     /// The level that the user has set, as a linear gain.
@@ -39,7 +39,7 @@ impl Route {
     /// Creates an open route.
     pub(crate) fn new(
         tap: Tap,
-        to: Destination,
+        destination: Destination,
         level: f32,
         delay_frames: usize,
         sample_rate_hz: u32,
@@ -47,21 +47,21 @@ impl Route {
         let channels = if tap == Tap::Output { TRACK_OUTPUTS } else { 2 };
         Self {
             tap,
-            to,
+            destination,
             level: SmoothedGain::new(level, sample_rate_hz),
             user_level: level,
             level_db_reader: None,
             is_new: true,
             sample_rate_hz,
             delays: (0..channels).map(|_| DelayLine::new(delay_frames)).collect(),
-            gate: Gate::open(sample_rate_hz),
+            gate: Gate::new_open(sample_rate_hz),
             skips_first_fade: true,
             is_removed: false,
         }
     }
 
     /// Returns the number of the strip's outputs that the route reads.
-    pub(crate) fn channels(&self) -> usize {
+    pub(crate) fn channel_count(&self) -> usize {
         self.delays.len()
     }
 
@@ -93,16 +93,16 @@ impl Route {
     }
 
     /// Opens or closes the route according to mute and solo. The route must not be removed.
-    pub(crate) fn set_open(&mut self, open: bool) {
+    pub(crate) fn set_open(&mut self, is_open: bool) {
         let was_closed = self.is_closed();
-        if open {
+        if is_open {
             self.gate.fade_in(self.delays[0].frames());
         } else {
             self.gate.fade_out();
         }
         if core::mem::take(&mut self.skips_first_fade) {
             self.gate.finish();
-        } else if open && was_closed {
+        } else if is_open && was_closed {
             // A closed route does not write to its delays, so they may contain an old signal.
             self.delays.iter_mut().for_each(DelayLine::clear);
         }
@@ -118,7 +118,7 @@ impl Route {
     pub(crate) fn set_level(&mut self, level: f32) {
         self.user_level = level;
         if self.level_db_reader.is_none() {
-            self.level.set(level);
+            self.level.set_target(level);
         }
     }
 
@@ -145,14 +145,14 @@ impl Route {
     /// Stops automation. An automated level ramps to its value at `frame`.
     pub(crate) fn stop(&mut self, frame: u64) {
         if let Some(reader) = &mut self.level_db_reader {
-            self.level.set(gain::from_db(reader.stop(frame)));
+            self.level.set_target(gain::from_db(reader.stop(frame)));
         }
     }
 
     /// Clears all audio state and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         if let Some(reader) = &mut self.level_db_reader {
-            self.level.set(gain::from_db(reader.reset(clock)));
+            self.level.set_target(gain::from_db(reader.reset(clock)));
         }
         self.level.finish();
         self.gate.finish();
@@ -231,7 +231,7 @@ impl Route {
         }
         if !self.gate.is_open() {
             self.gate.fill(&mut gains[..frames]);
-            let channels = self.channels();
+            let channels = self.channel_count();
             multiply(&mut block[..channels], &gains[..frames]);
         }
     }

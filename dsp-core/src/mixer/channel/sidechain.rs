@@ -10,16 +10,16 @@ pub(crate) struct Sidechain {
     /// Index of the effect in its chain.
     pub(crate) effect: usize,
     /// Index of the track that feeds the side-chain; `None` if the side-chain is silent.
-    pub(crate) from: Option<usize>,
+    pub(crate) source_index: Option<usize>,
     delays: [DelayLine; 2],
     audio: Box<StereoBlock>,
 }
 
 impl Sidechain {
-    pub(crate) fn new(effect: usize, from: usize, delay_frames: usize) -> Self {
+    pub(crate) fn new(effect: usize, source_index: usize, delay_frames: usize) -> Self {
         Self {
             effect,
-            from: Some(from),
+            source_index: Some(source_index),
             delays: [DelayLine::new(delay_frames), DelayLine::new(delay_frames)],
             audio: Box::new([[0.0; BLOCK_FRAMES]; 2]),
         }
@@ -35,7 +35,8 @@ impl Sidechain {
 
     /// Reads the next frames from the taps of the mix, and delays them.
     pub(crate) fn read(&mut self, taps: &[Option<Box<StereoBlock>>], frames: usize) {
-        let tap = self.from.and_then(|from| taps.get(from)).and_then(Option::as_deref);
+        let tap =
+            self.source_index.and_then(|source_index| taps.get(source_index)).and_then(Option::as_deref);
         for (side, (values, delay)) in self.audio.iter_mut().zip(&mut self.delays).enumerate() {
             match tap {
                 Some(tap) => values[..frames].copy_from_slice(&tap[side][..frames]),

@@ -84,13 +84,13 @@ impl EffectSlot {
 
     /// Ramps a parameter within `ramp_frames` frames to a value, which is clamped to the
     /// parameter's range. Does nothing if the effect has no such parameter.
-    pub fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+    pub fn set_parameter(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(description) = self.kind.parameters.get(parameter) else {
             return;
         };
         let value = description.clamp(value);
         self.values[parameter] = value;
-        self.effect.set(parameter, value, ramp_frames);
+        self.effect.set_parameter(parameter, value, ramp_frames);
     }
 
     /// Sets the effect's impulse response from its slot. Returns whether the impulse response has
@@ -117,8 +117,8 @@ impl EffectSlot {
     }
 
     /// Sets whether the effect is bypassed, with a crossfade of `fade_frames` frames.
-    pub(super) fn set_bypass(&mut self, bypass: bool, fade_frames: u32) {
-        self.wet.set(if bypass { 0.0 } else { 1.0 }, fade_frames);
+    pub(super) fn set_bypass(&mut self, is_bypassed: bool, fade_frames: u32) {
+        self.wet.set_target(if is_bypassed { 0.0 } else { 1.0 }, fade_frames);
     }
 
     pub(super) fn latency_frames(&self) -> usize {
@@ -203,6 +203,7 @@ impl EffectSlot {
 /// Whether all values are 0. The function compares eight values at a time.
 fn is_silence(values: &[f32]) -> bool {
     let (eights, remainder) = values.as_chunks::<LANES>();
-    let has_signal = |eight: &[f32; LANES]| eight.iter().fold(false, |found, value| found | (*value != 0.0));
+    let has_signal =
+        |chunk: &[f32; LANES]| chunk.iter().fold(false, |has_sound, value| has_sound | (*value != 0.0));
     !eights.iter().any(has_signal) && remainder.iter().all(|value| *value == 0.0)
 }

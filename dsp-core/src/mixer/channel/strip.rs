@@ -67,17 +67,17 @@ impl ChannelStrip {
         }
         let [block, route_scratch] = &mut **scratch;
         let frames = context.frames;
-        let mut active = source.map(|values| values.is_some());
+        let mut active_outputs = source.map(|values| values.is_some());
         copy(source, block, frames);
         if let Some(rack) = rack {
-            rack.align_source(block.each_mut().map(|values| &mut values[..frames]), &mut active);
-            self.add_inputs(index, frames, sums, block, &mut active);
+            rack.align_source(block.each_mut().map(|values| &mut values[..frames]), &mut active_outputs);
+            self.add_inputs(index, frames, sums, block, &mut active_outputs);
             let outputs = block.each_mut().map(|values| &mut values[..frames]);
-            rack.process(context.is_playing, outputs, &mut active, taps);
+            rack.process(context.is_playing, outputs, &mut active_outputs, taps);
         } else {
-            self.add_inputs(index, frames, sums, block, &mut active);
+            self.add_inputs(index, frames, sums, block, &mut active_outputs);
         }
-        let is_active = active != [false; TRACK_OUTPUTS];
+        let is_active = active_outputs != [false; TRACK_OUTPUTS];
         if let Some(tap) = &mut taps[index] {
             for (tap, values) in tap.iter_mut().zip(block.iter()) {
                 tap[..frames].copy_from_slice(&values[..frames]);
@@ -123,7 +123,7 @@ impl ChannelStrip {
             return false;
         };
         let is_steady = route.only_delays();
-        let Some(sum) = sums.get_mut(route.to).filter(|_| is_steady) else { return false };
+        let Some(sum) = sums.get_mut(route.destination).filter(|_| is_steady) else { return false };
         let gains = [left, right, send, send];
         if !route.is_direct() {
             let [source_left, source_right, ..] = source.map(Option::unwrap_or_default);
@@ -149,14 +149,14 @@ impl ChannelStrip {
         frames: usize,
         sums: &mut Sums,
         block: &mut TrackBlock,
-        active: &mut ActiveOutputs,
+        active_outputs: &mut ActiveOutputs,
     ) {
         let Some(inputs) = &mut sums.strips[index] else { return };
         self.input_declicker.process(inputs.each_mut().map(|values| &mut values[..frames]));
         for (values, input) in block.iter_mut().zip(inputs.iter()) {
             values[..frames].iter_mut().zip(input).for_each(|(value, input)| *value += input);
         }
-        *active = [true; TRACK_OUTPUTS];
+        *active_outputs = [true; TRACK_OUTPUTS];
     }
 }
 
@@ -180,11 +180,11 @@ fn add_to_sum(
 ) {
     let frames = context.frames;
     let is_silent = signal.is_none() && route.is_silent();
-    let Some(sum) = sums.get_mut(route.to).filter(|_| !is_silent && !route.is_closed()) else {
+    let Some(sum) = sums.get_mut(route.destination).filter(|_| !is_silent && !route.is_closed()) else {
         route.skip(context);
         return;
     };
-    let channels = route.channels();
+    let channels = route.channel_count();
     match signal {
         Some(signal) if route.is_direct() => return add(sum, signal, frames),
         Some(signal) => {

@@ -30,8 +30,8 @@ impl Sums {
         sums.flat_map(|sum| sum.iter_mut()).for_each(|values| values[..frames].fill(0.0));
     }
 
-    pub(crate) fn get_mut(&mut self, to: Destination) -> Option<&mut TrackBlock> {
-        match to {
+    pub(crate) fn get_mut(&mut self, destination: Destination) -> Option<&mut TrackBlock> {
+        match destination {
             Destination::Master => Some(&mut self.master),
             Destination::Strip(index) => self.strips.get_mut(index)?.as_deref_mut(),
         }

@@ -20,7 +20,7 @@ impl Latencies {
     /// Computes the latencies. `effect_latency(track, effect)` returns the latency of a track's
     /// effects before the effect at an index, or of all its effects if `effect` is `None`. The
     /// track `None` is the master.
-    pub(crate) fn of(
+    pub(crate) fn compute(
         routing: &Routing,
         effect_latency: impl Fn(Option<usize>, Option<usize>) -> usize,
     ) -> Self {
@@ -29,7 +29,7 @@ impl Latencies {
         // A side-chain signal must have the same latency as the signal at the input of its effect.
         let for_sidechains = |track: Option<usize>, sidechains: &[SidechainSettings], outputs: &[usize]| {
             let latency = |sidechain: &SidechainSettings| {
-                outputs[sidechain.from].saturating_sub(effect_latency(track, Some(sidechain.effect)))
+                outputs[sidechain.source_index].saturating_sub(effect_latency(track, Some(sidechain.effect)))
             };
             sidechains.iter().map(latency).max().unwrap_or(0)
         };
@@ -38,9 +38,9 @@ impl Latencies {
             inputs[index] = latency.max(inputs[index]);
             outputs[index] = inputs[index] + effect_latency(Some(index), None);
             for route in &routing.routes[index] {
-                let input = match route.to {
+                let input = match route.destination {
                     Destination::Master => &mut master,
-                    Destination::Strip(to) => &mut inputs[to],
+                    Destination::Strip(strip_index) => &mut inputs[strip_index],
                 };
                 *input = outputs[index].max(*input);
             }
@@ -50,11 +50,11 @@ impl Latencies {
     }
 
     /// Returns the delay of a route in frames.
-    pub(crate) fn route_delay(&self, from: usize, to: Destination) -> usize {
-        let input = match to {
+    pub(crate) fn route_delay(&self, source_index: usize, destination: Destination) -> usize {
+        let input = match destination {
             Destination::Master => self.master,
-            Destination::Strip(to) => self.inputs[to],
+            Destination::Strip(strip_index) => self.inputs[strip_index],
         };
-        input - self.outputs[from]
+        input - self.outputs[source_index]
     }
 }

@@ -13,18 +13,20 @@ impl MixGraph {
     pub(crate) fn update_order(&mut self, racks: &[EffectRack]) {
         let count = self.strips.len();
         let order = |pairs: &BTreeSet<(usize, usize)>| {
-            let fed_by = |from: usize| pairs.range((from, 0)..(from + 1, 0)).map(|pair| pair.1).collect();
+            let fed_by = |source_index: usize| {
+                pairs.range((source_index, 0)..(source_index + 1, 0)).map(|pair| pair.1).collect()
+            };
             topological_order(count, fed_by).ok()
         };
-        let sidechains = racks.iter().enumerate().flat_map(|(to, rack)| {
-            let inputs = rack.sidechains.iter().filter_map(|sidechain| sidechain.from);
-            inputs.map(move |from| (from, to))
+        let sidechains = racks.iter().enumerate().flat_map(|(destination_index, rack)| {
+            let inputs = rack.sidechains.iter().filter_map(|sidechain| sidechain.source_index);
+            inputs.map(move |source_index| (source_index, destination_index))
         });
         let mut pairs: BTreeSet<(usize, usize)> = self.pairs(false).chain(sidechains).collect();
         self.unedited_order = order(&pairs).unwrap_or_else(|| (0..count).collect());
         self.order = self.unedited_order.clone();
-        let removed: BTreeSet<(usize, usize)> = self.pairs(true).collect();
-        for pair in removed {
+        let removed_pairs: BTreeSet<(usize, usize)> = self.pairs(true).collect();
+        for pair in removed_pairs {
             let is_new = pairs.insert(pair);
             if let Some(order) = order(&pairs) {
                 self.order = order;
@@ -35,23 +37,24 @@ impl MixGraph {
         }
     }
 
-    /// Returns pairs of strips of which the first feeds the second. If `removed` is true, only
+    /// Returns pairs of strips of which the first feeds the second. If `is_removed` is true, only
     /// removed routes are considered, otherwise only routes that are not removed.
-    fn pairs(&self, removed: bool) -> impl Iterator<Item = (usize, usize)> {
-        self.strips.iter().enumerate().flat_map(move |(from, strip)| {
+    fn pairs(&self, is_removed: bool) -> impl Iterator<Item = (usize, usize)> {
+        self.strips.iter().enumerate().flat_map(move |(source_index, strip)| {
             let routes = strip.routes.iter();
-            let routes = routes.filter(move |route| route.is_removed() == removed && !route.has_ended());
-            routes.filter_map(move |route| match route.to {
-                Destination::Strip(to) => Some((from, to)),
+            let routes = routes.filter(move |route| route.is_removed() == is_removed && !route.has_ended());
+            routes.filter_map(move |route| match route.destination {
+                Destination::Strip(destination_index) => Some((source_index, destination_index)),
                 Destination::Master => None,
             })
         })
     }
 
-    fn cut(&mut self, (from, to): (usize, usize)) {
-        self.strips[to].input_declicker.switch();
-        let routes = self.strips[from].routes.iter_mut();
-        let cut = routes.filter(|route| route.is_removed() && route.to == Destination::Strip(to));
+    fn cut(&mut self, (source_index, destination_index): (usize, usize)) {
+        self.strips[destination_index].input_declicker.switch();
+        let routes = self.strips[source_index].routes.iter_mut();
+        let cut = routes
+            .filter(|route| route.is_removed() && route.destination == Destination::Strip(destination_index));
         cut.for_each(Route::cut);
     }
 }

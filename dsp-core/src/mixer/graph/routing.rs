@@ -38,7 +38,7 @@ pub(crate) enum Destination {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RouteSettings {
     pub(crate) tap: Tap,
-    pub(crate) to: Destination,
+    pub(crate) destination: Destination,
     /// Linear gain.
     pub(crate) level: f32,
 }
@@ -49,7 +49,7 @@ pub(crate) struct SidechainSettings {
     /// Index of the effect in its track.
     pub(crate) effect: usize,
     /// Index of the track that feeds the side-chain.
-    pub(crate) from: usize,
+    pub(crate) source_index: usize,
 }
 
 /// All routes of a session, checked for errors.
@@ -71,7 +71,7 @@ impl Routing {
     ///
     /// [`MixerError`] for duplicate ids, routing loops, unknown kinds of effect, too many effects,
     /// and indices of tracks that do not exist.
-    pub(crate) fn of(session: &Session) -> Result<Self, MixerError> {
+    pub(crate) fn from_session(session: &Session) -> Result<Self, MixerError> {
         let tracks = &session.tracks;
         check_ids(tracks)?;
         let mut routes = Vec::with_capacity(tracks.len());
@@ -82,11 +82,13 @@ impl Routing {
         }
         let master_sidechains = sidechains_of("", &session.master_effects, tracks.len())?;
         let fed_by = |index: usize| {
-            let by_routes = routes[index].iter().filter_map(|route| match route.to {
-                Destination::Strip(to) => Some(to),
+            let by_routes = routes[index].iter().filter_map(|route| match route.destination {
+                Destination::Strip(strip_index) => Some(strip_index),
                 Destination::Master => None,
             });
-            let by_sidechain = |to: &usize| sidechains[*to].iter().any(|sidechain| sidechain.from == index);
+            let by_sidechain = |destination_index: &usize| {
+                sidechains[*destination_index].iter().any(|sidechain| sidechain.source_index == index)
+            };
             by_routes.chain((0..tracks.len()).filter(by_sidechain)).collect::<Vec<_>>()
         };
         let order = topological_order(tracks.len(), fed_by)
@@ -97,7 +99,7 @@ impl Routing {
     /// Whether a track feeds a side-chain.
     pub(crate) fn feeds_sidechain(&self, index: usize) -> bool {
         let mut sidechains = self.sidechains.iter().flatten().chain(&self.master_sidechains);
-        sidechains.any(|sidechain| sidechain.from == index)
+        sidechains.any(|sidechain| sidechain.source_index == index)
     }
 }
 
@@ -117,10 +119,14 @@ fn routes_of(track: &Track, track_count: usize) -> Result<Vec<RouteSettings>, Mi
         }
         Err(MixerError::NoSuchTrack { track_id: track.id.clone(), index })
     };
-    let to = track.output.map_or(Ok(Destination::Master), strip)?;
-    let mut routes = vec![RouteSettings { tap: Tap::Output, to, level: 1.0 }];
+    let destination = track.output.map_or(Ok(Destination::Master), strip)?;
+    let mut routes = vec![RouteSettings { tap: Tap::Output, destination, level: 1.0 }];
     for (index, send) in track.sends.iter().enumerate() {
-        routes.push(RouteSettings { tap: Tap::of_send(index, send), to: strip(send.to)?, level: send.gain });
+        routes.push(RouteSettings {
+            tap: Tap::of_send(index, send),
+            destination: strip(send.to)?,
+            level: send.gain,
+        });
     }
     Ok(routes)
 }
@@ -138,12 +144,12 @@ fn sidechains_of(
         let Some(kind) = effect_kind(&effect.kind) else {
             return Err(MixerError::UnknownEffect { kind: effect.kind.clone() });
         };
-        if let Some(from) = effect.side_chain.filter(|_| kind.has_side_chain) {
-            let from = from as usize;
-            if from >= track_count {
-                return Err(MixerError::NoSuchTrack { track_id: track_id.into(), index: from });
+        if let Some(source_index) = effect.side_chain.filter(|_| kind.has_side_chain) {
+            let source_index = source_index as usize;
+            if source_index >= track_count {
+                return Err(MixerError::NoSuchTrack { track_id: track_id.into(), index: source_index });
             }
-            sidechains.push(SidechainSettings { effect: index, from });
+            sidechains.push(SidechainSettings { effect: index, source_index });
         }
     }
     Ok(sidechains)
@@ -162,14 +168,15 @@ pub(crate) fn topological_order(
     let successors: Vec<Vec<usize>> = (0..node_count).map(fed_by).collect();
     let mut unprocessed_inputs = vec![0_usize; node_count];
     successors.iter().flatten().for_each(|&successor| unprocessed_inputs[successor] += 1);
-    let mut ready: BTreeSet<usize> = (0..node_count).filter(|&node| unprocessed_inputs[node] == 0).collect();
+    let mut ready_nodes: BTreeSet<usize> =
+        (0..node_count).filter(|&node| unprocessed_inputs[node] == 0).collect();
     let mut order = Vec::with_capacity(node_count);
-    while let Some(node) = ready.pop_first() {
+    while let Some(node) = ready_nodes.pop_first() {
         order.push(node);
         for &successor in &successors[node] {
             unprocessed_inputs[successor] -= 1;
             if unprocessed_inputs[successor] == 0 {
-                ready.insert(successor);
+                ready_nodes.insert(successor);
             }
         }
     }

@@ -10,17 +10,19 @@ impl MixGraph {
     /// ignored.
     pub(crate) fn update_mute_and_solo(&mut self) {
         let strips = &mut self.strips;
-        let mut any_solo = false;
+        let mut has_solo = false;
         for strip in strips.iter_mut() {
-            let solo = strip.fader.mix().solo && !strip.is_removed;
-            (strip.is_fed_by_solo, strip.feeds_solo) = (solo, solo);
-            any_solo |= solo;
+            let is_soloed = strip.fader.mix().is_soloed && !strip.is_removed;
+            (strip.is_fed_by_solo, strip.feeds_solo) = (is_soloed, is_soloed);
+            has_solo |= is_soloed;
         }
         for &index in &self.order {
             for route in 0..strips[index].routes.len() {
                 let route = &strips[index].routes[route];
-                if let (Destination::Strip(to), false) = (route.to, route.is_removed()) {
-                    strips[to].is_fed_by_solo |= strips[index].is_fed_by_solo;
+                if let (Destination::Strip(destination_index), false) =
+                    (route.destination, route.is_removed())
+                {
+                    strips[destination_index].is_fed_by_solo |= strips[index].is_fed_by_solo;
                 }
             }
         }
@@ -30,14 +32,14 @@ impl MixGraph {
                 if route.is_removed() {
                     continue;
                 }
-                let feeds_solo = match route.to {
+                let feeds_solo = match route.destination {
                     Destination::Master => false,
-                    Destination::Strip(to) => strips[to].feeds_solo,
+                    Destination::Strip(destination_index) => strips[destination_index].feeds_solo,
                 };
                 let strip = &mut strips[index];
                 strip.feeds_solo |= feeds_solo;
-                let is_audible = !any_solo || strip.is_fed_by_solo || feeds_solo;
-                strip.routes[route_index].set_open(is_audible && !strip.fader.mix().mute);
+                let is_audible = !has_solo || strip.is_fed_by_solo || feeds_solo;
+                strip.routes[route_index].set_open(is_audible && !strip.fader.mix().is_muted);
             }
         }
     }

@@ -24,9 +24,9 @@ impl Mixer {
                 + rack.longest_silence_frames();
             for route in &strips[index].routes {
                 let silence_frames = silences_frames[index];
-                let input = match route.to {
+                let input = match route.destination {
                     Destination::Master => &mut master_silence_frames,
-                    Destination::Strip(to) => &mut silences_frames[to],
+                    Destination::Strip(destination_index) => &mut silences_frames[destination_index],
                 };
                 *input = silence_frames.max(*input);
             }
@@ -38,6 +38,6 @@ impl Mixer {
 }
 
 fn sidechain_silence_frames(rack: &EffectRack, silences_frames: &[usize]) -> usize {
-    let inputs = rack.sidechains.iter().filter_map(|sidechain| sidechain.from);
-    inputs.map(|from| silences_frames[from]).max().unwrap_or(0)
+    let inputs = rack.sidechains.iter().filter_map(|sidechain| sidechain.source_index);
+    inputs.map(|source_index| silences_frames[source_index]).max().unwrap_or(0)
 }

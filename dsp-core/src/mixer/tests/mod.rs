@@ -1,7 +1,7 @@
 //! Tests of sessions with clips and with the effects of `test_kinds.rs`.
 
 mod compensation;
-mod latency_changes;
+mod edits_while_playing;
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -40,7 +40,7 @@ impl TrackSource {
         let mut old = core::mem::replace(&mut self.player, player);
         old.fade_out();
         self.free_silent_players();
-        if old.active_voices() > 0 {
+        if old.active_voice_count() > 0 {
             if self.fading_players.len() == FADING_PLAYERS_MAX {
                 self.fading_players.remove(0);
             }
@@ -53,7 +53,7 @@ impl TrackSource {
 
     /// Frees replaced players that are silent. [`Self::render`] must not free memory.
     pub(crate) fn free_silent_players(&mut self) {
-        self.fading_players.retain(|player| player.active_voices() > 0);
+        self.fading_players.retain(|player| player.active_voice_count() > 0);
     }
 
     /// Fades out the source of a track that the session no longer has.
@@ -96,12 +96,12 @@ impl TrackSource {
 
     /// Whether the source is silent while the session is stopped.
     pub(crate) fn is_silent(&self) -> bool {
-        self.active_voices() == 0 && self.input.is_silent(false) && self.clips.is_silent()
+        self.active_voice_count() == 0 && self.input.is_silent(false) && self.clips.is_silent()
     }
 
-    pub(crate) fn active_voices(&self) -> usize {
-        self.player.active_voices()
-            + self.fading_players.iter().map(TrackPlayer::active_voices).sum::<usize>()
+    pub(crate) fn active_voice_count(&self) -> usize {
+        self.player.active_voice_count()
+            + self.fading_players.iter().map(TrackPlayer::active_voice_count).sum::<usize>()
     }
 
     /// Renders at most a block of frames, and processes them with the track's effects. `rack` is
@@ -112,12 +112,13 @@ impl TrackSource {
         mut outputs: [&mut [f32]; TRACK_OUTPUTS],
         rack: Option<&mut EffectRack>,
     ) -> ActiveOutputs {
-        let mut active = self.render_source(is_playing, outputs.each_mut().map(|output| &mut output[..]));
+        let mut active_outputs =
+            self.render_source(is_playing, outputs.each_mut().map(|output| &mut output[..]));
         if let Some(rack) = rack {
-            rack.align_source(outputs.each_mut().map(|output| &mut output[..]), &mut active);
-            rack.process(is_playing, outputs, &mut active, &[]);
+            rack.align_source(outputs.each_mut().map(|output| &mut output[..]), &mut active_outputs);
+            rack.process(is_playing, outputs, &mut active_outputs, &[]);
         }
-        active
+        active_outputs
     }
 
     fn render_source(&mut self, is_playing: bool, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) -> ActiveOutputs {
@@ -127,37 +128,37 @@ impl TrackSource {
             (true, false) => PlayerMode::Playing,
             (true, true) => PlayerMode::ControllersOnly,
         };
-        let mut active = self.player.render(mode, outputs.each_mut().map(|output| &mut output[..]));
-        for player in self.fading_players.iter_mut().filter(|player| player.active_voices() > 0) {
+        let mut active_outputs = self.player.render(mode, outputs.each_mut().map(|output| &mut output[..]));
+        for player in self.fading_players.iter_mut().filter(|player| player.active_voice_count() > 0) {
             let scratch = self.scratch.each_mut().map(|output| &mut output[..frames]);
             let player_active = player.render(PlayerMode::Stopped, scratch);
             for output in (0..TRACK_OUTPUTS).filter(|output| player_active[*output]) {
-                add(&self.scratch[output], outputs[output], &mut active[output]);
+                add(&self.scratch[output], outputs[output], &mut active_outputs[output]);
             }
         }
         if !self.input.is_silent(is_playing) {
-            for (output, active) in outputs.iter_mut().zip(&mut active) {
+            for (output, active) in outputs.iter_mut().zip(&mut active_outputs) {
                 activate(output, active);
             }
             self.input.add_to(is_playing, outputs.each_mut().map(|output| &mut output[..]));
         }
         if let Some(clips) = self.clips.render(is_playing, frames) {
             for (output, values) in clips.into_iter().enumerate() {
-                add(values, outputs[output], &mut active[output]);
+                add(values, outputs[output], &mut active_outputs[output]);
             }
         }
-        active
+        active_outputs
     }
 }
 
-fn add(values: &[f32], output: &mut [f32], active: &mut bool) {
-    activate(output, active);
+fn add(values: &[f32], output: &mut [f32], is_active: &mut bool) {
+    activate(output, is_active);
     output.iter_mut().zip(values).for_each(|(output, value)| *output += value);
 }
 
 /// Makes an output active. An inactive output is filled with silence first.
-fn activate(output: &mut [f32], active: &mut bool) {
-    if !core::mem::replace(active, true) {
+fn activate(output: &mut [f32], is_active: &mut bool) {
+    if !core::mem::replace(is_active, true) {
         output.fill(0.0);
     }
 }

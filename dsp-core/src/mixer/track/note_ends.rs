@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 use super::held_keys::{ALL_NOTES_OFF, ALL_SOUND_OFF, MONO_ON, POLY_ON};
 use crate::session::{Event, TrackEvent};
 
-const SUSTAIN: u8 = 64;
-const SOSTENUTO: u8 = 66;
+const SUSTAIN_CONTROLLER: u8 = 64;
+const SOSTENUTO_CONTROLLER: u8 = 66;
 const RESET_ALL_CONTROLLERS: u8 = 121;
 
 /// Lowest controller value at which a pedal is down (MIDI 1.0).
 const PEDAL_DOWN: u8 = 64;
 
 /// Note end of a note that is never released.
-const NEVER: u64 = u64::MAX - 1;
+const NEVER_FRAME: u64 = u64::MAX - 1;
 
 /// Note end of an event that starts no note.
 const NO_NOTE: u64 = u64::MAX;
@@ -24,7 +24,7 @@ pub(super) struct NoteEnds(Vec<u64>);
 
 impl NoteEnds {
     /// Computes the note ends of a track's events, which must be sorted by frame.
-    pub(super) fn of(events: &[TrackEvent]) -> Self {
+    pub(super) fn from_events(events: &[TrackEvent]) -> Self {
         let mut notes = Notes { ends: Vec::with_capacity(events.len()), ..Notes::default() };
         events.iter().for_each(|event| notes.apply(*event));
         Self(notes.ends)
@@ -51,7 +51,7 @@ struct Note {
 #[derive(Debug, Default)]
 struct Notes {
     ends: Vec<u64>,
-    sounding: Vec<Note>,
+    sounding_notes: Vec<Note>,
     /// Keys that are held, in the order of their note-on events.
     keys_down: Vec<u8>,
     is_sustain_down: bool,
@@ -69,7 +69,7 @@ impl Notes {
                 self.keys_down.push(key & 127);
                 self.start_note(key & 127, frame);
             }
-            Event::Controller { controller, value } => self.control(controller & 127, value, frame),
+            Event::Controller { controller, value } => self.apply_control(controller & 127, value, frame),
             _ => {}
         }
     }
@@ -78,10 +78,10 @@ impl Notes {
     /// even if a pedal holds them.
     fn start_note(&mut self, key: u8, frame: u64) {
         let note_on_index = self.ends.len() - 1;
-        self.ends[note_on_index] = NEVER;
+        self.ends[note_on_index] = NEVER_FRAME;
         let mono = self.is_mono;
         self.end_where(frame, |note| mono || note.key == key);
-        self.sounding.push(Note { note_on_index, key, is_key_down: true, is_held_by_sostenuto: false });
+        self.sounding_notes.push(Note { note_on_index, key, is_key_down: true, is_held_by_sostenuto: false });
     }
 
     fn release_key(&mut self, key: u8, frame: u64) {
@@ -91,14 +91,17 @@ impl Notes {
         if let (true, true, Some(held)) = (self.is_mono, was_last, self.keys_down.last()) {
             return self.start_note(*held, frame);
         }
-        self.sounding.iter_mut().filter(|note| note.key == key).for_each(|note| note.is_key_down = false);
+        self.sounding_notes
+            .iter_mut()
+            .filter(|note| note.key == key)
+            .for_each(|note| note.is_key_down = false);
         self.end_released_notes(frame);
     }
 
-    fn control(&mut self, controller: u8, value: u8, frame: u64) {
+    fn apply_control(&mut self, controller: u8, value: u8, frame: u64) {
         match controller {
-            SUSTAIN => self.is_sustain_down = value >= PEDAL_DOWN,
-            SOSTENUTO => self.press_sostenuto(value >= PEDAL_DOWN),
+            SUSTAIN_CONTROLLER => self.is_sustain_down = value >= PEDAL_DOWN,
+            SOSTENUTO_CONTROLLER => self.press_sostenuto(value >= PEDAL_DOWN),
             RESET_ALL_CONTROLLERS => {
                 self.is_sustain_down = false;
                 self.press_sostenuto(false);
@@ -110,7 +113,7 @@ impl Notes {
             ALL_NOTES_OFF..=POLY_ON => {
                 self.is_mono = controller == MONO_ON || self.is_mono && controller != POLY_ON;
                 self.keys_down.clear();
-                self.sounding.iter_mut().for_each(|note| note.is_key_down = false);
+                self.sounding_notes.iter_mut().for_each(|note| note.is_key_down = false);
             }
             _ => return,
         }
@@ -120,7 +123,9 @@ impl Notes {
     fn press_sostenuto(&mut self, is_down: bool) {
         if is_down != self.is_sostenuto_down {
             self.is_sostenuto_down = is_down;
-            self.sounding.iter_mut().for_each(|note| note.is_held_by_sostenuto = is_down && note.is_key_down);
+            self.sounding_notes
+                .iter_mut()
+                .for_each(|note| note.is_held_by_sostenuto = is_down && note.is_key_down);
         }
     }
 
@@ -132,7 +137,7 @@ impl Notes {
     }
 
     fn end_where(&mut self, frame: u64, ends: impl Fn(&Note) -> bool) {
-        for note in self.sounding.extract_if(.., |note| ends(note)) {
+        for note in self.sounding_notes.extract_if(.., |note| ends(note)) {
             self.ends[note.note_on_index] = frame;
         }
     }
@@ -156,32 +161,35 @@ mod tests {
 
     #[track_caller]
     fn check(events: &[TrackEvent], ends: &[u64]) {
-        assert_eq!(NoteEnds::of(events).0, ends);
+        assert_eq!(NoteEnds::from_events(events).0, ends);
     }
 
     #[test]
     fn a_note_ends_with_its_key_or_at_the_next_note_of_the_key() {
-        check(&[on(1, 60), on(2, 64), off(5, 60), on(6, 64)], &[5, 6, NO_NOTE, NEVER]);
+        check(&[on(1, 60), on(2, 64), off(5, 60), on(6, 64)], &[5, 6, NO_NOTE, NEVER_FRAME]);
         let silent = TrackEvent { frame: 4, event: Event::NoteOn { key: 60, velocity: 0 } };
         check(&[on(1, 60), silent], &[4, NO_NOTE]);
     }
 
     #[test]
     fn pedals_hold_notes_after_their_keys_are_released() {
-        let sustained = [on(1, 60), control(2, SUSTAIN, 64), off(3, 60), on(4, 62), off(5, 62)];
+        let sustained = [on(1, 60), control(2, SUSTAIN_CONTROLLER, 64), off(3, 60), on(4, 62), off(5, 62)];
         check(
-            &[&sustained[..], &[control(9, SUSTAIN, 63)]].concat(),
+            &[&sustained[..], &[control(9, SUSTAIN_CONTROLLER, 63)]].concat(),
             &[9, NO_NOTE, NO_NOTE, 9, NO_NOTE, NO_NOTE],
         );
         check(
             &[&sustained[..], &[control(9, RESET_ALL_CONTROLLERS, 0)]].concat(),
             &[9, NO_NOTE, NO_NOTE, 9, NO_NOTE, NO_NOTE],
         );
-        check(&[&sustained[..], &[on(8, 60)]].concat(), &[8, NO_NOTE, NO_NOTE, NEVER, NO_NOTE, NEVER]);
-        // The sostenuto pedal holds the notes whose keys are down when the pedal is pressed.
-        let pressed = [on(1, 60), control(2, SOSTENUTO, 127), on(3, 62), off(4, 60), off(5, 62)];
         check(
-            &[&pressed[..], &[control(9, SOSTENUTO, 0)]].concat(),
+            &[&sustained[..], &[on(8, 60)]].concat(),
+            &[8, NO_NOTE, NO_NOTE, NEVER_FRAME, NO_NOTE, NEVER_FRAME],
+        );
+        // The sostenuto pedal holds the notes whose keys are down when the pedal is pressed.
+        let pressed = [on(1, 60), control(2, SOSTENUTO_CONTROLLER, 127), on(3, 62), off(4, 60), off(5, 62)];
+        check(
+            &[&pressed[..], &[control(9, SOSTENUTO_CONTROLLER, 0)]].concat(),
             &[9, NO_NOTE, 5, NO_NOTE, NO_NOTE, NO_NOTE],
         );
     }
@@ -190,13 +198,13 @@ mod tests {
     fn mode_messages_release_all_keys_and_all_sound_off_also_ends_notes_that_pedals_hold() {
         for mode in [ALL_NOTES_OFF, 124, 125, MONO_ON, POLY_ON] {
             check(&[on(1, 60), control(5, mode, 0)], &[5, NO_NOTE]);
-            let pedal = control(0, SUSTAIN, 127);
+            let pedal = control(0, SUSTAIN_CONTROLLER, 127);
             check(
-                &[pedal, on(1, 60), control(5, mode, 0), control(7, SUSTAIN, 0)],
+                &[pedal, on(1, 60), control(5, mode, 0), control(7, SUSTAIN_CONTROLLER, 0)],
                 &[NO_NOTE, 7, NO_NOTE, NO_NOTE],
             );
         }
-        let pedal = control(0, SUSTAIN, 127);
+        let pedal = control(0, SUSTAIN_CONTROLLER, 127);
         check(&[pedal, on(1, 60), control(5, ALL_SOUND_OFF, 0)], &[NO_NOTE, 5, NO_NOTE]);
     }
 

@@ -49,7 +49,7 @@ pub struct TrackPlayer {
     note_ends: NoteEnds,
     /// Index of the next event to play.
     next_event: usize,
-    position: u64,
+    position_frames: u64,
     /// Keys that the played events hold down.
     held_keys: HeldKeys,
 }
@@ -69,7 +69,7 @@ impl TrackPlayer {
     ///
     /// [`SynthError`] for a sample rate outside 16 to 192 kHz or a polyphony outside 8 to 256.
     pub fn new(session: &Session, track: &Track, bank: Option<&Bank>) -> Result<Self, SynthError> {
-        Self::with_events(SynthConfig::of(session), track.instrument, bank, sorted(&track.events))
+        Self::with_events(SynthConfig::from_session(session), track.instrument, bank, sorted(&track.events))
     }
 
     /// Creates a player of the same events at frame 0 with another bank. See [`Self::new`].
@@ -94,10 +94,10 @@ impl TrackPlayer {
         let mut player = Self {
             synth,
             config,
-            note_ends: NoteEnds::of(&events),
+            note_ends: NoteEnds::from_events(&events),
             events,
             next_event: 0,
-            position: 0,
+            position_frames: 0,
             held_keys: HeldKeys::NONE,
         };
         player.seek(0, 0);
@@ -116,8 +116,8 @@ impl TrackPlayer {
             return;
         }
         self.events = sorted(events);
-        self.note_ends = NoteEnds::of(&self.events);
-        self.next_event = self.events.partition_point(|event| event.frame < self.position);
+        self.note_ends = NoteEnds::from_events(&self.events);
+        self.next_event = self.events.partition_point(|event| event.frame < self.position_frames);
         let past = &self.events[..self.next_event];
         let new_keys = HeldKeys::after(past);
         let Some(synth) = &mut self.synth else { return };
@@ -146,8 +146,8 @@ impl TrackPlayer {
             for (notes, max_steps) in
                 [(SeekNotes::All, first_max_steps), (SeekNotes::Sounding, max_steps - first_max_steps)]
             {
-                let (is_done, computed) = self.play_silently(start..end, frame, notes, max_steps);
-                steps += computed;
+                let (is_done, computed_steps) = self.play_silently(start..end, frame, notes, max_steps);
+                steps += computed_steps;
                 if is_done {
                     return steps;
                 }
@@ -160,7 +160,7 @@ impl TrackPlayer {
     /// Moves to a frame and to the event `next_event`, and starts the notes of the held keys.
     fn start_held_notes(&mut self, next_event: usize, frame: u64) {
         let past = &self.events[..next_event];
-        self.position = frame;
+        self.position_frames = frame;
         self.next_event = next_event;
         self.held_keys = HeldKeys::after(past);
         let Some(synth) = &mut self.synth else { return };
@@ -204,12 +204,12 @@ impl TrackPlayer {
     /// Filters are computed only shortly before `seek_frame`.
     fn skip_to(&mut self, frame: u64, seek_frame: u64, max_steps: u64) {
         let filters_from = seek_frame.saturating_sub(u64::from(self.config.frames(FILTER_SETTLE_SECS)));
-        let unfiltered = filters_from.clamp(self.position, frame);
+        let unfiltered_frame = filters_from.clamp(self.position_frames, frame);
         if let Some(synth) = &mut self.synth {
-            synth.skip(unfiltered - self.position, false, max_steps);
-            synth.skip(frame - unfiltered, true, max_steps);
+            synth.skip(unfiltered_frame - self.position_frames, false, max_steps);
+            synth.skip(frame - unfiltered_frame, true, max_steps);
         }
-        self.position = frame;
+        self.position_frames = frame;
     }
 
     /// Whether the note of an event is still audible at a frame after the event: the note is held
@@ -244,7 +244,7 @@ impl TrackPlayer {
     }
 
     /// Returns the number of active voices.
-    pub fn active_voices(&self) -> usize {
+    pub fn active_voice_count(&self) -> usize {
         self.synth.as_ref().map_or(0, SynthProcessor::active_voices)
     }
 
@@ -257,8 +257,8 @@ impl TrackPlayer {
 
     /// Renders the next frames: left, right, reverb send and chorus send, all of the same length.
     pub fn process(&mut self, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) {
-        let active = self.render(PlayerMode::Playing, outputs.each_mut().map(|output| &mut **output));
-        for (output, active) in outputs.into_iter().zip(active) {
+        let active_outputs = self.render(PlayerMode::Playing, outputs.each_mut().map(|output| &mut **output));
+        for (output, active) in outputs.into_iter().zip(active_outputs) {
             if !active {
                 output.fill(0.0);
             }
@@ -272,29 +272,29 @@ impl TrackPlayer {
         mut outputs: [&mut [f32]; TRACK_OUTPUTS],
     ) -> ActiveOutputs {
         let frames = outputs[0].len();
-        let (mut rendered_frames, mut active) = (0, [false; TRACK_OUTPUTS]);
+        let (mut rendered_frames, mut active_outputs) = (0, [false; TRACK_OUTPUTS]);
         while rendered_frames < frames {
             let mut chunk_frames = frames - rendered_frames;
             if mode != PlayerMode::Stopped {
                 self.apply_due_events(mode);
                 if let Some(next) = self.events.get(self.next_event) {
-                    chunk_frames =
-                        chunk_frames.min(usize::try_from(next.frame - self.position).unwrap_or(chunk_frames));
+                    chunk_frames = chunk_frames
+                        .min(usize::try_from(next.frame - self.position_frames).unwrap_or(chunk_frames));
                 }
-                self.position += chunk_frames as u64;
+                self.position_frames += chunk_frames as u64;
             }
             if let Some(synth) = &mut self.synth {
                 let outputs = outputs.each_mut().map(|output| &mut output[..rendered_frames + chunk_frames]);
-                synth.render(outputs, rendered_frames, &mut active);
+                synth.render(outputs, rendered_frames, &mut active_outputs);
             }
             rendered_frames += chunk_frames;
         }
-        active
+        active_outputs
     }
 
     fn apply_due_events(&mut self, mode: PlayerMode) {
         while let Some(&TrackEvent { frame, event }) = self.events.get(self.next_event) {
-            if frame > self.position {
+            if frame > self.position_frames {
                 break;
             }
             let index = self.next_event;

@@ -77,9 +77,9 @@ pub(super) fn reduced(bank: &Bank, selection: &Selection) -> Result<Vec<u8>, Ban
     phdr.extend([0; 12]);
     inst.extend(writer::name_field("EOI", 0));
     inst.extend(instrument_tables.zone_count.to_le_bytes());
-    let info = writer::info(&summary.name);
+    let info_chunk = writer::info_chunk(&summary.name);
     let samples = wave.finish()?;
-    let data = [
+    let table_chunks = [
         (b"phdr", phdr),
         (b"pbag", preset_tables.bags),
         (b"pmod", preset_tables.modulators),
@@ -90,7 +90,7 @@ pub(super) fn reduced(bank: &Bank, selection: &Selection) -> Result<Vec<u8>, Ban
         (b"igen", instrument_tables.generators),
         (b"shdr", samples.headers),
     ];
-    writer::file(&info, &samples.wave, &data)
+    writer::file(&info_chunk, &samples.wave, &table_chunks)
 }
 
 impl Bank {

@@ -8,9 +8,9 @@ use super::shared_value::shared_value;
 /// The modulators that are written. A reader of the file builds the complete lists from them.
 pub(super) struct SplitModulators {
     /// Modulators of the global zone.
-    pub(super) global: Vec<Modulator>,
+    pub(super) global_modulators: Vec<Modulator>,
     /// Modulators of each zone.
-    pub(super) local: Vec<Vec<Modulator>>,
+    pub(super) local_modulators: Vec<Vec<Modulator>>,
 }
 
 /// Splits the complete modulator lists of the zones of a preset or instrument. Each list starts
@@ -21,15 +21,15 @@ pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> SplitModu
     };
     if lists.iter().any(has_links) {
         // A link and its destination must be in the same zone, so nothing goes to the global zone.
-        let local = lists.iter().map(|list| zone_with_links(list, defaults)).collect();
-        return SplitModulators { global: Vec::new(), local };
+        let local_modulators = lists.iter().map(|list| zone_with_links(list, defaults)).collect();
+        return SplitModulators { global_modulators: Vec::new(), local_modulators };
     }
-    let Some((first, others)) = lists.split_first() else {
-        return SplitModulators { global: Vec::new(), local: Vec::new() };
+    let Some((first, other_lists)) = lists.split_first() else {
+        return SplitModulators { global_modulators: Vec::new(), local_modulators: Vec::new() };
     };
     let common_count = (0..first.len())
         .find(|&index| {
-            !others
+            !other_lists
                 .iter()
                 .all(|list| list.get(index).is_some_and(|modulator| is_replacement(modulator, &first[index])))
         })
@@ -59,13 +59,14 @@ pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> SplitModu
             None => {}
         }
     }
-    let local = |list: &&[Modulator]| {
-        let (shared, additional) = list.split_at(base.len());
-        let pairs = shared.iter().zip(&base);
-        let changed = pairs.filter(|(modulator, base)| modulator != base).map(|(modulator, _)| *modulator);
-        changed.chain(additional.iter().copied()).collect()
+    let local_part = |list: &&[Modulator]| {
+        let (shared_modulators, additional) = list.split_at(base.len());
+        let pairs = shared_modulators.iter().zip(&base);
+        let changed_modulators =
+            pairs.filter(|(modulator, base)| modulator != base).map(|(modulator, _)| *modulator);
+        changed_modulators.chain(additional.iter().copied()).collect()
     };
-    SplitModulators { local: lists.iter().map(local).collect(), global }
+    SplitModulators { local_modulators: lists.iter().map(local_part).collect(), global_modulators: global }
 }
 
 /// Returns the modulators to write for a zone with links. The destinations of links become indices
@@ -85,7 +86,8 @@ fn zone_with_links(list: &[Modulator], defaults: &[Modulator]) -> Vec<Modulator>
         .collect()
 }
 
-/// Whether a reader replaces `earlier` by `later` (section 7.4).
-fn is_replacement(later: &Modulator, earlier: &Modulator) -> bool {
-    later.destination == earlier.destination && later.has_same_operators(earlier)
+/// Whether a reader replaces `earlier_modulator` by `later_modulator` (section 7.4).
+fn is_replacement(later_modulator: &Modulator, earlier_modulator: &Modulator) -> bool {
+    later_modulator.destination == earlier_modulator.destination
+        && later_modulator.has_same_operators(earlier_modulator)
 }

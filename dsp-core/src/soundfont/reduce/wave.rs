@@ -54,9 +54,9 @@ impl<'a> WaveWriter<'a> {
         for &instrument in &selection.instruments {
             for zone in &bank.instruments()[instrument].zones {
                 let Some(wave) = bank.wave(zone.sample) else { continue };
-                let needed = needed_span(&bank.samples()[zone.sample], &zone.generators, wave.high.len());
-                let span = spans.entry(zone.sample).or_insert(needed);
-                *span = Span { start: span.start.min(needed.start), end: span.end.max(needed.end) };
+                let zone_span = needed_span(&bank.samples()[zone.sample], &zone.generators, wave.high.len());
+                let span = spans.entry(zone.sample).or_insert(zone_span);
+                *span = Span { start: span.start.min(zone_span.start), end: span.end.max(zone_span.end) };
             }
         }
         let mut order: Vec<(Option<usize>, Span, usize)> = spans
@@ -96,7 +96,7 @@ impl<'a> WaveWriter<'a> {
 
     /// Returns the number of a sample in the written file; `None` if it is not written.
     pub(super) fn index(&self, sample: usize) -> Option<usize> {
-        self.samples.get(&sample).map(|written| written.index)
+        self.samples.get(&sample).map(|written_sample| written_sample.index)
     }
 
     /// Returns the generators of a zone with clamped offsets. A reader of the whole bank clamps
@@ -108,16 +108,16 @@ impl<'a> WaveWriter<'a> {
         let mut generators = zone.generators;
         if !sample.is_loop_valid {
             // The loop is not written, so a loop mode would have no effect.
-            generators.set(Generator::SampleModes, 0);
+            generators.set_value(Generator::SampleModes, 0);
         }
         for (((fine, coarse), position), offset) in
             OFFSET_GENERATORS.into_iter().zip(header_positions(sample)).zip(zone_offsets(&generators))
         {
-            let position = i64::from(position);
-            let adjusted = (position + offset).clamp(0, limit) - position;
-            if adjusted != offset && is_offset_used(sample, fine) {
-                generators.set(fine, adjusted.rem_euclid(COARSE_FRAMES) as i16);
-                generators.set(coarse, adjusted.div_euclid(COARSE_FRAMES) as i16);
+            let shifted_position = i64::from(position);
+            let adjusted_offset = (shifted_position + offset).clamp(0, limit) - shifted_position;
+            if adjusted_offset != offset && is_offset_used(sample, fine) {
+                generators.set_value(fine, adjusted_offset.rem_euclid(COARSE_FRAMES) as i16);
+                generators.set_value(coarse, adjusted_offset.div_euclid(COARSE_FRAMES) as i16);
             }
         }
         Some(generators)
@@ -158,28 +158,31 @@ impl<'a> WaveWriter<'a> {
                 low.resize(high.len() / 2, 0);
             }
         }
-        let mut headers: Vec<u8> =
-            self.samples.iter().flat_map(|(&sample, written)| self.header(sample, written)).collect();
+        let mut headers: Vec<u8> = self
+            .samples
+            .iter()
+            .flat_map(|(&sample, written_sample)| self.header(sample, written_sample))
+            .collect();
         headers.extend(name_field("EOS", 0));
         headers.extend([0; 26]);
         Ok(Samples { wave: Wave { high, low }, headers })
     }
 
     /// Returns the header of a sample (section 7.10).
-    fn header(&self, sample: usize, written: &WrittenSample) -> [u8; 46] {
+    fn header(&self, sample: usize, written_sample: &WrittenSample) -> [u8; 46] {
         let sample = &self.bank.samples()[sample];
-        let shifted = |position: u32| (i64::from(position) + written.shift) as u32;
-        let (start, end) = (shifted(sample.start), shifted(sample.end));
+        let shift_position = |position: u32| (i64::from(position) + written_sample.shift) as u32;
+        let (start, end) = (shift_position(sample.start), shift_position(sample.end));
         let (loop_start, loop_end) = if sample.is_loop_valid {
-            (shifted(sample.loop_start), shifted(sample.loop_end))
+            (shift_position(sample.loop_start), shift_position(sample.loop_end))
         } else {
             (start, start)
         };
         let link = self.index(usize::from(sample.link));
         // If the other channel of a stereo pair is not written, the sample becomes mono.
-        let kind = if link.is_some() { sample.kind } else { samples::MONO };
+        let kind = if link.is_some() { sample.kind } else { samples::MONO_TYPE };
         let mut header = [0; 46];
-        header[..20].copy_from_slice(&name_field("Sample", written.index));
+        header[..20].copy_from_slice(&name_field("Sample", written_sample.index));
         for (bytes, number) in header[20..40].as_chunks_mut().0.iter_mut().zip([
             start,
             end,

@@ -27,15 +27,15 @@ pub(super) fn name_field(name: &str, number: usize) -> [u8; 20] {
 
 /// Returns the chunks of the INFO list: version, sound engine and name of the bank. The version is
 /// 2.04, which introduced 24-bit samples.
-pub(super) fn info(name: &str) -> Vec<u8> {
+pub(super) fn info_chunk(name: &str) -> Vec<u8> {
     let mut latin: Vec<u8> =
         name.chars().map(|char| u8::try_from(u32::from(char)).unwrap_or(b'?')).take(255).collect();
     latin.push(0);
-    let mut info = Vec::new();
-    chunk(&mut info, b"ifil", &[2, 0, 4, 0]);
-    chunk(&mut info, b"isng", b"EMU8000\0");
-    chunk(&mut info, b"INAM", &latin);
-    info
+    let mut info_chunk = Vec::new();
+    chunk(&mut info_chunk, b"ifil", &[2, 0, 4, 0]);
+    chunk(&mut info_chunk, b"isng", b"EMU8000\0");
+    chunk(&mut info_chunk, b"INAM", &latin);
+    info_chunk
 }
 
 /// The sample data: 16-bit values, and the low bytes of 24-bit samples.
@@ -44,14 +44,18 @@ pub(super) struct Wave {
     pub(super) low: Option<Vec<u8>>,
 }
 
-/// Returns the whole file. `data` are the ids and bodies of the tables, with their terminal
+/// Returns the whole file. `table_chunks` are the ids and bodies of the tables, with their terminal
 /// records.
-pub(super) fn file(info: &[u8], wave: &Wave, data: &[(&[u8; 4], Vec<u8>)]) -> Result<Vec<u8>, BankError> {
+pub(super) fn file(
+    info_chunk: &[u8],
+    wave: &Wave,
+    table_chunks: &[(&[u8; 4], Vec<u8>)],
+) -> Result<Vec<u8>, BankError> {
     let Wave { high, low } = wave;
     let low_bytes = low.as_ref().map_or(0, |low| low.len().next_multiple_of(2) + HEADER_BYTES);
     let wave_bytes = HEADER_BYTES + high.len() + low_bytes;
-    let data_bytes = data.iter().map(|(_, body)| HEADER_BYTES + body.len()).sum::<usize>();
-    let lists = [info.len(), wave_bytes, data_bytes].map(|bytes| HEADER_BYTES + 4 + bytes);
+    let data_bytes = table_chunks.iter().map(|(_, body)| HEADER_BYTES + body.len()).sum::<usize>();
+    let lists = [info_chunk.len(), wave_bytes, data_bytes].map(|bytes| HEADER_BYTES + 4 + bytes);
     let total = 4 + lists.iter().sum::<usize>();
     if u32::try_from(total).is_err() {
         return Err(BankError::TooLarge { kind: "bytes", count: total as u64, limit: u32::MAX.into() });
@@ -59,9 +63,9 @@ pub(super) fn file(info: &[u8], wave: &Wave, data: &[(&[u8; 4], Vec<u8>)]) -> Re
     let mut file = Vec::with_capacity(HEADER_BYTES + total);
     header(&mut file, b"RIFF", total);
     file.extend(b"sfbk");
-    header(&mut file, b"LIST", 4 + info.len());
+    header(&mut file, b"LIST", 4 + info_chunk.len());
     file.extend(b"INFO");
-    file.extend(info);
+    file.extend(info_chunk);
     header(&mut file, b"LIST", 4 + wave_bytes);
     file.extend(b"sdta");
     chunk(&mut file, b"smpl", high);
@@ -70,7 +74,7 @@ pub(super) fn file(info: &[u8], wave: &Wave, data: &[(&[u8; 4], Vec<u8>)]) -> Re
     }
     header(&mut file, b"LIST", 4 + data_bytes);
     file.extend(b"pdta");
-    for (id, body) in data {
+    for (id, body) in table_chunks {
         chunk(&mut file, id, body);
     }
     Ok(file)
@@ -86,10 +90,10 @@ fn header(out: &mut Vec<u8>, id: &[u8; 4], bytes: usize) {
 
 /// Appends a chunk, padded to an even size.
 fn chunk(out: &mut Vec<u8>, id: &[u8; 4], body: &[u8]) {
-    let padded = body.len().next_multiple_of(2);
+    let padded_len = body.len().next_multiple_of(2);
     // The size in the header includes the pad byte, which sections 5 and 6 require for texts and
     // sm24.
-    header(out, id, padded);
+    header(out, id, padded_len);
     out.extend(body);
-    out.resize(out.len() + padded - body.len(), 0);
+    out.resize(out.len() + padded_len - body.len(), 0);
 }

@@ -111,17 +111,18 @@ impl ZonesWriter {
     pub(super) fn add(&mut self, zones: &[WrittenZone<'_>]) {
         self.first_zones.push(self.bags.len());
         let defaults =
-            ZoneValues { keys: Range::ALL, velocities: Range::ALL, generators: self.level.defaults() };
+            ZoneValues { keys: Range::FULL, velocities: Range::FULL, generators: self.level.defaults() };
         let global_values = shared_values(zones, &defaults);
         let lists: Vec<_> = zones.iter().map(|zone| zone.modulators).collect();
-        let SplitModulators { global, local } = modulators::split(&lists, self.level.default_modulators());
+        let SplitModulators { global_modulators, local_modulators } =
+            modulators::split(&lists, self.level.default_modulators());
         let bag = [self.generators.len(), self.modulators.len()];
         self.write_generators(&global_values, &defaults);
-        self.modulators.extend(global.iter().map(Modulator::record));
+        self.modulators.extend(global_modulators.iter().map(Modulator::record));
         if bag != [self.generators.len(), self.modulators.len()] {
             self.bags.push(bag);
         }
-        for (zone, modulators) in zones.iter().zip(local) {
+        for (zone, modulators) in zones.iter().zip(local_modulators) {
             self.bags.push([self.generators.len(), self.modulators.len()]);
             let WrittenZone { keys, velocities, generators, target, .. } = *zone;
             self.write_generators(&ZoneValues { keys, velocities, generators }, &global_values);
@@ -190,7 +191,7 @@ fn shared_values(zones: &[WrittenZone<'_>], defaults: &ZoneValues) -> ZoneValues
     for generator in value_generators() {
         let default = defaults.generators.get(generator);
         let (value, records) = shared_value(zones.iter().map(|zone| zone.generators.get(generator)), default);
-        generators.set(generator, value);
+        generators.set_value(generator, value);
         saved += records;
     }
     let (keys, key_records) = shared_value(zones.iter().map(|zone| zone.keys), defaults.keys);

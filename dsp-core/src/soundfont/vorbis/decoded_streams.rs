@@ -45,8 +45,8 @@ impl DecodedStreams {
 
     /// Returns the memory of the decoded streams in bytes.
     pub(in super::super) fn bytes(&self) -> u64 {
-        let decoded = self.streams.iter().filter_map(|cell| cell.get()?.as_ref().ok());
-        decoded.map(|frames| frames.len() as u64 * FRAME_BYTES).sum()
+        let decoded_streams = self.streams.iter().filter_map(|cell| cell.get()?.as_ref().ok());
+        decoded_streams.map(|frames| frames.len() as u64 * FRAME_BYTES).sum()
     }
 
     /// Returns the memory in bytes that the decoding of `streams` would allocate. Streams that are
@@ -91,17 +91,17 @@ impl DecodedStreams {
             }
             // A damaged stream may cause a panic in the decoder. The panic must not end the
             // process.
-            let decoded = catch_unwind(AssertUnwindSafe(|| {
+            let decode_result = catch_unwind(AssertUnwindSafe(|| {
                 decode(bytes, frames as usize, &mut setups, should_continue)
             }));
-            let decoded = match decoded {
+            let decode_result = match decode_result {
                 Ok(Ok(frames)) => Ok(frames),
                 Ok(Err(Failure::Stream(reason))) => Err(reason),
                 Ok(Err(Failure::Bank(error))) => return Err(error),
                 Err(_) => Err(BankIssueReason::Vorbis("the decoder failed unexpectedly")),
             };
             // The result is not set yet: only the thread that holds the lock sets results.
-            let _ = self.streams[number].set(decoded);
+            let _ = self.streams[number].set(decode_result);
         }
         Ok(())
     }

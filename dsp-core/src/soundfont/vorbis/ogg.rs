@@ -57,7 +57,7 @@ impl<'a> Page<'a> {
     fn is_intact(&self) -> bool {
         let (before, checksum) = self.bytes.split_at(22);
         let bytes = before.iter().chain(&[0; 4]).chain(&checksum[4..]);
-        let crc = bytes.fold(0_u32, |crc, byte| crc << 8 ^ CRC[usize::from((crc >> 24) as u8 ^ byte)]);
+        let crc = bytes.fold(0_u32, |crc, byte| crc << 8 ^ CRC_TABLE[usize::from((crc >> 24) as u8 ^ byte)]);
         crc == self.checksum
     }
 }
@@ -99,8 +99,8 @@ impl<'a> Packets<'a> {
             // Bytes after the last page, such as a pad byte, are ignored.
             let is_end = self.serial.is_some() && !self.remaining.windows(4).any(|bytes| bytes == b"OggS");
             self.remaining = &[];
-            let damaged = BankIssueReason::Vorbis("a page is incomplete or its checksum is wrong");
-            return if is_end { None } else { Some(Err(damaged)) };
+            let damage_reason = BankIssueReason::Vorbis("a page is incomplete or its checksum is wrong");
+            return if is_end { None } else { Some(Err(damage_reason)) };
         };
         if *self.serial.get_or_insert(page.serial) != page.serial {
             self.remaining = &[];
@@ -142,7 +142,7 @@ impl Iterator for Packets<'_> {
 
 /// Table for the checksum of a page (RFC 3533, section 6): the CRC-32 with the polynomial
 /// 0x04c11db7, not reflected. The index is the highest byte.
-const CRC: [u32; 256] = {
+const CRC_TABLE: [u32; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {

@@ -29,7 +29,7 @@ const COST_MAX: u64 = 1 << 22;
 #[derive(Default)]
 pub(super) struct SetupCache {
     /// The cached headers. The most recently used header is first.
-    cached: VecDeque<CachedSetup>,
+    setups: VecDeque<CachedSetup>,
     /// Cost of all headers that were parsed so far, in codebook entries.
     cost: u64,
 }
@@ -49,10 +49,10 @@ impl SetupCache {
         block_sizes: (u8, u8),
     ) -> Result<Rc<SetupHeader>, Failure> {
         let is_same = |setup: &CachedSetup| setup.block_sizes == block_sizes && setup.packet == packet;
-        if let Some(setup) = self.cached.iter().position(is_same).and_then(|index| self.cached.remove(index))
+        if let Some(setup) = self.setups.iter().position(is_same).and_then(|index| self.setups.remove(index))
         {
             let header = Rc::clone(&setup.header);
-            self.cached.push_front(setup);
+            self.setups.push_front(setup);
             return Ok(header);
         }
         self.cost += HEADER_COST + setup_check::check(&packet)?;
@@ -63,8 +63,8 @@ impl SetupCache {
             .map_err(|_| BankIssueReason::Vorbis("its setup header is invalid"))?;
         let header = Rc::new(header);
         if packet.len() <= CACHED_MAX_BYTES {
-            self.cached.push_front(CachedSetup { packet, block_sizes, header: Rc::clone(&header) });
-            self.cached.truncate(CACHED_MAX);
+            self.setups.push_front(CachedSetup { packet, block_sizes, header: Rc::clone(&header) });
+            self.setups.truncate(CACHED_MAX);
         }
         Ok(header)
     }

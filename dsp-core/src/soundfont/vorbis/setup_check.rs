@@ -17,12 +17,12 @@ const PREFIX_BYTES: usize = 7;
 
 /// Checks a setup header. Returns the number of entries of its codebooks.
 pub(super) fn check(header: &[u8]) -> Result<u64, BankIssueReason> {
-    let damaged = BankIssueReason::Vorbis("its setup header is invalid");
-    let mut bits = Bits { bytes: header.get(PREFIX_BYTES..).ok_or(damaged)?, position: 0 };
-    let count = bits.read(8).ok_or(damaged)? + 1;
+    let damage_reason = BankIssueReason::Vorbis("its setup header is invalid");
+    let mut bits = Bits { bytes: header.get(PREFIX_BYTES..).ok_or(damage_reason)?, position_bits: 0 };
+    let count = bits.read(8).ok_or(damage_reason)? + 1;
     let (mut entries, mut values) = (0, 0);
     for _ in 0..count {
-        let codebook = skip_codebook(&mut bits).ok_or(damaged)?;
+        let codebook = skip_codebook(&mut bits).ok_or(damage_reason)?;
         entries += codebook.entries;
         values += codebook.values;
         if entries > ENTRIES_MAX || values > VALUES_MAX {
@@ -79,11 +79,11 @@ fn skip_lengths(bits: &mut Bits<'_>, entries: u32) -> Option<()> {
     let is_ordered = bits.read(1)? == 1;
     if is_ordered {
         bits.read(LENGTH_BITS)?;
-        let mut skipped = 0;
-        while skipped < entries {
-            skipped += bits.read(u32::BITS - (entries - skipped).leading_zeros())?;
+        let mut skipped_entries = 0;
+        while skipped_entries < entries {
+            skipped_entries += bits.read(u32::BITS - (entries - skipped_entries).leading_zeros())?;
         }
-        return (skipped == entries).then_some(());
+        return (skipped_entries == entries).then_some(());
     }
     let is_sparse = bits.read(1)? == 1;
     for _ in 0..entries {
@@ -104,23 +104,23 @@ fn lookup1_values(entries: u32, dimensions: u32) -> u64 {
 struct Bits<'a> {
     bytes: &'a [u8],
     /// Position in bits.
-    position: u64,
+    position_bits: u64,
 }
 
 impl Bits<'_> {
     fn read(&mut self, count: u32) -> Option<u32> {
         let mut number = 0;
         for bit in 0..count {
-            let byte = self.bytes.get(usize::try_from(self.position / 8).ok()?)?;
-            number |= u32::from(byte >> (self.position % 8) & 1) << bit;
-            self.position += 1;
+            let byte = self.bytes.get(usize::try_from(self.position_bits / 8).ok()?)?;
+            number |= u32::from(byte >> (self.position_bits % 8) & 1) << bit;
+            self.position_bits += 1;
         }
         Some(number)
     }
 
     fn skip(&mut self, count: u64) -> Option<()> {
-        self.position += count;
-        (self.position <= self.bytes.len() as u64 * 8).then_some(())
+        self.position_bits += count;
+        (self.position_bits <= self.bytes.len() as u64 * 8).then_some(())
     }
 }
 

@@ -10,7 +10,7 @@ use core::arch::x86_64::{
     _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
 };
 
-use super::{Filters, QUAD, QUAD_PAIRS, VoiceFilter};
+use super::{Filters, QUAD_PAIRS, QUAD_VOICES, VoiceFilter};
 use crate::dsp::lanes::LANES;
 use crate::synth::chunk::{CHUNK_FRAMES, Chunk, GROUP_VOICES};
 
@@ -20,10 +20,10 @@ pub(super) fn filter(
     filters: &mut Filters<'_>,
     chunks: &mut [Chunk; GROUP_VOICES],
     count: usize,
-    ramping: [bool; QUAD_PAIRS],
+    is_ramping: [bool; QUAD_PAIRS],
     frames: usize,
 ) {
-    match (count <= LANES, ramping) {
+    match (count <= LANES, is_ramping) {
         (true, [false, _]) => filter_octets::<1, false, false>(filters, chunks, frames),
         (true, [true, _]) => filter_octets::<1, true, false>(filters, chunks, frames),
         (false, [false, false]) => filter_octets::<2, false, false>(filters, chunks, frames),
@@ -47,38 +47,38 @@ fn filter_octets<const OCTETS: usize, const FIRST_RAMPS: bool, const SECOND_RAMP
     for (octet, filters) in octets.iter_mut().zip(&*filters) {
         *octet = OctetFilter::load(filters);
     }
-    let ramps = [FIRST_RAMPS, SECOND_RAMPS];
+    let is_ramping = [FIRST_RAMPS, SECOND_RAMPS];
     let frames = frames.min(CHUNK_FRAMES);
-    let whole_frames = frames - frames % QUAD;
-    for first in (0..whole_frames).step_by(QUAD) {
-        let mut blocks = [[_mm256_setzero_ps(); QUAD]; OCTETS];
+    let whole_frames = frames - frames % QUAD_VOICES;
+    for first in (0..whole_frames).step_by(QUAD_VOICES) {
+        let mut blocks = [[_mm256_setzero_ps(); QUAD_VOICES]; OCTETS];
         for (block, chunks) in blocks.iter_mut().zip(&*chunks) {
             for (voice, row) in block.iter_mut().enumerate() {
-                let four = |voice: usize| &chunks[voice].as_chunks().0[first / QUAD];
-                *row = row_of(four(voice), four(voice + QUAD));
+                let four = |voice: usize| &chunks[voice].as_chunks().0[first / QUAD_VOICES];
+                *row = row_of(four(voice), four(voice + QUAD_VOICES));
             }
             *block = transposed(*block);
         }
-        for frame in 0..QUAD {
-            for ((octet, block), ramps) in octets.iter_mut().zip(&mut blocks).zip(ramps) {
-                block[frame] = octet.next(block[frame], ramps);
+        for frame in 0..QUAD_VOICES {
+            for ((octet, block), is_ramping) in octets.iter_mut().zip(&mut blocks).zip(is_ramping) {
+                block[frame] = octet.next(block[frame], is_ramping);
             }
         }
         for (block, chunks) in blocks.iter().zip(&mut *chunks) {
-            let (low, high) = chunks.split_at_mut(QUAD);
+            let (low, high) = chunks.split_at_mut(QUAD_VOICES);
             for ((row, low), high) in transposed(*block).into_iter().zip(low).zip(high) {
                 let (low, high) = (low.as_chunks_mut().0, high.as_chunks_mut().0);
-                store_row(row, Some(&mut low[first / QUAD]), Some(&mut high[first / QUAD]));
+                store_row(row, Some(&mut low[first / QUAD_VOICES]), Some(&mut high[first / QUAD_VOICES]));
             }
         }
     }
-    for ((octet, chunks), ramps) in octets.iter_mut().zip(chunks).zip(ramps) {
+    for ((octet, chunks), is_ramping) in octets.iter_mut().zip(chunks).zip(is_ramping) {
         for frame in whole_frames..frames {
             let mut values = [0.0; LANES];
             for (value, chunk) in values.iter_mut().zip(&*chunks) {
                 *value = chunk[frame];
             }
-            let values = to_array(octet.next(from_array(&values), ramps));
+            let values = to_array(octet.next(from_array(&values), is_ramping));
             for (chunk, value) in chunks.iter_mut().zip(values) {
                 chunk[frame] = value;
             }
@@ -109,14 +109,14 @@ impl OctetFilter {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn load(filters: &[Option<&mut VoiceFilter>; LANES]) -> Self {
-        let mut values = [[_mm256_setzero_ps(); QUAD]; 4];
+        let mut values = [[_mm256_setzero_ps(); QUAD_VOICES]; 4];
         for (n, rows) in values.iter_mut().enumerate() {
             for (voice, row) in rows.iter_mut().enumerate() {
                 let four = |voice: usize| {
                     let filter = filters[voice].as_deref().unwrap_or(&VoiceFilter::OPEN);
                     &filter.values.as_chunks().0[n]
                 };
-                *row = row_of(four(voice), four(voice + QUAD));
+                *row = row_of(four(voice), four(voice + QUAD_VOICES));
             }
             *rows = transposed(*rows);
         }
@@ -131,7 +131,7 @@ impl OctetFilter {
         let ([k, l], [m, n], zero) = (self.inputs, self.outputs, _mm256_setzero_ps());
         let groups_of_four = [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, zero, zero]];
         for (n, four_values) in groups_of_four.into_iter().enumerate() {
-            let (low, high) = filters.split_at_mut(QUAD);
+            let (low, high) = filters.split_at_mut(QUAD_VOICES);
             for ((row, low), high) in transposed(four_values).into_iter().zip(low).zip(high) {
                 let low = low.as_mut().map(|filter| &mut filter.values.as_chunks_mut().0[n]);
                 store_row(row, low, high.as_mut().map(|filter| &mut filter.values.as_chunks_mut().0[n]));
@@ -141,8 +141,8 @@ impl OctetFilter {
 
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn next(&mut self, input: __m256, ramps: bool) -> __m256 {
-        if ramps {
+    fn next(&mut self, input: __m256, is_ramping: bool) -> __m256 {
+        if is_ramping {
             for (coefficient, step) in self.coefficients.iter_mut().zip(self.steps) {
                 *coefficient = _mm256_add_ps(*coefficient, step);
             }
@@ -161,7 +161,7 @@ impl OctetFilter {
 /// Transposes the 4 x 4 matrices in the two halves of four registers.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn transposed([a, b, c, d]: [__m256; QUAD]) -> [__m256; QUAD] {
+fn transposed([a, b, c, d]: [__m256; QUAD_VOICES]) -> [__m256; QUAD_VOICES] {
     const LOW: i32 = 0b01_00_01_00;
     const HIGH: i32 = 0b11_10_11_10;
     let (ab_low, cd_low) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
@@ -177,7 +177,7 @@ fn transposed([a, b, c, d]: [__m256; QUAD]) -> [__m256; QUAD] {
 /// Returns a register with `low` in its lower half and `high` in its upper half.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn row_of(low: &[f32; QUAD], high: &[f32; QUAD]) -> __m256 {
+fn row_of(low: &[f32; QUAD_VOICES], high: &[f32; QUAD_VOICES]) -> __m256 {
     #[expect(unsafe_code, reason = "no safe function loads a register")]
     // SAFETY: each array has the four values that a load reads; the loads need no alignment.
     let (low, high) = unsafe { (_mm_loadu_ps(low.as_ptr()), _mm_loadu_ps(high.as_ptr())) };
@@ -187,14 +187,14 @@ fn row_of(low: &[f32; QUAD], high: &[f32; QUAD]) -> __m256 {
 /// Stores the two halves of a register.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn store_row(row: __m256, low: Option<&mut [f32; QUAD]>, high: Option<&mut [f32; QUAD]>) {
+fn store_row(row: __m256, low: Option<&mut [f32; QUAD_VOICES]>, high: Option<&mut [f32; QUAD_VOICES]>) {
     store_half(_mm256_castps256_ps128(row), low);
     store_half(_mm256_extractf128_ps::<1>(row), high);
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn store_half(half: __m128, destination: Option<&mut [f32; QUAD]>) {
+fn store_half(half: __m128, destination: Option<&mut [f32; QUAD_VOICES]>) {
     let Some(destination) = destination else { return };
     #[expect(unsafe_code, reason = "no safe function stores a register")]
     // SAFETY: the array has room for the four values; the store needs no alignment.

@@ -24,8 +24,8 @@ const NEAR_STEP: u64 = (13 << 32) / 7;
 
 /// Selects the first and third, or the second and fourth of the 32-bit values in each half of two
 /// registers.
-const EVEN: i32 = 0b10_00_10_00;
-const ODD: i32 = 0b11_01_11_01;
+const EVEN_LANES: i32 = 0b10_00_10_00;
+const ODD_LANES: i32 = 0b11_01_11_01;
 
 /// Interpolates 16-bit values. The first value is the tap before the position. `fraction` is the
 /// fraction of the position, and `step` is the distance between positions, both in 2^-32 of a
@@ -34,7 +34,8 @@ const ODD: i32 = 0b11_01_11_01;
 pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
     let mut position = u64::from(fraction);
     let lane = |lane: u64| position.wrapping_add(step.wrapping_mul(lane)).cast_signed();
-    // `ODD` and `EVEN` bring the halves of these positions into the order of the frames.
+    // `ODD_LANES` and `EVEN_LANES` bring the halves of these positions into the order of the
+    // frames.
     let mut positions = [
         _mm256_set_epi64x(lane(5), lane(4), lane(1), lane(0)),
         _mm256_set_epi64x(lane(7), lane(6), lane(3), lane(2)),
@@ -61,18 +62,24 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
 /// 4 and 5, and those of frames 2, 3, 6 and 7.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn eight_frames(values: &[Pcm16], position: u64, step: u64, positions: [__m256i; 2], out: &mut [f32; LANES]) {
+fn eight_frames(
+    values: &[Pcm16],
+    position_fixed: u64,
+    step: u64,
+    positions: [__m256i; 2],
+    out: &mut [f32; LANES],
+) {
     let [a, b] = positions.map(|positions| _mm256_castsi256_ps(positions));
-    let first = (position >> 32) as usize;
+    let first = (position_fixed >> 32) as usize;
     let near = values.get(first..first.wrapping_add(NEAR_VALUES)).and_then(<[_]>::first_chunk);
     let taps = match near {
         Some(near) if step <= NEAR_STEP => {
-            let frames = _mm256_castps_si256(_mm256_shuffle_ps::<ODD>(a, b));
+            let frames = _mm256_castps_si256(_mm256_shuffle_ps::<ODD_LANES>(a, b));
             near_taps(near, _mm256_sub_epi32(frames, _mm256_set1_epi32(first as i32)))
         }
-        _ => far_taps(values, position, step),
+        _ => far_taps(values, position_fixed, step),
     };
-    let fractions = _mm256_castps_si256(_mm256_shuffle_ps::<EVEN>(a, b));
+    let fractions = _mm256_castps_si256(_mm256_shuffle_ps::<EVEN_LANES>(a, b));
     // A float represents the upper 24 bits of a fraction exactly.
     let t = _mm256_cvtepi32_ps(_mm256_srli_epi32::<8>(fractions));
     let result = cubic(taps, _mm256_mul_ps(t, _mm256_set1_ps(1.0 / 16_777_216.0)));
@@ -111,9 +118,9 @@ fn near_taps(values: &[Pcm16; NEAR_VALUES], frames: __m256i) -> Taps {
 /// loop over the frames short.
 #[target_feature(enable = "avx2")]
 #[inline(never)]
-fn far_taps(values: &[Pcm16], position: u64, step: u64) -> Taps {
+fn far_taps(values: &[Pcm16], position_fixed: u64, step: u64) -> Taps {
     let taps = |lane: u64| {
-        let index = (position.wrapping_add(step.wrapping_mul(lane)) >> 32) as usize;
+        let index = (position_fixed.wrapping_add(step.wrapping_mul(lane)) >> 32) as usize;
         // Only positions after the last requested position may lie outside the values.
         let four: Option<&[Pcm16; VECTOR_LANES]> =
             values.get(index..index.wrapping_add(VECTOR_LANES)).and_then(<[_]>::first_chunk);
@@ -124,8 +131,8 @@ fn far_taps(values: &[Pcm16], position: u64, step: u64) -> Taps {
     let a = _mm256_castsi256_ps(_mm256_set_m128i(two_frames(4), two_frames(0)));
     let b = _mm256_castsi256_ps(_mm256_set_m128i(two_frames(6), two_frames(2)));
     [
-        _mm256_castps_si256(_mm256_shuffle_ps::<EVEN>(a, b)),
-        _mm256_castps_si256(_mm256_shuffle_ps::<ODD>(a, b)),
+        _mm256_castps_si256(_mm256_shuffle_ps::<EVEN_LANES>(a, b)),
+        _mm256_castps_si256(_mm256_shuffle_ps::<ODD_LANES>(a, b)),
     ]
 }
 

@@ -16,4 +16,4 @@ mod window;
 
 pub(super) use kernel::Kernel;
 pub(super) use pcm16::{Pcm16, READ_AHEAD, UNIT_16};
-pub(super) use window::{FRAME, SILENT_WINDOW, WINDOW_FRAMES, WINDOW_VALUES, Window};
+pub(super) use window::{FRAME_UNITS, SILENT_WINDOW, WINDOW_FRAMES, WINDOW_VALUES, Window};

@@ -8,14 +8,14 @@ use crate::simd::transpose;
 /// The type of the values that are interpolated.
 pub(super) trait SampleValue: Sized {
     /// Factor that converts a value to a float with a full scale of 1.
-    const UNIT: f32;
+    const UNIT_SCALE: f32;
 
-    /// Converts four values to floats. [`Self::UNIT`] is not applied.
+    /// Converts four values to floats. [`Self::UNIT_SCALE`] is not applied.
     fn to_floats(values: &[Self; VECTOR_LANES]) -> f32x4;
 }
 
 impl SampleValue for Pcm16 {
-    const UNIT: f32 = UNIT_16;
+    const UNIT_SCALE: f32 = UNIT_16;
 
     #[inline(always)]
     fn to_floats(values: &[Self; VECTOR_LANES]) -> f32x4 {
@@ -28,7 +28,7 @@ impl SampleValue for Pcm16 {
 }
 
 impl SampleValue for f32 {
-    const UNIT: f32 = 1.0;
+    const UNIT_SCALE: f32 = 1.0;
 
     #[inline(always)]
     fn to_floats(values: &[Self; VECTOR_LANES]) -> f32x4 {
@@ -134,17 +134,17 @@ pub(super) fn interpolate<P: Polynomial, V: SampleValue>(
 
 /// Interpolates four frames from a position onwards.
 #[inline(always)]
-fn four_frames<P: Polynomial, V: SampleValue>(values: &[V], position: u64, offsets: &Offsets) -> f32x4 {
+fn four_frames<P: Polynomial, V: SampleValue>(values: &[V], position_fixed: u64, offsets: &Offsets) -> f32x4 {
     let mut taps = [f32x4::ZERO; VECTOR_LANES];
     for (taps, offset) in taps.iter_mut().zip(offsets.lanes) {
-        let index = (position.wrapping_add(offset) >> 32) as usize;
+        let index = (position_fixed.wrapping_add(offset) >> 32) as usize;
         // Only positions after the last requested position may lie outside the values.
         if let Some(four) = values.get(index..index.wrapping_add(VECTOR_LANES)).and_then(<[V]>::first_chunk) {
             *taps = V::to_floats(four);
         }
     }
     // A float represents the upper 24 bits of a fraction exactly.
-    let fractions = i32x4::splat(position as u32 as i32) + offsets.fractions;
+    let fractions = i32x4::splat(position_fixed as u32 as i32) + offsets.fractions;
     let t = ((fractions >> 8_i32) & i32x4::splat(0x00ff_ffff)).round_float();
-    P::evaluate(transpose(taps), t * f32x4::splat(1.0 / 16_777_216.0)) * f32x4::splat(V::UNIT)
+    P::evaluate(transpose(taps), t * f32x4::splat(1.0 / 16_777_216.0)) * f32x4::splat(V::UNIT_SCALE)
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::window::{FRAME, MAX_TAPS, WINDOW_STARTS, Window};
+use super::window::{FRAME_UNITS, MAX_TAPS, WINDOW_STARTS, Window};
 use crate::dsp::lanes::{LANES, Lanes};
 use crate::dsp::window::{kaiser, sinc};
 
@@ -18,8 +18,8 @@ pub(in crate::synth) struct SincTable {
 }
 
 impl SincTable {
-    const PHASES: usize = 512;
-    const PHASE_BITS: u32 = Self::PHASES.trailing_zeros();
+    const PHASE_COUNT: usize = 512;
+    const PHASE_BITS: u32 = Self::PHASE_COUNT.trailing_zeros();
     /// Cutoffs as fractions of the sample's Nyquist frequency. The second number is the highest
     /// playback speed for which the cutoff is used.
     const CUTOFFS: [(f64, f64); 4] = [(0.92, 1.1), (0.7, 1.5), (0.5, 2.1), (0.35, f64::INFINITY)];
@@ -27,10 +27,10 @@ impl SincTable {
     const BETA: f64 = 7.0;
 
     pub(super) fn new() -> Self {
-        let mut phases = Vec::with_capacity(Self::CUTOFFS.len() * (Self::PHASES + 1));
+        let mut phases = Vec::with_capacity(Self::CUTOFFS.len() * (Self::PHASE_COUNT + 1));
         for (cutoff, _) in Self::CUTOFFS {
-            for phase in 0..=Self::PHASES {
-                phases.push(Self::taps(cutoff, phase as f64 / Self::PHASES as f64));
+            for phase in 0..=Self::PHASE_COUNT {
+                phases.push(Self::taps(cutoff, phase as f64 / Self::PHASE_COUNT as f64));
             }
         }
         Self { phases }
@@ -56,9 +56,9 @@ impl SincTable {
     /// See [`super::Kernel::read`].
     #[inline(always)]
     pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
-        let speed = step as f64 / FRAME as f64;
+        let speed = step as f64 / FRAME_UNITS as f64;
         let cutoff = Self::CUTOFFS.iter().position(|(_, max_speed)| speed <= *max_speed).unwrap_or(0);
-        let phases = &self.phases[cutoff * (Self::PHASES + 1)..][..=Self::PHASES];
+        let phases = &self.phases[cutoff * (Self::PHASE_COUNT + 1)..][..=Self::PHASE_COUNT];
         let mut position = u64::from(fraction);
         for value in out {
             let phase = (position as u32 >> (32 - Self::PHASE_BITS)) as usize;
@@ -68,8 +68,8 @@ impl SincTable {
             let (taps, next_taps) = (&phases[phase], &phases[phase + 1]);
             let mut sum = Lanes::zero();
             for half in [0, LANES] {
-                let (taps, next_taps) = (eight(taps, half), eight(next_taps, half));
-                sum = sum + eight(&values, half) * (taps + (next_taps - taps) * phase_fraction);
+                let (taps, next_taps) = (load_eight(taps, half), load_eight(next_taps, half));
+                sum = sum + load_eight(&values, half) * (taps + (next_taps - taps) * phase_fraction);
             }
             *value = sum.sum();
             position = position.wrapping_add(step);
@@ -79,9 +79,9 @@ impl SincTable {
 
 /// Returns the `N` values of a window from a position onwards.
 #[inline(always)]
-fn values_at<const N: usize>(window: &Window, position: u64) -> [f32; N] {
+fn values_at<const N: usize>(window: &Window, position_fixed: u64) -> [f32; N] {
     // The mask does not change the index. It tells the compiler that the index is in bounds.
-    let index = (position >> 32) as usize & (WINDOW_STARTS - 1);
+    let index = (position_fixed >> 32) as usize & (WINDOW_STARTS - 1);
     let mut values = [0.0; N];
     values.copy_from_slice(&window[index..index + N]);
     values
@@ -89,7 +89,7 @@ fn values_at<const N: usize>(window: &Window, position: u64) -> [f32; N] {
 
 /// Returns eight of sixteen values, starting at index `first`.
 #[inline(always)]
-fn eight(values: &[f32; MAX_TAPS], first: usize) -> Lanes {
+fn load_eight(values: &[f32; MAX_TAPS], first: usize) -> Lanes {
     let mut lanes = [0.0; LANES];
     lanes.copy_from_slice(&values[first..first + LANES]);
     Lanes::new(lanes)

@@ -19,4 +19,4 @@ pub(in crate::synth) type Window = [f32; WINDOW_VALUES];
 pub(in crate::synth) const SILENT_WINDOW: Window = [0.0; WINDOW_VALUES];
 
 /// One frame in the unit of positions, which is 2^-32 of a frame.
-pub(in crate::synth) const FRAME: u64 = 1 << 32;
+pub(in crate::synth) const FRAME_UNITS: u64 = 1 << 32;

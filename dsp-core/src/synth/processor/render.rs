@@ -12,33 +12,37 @@ const UPDATE_STEPS: u64 = 4;
 const FILTER_STEPS: u64 = 3;
 
 impl SynthProcessor {
-    /// Renders left, right, reverb send and chorus send of a block, starting with frame `done`.
-    /// Writes only the outputs that are `active`. If a voice becomes audible on another output,
-    /// this output becomes active, and its frames before the voice are filled with silence.
+    /// Renders left, right, reverb send and chorus send of a block, starting with frame
+    /// `rendered_frames`. Writes only the `active_outputs`. If a voice becomes audible on another
+    /// output, this output becomes active, and its frames before the voice are filled with silence.
     pub(crate) fn render(
         &mut self,
         mut block: [&mut [f32]; TRACK_OUTPUTS],
-        mut done: usize,
-        active: &mut ActiveOutputs,
+        mut rendered_frames: usize,
+        active_outputs: &mut ActiveOutputs,
     ) {
         let frames = block[0].len();
-        while done < frames {
-            let chunk_frames = self.begin_chunk(frames - done, CHUNK_FRAMES);
-            let written = if self.voices.is_empty() {
+        while rendered_frames < frames {
+            let chunk_frames = self.begin_chunk(frames - rendered_frames, CHUNK_FRAMES);
+            let written_outputs = if self.voices.is_empty() {
                 [false; TRACK_OUTPUTS]
             } else {
-                let mut outputs = block.each_mut().map(|output| &mut output[done..done + chunk_frames]);
+                let mut outputs = block
+                    .each_mut()
+                    .map(|output| &mut output[rendered_frames..rendered_frames + chunk_frames]);
                 self.voices.render(&self.bank, &self.kernel, &mut outputs)
             };
-            for ((output, active), written) in block.iter_mut().zip(&mut *active).zip(written) {
-                match (*active, written) {
-                    (true, false) => output[done..done + chunk_frames].fill(0.0),
-                    (false, true) => output[..done].fill(0.0),
+            for ((output, is_active), is_written) in
+                block.iter_mut().zip(&mut *active_outputs).zip(written_outputs)
+            {
+                match (*is_active, is_written) {
+                    (true, false) => output[rendered_frames..rendered_frames + chunk_frames].fill(0.0),
+                    (false, true) => output[..rendered_frames].fill(0.0),
                     _ => {}
                 }
-                *active |= written;
+                *is_active |= is_written;
             }
-            done += chunk_frames;
+            rendered_frames += chunk_frames;
             self.clock += chunk_frames as u64;
         }
     }

@@ -6,7 +6,7 @@ use super::state::SynthProcessor;
 use crate::session::Event;
 
 /// Number of MIDI keys.
-const KEYS: usize = 128;
+const KEY_COUNT: usize = 128;
 
 /// A past note whose key is still down.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ impl SynthProcessor {
     pub(crate) fn restore(&mut self, past: impl Iterator<Item = (Event, bool)>) {
         let was_on = self.channel.is_on(controllers::SOSTENUTO);
         self.reset_channel();
-        let mut held = [None; KEYS];
+        let mut held = [None; KEY_COUNT];
         let mut count = 0;
         for (event, starts_again) in past {
             let sostenuto_was_on = self.channel.is_on(controllers::SOSTENUTO);
@@ -40,7 +40,7 @@ impl SynthProcessor {
             }
             if let Event::NoteOn { key, velocity } = event
                 && starts_again
-                && count < KEYS
+                && count < KEY_COUNT
             {
                 let (key, velocity, preset) = (key & 127, velocity.min(127), self.preset);
                 held[count] = Some(HeldNote { key, velocity, preset, is_held_by_sostenuto: false });

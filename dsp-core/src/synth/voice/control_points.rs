@@ -18,9 +18,10 @@ impl Voice {
         } else {
             self.state.advance(&self.params, passed_frames as f32);
             let fraction = passed_frames as f32 / self.segment_frames.max(1) as f32;
-            let [from, to] = self.output_gains;
-            self.output_gains[0] =
-                core::array::from_fn(|output| from[output] + (to[output] - from[output]) * fraction);
+            let [start_gains, end_gains] = self.output_gains;
+            self.output_gains[0] = core::array::from_fn(|output| {
+                start_gains[output] + (end_gains[output] - start_gains[output]) * fraction
+            });
         }
         self.smoothing_frames = self.smoothing_frames.saturating_sub(passed_frames);
         self.segment_start = clock;

@@ -23,7 +23,7 @@ use crate::soundfont::{Bank, Generator};
 const ATTENUATION_FACTOR: f32 = 0.4;
 
 /// Generators of the sends to the shared effects.
-const SENDS: [Generator; 2] = [Generator::ReverbEffectsSend, Generator::ChorusEffectsSend];
+const SEND_GENERATORS: [Generator; 2] = [Generator::ReverbEffectsSend, Generator::ChorusEffectsSend];
 
 /// Generators that tune a voice.
 const TUNING_GENERATORS: [Generator; 3] =
@@ -185,7 +185,7 @@ impl Voice {
             (value + instrument_min + preset_min, value + instrument_max + preset_max)
         };
         let (min_attenuation_cb, _) = bounds(Generator::InitialAttenuation);
-        let max_sends = SENDS.map(|send| bounds(send).1);
+        let max_sends = SEND_GENERATORS.map(|send| bounds(send).1);
         let state = ModulationState::new(start.portamento);
         let mut voice = Self {
             note_id: start.note_id,
@@ -254,8 +254,8 @@ impl Voice {
         }
         let offset = |generator: Generator| context.channel.generator_offsets()[generator as usize];
         let tuning_cents = context.channel.tuning_cents();
-        self.params.set(&values, self.note.key, tuning_cents, context.sample_rate_hz);
-        let sends = SENDS.into_iter().zip(self.max_sends);
+        self.params.set_values(&values, self.note.key, tuning_cents, context.sample_rate_hz);
+        let sends = SEND_GENERATORS.into_iter().zip(self.max_sends);
         let max_send = sends.map(|(send, max)| max + higher(offset(send), 0.0)).fold(0.0, higher);
         // These can raise the level: the peak of the filter (half the resonance above unity gain),
         // tremolo, NRPNs that reduce the attenuation, and a send above the direct signal.

@@ -48,8 +48,8 @@ impl Voice {
         let attenuation_gain = self.attenuation_gain.gain(attenuation_cb);
         let mut gains = params.output_gains.map(|output| output * attenuation_gain);
         if smoothing_fraction < 1.0 {
-            for (gain, from) in gains.iter_mut().zip(self.output_gains[0]) {
-                *gain = from + (*gain - from) * smoothing_fraction;
+            for (gain, start_gain) in gains.iter_mut().zip(self.output_gains[0]) {
+                *gain = start_gain + (*gain - start_gain) * smoothing_fraction;
             }
         }
         self.output_gains[1] = gains;
@@ -67,8 +67,9 @@ impl Voice {
         self.update_filter_target(sample_rate_hz);
         self.segment_end_filter = self.filter_target.1;
         if smoothing_fraction < 1.0 {
-            let from = if is_unfinished { self.filter.coefficients() } else { previous_end };
-            self.segment_end_filter = from.interpolated(self.segment_end_filter, smoothing_fraction);
+            let start_coefficients = if is_unfinished { self.filter.coefficients() } else { previous_end };
+            self.segment_end_filter =
+                start_coefficients.interpolated(self.segment_end_filter, smoothing_fraction);
         }
         self.is_filter_ramping = is_unfinished || self.segment_end_filter != previous_end;
         self.is_filter_open = !self.is_filter_ramping && self.segment_end_filter == Coefficients::OPEN;
@@ -85,9 +86,11 @@ impl Voice {
             + self.state.mod_env.level() * mod_env_to_pitch_cents
             + self.state.portamento.offset_cents;
         let SampleTuning { root_key, correction_cents, rate_ratio } = self.tuning;
-        let keys = f32::from(self.note.key) - root_key;
-        let cents =
-            keys * self.params.scale_tuning_cents + correction_cents + self.params.pitch_cents + modulation;
+        let key_offset = f32::from(self.note.key) - root_key;
+        let cents = key_offset * self.params.scale_tuning_cents
+            + correction_cents
+            + self.params.pitch_cents
+            + modulation;
         if cents != self.pitch_cents {
             self.pitch_cents = cents;
             self.reader.set_speed(rate_ratio * cents_to_exact_ratio(f64::from(cents)));

@@ -11,16 +11,16 @@ use symphonia::core::io::MediaSource;
 /// A part of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// `length` bytes of the file from `start`.
-    File { start: u64, length: u64 },
-    /// `length` bytes, which repeat `pattern`.
-    Repeated { pattern: Vec<u8>, length: u64 },
+    /// `length_bytes` bytes of the file from `start`.
+    File { start: u64, length_bytes: u64 },
+    /// `length_bytes` bytes, which repeat `pattern`.
+    Repeated { pattern: Vec<u8>, length_bytes: u64 },
 }
 
 impl Piece {
-    fn length(&self) -> u64 {
+    fn length_bytes(&self) -> u64 {
         match self {
-            Self::File { length, .. } | Self::Repeated { length, .. } => *length,
+            Self::File { length_bytes, .. } | Self::Repeated { length_bytes, .. } => *length_bytes,
         }
     }
 }
@@ -31,7 +31,7 @@ pub(super) struct Input {
     /// Each piece with the position in the input where it starts, in bytes.
     pieces: Vec<(u64, Piece)>,
     size_bytes: u64,
-    position: u64,
+    position_bytes: u64,
     shared_position: Arc<AtomicU64>,
 }
 
@@ -41,18 +41,18 @@ impl Input {
     pub(super) fn open(path: &Path, mut pieces: Vec<Piece>) -> io::Result<Self> {
         let file = File::open(path)?;
         if pieces.is_empty() {
-            let length = file.metadata()?.len();
-            let start = id3_tags_bytes(&file, length)?;
-            pieces.push(Piece::File { start, length: length - start });
+            let length_bytes = file.metadata()?.len();
+            let start = measure_id3_tags_bytes(&file, length_bytes)?;
+            pieces.push(Piece::File { start, length_bytes: length_bytes - start });
         }
         let mut size_bytes = 0;
         let mut with_starts = Vec::with_capacity(pieces.len());
         for piece in pieces {
             let begin = size_bytes;
-            size_bytes += piece.length();
+            size_bytes += piece.length_bytes();
             with_starts.push((begin, piece));
         }
-        Ok(Self { file, pieces: with_starts, size_bytes, position: 0, shared_position: Arc::default() })
+        Ok(Self { file, pieces: with_starts, size_bytes, position_bytes: 0, shared_position: Arc::default() })
     }
 
     /// Length of the input in bytes.
@@ -66,20 +66,20 @@ impl Input {
     }
 }
 
-/// Returns the length of the ID3v2 tags at the start of a file of `length` bytes. [`Input`] skips
-/// the tags, because the reader would keep each ID3v2 frame in memory.
-fn id3_tags_bytes(file: &File, length: u64) -> io::Result<u64> {
+/// Returns the length of the ID3v2 tags at the start of a file of `length_bytes` bytes. [`Input`]
+/// skips the tags, because the reader would keep each ID3v2 frame in memory.
+fn measure_id3_tags_bytes(file: &File, length_bytes: u64) -> io::Result<u64> {
     let mut file = BufReader::new(file);
     let mut tags_bytes = 0;
     let mut header = [0; 10];
-    while tags_bytes + header.len() as u64 <= length {
+    while tags_bytes + header.len() as u64 <= length_bytes {
         file.read_exact(&mut header)?;
-        let [b'I', b'D', b'3', _, _, flags, size @ ..] = header else { break };
+        let [b'I', b'D', b'3', _, _, flags, size_digits @ ..] = header else { break };
         // Seven bits of each byte (ID3v2.4, section 3.1). A tag may end with a copy of its header.
-        let content = size.iter().fold(0, |bytes, &digit| (bytes << 7) | u64::from(digit & 0x7f));
+        let content = size_digits.iter().fold(0, |bytes, &digit| (bytes << 7) | u64::from(digit & 0x7f));
         let footer = if flags & 0x10 == 0 { 0 } else { header.len() as u64 };
         let end = tags_bytes + header.len() as u64 + content + footer;
-        if end > length {
+        if end > length_bytes {
             break;
         }
         file.seek_relative((content + footer) as i64)?;
@@ -90,12 +90,12 @@ fn id3_tags_bytes(file: &File, length: u64) -> io::Result<u64> {
 
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let after = self.pieces.partition_point(|(begin, _)| *begin <= self.position);
+        let after = self.pieces.partition_point(|(begin, _)| *begin <= self.position_bytes);
         let Some((begin, piece)) = after.checked_sub(1).and_then(|index| self.pieces.get(index)) else {
             return Ok(0);
         };
-        let within = self.position - begin;
-        let available = piece.length().saturating_sub(within).min(buffer.len() as u64) as usize;
+        let within = self.position_bytes - begin;
+        let available = piece.length_bytes().saturating_sub(within).min(buffer.len() as u64) as usize;
         let buffer = &mut buffer[..available];
         let count = match piece {
             Piece::File { start, .. } => {
@@ -110,21 +110,21 @@ impl Read for Input {
                 available
             }
         };
-        self.position += count as u64;
-        self.shared_position.store(self.position, Ordering::Relaxed);
+        self.position_bytes += count as u64;
+        self.shared_position.store(self.position_bytes, Ordering::Relaxed);
         Ok(count)
     }
 }
 
 impl Seek for Input {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = match to {
+    fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
+        let position_bytes = match target {
             SeekFrom::Start(position) => Some(position),
             SeekFrom::End(distance) => self.size_bytes.checked_add_signed(distance),
-            SeekFrom::Current(distance) => self.position.checked_add_signed(distance),
+            SeekFrom::Current(distance) => self.position_bytes.checked_add_signed(distance),
         };
-        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.position)
+        self.position_bytes = position_bytes.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position_bytes)
     }
 }
 
@@ -172,9 +172,9 @@ mod tests {
         let path = folder.path().join("in");
         std::fs::write(&path, b"0123456789").expect("writes");
         let pieces = vec![
-            Piece::File { start: 2, length: 3 },
-            Piece::Repeated { pattern: b"ab".to_vec(), length: 5 },
-            Piece::File { start: 8, length: 2 },
+            Piece::File { start: 2, length_bytes: 3 },
+            Piece::Repeated { pattern: b"ab".to_vec(), length_bytes: 5 },
+            Piece::File { start: 8, length_bytes: 2 },
         ];
         let mut input = Input::open(&path, pieces).expect("opens");
         let mut text = String::new();

@@ -27,7 +27,7 @@ const TEXT_MAX_BYTES: u64 = 256;
 pub(super) fn find(mut file: impl Read + Seek, sample_rate_hz: u32) -> Option<Edit> {
     let end = file.seek(SeekFrom::End(0)).ok()?;
     let mut reader = BoxReader { file, boxes_left: BOXES_MAX };
-    let moov = reader.child(0..end, b"moov").ok()??;
+    let moov = reader.find_child(0..end, b"moov").ok()??;
     let edit_list = from_edit_list(&mut reader, &moov, sample_rate_hz);
     match edit_list {
         Some(Edit { keep_frames, .. }) if keep_frames < u64::MAX => edit_list,
@@ -40,20 +40,20 @@ fn from_edit_list(
     moov: &Span,
     sample_rate_hz: u32,
 ) -> Option<Edit> {
-    let movie_scale = reader.time_scale(moov.clone(), b"mvhd").ok()??;
+    let movie_scale = reader.read_time_scale(moov.clone(), b"mvhd").ok()??;
     let mut search_start = moov.start;
     loop {
-        let track = reader.child(search_start..moov.end, b"trak").ok()??;
+        let track = reader.find_child(search_start..moov.end, b"trak").ok()??;
         search_start = track.end;
-        let media = reader.child(track.clone(), b"mdia").ok()??;
-        let handler = reader.child(media.clone(), b"hdlr").ok()??;
-        if &reader.bytes::<4>(handler.start + 8).ok()? != b"soun" {
+        let media = reader.find_child(track.clone(), b"mdia").ok()??;
+        let handler = reader.find_child(media.clone(), b"hdlr").ok()??;
+        if &reader.read_bytes::<4>(handler.start + 8).ok()? != b"soun" {
             continue;
         }
-        let media_scale = reader.time_scale(media, b"mdhd").ok()??;
-        let edits = reader.child(track, b"edts").ok()??;
-        let list = reader.child(edits, b"elst").ok()??;
-        let (duration, start) = reader.single_edit(list.start).ok()??;
+        let media_scale = reader.read_time_scale(media, b"mdhd").ok()??;
+        let edits = reader.find_child(track, b"edts").ok()??;
+        let list = reader.find_child(edits, b"elst").ok()??;
+        let (duration, start) = reader.read_single_edit(list.start).ok()??;
         let frames = |time: u64, scale: u32| {
             let frames = u128::from(time) * u128::from(sample_rate_hz) / u128::from(scale.max(1));
             u64::try_from(frames).ok()
@@ -66,20 +66,20 @@ fn from_edit_list(
 /// Reads the iTunes tag `iTunSMPB`, a list of hexadecimal numbers. The second is the silence before
 /// the audio, the third the silence after it, and the fourth the length, in frames.
 fn from_itunes_tag(reader: &mut BoxReader<impl Read + Seek>, moov: Span) -> Option<Edit> {
-    let user = reader.child(moov, b"udta").ok()??;
-    let meta = reader.child(user, b"meta").ok()??;
+    let user = reader.find_child(moov, b"udta").ok()??;
+    let meta = reader.find_child(user, b"meta").ok()??;
     // The version and flags, 4 bytes, come before the child boxes.
-    let tags = reader.child(meta.start + 4..meta.end, b"ilst").ok()??;
+    let tags = reader.find_child(meta.start + 4..meta.end, b"ilst").ok()??;
     let mut search_start = tags.start;
     loop {
-        let tag = reader.child(search_start..tags.end, b"----").ok()??;
+        let tag = reader.find_child(search_start..tags.end, b"----").ok()??;
         search_start = tag.end;
-        let name = reader.child(tag.clone(), b"name").ok()??;
-        if reader.text(name.start + 4..name.end).ok()? != "iTunSMPB" {
+        let name = reader.find_child(tag.clone(), b"name").ok()??;
+        if reader.read_text(name.start + 4..name.end).ok()? != "iTunSMPB" {
             continue;
         }
-        let data = reader.child(tag, b"data").ok()??;
-        let text = reader.text(data.start + 8..data.end).ok()?;
+        let data_box = reader.find_child(tag, b"data").ok()??;
+        let text = reader.read_text(data_box.start + 8..data_box.end).ok()?;
         let number =
             |index| text.split_whitespace().nth(index).and_then(|text| u64::from_str_radix(text, 16).ok());
         let edit = Edit { skip_frames: number(1)?, keep_frames: number(3)? };
@@ -95,29 +95,30 @@ struct BoxReader<R> {
 }
 
 impl<R: Read + Seek> BoxReader<R> {
-    fn bytes<const N: usize>(&mut self, offset: u64) -> io::Result<[u8; N]> {
+    fn read_bytes<const N: usize>(&mut self, offset: u64) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.file.seek(SeekFrom::Start(offset))?;
         self.file.read_exact(&mut bytes)?;
         Ok(bytes)
     }
 
-    fn u32(&mut self, offset: u64) -> io::Result<u32> {
-        self.bytes(offset).map(u32::from_be_bytes)
+    fn read_u32(&mut self, offset: u64) -> io::Result<u32> {
+        self.read_bytes(offset).map(u32::from_be_bytes)
     }
 
     /// Returns the content of the first box of `kind` within `span`.
-    fn child(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<Span>> {
+    fn find_child(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<Span>> {
         let mut offset = span.start;
         while offset.saturating_add(8) <= span.end {
             self.boxes_left = self.boxes_left.checked_sub(1).ok_or(ErrorKind::InvalidData)?;
-            let [a, b, c, d, box_kind @ ..] = self.bytes::<8>(offset)?;
-            let (size, header_bytes) = match u32::from_be_bytes([a, b, c, d]) {
+            let [a, b, c, d, box_kind @ ..] = self.read_bytes::<8>(offset)?;
+            let (size_bytes, header_bytes) = match u32::from_be_bytes([a, b, c, d]) {
                 0 => (span.end - offset, 8),
-                1 => (u64::from_be_bytes(self.bytes(offset + 8)?), 16),
-                size => (u64::from(size), 8),
+                1 => (u64::from_be_bytes(self.read_bytes(offset + 8)?), 16),
+                size_bytes => (u64::from(size_bytes), 8),
             };
-            let end = offset.checked_add(size).filter(|end| size >= header_bytes && *end <= span.end);
+            let end =
+                offset.checked_add(size_bytes).filter(|end| size_bytes >= header_bytes && *end <= span.end);
             let end = end.ok_or(ErrorKind::InvalidData)?;
             if &box_kind == kind {
                 return Ok(Some(offset + header_bytes..end));
@@ -128,31 +129,31 @@ impl<R: Read + Seek> BoxReader<R> {
     }
 
     /// Reads a text of at most [`TEXT_MAX_BYTES`].
-    fn text(&mut self, span: Span) -> io::Result<String> {
+    fn read_text(&mut self, span: Span) -> io::Result<String> {
         let mut text = String::new();
         self.file.seek(SeekFrom::Start(span.start))?;
-        let length = span.end.saturating_sub(span.start).min(TEXT_MAX_BYTES);
-        self.file.by_ref().take(length).read_to_string(&mut text)?;
+        let length_bytes = span.end.saturating_sub(span.start).min(TEXT_MAX_BYTES);
+        self.file.by_ref().take(length_bytes).read_to_string(&mut text)?;
         Ok(text)
     }
 
     /// Reads the units per second of a `mvhd` or `mdhd` box.
-    fn time_scale(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<u32>> {
-        let Some(header) = self.child(span, kind)? else { return Ok(None) };
-        let is_64_bit = self.bytes::<1>(header.start)?[0] == 1;
-        self.u32(header.start + if is_64_bit { 20 } else { 12 }).map(Some)
+    fn read_time_scale(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<u32>> {
+        let Some(header) = self.find_child(span, kind)? else { return Ok(None) };
+        let is_64_bit = self.read_bytes::<1>(header.start)?[0] == 1;
+        self.read_u32(header.start + if is_64_bit { 20 } else { 12 }).map(Some)
     }
 
     /// Reads the duration and start of the edit if the list has exactly one.
-    fn single_edit(&mut self, list: u64) -> io::Result<Option<(u64, u64)>> {
-        let is_64_bit = self.bytes::<1>(list)?[0] == 1;
-        if self.u32(list + 4)? != 1 {
+    fn read_single_edit(&mut self, list: u64) -> io::Result<Option<(u64, u64)>> {
+        let is_64_bit = self.read_bytes::<1>(list)?[0] == 1;
+        if self.read_u32(list + 4)? != 1 {
             return Ok(None);
         }
         let (duration, start) = if is_64_bit {
-            (u64::from_be_bytes(self.bytes(list + 8)?), i64::from_be_bytes(self.bytes(list + 16)?))
+            (u64::from_be_bytes(self.read_bytes(list + 8)?), i64::from_be_bytes(self.read_bytes(list + 16)?))
         } else {
-            (u64::from(self.u32(list + 8)?), i64::from(i32::from_be_bytes(self.bytes(list + 12)?)))
+            (u64::from(self.read_u32(list + 8)?), i64::from(i32::from_be_bytes(self.read_bytes(list + 12)?)))
         };
         // A negative start adds silence before the audio, so it skips nothing.
         Ok(u64::try_from(start).ok().map(|start| (duration, start)))

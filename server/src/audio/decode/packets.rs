@@ -8,7 +8,7 @@ use symphonia::core::packet::Packet;
 use symphonia::core::units::Duration;
 
 use super::Refusal;
-use super::refusal::{is_content_error, refusal};
+use super::refusal::{is_content_error, refusal_of_error};
 use super::repair::Gaps;
 
 /// Longest plausible gap in frames (87 s at 48 kHz), used if the header does not contain the length
@@ -80,22 +80,22 @@ impl Packets {
 
     /// Returns the next packet, or the gap before it.
     pub(super) fn next(&mut self) -> PacketEvent {
-        if let Some(found) = self.queue.pop_front() {
-            return found;
+        if let Some(queued_event) = self.queue.pop_front() {
+            return queued_event;
         }
         let packet = match self.read() {
             PacketEvent::Packet(packet) => packet,
-            other => return other,
+            event => return event,
         };
         match &mut self.gaps {
             Gaps::Unknown => PacketEvent::Packet(packet),
             Gaps::ByTimestamp => self.with_gap_by_timestamp(packet),
-            Gaps::Packets(lost) => {
+            Gaps::Packets(lost_ranges) => {
                 let number = self.count - 1;
-                while lost.front().is_some_and(|lost| lost.end <= number) {
-                    lost.pop_front();
+                while lost_ranges.front().is_some_and(|lost_range| lost_range.end <= number) {
+                    lost_ranges.pop_front();
                 }
-                match lost.front().is_some_and(|lost| lost.contains(&number)) {
+                match lost_ranges.front().is_some_and(|lost_range| lost_range.contains(&number)) {
                     true => PacketEvent::Lost(packet.dur.get()),
                     false => PacketEvent::Packet(packet),
                 }
@@ -103,11 +103,11 @@ impl Packets {
             Gaps::Pages { holes, end } => {
                 let (start, end) = (packet.pts.get(), *end);
                 let is_first = self.count == 1;
-                let known = holes.len();
+                let hole_count = holes.len();
                 while holes.front().is_some_and(|hole| *hole <= start) {
                     holes.pop_front();
                 }
-                match (holes.len() < known, is_first) {
+                match (holes.len() < hole_count, is_first) {
                     (false, _) => PacketEvent::Packet(packet),
                     // Nothing was read before this packet, so its timestamp is correct. But the
                     // decoder trims its start, so the trimmed length is added.
@@ -121,8 +121,8 @@ impl Packets {
     }
 
     fn read(&mut self) -> PacketEvent {
-        if let Some(found) = self.lookahead.take() {
-            return found;
+        if let Some(lookahead_event) = self.lookahead.take() {
+            return lookahead_event;
         }
         loop {
             match self.format.next_packet() {
@@ -138,7 +138,7 @@ impl Packets {
                 Err(Error::ResetRequired) => return PacketEvent::Ended(End::Chained),
                 // The container itself is damaged, so no later packet can be found.
                 Err(Error::DecodeError(_)) => return PacketEvent::Ended(End::Early),
-                Err(other) => return PacketEvent::Failed(refusal(other)),
+                Err(read_error) => return PacketEvent::Failed(refusal_of_error(read_error)),
             }
         }
     }
@@ -154,7 +154,7 @@ impl Packets {
         }
         self.expected_start = Some(end);
         let is_plausible = match self.declared_frames {
-            Some(declared) => end <= declared,
+            Some(declared_frames) => end <= declared_frames,
             None => gap <= GAP_MAX_FRAMES && self.count > 1,
         };
         if is_plausible { self.after_gap(gap, packet) } else { PacketEvent::Packet(packet) }
@@ -176,8 +176,8 @@ impl Packets {
     /// So the number of lost frames is known only from the start of the next page. The first packet
     /// is lost too, because it cannot be decoded without the packet before it.
     fn after_lost_pages(&mut self, first: Packet, last_end: i64) -> PacketEvent {
-        let mut lost = decoded_frames(&first);
-        let mut end = first.pts.get().saturating_add_unsigned(lost);
+        let mut lost_frames = decoded_frames(&first);
+        let mut end = first.pts.get().saturating_add_unsigned(lost_frames);
         let mut page = vec![first];
         let next = loop {
             match self.read() {
@@ -185,7 +185,7 @@ impl Packets {
                     end = end.saturating_add_unsigned(decoded_frames(&packet));
                     page.push(packet);
                 }
-                other => break other,
+                event => break event,
             }
         };
         let is_last = !matches!(next, PacketEvent::Packet(_));
@@ -202,10 +202,10 @@ impl Packets {
             last.dur = last.dur.saturating_sub(Duration::from(rounded - gap));
             gap = rounded;
         }
-        lost += gap;
+        lost_frames += gap;
         self.queue.extend(page.into_iter().map(PacketEvent::Packet));
         self.lookahead = Some(next);
-        PacketEvent::Lost(lost)
+        PacketEvent::Lost(lost_frames)
     }
 }
 

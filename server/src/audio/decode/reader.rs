@@ -26,7 +26,7 @@ pub(in crate::audio) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Resu
                     Some(sink) => sink,
                     empty => {
                         let sink = empty.insert(Sink::new(job, &spec, source.container() == "isomp4")?);
-                        sink.silence(lead_frames)?;
+                        sink.write_silence(lead_frames)?;
                         sink
                     }
                 };
@@ -36,7 +36,7 @@ pub(in crate::audio) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Resu
             DecodeEvent::Damaged(frames) => {
                 damage.add();
                 match &mut sink {
-                    Some(sink) => sink.silence(frames)?,
+                    Some(sink) => sink.write_silence(frames)?,
                     None => lead_frames = lead_frames.saturating_add(frames),
                 }
             }
@@ -50,7 +50,7 @@ pub(in crate::audio) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Resu
     }
     let sink = sink.filter(|sink| sink.frames() > 0 && damage.packets <= sink.packets);
     let Some(sink) = sink else {
-        return Err(source.unsupported.take().unwrap_or_else(|| damage.refusal()));
+        return Err(source.unsupported_refusal.take().unwrap_or_else(|| damage.refusal()));
     };
     let warnings = damage.warnings(source.declared_frames, &sink);
     sink.finish(&source, warnings)
@@ -81,14 +81,14 @@ impl Damage {
     }
 
     fn refusal(&self) -> Refusal {
-        let why = if self.packets > 0 {
+        let reason = if self.packets > 0 {
             "is damaged: most of it cannot be decoded"
         } else if self.end == End::Early {
             "ends before its audio data begins"
         } else {
             "contains no audio data"
         };
-        Refusal::Malformed(why.to_owned())
+        Refusal::Malformed(reason.to_owned())
     }
 
     fn warnings(&self, declared_frames: Option<u64>, sink: &Sink) -> Vec<String> {

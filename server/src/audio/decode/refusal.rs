@@ -54,7 +54,7 @@ pub(super) fn disk_error(error: io::Error) -> Refusal {
 }
 
 /// Returns the refusal for an error of `symphonia` while reading.
-pub(super) fn refusal(error: Error) -> Refusal {
+pub(super) fn refusal_of_error(error: Error) -> Refusal {
     match error {
         Error::IoError(error) if is_content_error(&error) => {
             Refusal::Malformed("ends in the middle of its header".to_owned())
@@ -72,7 +72,7 @@ pub(super) fn refusal(error: Error) -> Refusal {
         }
         Error::LimitError(limit) => Refusal::Limit(format!("exceeds a limit of the decoder: {limit}")),
         Error::DecodeError(fault) => Refusal::Malformed(format!("is damaged: {fault}")),
-        other => Refusal::Malformed(format!("is damaged: {other}")),
+        other_error => Refusal::Malformed(format!("is damaged: {other_error}")),
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn no_decoder(params: &AudioCodecParameters, error: Error) -> Refusal
                     .to_owned(),
             )
         }
-        None => refusal(error),
+        None => refusal_of_error(error),
     }
 }
 

@@ -55,7 +55,7 @@ impl Sink {
         let edit =
             if is_mp4 { mp4_edit::find(File::open(&job.input).map_err(disk_error)?, rate) } else { None };
         let downmix = Downmix::new(&speakers(spec.channels()));
-        let out_channels = downmix.channels() as u32;
+        let out_channels = downmix.channel_count() as u32;
         let create =
             |path: &Path| File::options().write(true).open(path).map(BufWriter::new).map_err(disk_error);
         Ok(Self {
@@ -78,8 +78,8 @@ impl Sink {
         if *spec != self.spec {
             let [old, new] = [&self.spec, spec]
                 .map(|spec| format!("{} Hz with {} channels", spec.rate(), spec.channels().count()));
-            let why = format!("changes its sample rate or channels in the middle, from {old} to {new}");
-            return Err(Refusal::Unsupported(why));
+            let reason = format!("changes its sample rate or channels in the middle, from {old} to {new}");
+            return Err(Refusal::Unsupported(reason));
         }
         for value in interleaved.iter_mut().filter(|value| !value.is_finite()) {
             *value = 0.0;
@@ -92,12 +92,12 @@ impl Sink {
     }
 
     /// Appends this number of silent frames.
-    pub(super) fn silence(&mut self, mut frames: u64) -> Result<(), Refusal> {
+    pub(super) fn write_silence(&mut self, mut frames: u64) -> Result<(), Refusal> {
         self.check_limits(frames)?;
         while frames > 0 {
             let part = frames.min(SILENCE_FRAMES);
             self.mixed.clear();
-            self.mixed.resize(part as usize * self.downmix.channels(), 0.0);
+            self.mixed.resize(part as usize * self.downmix.channel_count(), 0.0);
             self.push()?;
             frames -= part;
         }
@@ -111,7 +111,7 @@ impl Sink {
 
     fn push(&mut self) -> Result<(), Refusal> {
         self.trim_to_edit();
-        self.check_limits((self.mixed.len() / self.downmix.channels()) as u64)?;
+        self.check_limits((self.mixed.len() / self.downmix.channel_count()) as u64)?;
         self.peaks.add(&self.mixed);
         self.samples.write(&self.mixed).map_err(disk_error)
     }
@@ -123,7 +123,7 @@ impl Sink {
         if frames > max_secs.saturating_mul(u64::from(self.sample_rate_hz)) {
             return Err(Refusal::Limit(format!("lasts longer than {max_secs} seconds")));
         }
-        if float_wav::file_bytes(self.downmix.channels() as u32, frames) > self.limits.max_output_bytes {
+        if float_wav::file_bytes(self.downmix.channel_count() as u32, frames) > self.limits.max_output_bytes {
             return Err(Refusal::NoRoom);
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Sink {
 
     /// Removes the frames outside of the edit from `mixed`.
     fn trim_to_edit(&mut self) {
-        let channels = self.downmix.channels() as u64;
+        let channels = self.downmix.channel_count() as u64;
         let start = self.decoded_frames;
         let count = self.mixed.len() as u64 / channels;
         self.decoded_frames += count;
@@ -153,7 +153,7 @@ impl Sink {
             codec: source.codec().to_owned(),
             sample_rate_hz: self.sample_rate_hz,
             source_channels: self.spec.channels().count() as u32,
-            channels: self.downmix.channels() as u32,
+            channels: self.downmix.channel_count() as u32,
             frames,
             warnings,
         })

@@ -15,7 +15,7 @@ use symphonia::core::meta::MetadataOptions;
 
 use super::input::Input;
 use super::packets::{End, PacketEvent, Packets};
-use super::refusal::{disk_error, no_decoder, refusal, unknown_format};
+use super::refusal::{disk_error, no_decoder, refusal_of_error, unknown_format};
 use super::repair::Repair;
 use super::{HeaderInfo, Refusal};
 
@@ -43,24 +43,24 @@ pub(super) struct Source {
     /// Length in frames according to the header.
     pub(super) declared_frames: Option<u64>,
     /// The last decoding error because of an unsupported feature.
-    pub(super) unsupported: Option<Refusal>,
+    pub(super) unsupported_refusal: Option<Refusal>,
     is_chained: bool,
     size_bytes: u64,
-    position: Arc<AtomicU64>,
+    position_bytes: Arc<AtomicU64>,
 }
 
 impl Source {
     /// Opens a file. If `repair` lists pieces, only those are read.
     pub(super) fn open(path: &Path, repair: Repair) -> Result<Self, Refusal> {
         let input = Input::open(path, repair.pieces).map_err(disk_error)?;
-        let (size_bytes, position) = (input.size_bytes(), input.shared_position());
-        let probed = symphonia::default::get_probe().probe(
+        let (size_bytes, position_bytes) = (input.size_bytes(), input.shared_position());
+        let probe_result = symphonia::default::get_probe().probe(
             &Hint::new(),
             MediaSourceStream::new(Box::new(input), Default::default()),
             FormatOptions::default(),
             MetadataOptions::default(),
         );
-        let format = probed.map_err(refusal)?;
+        let format = probe_result.map_err(refusal_of_error)?;
         let track = format
             .default_track(TrackType::Audio)
             .ok_or_else(|| Refusal::Unsupported("contains no supported audio".to_owned()))?;
@@ -74,10 +74,10 @@ impl Source {
             packets: Packets::new(format, track_id, repair.gaps),
             decoder,
             declared_frames,
-            unsupported: None,
+            unsupported_refusal: None,
             is_chained: repair.is_chained,
             size_bytes,
-            position,
+            position_bytes,
         })
     }
 
@@ -106,7 +106,7 @@ impl Source {
 
     /// Returns the fraction of the file that was read, 0 to 1.
     pub(super) fn fraction_read(&self) -> f64 {
-        self.position.load(Ordering::Relaxed) as f64 / self.size_bytes.max(1) as f64
+        self.position_bytes.load(Ordering::Relaxed) as f64 / self.size_bytes.max(1) as f64
     }
 
     /// Decodes the next packet to `interleaved`, or reports the gap or the end that comes instead.
@@ -124,20 +124,20 @@ impl Source {
         };
         let frames = Some(packet.dur.get()).filter(|frames| *frames <= PACKET_MAX_FRAMES).unwrap_or(0);
         match self.decoder.decode(&packet) {
-            Ok(decoded) => {
-                let spec = decoded.spec().clone();
-                decoded.copy_to_vec_interleaved(interleaved);
+            Ok(audio_buffer) => {
+                let spec = audio_buffer.spec().clone();
+                audio_buffer.copy_to_vec_interleaved(interleaved);
                 DecodeEvent::Frames(spec)
             }
             // Packets are in memory, so an I/O error means a truncated packet.
             Err(Error::DecodeError(_) | Error::IoError(_)) => DecodeEvent::Damaged(frames),
             // Damage can look like an unsupported feature, so decoding continues.
             Err(error @ Error::Unsupported(_)) => {
-                self.unsupported = Some(refusal(error));
+                self.unsupported_refusal = Some(refusal_of_error(error));
                 DecodeEvent::Damaged(frames)
             }
             Err(Error::ResetRequired) => DecodeEvent::Ended(End::Chained),
-            Err(other) => DecodeEvent::Failed(refusal(other)),
+            Err(read_error) => DecodeEvent::Failed(refusal_of_error(read_error)),
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn speakers(channels: &Channels) -> Vec<Speaker> {
                 })
                 .collect()
         }
-        other => Speaker::default_layout(other.count()),
+        other_channels => Speaker::default_layout(other_channels.count()),
     }
 }
 

@@ -30,9 +30,9 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 /// # Errors
 /// If there is no request, or a limit or thread cannot be set up.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
-    match serde_json::from_str(&line)? {
+    let mut request_line = String::new();
+    std::io::stdin().lock().read_line(&mut request_line)?;
+    match serde_json::from_str(&request_line)? {
         Request::Decode(job) => decode(job),
         Request::Inspect(files) => inspect(&files),
     }
@@ -50,8 +50,8 @@ fn decode(job: Job) -> anyhow::Result<()> {
             }
         })
     });
-    let crashed = |_| Err(Refusal::Malformed("is damaged: the decoder crashed".to_owned()));
-    print(&match outcome.unwrap_or_else(crashed) {
+    let crash_result = |_| Err(Refusal::Malformed("is damaged: the decoder crashed".to_owned()));
+    print(&match outcome.unwrap_or_else(crash_result) {
         Ok(report) => Message::Done(report),
         Err(refusal) => Message::Refused(refusal),
     });

@@ -14,7 +14,7 @@ use crate::helper_processes::program::{ExitCause, HelperProcess, HelperProgram, 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Time after the time limit until a process that has not exited by itself is killed.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE_DURATION: Duration = Duration::from_secs(10);
 
 /// Why nothing was decoded.
 #[derive(Debug)]
@@ -53,11 +53,11 @@ impl Decoder {
     ) -> Result<Report, Failure> {
         let request = Request::Decode(job.clone());
         let (mut process, messages) = Process::start(&self.0, folder, &request).map_err(Failure::Io)?;
-        let deadline = Instant::now() + Duration::from_secs(job.limits.wall_secs) + GRACE;
+        let deadline = Instant::now() + Duration::from_secs(job.limits.wall_secs) + GRACE_DURATION;
         let mut fraction = 0.0;
         loop {
             match messages.recv_timeout(POLL_INTERVAL) {
-                Ok(Message::Progress(read)) => fraction = read,
+                Ok(Message::Progress(read_fraction)) => fraction = read_fraction,
                 Ok(Message::Done(report)) => return Ok(report),
                 Ok(Message::Refused(refusal)) => return Err(Failure::Refused(refusal)),
                 Ok(Message::Inspected(_)) | Err(RecvTimeoutError::Timeout) => {}

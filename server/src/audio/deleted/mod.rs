@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tokio::runtime::Handle;
 
-use super::store::{Rates, rates};
+use super::store::{Rates, read_rates};
 use super::{ContentKeys, renditions};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
@@ -47,8 +47,8 @@ pub(super) fn delete(
     let deleting = async {
         let mut saves = projects::lock_saves(&state.db, owner_id).await?;
         let is_kept = kept_secs > 0 && !is_full;
-        let deleted = store::delete(&mut saves, owner_id, id, clock::now_unix_ms(), is_kept).await?;
-        let sha256 = deleted.ok_or_else(|| ApiError::not_found("audio file", id))?;
+        let deleted_sha256 = store::delete(&mut saves, owner_id, id, clock::now_unix_ms(), is_kept).await?;
+        let sha256 = deleted_sha256.ok_or_else(|| ApiError::not_found("audio file", id))?;
         naming.search_changed(&mut saves).await?;
         let users = naming.documents_naming(id);
         if !users.is_empty() {
@@ -102,16 +102,16 @@ pub(super) fn delete_unused(
             let mut saves = projects::lock_saves(&state.db, owner_id).await?;
             naming.search_changed(&mut saves).await?;
             let now_ms = clock::now_unix_ms();
-            let mut deleted = Vec::new();
+            let mut deleted_files = Vec::new();
             for id in part.iter().filter(|id| naming.documents_naming(id).is_empty()) {
-                deleted.extend(store::delete(&mut saves, owner_id, id, now_ms, is_kept).await?);
+                deleted_files.extend(store::delete(&mut saves, owner_id, id, now_ms, is_kept).await?);
             }
             saves.commit().await?;
-            Ok::<_, ApiError>(deleted)
+            Ok::<_, ApiError>(deleted_files)
         };
-        let deleted = runtime.block_on(deleting)?;
+        let deleted_files = runtime.block_on(deleting)?;
         if !is_kept {
-            deleted.iter().try_for_each(|sha256| release(state, runtime, sha256))?;
+            deleted_files.iter().try_for_each(|sha256| release(state, runtime, sha256))?;
         }
     }
     Ok(())
@@ -124,15 +124,17 @@ fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     if runtime.block_on(super::store::has_any_file(db, sha256))? {
         return Ok(());
     }
-    let keys = keys(sha256, &runtime.block_on(rates(db, sha256))?)?;
+    let blob_keys = blob_keys_of(sha256, &runtime.block_on(read_rates(db, sha256))?)?;
     if !runtime.block_on(super::store::delete_unneeded(db, sha256))? {
-        return quarantine_deleted(state, &state.blobs, &keys);
+        return quarantine_deleted(state, &state.blobs, &blob_keys);
     }
-    for key in &keys {
-        state.blobs.remove(key)?;
+    for blob_key in &blob_keys {
+        state.blobs.remove(blob_key)?;
     }
-    for entry in state.blobs.quarantined()? {
-        if entry.reason == QuarantineReason::Deleted && keys.iter().any(|key| key.path() == entry.name) {
+    for entry in state.blobs.list_quarantined()? {
+        if entry.reason == QuarantineReason::Deleted
+            && blob_keys.iter().any(|blob_key| blob_key.path() == entry.name)
+        {
             state.blobs.remove_quarantined(&entry)?;
         }
     }
@@ -140,13 +142,13 @@ fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
 }
 
 /// Returns the keys of the stored audio with this hash, copies at other sample rates included.
-fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
+fn blob_keys_of(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
     let ContentKeys { original, samples, peaks } = ContentKeys::new(sha256)?;
-    let mut keys = vec![original, samples, peaks];
+    let mut blob_keys = vec![original, samples, peaks];
     for rate_hz in rates_hz {
-        keys.push(renditions::key(sha256, *rate_hz)?);
+        blob_keys.push(renditions::blob_key_of(sha256, *rate_hz)?);
     }
-    Ok(keys)
+    Ok(blob_keys)
 }
 
 /// Restores the user's deleted files that `text` refers to. `text` is a document that was just
@@ -154,20 +156,22 @@ fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
 /// again.
 pub(crate) async fn restore_named(state: &AppState, owner_id: &str, text: &str) {
     let restoring = async {
-        let mut deleted: HashMap<_, _> = store::of_owner(&state.db, owner_id).await?.into_iter().collect();
-        if deleted.is_empty() {
+        let mut deleted_by_id: HashMap<_, _> =
+            store::read_of_owner(&state.db, owner_id).await?.into_iter().collect();
+        if deleted_by_id.is_empty() {
             return Ok(());
         }
         // The search runs in a blocking thread. It needs a copy of the text, so it starts only if
         // there are deleted files.
         let (state, runtime, text) = (state.clone(), Handle::current(), text.to_owned());
         tokio::task::spawn_blocking(move || {
-            let named: Vec<_> = projects::ids_in(&text).filter_map(|id| deleted.remove_entry(id)).collect();
-            if named.is_empty() {
+            let named_files: Vec<_> =
+                projects::ids_in(&text).filter_map(|id| deleted_by_id.remove_entry(id)).collect();
+            if named_files.is_empty() {
                 return Ok(());
             }
             let _contents = lock_contents(&state, &runtime)?;
-            named.iter().try_for_each(|(id, sha256)| restore(&state, &runtime, id, sha256))
+            named_files.iter().try_for_each(|(id, sha256)| restore(&state, &runtime, id, sha256))
         })
         .await?
     };
@@ -179,10 +183,10 @@ pub(crate) async fn restore_named(state: &AppState, owner_id: &str, text: &str) 
 
 /// Restores a deleted file. The caller must have the lock of [`lock_contents`].
 fn restore(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiResult<()> {
-    for key in keys(sha256, &runtime.block_on(rates(&state.db, sha256))?)? {
-        if !state.blobs.contains(&key)? {
+    for blob_key in blob_keys_of(sha256, &runtime.block_on(read_rates(&state.db, sha256))?)? {
+        if !state.blobs.contains(&blob_key)? {
             tracing::warn!(
-                file = key.path(),
+                file = blob_key.path(),
                 id,
                 "restored a deleted file, but one of its stored files is missing"
             );
@@ -210,7 +214,7 @@ pub(crate) async fn remove_expired_deleted_files(state: &AppState, now_ms: i64) 
 fn purge_until(state: &AppState, runtime: &Handle, due_ms: i64) -> ApiResult<usize> {
     let mut ids_by_owner: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut count = 0;
-    for (id, owner_id) in runtime.block_on(store::due(&state.db, due_ms))? {
+    for (id, owner_id) in runtime.block_on(store::read_due(&state.db, due_ms))? {
         ids_by_owner.entry(owner_id).or_default().push(id);
         count += 1;
     }
@@ -269,12 +273,12 @@ pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
     }
     // The quarantine is listed first. A file that is deleted after this may keep its row, so its
     // stored files must stay.
-    let quarantined = deleted_in_quarantine(&state.blobs)?;
+    let quarantined_files = deleted_in_quarantine(&state.blobs)?;
     let purged = purge_until(state, runtime, i64::MAX)?;
-    for entry in &quarantined {
+    for entry in &quarantined_files {
         state.blobs.remove_quarantined(entry)?;
     }
-    Ok(purged + quarantined.len() > 0)
+    Ok(purged + quarantined_files.len() > 0)
 }
 
 /// Purges a user's oldest deleted files until the remaining ones fit into the free quota. Blocks.
@@ -282,14 +286,14 @@ pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
 /// # Errors
 /// If a query or the storage fails.
 pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> ApiResult<()> {
-    let deleted = runtime.block_on(store::sizes(&state.db, owner_id))?;
-    let mut bytes: u64 = deleted.iter().map(|(_, bytes)| bytes).sum();
+    let deleted_sizes = runtime.block_on(store::read_sizes(&state.db, owner_id))?;
+    let mut bytes: u64 = deleted_sizes.iter().map(|(_, bytes)| bytes).sum();
     if bytes == 0 {
         return Ok(());
     }
-    let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.remaining_bytes();
+    let left_bytes = runtime.block_on(Allowance::load(state, owner_id))?.remaining_bytes();
     let mut purged = Vec::new();
-    for (id, size_bytes) in deleted {
+    for (id, size_bytes) in deleted_sizes {
         if bytes <= left_bytes {
             break;
         }

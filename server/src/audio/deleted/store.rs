@@ -15,12 +15,12 @@ pub(super) async fn delete(
     is_kept: bool,
 ) -> Result<Option<String>, sqlx::Error> {
     // This update changes nothing. It locks the row.
-    let locked = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
+    let lock_result = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
         .execute(&mut *connection)
         .await?;
-    if locked.rows_affected() == 0 {
+    if lock_result.rows_affected() == 0 {
         return Ok(None);
     }
     if is_kept {
@@ -49,7 +49,7 @@ pub(super) async fn delete(
 }
 
 /// Returns the id and the SHA-256 of each deleted file of a user.
-pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<(String, String)>, sqlx::Error> {
+pub(super) async fn read_of_owner(db: &Db, owner_id: &str) -> Result<Vec<(String, String)>, sqlx::Error> {
     sqlx::query_as("SELECT id, sha256 FROM audio_deleted_files WHERE owner_id = $1")
         .bind(owner_id)
         .fetch_all(db)
@@ -59,7 +59,7 @@ pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<(String, Str
 /// Restores a deleted file. Returns false if there is none with this id, or if the file exists.
 pub(super) async fn restore(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let done = sqlx::query(
+    let query_result = sqlx::query(
         "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
          SELECT id, owner_id, sha256, name, name_key, created_at FROM audio_deleted_files WHERE id = $1 \
          ON CONFLICT DO NOTHING",
@@ -72,7 +72,7 @@ pub(super) async fn restore(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
             .bind(id)
             .fetch_optional(&mut *transaction)
             .await?;
-    if done.rows_affected() > 0 {
+    if query_result.rows_affected() > 0 {
         let tags: Vec<String> = serde_json::from_str(&tags.unwrap_or_default()).unwrap_or_default();
         for tag in tags {
             sqlx::query("INSERT INTO audio_tags (file_id, tag, tag_key) VALUES ($1, $2, $3)")
@@ -84,11 +84,11 @@ pub(super) async fn restore(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
         }
     }
     transaction.commit().await?;
-    Ok(done.rows_affected() > 0)
+    Ok(query_result.rows_affected() > 0)
 }
 
 /// Returns ids and owners of the files that were deleted at `due_ms` or earlier, the oldest first.
-pub(super) async fn due(db: &Db, due_ms: i64) -> Result<Vec<(String, String)>, sqlx::Error> {
+pub(super) async fn read_due(db: &Db, due_ms: i64) -> Result<Vec<(String, String)>, sqlx::Error> {
     sqlx::query_as(
         "SELECT id, owner_id FROM audio_deleted_files WHERE deleted_ms <= $1 ORDER BY deleted_ms, id",
     )
@@ -108,17 +108,18 @@ pub(super) async fn remove(connection: &mut AnyConnection, id: &str) -> Result<O
 
 /// Returns a user's deleted files, the oldest first: the id, and the size of the stored audio in
 /// bytes.
-pub(super) async fn sizes(db: &Db, owner_id: &str) -> Result<Vec<(String, u64)>, sqlx::Error> {
-    let rows = sqlx::query(
+pub(super) async fn read_sizes(db: &Db, owner_id: &str) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let db_rows = sqlx::query(
         "SELECT d.id, c.size_bytes + c.samples_bytes + c.peaks_bytes AS bytes FROM audio_deleted_files d \
          JOIN audio_contents c ON c.sha256 = d.sha256 WHERE d.owner_id = $1 ORDER BY d.deleted_ms, d.id",
     )
     .bind(owner_id)
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| {
-            Ok((row.try_get("id")?, u64::try_from(row.try_get::<i64, _>("bytes")?).unwrap_or_default()))
+    db_rows
+        .iter()
+        .map(|db_row| {
+            Ok((db_row.try_get("id")?, u64::try_from(db_row.try_get::<i64, _>("bytes")?).unwrap_or_default()))
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! Expiry of unfinished resumable uploads.
 
-use super::{key, store};
+use super::{blob_key_of, store};
 use crate::clock;
 use crate::error::ApiResult;
 use crate::state::AppState;
@@ -25,11 +25,11 @@ pub(crate) async fn remove_expired(state: &AppState) -> ApiResult<()> {
     }
     let state = state.clone();
     let removing = move || -> ApiResult<()> {
-        let keys = ids.iter().map(|id| key(id)).collect::<ApiResult<Vec<_>>>()?;
+        let blob_keys = ids.iter().map(|id| blob_key_of(id)).collect::<ApiResult<Vec<_>>>()?;
         if state.blobs.is_remote() {
-            quarantine_deleted(&state, &state.blobs.local(), &keys)?;
+            quarantine_deleted(&state, &state.blobs.local(), &blob_keys)?;
         }
-        quarantine_deleted(&state, &state.blobs, &keys)
+        quarantine_deleted(&state, &state.blobs, &blob_keys)
     };
     tokio::task::spawn_blocking(removing).await?
 }

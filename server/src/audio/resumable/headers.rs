@@ -18,7 +18,7 @@ pub(super) const UPLOAD_EXPIRES: HeaderName = HeaderName::from_static("upload-ex
 pub(super) const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
 
 /// Supported checksum algorithms, as sent in `Tus-Checksum-Algorithm`.
-pub(super) const CHECKSUMS: &str = "sha1,sha256";
+pub(super) const CHECKSUM_ALGORITHMS: &str = "sha1,sha256";
 
 /// Maximum length of `Upload-Metadata`, in bytes.
 const METADATA_MAX_BYTES: usize = 4_096;
@@ -34,46 +34,49 @@ pub(super) fn require_version(headers: &HeaderMap) -> ApiResult<()> {
     })
 }
 
-fn bad(detail: impl Into<String>) -> ApiError {
+fn bad_header_error(detail: impl Into<String>) -> ApiError {
     ApiError::bad_request("bad_upload_header", detail)
 }
 
 /// Reads a header that contains a whole number. Returns `None` if the header is missing.
-pub(super) fn number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option<u64>> {
+pub(super) fn parse_number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option<u64>> {
     let Some(value) = headers.get(name) else { return Ok(None) };
     let digits = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     match digits.and_then(|text| text.parse().ok()) {
         Some(number) => Ok(Some(number)),
-        None => Err(bad(format!("{name} is {value:?}; expected a whole number of bytes."))),
+        None => Err(bad_header_error(format!("{name} is {value:?}; expected a whole number of bytes."))),
     }
 }
 
 /// Reads a required header that contains a whole number.
 pub(super) fn required_number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<u64> {
-    number(headers, name)?.ok_or_else(|| bad(format!("{name} is missing.")))
+    parse_number(headers, name)?.ok_or_else(|| bad_header_error(format!("{name} is missing.")))
 }
 
 /// Returns the file name in `Upload-Metadata`, and the header's unchanged value.
-pub(super) fn metadata(headers: &HeaderMap) -> ApiResult<(String, String)> {
+pub(super) fn parse_metadata(headers: &HeaderMap) -> ApiResult<(String, String)> {
     let text = match headers.get(UPLOAD_METADATA) {
         Some(value) => value.to_str().map_err(|_| {
-            bad("upload-metadata contains a character that is not ASCII; encode the values as base64.")
+            bad_header_error(
+                "upload-metadata contains a character that is not ASCII; encode the values as base64.",
+            )
         })?,
         None => "",
     };
     if text.len() > METADATA_MAX_BYTES {
-        return Err(bad(format!(
+        return Err(bad_header_error(format!(
             "upload-metadata has {} bytes; expected at most {METADATA_MAX_BYTES}.",
             text.len()
         )));
     }
     let mut name = String::new();
     for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once(' ').unwrap_or((pair, ""));
+        let (field_name, value) = pair.split_once(' ').unwrap_or((pair, ""));
         let value = BASE64_STANDARD.decode(value.trim());
-        let value =
-            value.map_err(|_| bad(format!("the value of `{key}` in upload-metadata is not base64.")))?;
-        if key == "filename" || (key == "name" && name.is_empty()) {
+        let value = value.map_err(|_| {
+            bad_header_error(format!("the value of `{field_name}` in upload-metadata is not base64."))
+        })?;
+        if field_name == "filename" || (field_name == "name" && name.is_empty()) {
             name = String::from_utf8_lossy(&value).into_owned();
         }
     }
@@ -89,7 +92,7 @@ pub(super) fn require_offset_octets(headers: &HeaderMap) -> ApiResult<()> {
 #[derive(Debug)]
 pub(super) struct Checksum {
     hash: Hash,
-    expected: Vec<u8>,
+    expected_digest: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -100,21 +103,22 @@ enum Hash {
 
 impl Checksum {
     /// Returns the checksum in the request's headers, if there is one.
-    pub(super) fn of(headers: &HeaderMap) -> ApiResult<Option<Self>> {
+    pub(super) fn from_headers(headers: &HeaderMap) -> ApiResult<Option<Self>> {
         let Some(value) = headers.get(UPLOAD_CHECKSUM) else { return Ok(None) };
         let (name, text) = value.to_str().ok().and_then(|text| text.split_once(' ')).unwrap_or_default();
         let hash = match name {
             "sha1" => Hash::Sha1(Sha1::new()),
             "sha256" => Hash::Sha256(Sha256::new()),
             _ => {
-                return Err(bad(format!(
-                    "upload-checksum is {value:?}; expected an algorithm ({CHECKSUMS}), a space, and the checksum in base64."
+                return Err(bad_header_error(format!(
+                    "upload-checksum is {value:?}; expected an algorithm ({CHECKSUM_ALGORITHMS}), a space, and the checksum in base64."
                 )));
             }
         };
-        let expected = BASE64_STANDARD.decode(text.trim());
-        let expected = expected.map_err(|_| bad("the checksum in upload-checksum is not base64."))?;
-        Ok(Some(Self { hash, expected }))
+        let expected_digest = BASE64_STANDARD.decode(text.trim());
+        let expected_digest = expected_digest
+            .map_err(|_| bad_header_error("the checksum in upload-checksum is not base64."))?;
+        Ok(Some(Self { hash, expected_digest }))
     }
 
     pub(super) fn update(&mut self, bytes: &[u8]) {
@@ -127,8 +131,8 @@ impl Checksum {
     /// Whether the received bytes have the expected checksum.
     pub(super) fn matches(self) -> bool {
         match self.hash {
-            Hash::Sha1(hash) => hash.finalize()[..] == self.expected,
-            Hash::Sha256(hash) => hash.finalize()[..] == self.expected,
+            Hash::Sha1(hash) => hash.finalize()[..] == self.expected_digest,
+            Hash::Sha256(hash) => hash.finalize()[..] == self.expected_digest,
         }
     }
 }

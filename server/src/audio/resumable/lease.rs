@@ -12,7 +12,7 @@ use crate::db::{DatabaseKind, Db, kind};
 use crate::error::{ApiError, ApiResult};
 
 /// How long a lease lasts, and how often its holder renews it.
-const LEASE: Duration = Duration::from_secs(20);
+const LEASE_DURATION: Duration = Duration::from_secs(20);
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 
 /// The leases of this process.
@@ -34,7 +34,7 @@ impl UploadLeases {
     /// holds a lease of the upload.
     pub(super) async fn acquire(&self, db: &Db, id: &str) -> ApiResult<UploadLease> {
         if !self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned()) {
-            return Err(upload_busy());
+            return Err(upload_busy_error());
         }
         let mut lease = UploadLease {
             leases: self.clone(),
@@ -89,10 +89,10 @@ impl UploadLease {
         if kind(&self.db) == DatabaseKind::Sqlite {
             return Ok(());
         }
-        let lease_ms = i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
-        if !store::lease(&self.db, &self.id, &self.leases.process, lease_ms).await? {
+        let lease_ms = i64::try_from(LEASE_DURATION.as_millis()).unwrap_or(i64::MAX);
+        if !store::take_lease(&self.db, &self.id, &self.leases.process, lease_ms).await? {
             self.is_lost = true;
-            return Err(upload_busy());
+            return Err(upload_busy_error());
         }
         self.renewed_at = Some(Instant::now());
         Ok(())
@@ -119,13 +119,13 @@ async fn release(db: &Db, id: &str, process: &str) {
     }
 }
 
-fn upload_busy() -> ApiError {
+fn upload_busy_error() -> ApiError {
     ApiError::Conflict {
         code: "upload_busy",
         detail: format!(
             "Another request is writing to this upload; request the offset when that request has ended, or after {} \
              seconds if its connection was lost.",
-            LEASE.as_secs()
+            LEASE_DURATION.as_secs()
         ),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) use expiry::remove_expired;
 pub(super) use finish::{finish, resume_decoding};
 use lease::UploadLease;
 pub(super) use lease::UploadLeases;
-pub(super) use store::part_offsets;
+pub(super) use store::read_part_offsets;
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult};
@@ -56,6 +56,6 @@ async fn add_version_headers(mut response: Response) -> Response {
     response
 }
 
-pub(super) fn key(id: &str) -> ApiResult<BlobKey> {
+pub(super) fn blob_key_of(id: &str) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, id, "part").map_err(|_| ApiError::not_found("upload", id))
 }

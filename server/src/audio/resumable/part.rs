@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::expiry::expires_secs;
 use super::headers::Checksum;
 use super::store::UploadRow;
-use super::{UploadLease, finish, key, store};
+use super::{UploadLease, blob_key_of, finish, store};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 use crate::storage::{Allowance, ensure_room};
@@ -35,48 +35,52 @@ pub(super) struct AppendResult {
 /// that the offset is stored even if the client disconnects.
 pub(super) async fn append(
     state: AppState,
-    row: UploadRow,
+    upload_row: UploadRow,
     checksum: Option<Checksum>,
     chunks: mpsc::Receiver<Bytes>,
     mut lease: UploadLease,
 ) -> ApiResult<AppendResult> {
-    let appended = append_leased(state, row, checksum, chunks, &mut lease).await;
+    let append_result = append_leased(state, upload_row, checksum, chunks, &mut lease).await;
     // The lease is released before the response, because the client may send the next part to
     // another process.
     lease.release().await;
-    appended
+    append_result
 }
 
 async fn append_leased(
     state: AppState,
-    row: UploadRow,
+    upload_row: UploadRow,
     checksum: Option<Checksum>,
     mut chunks: mpsc::Receiver<Bytes>,
     lease: &mut UploadLease,
 ) -> ApiResult<AppendResult> {
-    if row.offset_bytes == row.length_bytes {
+    if upload_row.offset_bytes == upload_row.length_bytes {
         // The upload was already complete. With object storage, its file is no longer on this
         // machine.
         return tokio::task::spawn_blocking(move || {
-            let task_id = Some(finish::start(&state, &Handle::current(), &row)?);
-            Ok(AppendResult { offset_bytes: row.offset_bytes, expires_secs: expires_secs(&state), task_id })
+            let task_id = Some(finish::start(&state, &Handle::current(), &upload_row)?);
+            Ok(AppendResult {
+                offset_bytes: upload_row.offset_bytes,
+                expires_secs: expires_secs(&state),
+                task_id,
+            })
         })
         .await?;
     }
-    let open = move || Appender::open(state, row, checksum);
-    let mut appender = tokio::task::spawn_blocking(open).await??;
-    let mut received = Vec::with_capacity(QUEUED_CHUNKS_MAX);
-    let mut written = Ok(());
-    while written.is_ok() && chunks.recv_many(&mut received, QUEUED_CHUNKS_MAX).await > 0 {
-        let batch = std::mem::replace(&mut received, Vec::with_capacity(QUEUED_CHUNKS_MAX));
-        written = match lease.renew_if_due().await {
+    let open_appender = move || Appender::open(state, upload_row, checksum);
+    let mut appender = tokio::task::spawn_blocking(open_appender).await??;
+    let mut received_chunks = Vec::with_capacity(QUEUED_CHUNKS_MAX);
+    let mut write_result = Ok(());
+    while write_result.is_ok() && chunks.recv_many(&mut received_chunks, QUEUED_CHUNKS_MAX).await > 0 {
+        let batch = std::mem::replace(&mut received_chunks, Vec::with_capacity(QUEUED_CHUNKS_MAX));
+        write_result = match lease.renew_if_due().await {
             Ok(()) => {
-                let add = move || {
+                let append_batch = move || {
                     let added = batch.iter().try_for_each(|chunk| appender.add(chunk));
                     (appender, added)
                 };
                 let added;
-                (appender, added) = tokio::task::spawn_blocking(add).await?;
+                (appender, added) = tokio::task::spawn_blocking(append_batch).await?;
                 added
             }
             Err(error) => Err(error),
@@ -84,19 +88,23 @@ async fn append_leased(
     }
     // Closing the channel tells the sender that no more bytes are read.
     drop(chunks);
-    let written = match written {
+    let write_result = match write_result {
         // Another process writes to the file now, so this one must not change it.
         Err(error) if lease.is_lost() => return Err(error),
         result => result,
     };
-    tokio::task::spawn_blocking(move || appender.finish(written)).await?
+    tokio::task::spawn_blocking(move || appender.finish(write_result)).await?
 }
 
 /// Opens the file and removes the bytes after the stored offset. Creates the file if the stored
 /// offset is 0, because the service may have ended before the file was created.
-fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
-    let path = state.blobs.local().path(&key(&row.id)?);
-    let mut file = match File::options().write(true).create(row.offset_bytes == 0).truncate(false).open(path)
+fn open(state: &AppState, upload_row: &UploadRow) -> ApiResult<File> {
+    let path = state.blobs.local().path(&blob_key_of(&upload_row.id)?);
+    let mut file = match File::options()
+        .write(true)
+        .create(upload_row.offset_bytes == 0)
+        .truncate(false)
+        .open(path)
     {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(ApiError::Conflict {
@@ -104,38 +112,38 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
                 detail: format!(
                     "Another server has the first {} bytes of this upload; send the remaining bytes there, or start a \
                      new upload.",
-                    row.offset_bytes
+                    upload_row.offset_bytes
                 ),
             });
         }
-        opened => opened?,
+        open_result => open_result?,
     };
     let size_bytes = file.metadata()?.len();
-    if size_bytes < row.offset_bytes {
+    if size_bytes < upload_row.offset_bytes {
         return Err(ApiError::internal(anyhow::anyhow!(
             "the file of the upload {} has {size_bytes} bytes, fewer than its stored offset of {}",
-            row.id,
-            row.offset_bytes
+            upload_row.id,
+            upload_row.offset_bytes
         )));
     }
-    file.set_len(row.offset_bytes)?;
+    file.set_len(upload_row.offset_bytes)?;
     file.seek(SeekFrom::End(0))?;
     Ok(file)
 }
 
 /// Makes sure that the next [`SYNC_EVERY_BYTES`] of an upload fit on the disk and into the quota.
 /// Other uploads of the same user may have filled the quota since this upload began.
-fn ensure_next_fits(state: &AppState, row: &UploadRow, offset_bytes: u64) -> ApiResult<()> {
-    let next_bytes = SYNC_EVERY_BYTES.min(row.length_bytes - offset_bytes);
+fn ensure_next_fits(state: &AppState, upload_row: &UploadRow, offset_bytes: u64) -> ApiResult<()> {
+    let next_bytes = SYNC_EVERY_BYTES.min(upload_row.length_bytes - offset_bytes);
     let runtime = Handle::current();
-    runtime.block_on(Allowance::of(state, &row.owner_id))?.check_at_least(next_bytes)?;
+    runtime.block_on(Allowance::load(state, &upload_row.owner_id))?.check_at_least(next_bytes)?;
     ensure_room(state, &runtime, state.blobs.root(), next_bytes)
 }
 
 /// The file of an upload to which bytes are appended. Its methods block.
 struct Appender {
     state: AppState,
-    row: UploadRow,
+    upload_row: UploadRow,
     checksum: Option<Checksum>,
     file: File,
     offset_bytes: u64,
@@ -143,20 +151,20 @@ struct Appender {
 }
 
 impl Appender {
-    fn open(state: AppState, row: UploadRow, checksum: Option<Checksum>) -> ApiResult<Self> {
-        ensure_next_fits(&state, &row, row.offset_bytes)?;
-        let file = open(&state, &row)?;
-        let offset_bytes = row.offset_bytes;
-        Ok(Self { state, row, checksum, file, offset_bytes, stored_offset_bytes: offset_bytes })
+    fn open(state: AppState, upload_row: UploadRow, checksum: Option<Checksum>) -> ApiResult<Self> {
+        ensure_next_fits(&state, &upload_row, upload_row.offset_bytes)?;
+        let file = open(&state, &upload_row)?;
+        let offset_bytes = upload_row.offset_bytes;
+        Ok(Self { state, upload_row, checksum, file, offset_bytes, stored_offset_bytes: offset_bytes })
     }
 
     fn add(&mut self, chunk: &[u8]) -> ApiResult<()> {
-        if chunk.len() as u64 > self.row.length_bytes - self.offset_bytes {
+        if chunk.len() as u64 > self.upload_row.length_bytes - self.offset_bytes {
             return Err(ApiError::bad_request(
                 "upload_too_long",
                 format!(
                     "The Upload-Length of the upload is {} bytes; the request sent more.",
-                    self.row.length_bytes
+                    self.upload_row.length_bytes
                 ),
             ));
         }
@@ -168,27 +176,29 @@ impl Appender {
         // With a checksum, the offset is stored only after the whole body was checked.
         if self.checksum.is_none() && self.offset_bytes - self.stored_offset_bytes >= SYNC_EVERY_BYTES {
             self.store_offset()?;
-            ensure_next_fits(&self.state, &self.row, self.offset_bytes)?;
+            ensure_next_fits(&self.state, &self.upload_row, self.offset_bytes)?;
         }
         Ok(())
     }
 
     /// Stores the offset, or after an error truncates the file to the stored offset. Starts
     /// decoding if the upload is complete.
-    fn finish(mut self, written: ApiResult<()>) -> ApiResult<AppendResult> {
-        let checked = written.and_then(|()| match self.checksum.take().is_none_or(Checksum::matches) {
-            true => Ok(()),
-            false => Err(ApiError::ChecksumMismatch),
-        });
-        if checked.is_err() {
+    fn finish(mut self, write_result: ApiResult<()>) -> ApiResult<AppendResult> {
+        let checksum_result =
+            write_result.and_then(|()| match self.checksum.take().is_none_or(Checksum::matches) {
+                true => Ok(()),
+                false => Err(ApiError::ChecksumMismatch),
+            });
+        if checksum_result.is_err() {
             self.file.set_len(self.stored_offset_bytes)?;
         } else {
             self.store_offset()?;
         }
-        checked?;
-        let is_complete = self.offset_bytes == self.row.length_bytes;
-        let task_id =
-            is_complete.then(|| finish::start(&self.state, &Handle::current(), &self.row)).transpose()?;
+        checksum_result?;
+        let is_complete = self.offset_bytes == self.upload_row.length_bytes;
+        let task_id = is_complete
+            .then(|| finish::start(&self.state, &Handle::current(), &self.upload_row))
+            .transpose()?;
         Ok(AppendResult { offset_bytes: self.offset_bytes, expires_secs: expires_secs(&self.state), task_id })
     }
 
@@ -196,7 +206,7 @@ impl Appender {
     fn store_offset(&mut self) -> ApiResult<()> {
         self.file.sync_data()?;
         let expires_secs = expires_secs(&self.state);
-        let storing = store::set_offset(&self.state.db, &self.row.id, self.offset_bytes, expires_secs);
+        let storing = store::set_offset(&self.state.db, &self.upload_row.id, self.offset_bytes, expires_secs);
         Handle::current().block_on(storing)?;
         self.stored_offset_bytes = self.offset_bytes;
         Ok(())

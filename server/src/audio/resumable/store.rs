@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use crate::audio::store::signed;
+use crate::audio::store::to_i64;
 use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
@@ -59,73 +59,74 @@ pub(super) struct UploadRow {
     pub(super) file_id: Option<String>,
 }
 
-fn upload_from_row(row: &AnyRow) -> Result<UploadRow, sqlx::Error> {
-    let bytes = |column| row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default());
-    let state: String = row.try_get("state")?;
+fn upload_from_row(db_row: &AnyRow) -> Result<UploadRow, sqlx::Error> {
+    let bytes =
+        |column| db_row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default());
+    let state: String = db_row.try_get("state")?;
     Ok(UploadRow {
-        id: row.try_get("id")?,
-        owner_id: row.try_get("owner_id")?,
-        name: row.try_get("name")?,
-        metadata: row.try_get("metadata")?,
+        id: db_row.try_get("id")?,
+        owner_id: db_row.try_get("owner_id")?,
+        name: db_row.try_get("name")?,
+        metadata: db_row.try_get("metadata")?,
         length_bytes: bytes("length_bytes")?,
         offset_bytes: bytes("offset_bytes")?,
-        expires_secs: row.try_get("expires_secs")?,
+        expires_secs: db_row.try_get("expires_secs")?,
         state: UploadState::from_stored(&state),
-        task_id: row.try_get("task_id")?,
-        file_id: row.try_get("file_id")?,
+        task_id: db_row.try_get("task_id")?,
+        file_id: db_row.try_get("file_id")?,
     })
 }
 
 /// Stores a new upload.
-pub(super) async fn insert(db: &Db, row: &UploadRow) -> Result<(), sqlx::Error> {
+pub(super) async fn insert(db: &Db, upload_row: &UploadRow) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO audio_uploads (id, owner_id, name, metadata, length_bytes, offset_bytes, expires_secs) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
-    .bind(&row.id)
-    .bind(&row.owner_id)
-    .bind(&row.name)
-    .bind(&row.metadata)
-    .bind(signed(row.length_bytes))
-    .bind(signed(row.offset_bytes))
-    .bind(row.expires_secs)
+    .bind(&upload_row.id)
+    .bind(&upload_row.owner_id)
+    .bind(&upload_row.name)
+    .bind(&upload_row.metadata)
+    .bind(to_i64(upload_row.length_bytes))
+    .bind(to_i64(upload_row.offset_bytes))
+    .bind(upload_row.expires_secs)
     .execute(db)
     .await?;
     Ok(())
 }
 
 /// Returns the user's upload with this id, unless it has expired.
-pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<UploadRow>, sqlx::Error> {
-    let row =
+pub(super) async fn find_by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<UploadRow>, sqlx::Error> {
+    let db_row =
         sqlx::query("SELECT * FROM audio_uploads WHERE owner_id = $1 AND id = $2 AND expires_secs > $3")
             .bind(owner_id)
             .bind(id)
             .bind(clock::now_unix_secs())
             .fetch_optional(db)
             .await?;
-    row.as_ref().map(upload_from_row).transpose()
+    db_row.as_ref().map(upload_from_row).transpose()
 }
 
 /// Returns the user's upload with this id, expired or not: a complete upload does not expire while
 /// a task decodes it.
-pub(super) async fn by_id_even_expired(
+pub(super) async fn find_by_id_even_expired(
     db: &Db,
     owner_id: &str,
     id: &str,
 ) -> Result<Option<UploadRow>, sqlx::Error> {
-    let row = sqlx::query("SELECT * FROM audio_uploads WHERE owner_id = $1 AND id = $2")
+    let db_row = sqlx::query("SELECT * FROM audio_uploads WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
         .fetch_optional(db)
         .await?;
-    row.as_ref().map(upload_from_row).transpose()
+    db_row.as_ref().map(upload_from_row).transpose()
 }
 
 /// Returns incomplete uploads of a user. Those that expire last come first.
 ///
 /// # Errors
 /// 400 `bad_cursor` if the position comes from another list, or an error if the query fails.
-pub(super) async fn page(
+pub(super) async fn read_page(
     db: &Db,
     owner_id: &str,
     after: Option<&Position>,
@@ -141,7 +142,7 @@ pub(super) async fn page(
             ));
         }
     };
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "SELECT * FROM audio_uploads WHERE owner_id = $1 AND state = 'receiving' AND expires_secs > $2 \
          AND (expires_secs < $3 OR (expires_secs = $3 AND id > $4)) \
          ORDER BY expires_secs DESC, id LIMIT $5",
@@ -153,11 +154,11 @@ pub(super) async fn page(
     .bind(i64::from(limit))
     .fetch_all(db)
     .await?;
-    Ok(rows.iter().map(upload_from_row).collect::<Result<_, _>>()?)
+    Ok(db_rows.iter().map(upload_from_row).collect::<Result<_, _>>()?)
 }
 
 /// Returns the number of incomplete uploads of a user.
-pub(super) async fn unfinished_count(db: &Db, owner_id: &str) -> Result<i64, sqlx::Error> {
+pub(super) async fn count_unfinished(db: &Db, owner_id: &str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT COUNT(*) FROM audio_uploads WHERE owner_id = $1 AND state = 'receiving'")
         .bind(owner_id)
         .fetch_one(db)
@@ -165,9 +166,9 @@ pub(super) async fn unfinished_count(db: &Db, owner_id: &str) -> Result<i64, sql
 }
 
 /// Returns all uploads that are still to be decoded.
-pub(super) async fn uploads_to_decode(db: &Db) -> Result<Vec<UploadRow>, sqlx::Error> {
-    let rows = sqlx::query("SELECT * FROM audio_uploads WHERE state = 'decoding'").fetch_all(db).await?;
-    rows.iter().map(upload_from_row).collect()
+pub(super) async fn read_uploads_to_decode(db: &Db) -> Result<Vec<UploadRow>, sqlx::Error> {
+    let db_rows = sqlx::query("SELECT * FROM audio_uploads WHERE state = 'decoding'").fetch_all(db).await?;
+    db_rows.iter().map(upload_from_row).collect()
 }
 
 /// Stores the offset and the expiry time.
@@ -178,7 +179,7 @@ pub(super) async fn set_offset(
     expires_secs: i64,
 ) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE audio_uploads SET offset_bytes = $1, expires_secs = $2 WHERE id = $3")
-        .bind(signed(offset_bytes))
+        .bind(to_i64(offset_bytes))
         .bind(expires_secs)
         .bind(id)
         .execute(db)
@@ -215,9 +216,9 @@ pub(super) async fn set_task(db: &Db, id: &str, task_id: &str) -> Result<(), sql
 /// Leases an upload to a process, or extends its lease. Returns false while another process has a
 /// lease. A lease that ends more than twice `lease_ms` from now is ignored, because it means that
 /// the clock was set back.
-pub(super) async fn lease(db: &Db, id: &str, process: &str, lease_ms: i64) -> Result<bool, sqlx::Error> {
+pub(super) async fn take_lease(db: &Db, id: &str, process: &str, lease_ms: i64) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
-    let done = sqlx::query(
+    let query_result = sqlx::query(
         "UPDATE audio_uploads SET held_by = $1, held_until_ms = $2 \
          WHERE id = $3 AND (held_by = $1 OR held_until_ms < $4 OR held_until_ms > $5)",
     )
@@ -228,7 +229,7 @@ pub(super) async fn lease(db: &Db, id: &str, process: &str, lease_ms: i64) -> Re
     .bind(now_ms + 2 * lease_ms)
     .execute(db)
     .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(query_result.rows_affected() > 0)
 }
 
 /// Releases a lease.
@@ -248,15 +249,16 @@ pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
 }
 
 /// Returns ids and offsets of all uploads whose bytes are still needed.
-pub(in crate::audio) async fn part_offsets(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
-    let rows =
+pub(in crate::audio) async fn read_part_offsets(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let db_rows =
         sqlx::query("SELECT id, offset_bytes FROM audio_uploads WHERE state IN ('receiving', 'decoding')")
             .fetch_all(db)
             .await?;
-    rows.iter()
-        .map(|row| {
-            let offset_bytes = row.try_get::<i64, _>("offset_bytes")?;
-            Ok((row.try_get("id")?, u64::try_from(offset_bytes).unwrap_or_default()))
+    db_rows
+        .iter()
+        .map(|db_row| {
+            let offset_bytes = db_row.try_get::<i64, _>("offset_bytes")?;
+            Ok((db_row.try_get("id")?, u64::try_from(offset_bytes).unwrap_or_default()))
         })
         .collect()
 }

@@ -15,12 +15,12 @@ use utoipa::ToSchema;
 
 use super::expiry::expires_secs;
 use super::headers::{
-    CHECKSUMS, Checksum, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET, metadata, number,
-    require_offset_octets, require_version, required_number,
+    CHECKSUM_ALGORITHMS, Checksum, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET,
+    parse_metadata, parse_number, require_offset_octets, require_version, required_number,
 };
 use super::part::{AppendResult, QUEUED_CHUNKS_MAX, append as append_part};
 use super::store::{UploadRow, UploadState};
-use super::{key, remove_expired, store};
+use super::{blob_key_of, remove_expired, store};
 use crate::auth::CurrentUser;
 use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -37,7 +37,7 @@ const TUS_EXTENSION: HeaderName = HeaderName::from_static("tus-extension");
 const TUS_MAX_SIZE: HeaderName = HeaderName::from_static("tus-max-size");
 const TUS_CHECKSUM_ALGORITHM: HeaderName = HeaderName::from_static("tus-checksum-algorithm");
 const TASK_ID: HeaderName = HeaderName::from_static("songfoundry-task-id");
-const EXTENSIONS: HeaderValue = HeaderValue::from_static("creation,expiration,termination,checksum");
+const PROTOCOL_EXTENSIONS: HeaderValue = HeaderValue::from_static("creation,expiration,termination,checksum");
 
 /// Format of dates in HTTP headers (RFC 9110, section 5.6.7).
 const HTTP_DATE: &[BorrowedFormatItem<'static>] =
@@ -76,17 +76,17 @@ pub(super) struct UploadStatus {
 }
 
 impl UploadStatus {
-    fn of(row: UploadRow) -> Self {
+    fn from_row(upload_row: UploadRow) -> Self {
         Self {
-            location: location(&row.id),
-            id: row.id,
-            name: row.name,
-            length_bytes: row.length_bytes,
-            offset_bytes: row.offset_bytes,
-            expires_at: clock::text_of_unix_secs(row.expires_secs),
-            state: row.state,
-            task_id: row.task_id,
-            audio_id: row.file_id,
+            location: location(&upload_row.id),
+            id: upload_row.id,
+            name: upload_row.name,
+            length_bytes: upload_row.length_bytes,
+            offset_bytes: upload_row.offset_bytes,
+            expires_at: clock::text_of_unix_secs(upload_row.expires_secs),
+            state: upload_row.state,
+            task_id: upload_row.task_id,
+            audio_id: upload_row.file_id,
         }
     }
 }
@@ -106,7 +106,7 @@ fn expires(expires_secs: i64) -> ApiResult<HeaderValue> {
 }
 
 async fn find(state: &AppState, user: &CurrentUser, id: &str) -> ApiResult<UploadRow> {
-    store::by_id(&state.db, &user.id, id).await?.ok_or_else(|| ApiError::not_found("upload", id))
+    store::find_by_id(&state.db, &user.id, id).await?.ok_or_else(|| ApiError::not_found("upload", id))
 }
 
 /// Returns the supported version, extensions and limits of the tus protocol.
@@ -115,9 +115,9 @@ async fn find(state: &AppState, user: &CurrentUser, id: &str) -> ApiResult<Uploa
         ("Tus-Extension" = String), ("Tus-Max-Size" = u64), ("Tus-Checksum-Algorithm" = String))), CommonErrors))]
 pub(super) async fn options(State(state): State<AppState>, _: CurrentUser) -> Response {
     let fields = [
-        (TUS_EXTENSION, EXTENSIONS),
+        (TUS_EXTENSION, PROTOCOL_EXTENSIONS),
         (TUS_MAX_SIZE, HeaderValue::from(state.config.limits.upload_max_bytes)),
-        (TUS_CHECKSUM_ALGORITHM, HeaderValue::from_static(CHECKSUMS)),
+        (TUS_CHECKSUM_ALGORITHM, HeaderValue::from_static(CHECKSUM_ALGORITHMS)),
     ];
     (StatusCode::NO_CONTENT, fields).into_response()
 }
@@ -141,7 +141,7 @@ pub(super) async fn create(
 ) -> ApiResult<Response> {
     require_version(&headers)?;
     let length_bytes = required_number(&headers, &UPLOAD_LENGTH)?;
-    let (name, metadata) = metadata(&headers)?;
+    let (name, metadata) = parse_metadata(&headers)?;
     let limit_bytes = state.config.limits.upload_max_bytes;
     if length_bytes == 0 {
         return Err(ApiError::bad_request(
@@ -153,7 +153,7 @@ pub(super) async fn create(
         return Err(ApiError::TooLarge { subject: "An upload", limit_bytes });
     }
     remove_expired(&state).await?;
-    if store::unfinished_count(&state.db, &user.id).await? >= UNFINISHED_MAX {
+    if store::count_unfinished(&state.db, &user.id).await? >= UNFINISHED_MAX {
         return Err(ApiError::Conflict {
             code: "too_many_uploads",
             detail: format!(
@@ -161,11 +161,11 @@ pub(super) async fn create(
             ),
         });
     }
-    Allowance::of(&state, &user.id).await?.check_at_least(length_bytes)?;
+    Allowance::load(&state, &user.id).await?.check_at_least(length_bytes)?;
     let (work_state, runtime) = (state.clone(), Handle::current());
     let ensure = move || ensure_room(&work_state, &runtime, work_state.blobs.root(), length_bytes);
     tokio::task::spawn_blocking(ensure).await??;
-    let row = UploadRow {
+    let upload_row = UploadRow {
         id: uuid::Uuid::new_v4().to_string(),
         owner_id: user.id,
         name,
@@ -177,11 +177,13 @@ pub(super) async fn create(
         task_id: None,
         file_id: None,
     };
-    store::insert(&state.db, &row).await?;
-    let (blobs, key) = (state.blobs.local(), key(&row.id)?);
-    tokio::task::spawn_blocking(move || blobs.put(&key, &[])).await??;
-    let fields =
-        [(header::LOCATION, text_value(&location(&row.id))?), (UPLOAD_EXPIRES, expires(row.expires_secs)?)];
+    store::insert(&state.db, &upload_row).await?;
+    let (blobs, blob_key) = (state.blobs.local(), blob_key_of(&upload_row.id)?);
+    tokio::task::spawn_blocking(move || blobs.put(&blob_key, &[])).await??;
+    let fields = [
+        (header::LOCATION, text_value(&location(&upload_row.id))?),
+        (UPLOAD_EXPIRES, expires(upload_row.expires_secs)?),
+    ];
     Ok((StatusCode::CREATED, fields).into_response())
 }
 
@@ -198,14 +200,14 @@ pub(super) async fn head(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     require_version(&headers)?;
-    let row = find(&state, &user, &id).await?;
+    let upload_row = find(&state, &user, &id).await?;
     let mut fields = HeaderMap::new();
-    fields.insert(UPLOAD_OFFSET, HeaderValue::from(row.offset_bytes));
-    fields.insert(UPLOAD_LENGTH, HeaderValue::from(row.length_bytes));
-    fields.insert(UPLOAD_EXPIRES, expires(row.expires_secs)?);
+    fields.insert(UPLOAD_OFFSET, HeaderValue::from(upload_row.offset_bytes));
+    fields.insert(UPLOAD_LENGTH, HeaderValue::from(upload_row.length_bytes));
+    fields.insert(UPLOAD_EXPIRES, expires(upload_row.expires_secs)?);
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if !row.metadata.is_empty() {
-        fields.insert(UPLOAD_METADATA, text_value(&row.metadata)?);
+    if !upload_row.metadata.is_empty() {
+        fields.insert(UPLOAD_METADATA, text_value(&upload_row.metadata)?);
     }
     Ok((StatusCode::OK, fields).into_response())
 }
@@ -219,10 +221,13 @@ pub(super) async fn list(
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Response> {
     let limit = page.limit()?;
-    let found = store::page(&state.db, &user.id, page.position()?.as_ref(), limit + 1).await?;
-    let position = |row: &UploadRow| Position { time: row.expires_secs.to_string(), id: row.id.clone() };
-    let Page { items, next_cursor } = Page::from_overfetched(found, limit, position);
-    let page = Page { items: items.into_iter().map(UploadStatus::of).collect(), next_cursor };
+    let upload_rows = store::read_page(&state.db, &user.id, page.position()?.as_ref(), limit + 1).await?;
+    let position_of = |upload_row: &UploadRow| Position {
+        time: upload_row.expires_secs.to_string(),
+        id: upload_row.id.clone(),
+    };
+    let Page { items, next_cursor } = Page::from_overfetched(upload_rows, limit, position_of);
+    let page = Page { items: items.into_iter().map(UploadStatus::from_row).collect(), next_cursor };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(page)).into_response())
 }
 
@@ -234,7 +239,7 @@ pub(super) async fn describe(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Response> {
-    let status = UploadStatus::of(find(&state, &user, &id).await?);
+    let status = UploadStatus::from_row(find(&state, &user, &id).await?);
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(status)).into_response())
 }
 
@@ -268,38 +273,40 @@ pub(super) async fn append(
     require_version(headers)?;
     require_offset_octets(headers)?;
     let offset_bytes = required_number(headers, &UPLOAD_OFFSET)?;
-    let announced_bytes = number(headers, &header::CONTENT_LENGTH)?;
-    let checksum = Checksum::of(headers)?;
+    let announced_bytes = parse_number(headers, &header::CONTENT_LENGTH)?;
+    let checksum = Checksum::from_headers(headers)?;
     find(&state, &user, &id).await?;
     let lease = state.audio.upload_leases.acquire(&state.db, &id).await?;
     // The row is read again, because the offset could change until the lease was acquired.
-    let row = find(&state, &user, &id).await?;
-    if row.state != UploadState::Receiving && !has_no_decoder_task(&state, &row).await? {
-        let detail =
-            format!("The upload is finished: all of its {} bytes have been received.", row.length_bytes);
+    let upload_row = find(&state, &user, &id).await?;
+    if upload_row.state != UploadState::Receiving && !has_no_decoder_task(&state, &upload_row).await? {
+        let detail = format!(
+            "The upload is finished: all of its {} bytes have been received.",
+            upload_row.length_bytes
+        );
         return Err(ApiError::Conflict { code: "upload_finished", detail });
     }
-    if offset_bytes != row.offset_bytes {
+    if offset_bytes != upload_row.offset_bytes {
         let detail = format!(
             "Upload-Offset is {offset_bytes}, but the upload has {} bytes; continue there.",
-            row.offset_bytes
+            upload_row.offset_bytes
         );
         return Err(ApiError::Conflict { code: "wrong_offset", detail });
     }
-    if announced_bytes.is_some_and(|bytes| bytes > row.length_bytes - offset_bytes) {
+    if announced_bytes.is_some_and(|bytes| bytes > upload_row.length_bytes - offset_bytes) {
         return Err(ApiError::bad_request(
             "upload_too_long",
             format!(
                 "The Upload-Length of the upload is {} bytes; this request would exceed it.",
-                row.length_bytes
+                upload_row.length_bytes
             ),
         ));
     }
     let (sender, chunks) = mpsc::channel(QUEUED_CHUNKS_MAX);
-    let writing = tokio::spawn(append_part(state.clone(), row, checksum, chunks, lease));
-    let sent = send_body(request.into_body(), sender, state.config.limits.upload_max_bytes).await;
+    let writing = tokio::spawn(append_part(state.clone(), upload_row, checksum, chunks, lease));
+    let send_result = send_body(request.into_body(), sender, state.config.limits.upload_max_bytes).await;
     let AppendResult { offset_bytes, expires_secs, task_id } = writing.await??;
-    sent?;
+    send_result?;
     let mut fields = HeaderMap::new();
     fields.insert(UPLOAD_OFFSET, HeaderValue::from(offset_bytes));
     fields.insert(UPLOAD_EXPIRES, expires(expires_secs)?);
@@ -310,8 +317,8 @@ pub(super) async fn append(
 }
 
 /// Whether an upload is complete but no task decodes it. Then the client must retry.
-async fn has_no_decoder_task(state: &AppState, row: &UploadRow) -> ApiResult<bool> {
-    Ok(match (row.state, &row.task_id) {
+async fn has_no_decoder_task(state: &AppState, upload_row: &UploadRow) -> ApiResult<bool> {
+    Ok(match (upload_row.state, &upload_row.task_id) {
         (UploadState::Decoding, Some(task_id)) => !state.tasks.is_unfinished(task_id).await?,
         // Starting a task needs the lease. The caller holds it, so no other request starts a task
         // now.
@@ -351,15 +358,17 @@ pub(super) async fn terminate(
     require_version(&headers)?;
     find(&state, &user, &id).await?;
     let _lease = state.audio.upload_leases.acquire(&state.db, &id).await?;
-    let row = find(&state, &user, &id).await?;
-    if row.state == UploadState::Decoding && !has_no_decoder_task(&state, &row).await? {
+    let upload_row = find(&state, &user, &id).await?;
+    if upload_row.state == UploadState::Decoding && !has_no_decoder_task(&state, &upload_row).await? {
         let detail = "The upload is complete, and a task decodes it; cancel the task instead.".to_owned();
         return Err(ApiError::Conflict { code: "upload_decoding", detail });
     }
     let deleting = || async { Ok::<_, ApiError>(store::delete(&state.db, &id).await?) };
     reserve::retry_with_reserve(&state, deleting).await?;
-    let (blobs, local, key) = (state.blobs.clone(), state.blobs.local(), key(&id)?);
-    let removing = tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key)));
+    let (blobs, local_blobs, blob_key) = (state.blobs.clone(), state.blobs.local(), blob_key_of(&id)?);
+    let removing = tokio::task::spawn_blocking(move || {
+        blobs.remove(&blob_key).and_then(|()| local_blobs.remove(&blob_key))
+    });
     // The row is deleted already, so a failure here only leaves a file, which the periodic
     // cleanup finds later.
     if let Err(error) = removing.await? {

@@ -90,7 +90,7 @@ async fn a_deleted_file_is_removed_together_with_its_row() {
             std::fs::rename(entry.path(), to.join(entry.file_name())).expect("moves");
         }
     }
-    let quarantined = || app.state.blobs.quarantined().expect("lists").len();
+    let quarantined = || app.state.blobs.list_quarantined().expect("lists").len();
     assert_eq!(quarantined(), 3);
     let age = std::time::Duration::from_secs(3_600);
     for (now_ms, expected) in [(deleted_ms + 59_999, 3), (deleted_ms + 60_000, 0)] {

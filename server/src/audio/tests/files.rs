@@ -296,7 +296,7 @@ async fn a_deleted_file_is_purged_after_its_retention() {
     for file in [&named, &other] {
         app.local(Method::DELETE, &path_of(file)).send().await.expect(204);
     }
-    let quarantined = || app.state.blobs.quarantined().expect("lists").len();
+    let quarantined = || app.state.blobs.list_quarantined().expect("lists").len();
     assert_eq!((stored_names(&app).len(), quarantined()), (0, 6));
     // This song refers to the file without having been saved here, such as after a backup was
     // restored.
@@ -324,7 +324,7 @@ async fn a_deleted_file_is_purged_after_its_retention() {
 #[tokio::test(flavor = "multi_thread")]
 async fn deleted_files_are_purged_when_the_quota_is_full() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
-    let deleted = |app: &TestApp| app.state.blobs.quarantined().expect("lists").len();
+    let deleted = |app: &TestApp| app.state.blobs.list_quarantined().expect("lists").len();
     // Each file needs more than 384 KB.
     for (number, expected) in [(1_u32, 3), (2, 3), (3, 3)] {
         let file = uploaded(&app, "a.wav", &sine_wav(100.0 * f64::from(number), 48_000, 1.0)).await;

@@ -88,7 +88,7 @@ async fn waiting_files_without_a_task_are_quarantined() {
     for _ in 0..2 {
         orphans::collect(&app.state, Duration::ZERO, now_ms).await.expect("collects");
     }
-    let quarantined = app.state.blobs.quarantined().expect("lists");
+    let quarantined = app.state.blobs.list_quarantined().expect("lists");
     assert_eq!(
         quarantined.iter().map(|entry| (&*entry.name, entry.reason)).collect::<Vec<_>>(),
         [(&*key.path(), QuarantineReason::Deleted)]

@@ -4,7 +4,7 @@ mod store;
 
 use std::collections::HashMap;
 
-pub(crate) use store::used_bytes;
+pub(crate) use store::read_used_bytes;
 
 use crate::db::Db;
 use crate::error::ApiResult;
@@ -23,9 +23,9 @@ pub struct AudioUsage {
 ///
 /// # Errors
 /// If the query fails.
-pub async fn usage_of_all(db: &Db) -> ApiResult<HashMap<String, AudioUsage>> {
+pub async fn read_usage_of_all(db: &Db) -> ApiResult<HashMap<String, AudioUsage>> {
     let mut usage: HashMap<String, AudioUsage> = store::stored_by_owner(db).await?.into_iter().collect();
-    for (owner_id, bytes) in store::receiving_by_owner(db).await? {
+    for (owner_id, bytes) in store::read_receiving_by_owner(db).await? {
         usage.entry(owner_id).or_default().bytes += bytes;
     }
     Ok(usage)

@@ -6,14 +6,14 @@ use sqlx::any::AnyRow;
 use super::AudioUsage;
 use crate::db::Db;
 
-fn u64_column(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
-    row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
+fn read_u64_column(db_row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
+    db_row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
 /// Returns the disk space of a user's audio files in bytes, with all data derived from the files,
 /// and with unfinished uploads.
-pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
-    let row = sqlx::query(
+pub(crate) async fn read_used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
+    let db_row = sqlx::query(
         "SELECT CAST(COALESCE(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + \
          (SELECT COALESCE(SUM(r.size_bytes), 0) FROM audio_renditions r WHERE r.sha256 = c.sha256)), 0) \
          + (SELECT COALESCE(SUM(u.offset_bytes), 0) FROM audio_uploads u \
@@ -23,12 +23,12 @@ pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Err
     .bind(owner_id)
     .fetch_one(db)
     .await?;
-    u64_column(&row, "used")
+    read_u64_column(&db_row, "used")
 }
 
 /// Returns the usage by complete files, by user id.
 pub(super) async fn stored_by_owner(db: &Db) -> Result<Vec<(String, AudioUsage)>, sqlx::Error> {
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "SELECT f.owner_id, CAST(COUNT(*) AS BIGINT) AS files, \
          CAST(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + (SELECT COALESCE(SUM(r.size_bytes), 0) \
          FROM audio_renditions r WHERE r.sha256 = c.sha256)) AS BIGINT) AS used \
@@ -36,21 +36,25 @@ pub(super) async fn stored_by_owner(db: &Db) -> Result<Vec<(String, AudioUsage)>
     )
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| {
-            let usage = AudioUsage { files: u64_column(row, "files")?, bytes: u64_column(row, "used")? };
-            Ok((row.try_get("owner_id")?, usage))
+    db_rows
+        .iter()
+        .map(|db_row| {
+            let usage = AudioUsage {
+                files: read_u64_column(db_row, "files")?,
+                bytes: read_u64_column(db_row, "used")?,
+            };
+            Ok((db_row.try_get("owner_id")?, usage))
         })
         .collect()
 }
 
 /// Returns the total size of unfinished uploads in bytes, by user id.
-pub(super) async fn receiving_by_owner(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
-    let rows = sqlx::query(
+pub(super) async fn read_receiving_by_owner(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let db_rows = sqlx::query(
         "SELECT owner_id, CAST(SUM(offset_bytes) AS BIGINT) AS used FROM audio_uploads \
          WHERE state = 'receiving' GROUP BY owner_id",
     )
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| Ok((row.try_get("owner_id")?, u64_column(row, "used")?))).collect()
+    db_rows.iter().map(|db_row| Ok((db_row.try_get("owner_id")?, read_u64_column(db_row, "used")?))).collect()
 }

@@ -29,7 +29,7 @@ impl ActingUser {
         &self,
         connection: &mut AnyConnection,
     ) -> Result<bool, sqlx::Error> {
-        let found: i64 = sqlx::query_scalar(
+        let matching_users: i64 = sqlx::query_scalar(
             "SELECT CAST(COUNT(*) AS BIGINT) FROM users \
              WHERE id = $1 AND disabled = 0 AND role = $2 AND token_version = $3",
         )
@@ -38,6 +38,6 @@ impl ActingUser {
         .bind(self.token_version)
         .fetch_one(connection)
         .await?;
-        Ok(found > 0)
+        Ok(matching_users > 0)
     }
 }

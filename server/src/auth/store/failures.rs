@@ -16,8 +16,8 @@ pub(in crate::auth) struct Failures {
 
 impl Failures {
     /// Reads the columns `count` and `last` of a row.
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        Ok(Self { count: row.try_get("count")?, last_secs: row.try_get("last")? })
+    fn from_row(db_row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Self { count: db_row.try_get("count")?, last_secs: db_row.try_get("last")? })
     }
 }
 
@@ -32,13 +32,13 @@ pub(in crate::auth) struct FailureCounts {
 
 /// Whether an account has logged in from a network. Returns false if `user_id` is empty.
 pub(in crate::auth) async fn is_known(db: &Db, user_id: &str, network: &str) -> Result<bool, sqlx::Error> {
-    let known: Option<String> =
+    let known_network: Option<String> =
         sqlx::query_scalar("SELECT network FROM login_networks WHERE user_id = $1 AND network = $2")
             .bind(user_id)
             .bind(network)
             .fetch_optional(db)
             .await?;
-    Ok(known.is_some())
+    Ok(known_network.is_some())
 }
 
 /// Returns the failures of an account since `since_secs`, and those from one network. `user_id` is
@@ -119,7 +119,7 @@ pub(in crate::auth) async fn clamp_to_clock(db: &Db, now_secs: i64) -> Result<()
 
 /// Counts a failure at `now_secs`, and deletes failures before `since_secs`. `username` is `None`
 /// if no account has the name.
-pub(in crate::auth) async fn count(
+pub(in crate::auth) async fn count_failures(
     db: &Db,
     network: &str,
     account_sha256: &str,
@@ -196,19 +196,19 @@ pub(in crate::auth) struct Counter {
 }
 
 impl Counter {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+    fn from_row(db_row: &AnyRow) -> Result<Self, sqlx::Error> {
         Ok(Self {
-            network: row.try_get("network")?,
-            account_sha256: row.try_get("account_sha256")?,
-            username: row.try_get("username")?,
-            failures: Failures::from_row(row)?,
+            network: db_row.try_get("network")?,
+            account_sha256: db_row.try_get("account_sha256")?,
+            username: db_row.try_get("username")?,
+            failures: Failures::from_row(db_row)?,
         })
     }
 }
 
 /// Returns accounts with at least `min_count` failures from one network since `since_secs`. The
 /// most recent failures come first, at most `limit`.
-pub(in crate::auth) async fn accounts_at_networks(
+pub(in crate::auth) async fn read_accounts_at_networks(
     db: &Db,
     min_count: i64,
     since_secs: i64,
@@ -218,12 +218,12 @@ pub(in crate::auth) async fn accounts_at_networks(
          f.failures AS count, f.last_failed_secs AS last \
          FROM login_failures f WHERE f.failures >= $1 AND f.last_failed_secs >= $2 \
          ORDER BY f.last_failed_secs DESC, f.network, f.account_sha256 LIMIT $3";
-    counters(db, sql, min_count, since_secs, limit).await
+    read_counters(db, sql, min_count, since_secs, limit).await
 }
 
 /// Returns networks from which at least `min_count` accounts failed since `since_secs` that never
 /// logged in from there. The most recent failures come first, at most `limit`.
-pub(in crate::auth) async fn networks(
+pub(in crate::auth) async fn read_networks(
     db: &Db,
     min_count: i64,
     since_secs: i64,
@@ -234,12 +234,12 @@ pub(in crate::auth) async fn networks(
          FROM login_failures f WHERE f.last_failed_secs >= $2 AND NOT EXISTS (SELECT 1 FROM login_networks n \
          JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
          GROUP BY network HAVING COUNT(*) >= $1 ORDER BY MAX(last_failed_secs) DESC, network LIMIT $3";
-    counters(db, sql, min_count, since_secs, limit).await
+    read_counters(db, sql, min_count, since_secs, limit).await
 }
 
 /// Returns accounts with at least `min_count` failures since `since_secs` from networks that they
 /// never logged in from. The most recent failures come first, at most `limit`.
-pub(in crate::auth) async fn accounts(
+pub(in crate::auth) async fn read_accounts(
     db: &Db,
     min_count: i64,
     since_secs: i64,
@@ -252,29 +252,33 @@ pub(in crate::auth) async fn accounts(
          JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
          GROUP BY f.account_sha256 HAVING SUM(f.failures) >= $1 \
          ORDER BY MAX(f.last_failed_secs) DESC, f.account_sha256 LIMIT $3";
-    counters(db, sql, min_count, since_secs, limit).await
+    read_counters(db, sql, min_count, since_secs, limit).await
 }
 
-pub(super) async fn counters(
+pub(super) async fn read_counters(
     db: &Db,
     sql: &'static str,
     min_count: i64,
     since_secs: i64,
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
-    let rows = sqlx::query(sql).bind(min_count).bind(since_secs).bind(limit).fetch_all(db).await?;
-    rows.iter().map(Counter::from_row).collect()
+    let db_rows = sqlx::query(sql).bind(min_count).bind(since_secs).bind(limit).fetch_all(db).await?;
+    db_rows.iter().map(Counter::from_row).collect()
 }
 
 /// Deletes the failures of an account, from a network, or of an account from a network. An empty
 /// text stands for all accounts or all networks. Returns the number of deleted entries.
-pub(in crate::auth) async fn lift(db: &Db, network: &str, account_sha256: &str) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query(
+pub(in crate::auth) async fn lift_throttle(
+    db: &Db,
+    network: &str,
+    account_sha256: &str,
+) -> Result<u64, sqlx::Error> {
+    let query_result = sqlx::query(
         "DELETE FROM login_failures WHERE ($1 = '' OR network = $1) AND ($2 = '' OR account_sha256 = $2)",
     )
     .bind(network)
     .bind(account_sha256)
     .execute(db)
     .await?;
-    Ok(done.rows_affected())
+    Ok(query_result.rows_affected())
 }

@@ -30,17 +30,17 @@ pub struct InviteRow {
 }
 
 impl InviteRow {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let role: String = row.try_get("role")?;
+    fn from_row(db_row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let role: String = db_row.try_get("role")?;
         Ok(Self {
-            id: row.try_get("id")?,
+            id: db_row.try_get("id")?,
             role: Role::from_stored(&role),
-            note: row.try_get("note")?,
-            created_by: row.try_get("created_by")?,
-            created_at: row.try_get("created_at")?,
-            expires_at: row.try_get("expires_at")?,
-            used_at: row.try_get("used_at")?,
-            used_by: row.try_get("used_by")?,
+            note: db_row.try_get("note")?,
+            created_by: db_row.try_get("created_by")?,
+            created_at: db_row.try_get("created_at")?,
+            expires_at: db_row.try_get("expires_at")?,
+            used_at: db_row.try_get("used_at")?,
+            used_by: db_row.try_get("used_by")?,
         })
     }
 }
@@ -64,7 +64,7 @@ pub(in crate::auth) async fn insert(
     if !admin.lock(&mut transaction).await? {
         return Ok(None);
     }
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "INSERT INTO invites (id, code_sha256, role, note, created_by, created_at, expires_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *",
     )
@@ -78,16 +78,16 @@ pub(in crate::auth) async fn insert(
     .fetch_one(&mut *transaction)
     .await?;
     transaction.commit().await?;
-    InviteRow::from_row(&row).map(Some)
+    InviteRow::from_row(&db_row).map(Some)
 }
 
 /// Returns at most `count` invitations, the newest first.
-pub(in crate::auth) async fn page(
+pub(in crate::auth) async fn read_page(
     db: &Db,
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<InviteRow>, sqlx::Error> {
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "SELECT * FROM invites WHERE ($1 = '' OR created_at < $1 OR (created_at = $1 AND id > $2)) \
          ORDER BY created_at DESC, id LIMIT $3",
     )
@@ -96,25 +96,25 @@ pub(in crate::auth) async fn page(
     .bind(i64::from(count))
     .fetch_all(db)
     .await?;
-    rows.iter().map(InviteRow::from_row).collect()
+    db_rows.iter().map(InviteRow::from_row).collect()
 }
 
 /// Deletes an invitation. Returns false if there is none.
 pub(in crate::auth) async fn delete(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query("DELETE FROM invites WHERE id = $1").bind(id).execute(db).await?;
-    Ok(done.rows_affected() > 0)
+    let query_result = sqlx::query("DELETE FROM invites WHERE id = $1").bind(id).execute(db).await?;
+    Ok(query_result.rows_affected() > 0)
 }
 
 /// Whether an invitation can be used now.
 pub(in crate::auth) async fn is_open(db: &Db, code_sha256: &str) -> Result<bool, sqlx::Error> {
-    let found: Option<String> = sqlx::query_scalar(
+    let invite_id: Option<String> = sqlx::query_scalar(
         "SELECT id FROM invites WHERE code_sha256 = $1 AND used_at IS NULL AND expires_at > $2",
     )
     .bind(code_sha256)
     .bind(clock::now_text())
     .fetch_optional(db)
     .await?;
-    Ok(found.is_some())
+    Ok(invite_id.is_some())
 }
 
 /// The result of a registration by invitation.
@@ -147,10 +147,10 @@ pub(in crate::auth) async fn register(
     .fetch_optional(&mut *transaction)
     .await?;
     let Some(role) = role else { return Ok(RegistrationOutcome::NotInvited) };
-    let made =
+    let new_user =
         users::insert(&mut *transaction, username, Role::from_stored(&role), Some(password_hash), false)
             .await?;
-    let Some(made) = made else { return Ok(RegistrationOutcome::NameTaken) };
+    let Some(new_user) = new_user else { return Ok(RegistrationOutcome::NameTaken) };
     transaction.commit().await?;
-    Ok(RegistrationOutcome::Done(made))
+    Ok(RegistrationOutcome::Done(new_user))
 }

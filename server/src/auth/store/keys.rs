@@ -18,13 +18,13 @@ pub(in crate::auth) struct KeyRow {
 }
 
 impl KeyRow {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+    fn from_row(db_row: &AnyRow) -> Result<Self, sqlx::Error> {
         Ok(Self {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            hint: row.try_get("hint")?,
-            created_at: row.try_get("created_at")?,
-            last_used_at: row.try_get("last_used_at")?,
+            id: db_row.try_get("id")?,
+            name: db_row.try_get("name")?,
+            hint: db_row.try_get("hint")?,
+            created_at: db_row.try_get("created_at")?,
+            last_used_at: db_row.try_get("last_used_at")?,
         })
     }
 }
@@ -50,7 +50,7 @@ pub(in crate::auth) enum InsertOutcome {
 pub(in crate::auth) async fn insert(
     db: &Db,
     owner: &ActingUser,
-    key: &NewKey<'_>,
+    new_key: &NewKey<'_>,
     max: i64,
 ) -> Result<InsertOutcome, sqlx::Error> {
     let mut transaction = db.begin().await?;
@@ -65,29 +65,29 @@ pub(in crate::auth) async fn insert(
     if count >= max {
         return Ok(InsertOutcome::TooMany);
     }
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "INSERT INTO api_keys (id, owner_id, name, key_sha256, hint, created_at) \
          VALUES ($1, $2, $3, $4, $5, $6) RETURNING *",
     )
     .bind(uuid::Uuid::new_v4().to_string())
     .bind(&owner.id)
-    .bind(key.name)
-    .bind(key.sha256)
-    .bind(key.hint)
+    .bind(new_key.name)
+    .bind(new_key.sha256)
+    .bind(new_key.hint)
     .bind(clock::now_text())
     .fetch_one(&mut *transaction)
     .await?;
     transaction.commit().await?;
-    KeyRow::from_row(&row).map(InsertOutcome::Stored)
+    KeyRow::from_row(&db_row).map(InsertOutcome::Stored)
 }
 
 /// Returns the keys of a user, the newest first.
-pub(in crate::auth) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<KeyRow>, sqlx::Error> {
-    let rows = sqlx::query("SELECT * FROM api_keys WHERE owner_id = $1 ORDER BY created_at DESC, id")
+pub(in crate::auth) async fn read_of_user(db: &Db, owner_id: &str) -> Result<Vec<KeyRow>, sqlx::Error> {
+    let db_rows = sqlx::query("SELECT * FROM api_keys WHERE owner_id = $1 ORDER BY created_at DESC, id")
         .bind(owner_id)
         .fetch_all(db)
         .await?;
-    rows.iter().map(KeyRow::from_row).collect()
+    db_rows.iter().map(KeyRow::from_row).collect()
 }
 
 /// Deletes a key of a user and returns its name, or `None` if there is none.
@@ -112,25 +112,26 @@ pub(in crate::auth) struct OwnedKey {
 
 /// Finds a key and its owner by the hash of the key.
 pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<OwnedKey>, sqlx::Error> {
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "SELECT u.*, k.id AS key_id, k.last_used_at AS key_used_at \
          FROM api_keys k JOIN users u ON u.id = k.owner_id WHERE k.key_sha256 = $1",
     )
     .bind(sha256)
     .fetch_optional(db)
     .await?;
-    row.map(|row| {
-        Ok(OwnedKey {
-            owner: UserRow::from_row(&row)?,
-            key_id: row.try_get("key_id")?,
-            last_used_at: row.try_get("key_used_at")?,
+    db_row
+        .map(|db_row| {
+            Ok(OwnedKey {
+                owner: UserRow::from_row(&db_row)?,
+                key_id: db_row.try_get("key_id")?,
+                last_used_at: db_row.try_get("key_used_at")?,
+            })
         })
-    })
-    .transpose()
+        .transpose()
 }
 
 /// Sets the time when a key was last used to the current time.
-pub(in crate::auth) async fn touch(db: &Db, key_id: &str) -> Result<(), sqlx::Error> {
+pub(in crate::auth) async fn set_last_used(db: &Db, key_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE api_keys SET last_used_at = $1 WHERE id = $2")
         .bind(clock::now_text())
         .bind(key_id)

@@ -2,7 +2,7 @@
 
 use sqlx::Row as _;
 
-use super::failures::{Counter, Failures, counters};
+use super::failures::{Counter, Failures, read_counters};
 use crate::db::Db;
 
 /// Returns the attempts from a network since `since_secs`. Sets the time of attempts after
@@ -18,21 +18,21 @@ pub(in crate::auth) async fn clamp_and_read_attempts(
         .bind(network)
         .execute(db)
         .await?;
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "SELECT attempts, last_attempt_secs FROM registration_attempts WHERE network = $1 AND last_attempt_secs >= $2",
     )
     .bind(network)
     .bind(since_secs)
     .fetch_optional(db)
     .await?;
-    row.map_or(Ok(Failures::default()), |row| {
-        Ok(Failures { count: row.try_get(0)?, last_secs: row.try_get(1)? })
+    db_row.map_or(Ok(Failures::default()), |db_row| {
+        Ok(Failures { count: db_row.try_get(0)?, last_secs: db_row.try_get(1)? })
     })
 }
 
 /// Counts an attempt at `now_secs`, and returns the new count. Deletes the networks whose last
 /// attempt was before `since_secs`.
-pub(in crate::auth) async fn count(
+pub(in crate::auth) async fn count_registrations(
     db: &Db,
     network: &str,
     now_secs: i64,
@@ -58,7 +58,7 @@ pub(in crate::auth) async fn count(
 
 /// Returns networks with at least `min_count` attempts since `since_secs`. The most recent attempts
 /// come first, at most `limit`.
-pub(in crate::auth) async fn networks(
+pub(in crate::auth) async fn read_networks(
     db: &Db,
     min_count: i64,
     since_secs: i64,
@@ -68,12 +68,12 @@ pub(in crate::auth) async fn networks(
          attempts AS count, last_attempt_secs AS last \
          FROM registration_attempts WHERE attempts >= $1 AND last_attempt_secs >= $2 \
          ORDER BY last_attempt_secs DESC, network LIMIT $3";
-    counters(db, sql, min_count, since_secs, limit).await
+    read_counters(db, sql, min_count, since_secs, limit).await
 }
 
 /// Deletes the attempts from a network. Returns whether there were any.
 pub(in crate::auth) async fn delete(db: &Db, network: &str) -> Result<bool, sqlx::Error> {
-    let done =
+    let query_result =
         sqlx::query("DELETE FROM registration_attempts WHERE network = $1").bind(network).execute(db).await?;
-    Ok(done.rows_affected() > 0)
+    Ok(query_result.rows_affected() > 0)
 }

@@ -4,7 +4,7 @@ use crate::db::Db;
 
 /// Ends a session whose last token expires at `expires_secs`. Deletes sessions whose tokens have
 /// all expired at `now_secs`.
-pub(in crate::auth) async fn end(
+pub(in crate::auth) async fn record_end(
     db: &Db,
     session_id: &str,
     expires_secs: i64,
@@ -28,10 +28,10 @@ pub(in crate::auth) async fn end(
 
 /// Whether a session was ended.
 pub(in crate::auth) async fn has_ended(db: &Db, session_id: &str) -> Result<bool, sqlx::Error> {
-    let found: Option<String> =
+    let ended_session_id: Option<String> =
         sqlx::query_scalar("SELECT session_id FROM ended_sessions WHERE session_id = $1")
             .bind(session_id)
             .fetch_optional(db)
             .await?;
-    Ok(found.is_some())
+    Ok(ended_session_id.is_some())
 }

@@ -49,7 +49,7 @@ pub struct UserRow {
     /// Whether the user must change the password before any other operation.
     pub must_change_password: bool,
     /// Whether the account is disabled.
-    pub disabled: bool,
+    pub is_disabled: bool,
     /// Version that a valid token must contain.
     pub token_version: i64,
     /// When the account was created, RFC 3339.
@@ -59,53 +59,56 @@ pub struct UserRow {
 }
 
 impl UserRow {
-    pub(super) fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let role: String = row.try_get("role")?;
+    pub(super) fn from_row(db_row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let role: String = db_row.try_get("role")?;
         Ok(Self {
-            id: row.try_get("id")?,
-            username: row.try_get("username")?,
+            id: db_row.try_get("id")?,
+            username: db_row.try_get("username")?,
             role: Role::from_stored(&role),
-            password_hash: row.try_get("password_hash")?,
-            must_change_password: row.try_get::<i64, _>("must_change_password")? != 0,
-            disabled: row.try_get::<i64, _>("disabled")? != 0,
-            token_version: row.try_get("token_version")?,
-            created_at: row.try_get("created_at")?,
-            last_login_at: row.try_get("last_login_at")?,
+            password_hash: db_row.try_get("password_hash")?,
+            must_change_password: db_row.try_get::<i64, _>("must_change_password")? != 0,
+            is_disabled: db_row.try_get::<i64, _>("disabled")? != 0,
+            token_version: db_row.try_get("token_version")?,
+            created_at: db_row.try_get("created_at")?,
+            last_login_at: db_row.try_get("last_login_at")?,
         })
     }
 }
 
 /// Returns the user with this id.
-pub(in crate::auth) async fn by_id(db: &Db, id: &str) -> Result<Option<UserRow>, sqlx::Error> {
-    let row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(db).await?;
-    row.as_ref().map(UserRow::from_row).transpose()
+pub(in crate::auth) async fn find_by_id(db: &Db, id: &str) -> Result<Option<UserRow>, sqlx::Error> {
+    let db_row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(db).await?;
+    db_row.as_ref().map(UserRow::from_row).transpose()
 }
 
 /// Returns the user with this name.
-pub(in crate::auth) async fn by_username(db: &Db, username: &str) -> Result<Option<UserRow>, sqlx::Error> {
-    let row =
+pub(in crate::auth) async fn find_by_username(
+    db: &Db,
+    username: &str,
+) -> Result<Option<UserRow>, sqlx::Error> {
+    let db_row =
         sqlx::query("SELECT * FROM users WHERE username = $1").bind(username).fetch_optional(db).await?;
-    row.as_ref().map(UserRow::from_row).transpose()
+    db_row.as_ref().map(UserRow::from_row).transpose()
 }
 
 /// Returns the administrator as whom local callers act: the oldest enabled one.
-pub(in crate::auth) async fn first_admin(db: &Db) -> Result<Option<UserRow>, sqlx::Error> {
-    let row = sqlx::query(
+pub(in crate::auth) async fn find_first_admin(db: &Db) -> Result<Option<UserRow>, sqlx::Error> {
+    let db_row = sqlx::query(
         "SELECT * FROM users WHERE role = 'admin' AND disabled = 0 ORDER BY created_at, id LIMIT 1",
     )
     .fetch_optional(db)
     .await?;
-    row.as_ref().map(UserRow::from_row).transpose()
+    db_row.as_ref().map(UserRow::from_row).transpose()
 }
 
 /// Whether an enabled administrator has a password.
 pub(in crate::auth) async fn has_admin_password(db: &Db) -> Result<bool, sqlx::Error> {
-    let found: Option<String> = sqlx::query_scalar(
+    let admin_id: Option<String> = sqlx::query_scalar(
         "SELECT id FROM users WHERE role = 'admin' AND disabled = 0 AND password_hash IS NOT NULL LIMIT 1",
     )
     .fetch_optional(db)
     .await?;
-    Ok(found.is_some())
+    Ok(admin_id.is_some())
 }
 
 /// Sets the first password of an account that has none. The password must be changed.
@@ -130,7 +133,7 @@ pub(in crate::auth) async fn insert(
     password_hash: Option<&str>,
     must_change_password: bool,
 ) -> Result<Option<UserRow>, sqlx::Error> {
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "INSERT INTO users (id, username, role, password_hash, must_change_password, created_at) \
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (username) DO NOTHING RETURNING *",
     )
@@ -142,7 +145,7 @@ pub(in crate::auth) async fn insert(
     .bind(clock::now_text())
     .fetch_optional(db)
     .await?;
-    row.as_ref().map(UserRow::from_row).transpose()
+    db_row.as_ref().map(UserRow::from_row).transpose()
 }
 
 /// Sets a password, ends all tokens, and deletes the user's unused invitations for administrators.
@@ -154,7 +157,7 @@ pub(in crate::auth) async fn set_password(
     password_hash: &str,
 ) -> Result<Option<UserRow>, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "UPDATE users SET password_hash = $1, must_change_password = 0, token_version = token_version + 1 \
          WHERE id = $2 AND token_version = $3 RETURNING *",
     )
@@ -163,15 +166,15 @@ pub(in crate::auth) async fn set_password(
     .bind(user.token_version)
     .fetch_optional(&mut *transaction)
     .await?;
-    if row.is_some() {
+    if db_row.is_some() {
         unused_invites::delete(&mut transaction, &user.username, Role::Admin.as_str()).await?;
     }
     transaction.commit().await?;
-    row.as_ref().map(UserRow::from_row).transpose()
+    db_row.as_ref().map(UserRow::from_row).transpose()
 }
 
 /// Ends all tokens of a user.
-pub(in crate::auth) async fn bump_token_version(db: &Db, id: &str) -> Result<(), sqlx::Error> {
+pub(in crate::auth) async fn increment_token_version(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE users SET token_version = token_version + 1 WHERE id = $1")
         .bind(id)
         .execute(db)
@@ -180,7 +183,7 @@ pub(in crate::auth) async fn bump_token_version(db: &Db, id: &str) -> Result<(),
 }
 
 /// Stores the time of a log-in.
-pub(in crate::auth) async fn touch_login(db: &Db, id: &str) -> Result<(), sqlx::Error> {
+pub(in crate::auth) async fn set_last_login(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE users SET last_login_at = $1 WHERE id = $2")
         .bind(clock::now_text())
         .bind(id)
@@ -191,13 +194,13 @@ pub(in crate::auth) async fn touch_login(db: &Db, id: &str) -> Result<(), sqlx::
 
 /// Returns at most `count` accounts whose name contains `search`, the newest first. An empty
 /// `search` matches all.
-pub(in crate::auth) async fn page(
+pub(in crate::auth) async fn read_page(
     db: &Db,
     search: &str,
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<UserRow>, sqlx::Error> {
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "SELECT * FROM users WHERE ($1 = '' OR username LIKE $1 ESCAPE '\\') \
          AND ($2 = '' OR created_at < $2 OR (created_at = $2 AND id > $3)) \
          ORDER BY created_at DESC, id LIMIT $4",
@@ -208,13 +211,13 @@ pub(in crate::auth) async fn page(
     .bind(i64::from(count))
     .fetch_all(db)
     .await?;
-    rows.iter().map(UserRow::from_row).collect()
+    db_rows.iter().map(UserRow::from_row).collect()
 }
 
 /// Returns ids and names of all accounts, sorted by name.
-pub(in crate::auth) async fn names(db: &Db) -> Result<Vec<(String, String)>, sqlx::Error> {
-    let rows = sqlx::query("SELECT id, username FROM users ORDER BY username").fetch_all(db).await?;
-    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("username")?))).collect()
+pub(in crate::auth) async fn read_names(db: &Db) -> Result<Vec<(String, String)>, sqlx::Error> {
+    let db_rows = sqlx::query("SELECT id, username FROM users ORDER BY username").fetch_all(db).await?;
+    db_rows.iter().map(|db_row| Ok((db_row.try_get("id")?, db_row.try_get("username")?))).collect()
 }
 
 /// The result of a change of an account.
@@ -233,12 +236,12 @@ pub(in crate::auth) enum ChangeOutcome {
 /// Changes the role of an account, or enables or disables it, for `admin`. Disabling ends its
 /// tokens. The unused invitations of an account that is no longer an active administrator are
 /// deleted.
-pub(in crate::auth) async fn change(
+pub(in crate::auth) async fn update_user(
     db: &Db,
     admin: &ActingUser,
     id: &str,
     role: Option<Role>,
-    disabled: Option<bool>,
+    is_disabled: Option<bool>,
 ) -> Result<ChangeOutcome, sqlx::Error> {
     let mut transaction = db.begin().await?;
     // This update changes nothing. It locks the rows, so that two administrators cannot disable
@@ -249,36 +252,36 @@ pub(in crate::auth) async fn change(
     if !admin.is_current(&mut transaction).await? {
         return Ok(ChangeOutcome::AccessEnded);
     }
-    let row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *transaction);
-    let Some(row) = row.await? else { return Ok(ChangeOutcome::Missing) };
-    let before = UserRow::from_row(&row)?;
-    let (role, disabled) = (role.unwrap_or(before.role), disabled.unwrap_or(before.disabled));
-    let is_active_admin = |role: Role, disabled: bool| role == Role::Admin && !disabled;
-    if is_active_admin(before.role, before.disabled) && !is_active_admin(role, disabled) {
-        let others: i64 = sqlx::query_scalar(
+    let db_row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *transaction);
+    let Some(db_row) = db_row.await? else { return Ok(ChangeOutcome::Missing) };
+    let before = UserRow::from_row(&db_row)?;
+    let (role, is_disabled) = (role.unwrap_or(before.role), is_disabled.unwrap_or(before.is_disabled));
+    let is_active_admin = |role: Role, is_disabled: bool| role == Role::Admin && !is_disabled;
+    if is_active_admin(before.role, before.is_disabled) && !is_active_admin(role, is_disabled) {
+        let other_admins: i64 = sqlx::query_scalar(
             "SELECT CAST(COUNT(*) AS BIGINT) FROM users WHERE role = 'admin' AND disabled = 0 AND id <> $1",
         )
         .bind(id)
         .fetch_one(&mut *transaction)
         .await?;
-        if others == 0 {
+        if other_admins == 0 {
             return Ok(ChangeOutcome::LastAdmin);
         }
     }
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "UPDATE users SET role = $1, disabled = $2, token_version = token_version + $3 WHERE id = $4 RETURNING *",
     )
     .bind(role.as_str())
-    .bind(i64::from(disabled))
-    .bind(i64::from(disabled && !before.disabled))
+    .bind(i64::from(is_disabled))
+    .bind(i64::from(is_disabled && !before.is_disabled))
     .bind(id)
     .fetch_one(&mut *transaction)
     .await?;
-    if !is_active_admin(role, disabled) {
+    if !is_active_admin(role, is_disabled) {
         unused_invites::delete(&mut transaction, &before.username, "").await?;
     }
     transaction.commit().await?;
-    Ok(ChangeOutcome::Done(Box::new((before, UserRow::from_row(&row)?))))
+    Ok(ChangeOutcome::Done(Box::new((before, UserRow::from_row(&db_row)?))))
 }
 
 /// The result of a reset of a password.
@@ -313,7 +316,7 @@ pub(in crate::auth) async fn reset_password(
             return Ok(ResetOutcome::AccessEnded);
         }
     }
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "UPDATE users SET password_hash = $1, must_change_password = 1, token_version = token_version + 1 \
          WHERE id = $2 RETURNING *",
     )
@@ -322,8 +325,8 @@ pub(in crate::auth) async fn reset_password(
     .fetch_optional(&mut *transaction)
     .await?;
     sqlx::query("DELETE FROM api_keys WHERE owner_id = $1").bind(id).execute(&mut *transaction).await?;
-    let Some(row) = row else { return Ok(ResetOutcome::Missing) };
-    unused_invites::delete(&mut transaction, row.try_get("username")?, "").await?;
+    let Some(db_row) = db_row else { return Ok(ResetOutcome::Missing) };
+    unused_invites::delete(&mut transaction, db_row.try_get("username")?, "").await?;
     transaction.commit().await?;
-    Ok(ResetOutcome::Done(Box::new(UserRow::from_row(&row)?)))
+    Ok(ResetOutcome::Done(Box::new(UserRow::from_row(&db_row)?)))
 }

@@ -7,7 +7,7 @@ use crate::error::ApiError;
 use crate::test_app::TestApp;
 
 async fn acting(app: &TestApp, name: &str) -> ActingUser {
-    let row = users::by_username(&app.state.db, name).await.expect("reads").expect("an account");
+    let row = users::find_by_username(&app.state.db, name).await.expect("reads").expect("an account");
     super::acting(&row)
 }
 
@@ -32,7 +32,7 @@ async fn a_demoted_or_disabled_administrator_cannot_undo_it_by_a_request_that_be
         refused(management::create_user(db, hasher, Some(&ada), "eve", Role::Admin, None).await);
         refused(management::reset_password(db, hasher, Some(&ada), &admin.id, None).await);
     }
-    assert!(users::by_username(db, "eve").await.expect("reads").is_none());
+    assert!(users::find_by_username(db, "eve").await.expect("reads").is_none());
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn an_api_key_requested_before_a_password_reset_is_not_created_after_it() 
     management::reset_password(db, &app.state.passwords, None, &before.id, None).await.expect("resets");
     let outcome = keys::insert(db, &before, &key, 10).await.expect("asks");
     assert!(matches!(outcome, InsertOutcome::AccessEnded));
-    assert!(keys::of_user(db, &before.id).await.expect("reads").is_empty());
+    assert!(keys::read_of_user(db, &before.id).await.expect("reads").is_empty());
     let after = acting(&app, "ada").await;
     let outcome = keys::insert(db, &after, &key, 10).await.expect("asks");
     assert!(matches!(outcome, InsertOutcome::Stored(_)));

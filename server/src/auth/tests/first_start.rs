@@ -52,15 +52,15 @@ async fn the_first_administrator_gets_another_name_if_a_user_has_it() {
 async fn no_password_is_printed_if_an_administrator_can_log_in() {
     let desktop = TestApp::start().await;
     add_user(&desktop.state, "ada", STRONG).await;
-    let ada = users::by_username(&desktop.state.db, "ada").await.expect("reads").expect("ada");
-    let admin = users::by_username(&desktop.state.db, "admin").await.expect("reads").expect("admin");
+    let ada = users::find_by_username(&desktop.state.db, "ada").await.expect("reads").expect("ada");
+    let admin = users::find_by_username(&desktop.state.db, "admin").await.expect("reads").expect("admin");
     let admin = acting(&admin);
-    users::change(&desktop.state.db, &admin, &ada.id, Some(Role::Admin), None).await.expect("changes");
+    users::update_user(&desktop.state.db, &admin, &ada.id, Some(Role::Admin), None).await.expect("changes");
     let (strict, printed) = restart(&desktop, &CONTAINER).await;
     assert_eq!(printed, None);
     log_in(&strict, "ada", STRONG).await.expect(200);
     // A disabled administrator cannot log in.
-    users::change(&desktop.state.db, &admin, &ada.id, None, Some(true)).await.expect("changes");
+    users::update_user(&desktop.state.db, &admin, &ada.id, None, Some(true)).await.expect("changes");
     assert!(restart(&desktop, &CONTAINER).await.1.is_some());
 }
 

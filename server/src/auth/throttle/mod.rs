@@ -101,10 +101,10 @@ impl Rules {
             failed_accounts_per_address: limits.failed_accounts_per_address,
             failures_per_account: limits.failures_per_account,
             registrations: Rule {
-                free: limits.registrations_per_address,
+                free_attempts: limits.registrations_per_address,
                 first_wait_secs: 8,
                 longest_wait_secs: 8,
-                about: "Too many registrations from your address",
+                description: "Too many registrations from your address",
             },
         }
     }
@@ -116,7 +116,7 @@ pub(super) struct LoginAttempt<'s> {
     /// Name of the account as it was typed, in lower case.
     pub username: &'s str,
     /// The account, if one has this name.
-    pub row: Option<&'s UserRow>,
+    pub user_row: Option<&'s UserRow>,
     /// The client that sent the attempt.
     pub client: &'s Client,
     /// Whether the request has a token of the account.
@@ -167,41 +167,42 @@ impl Throttle {
     pub(super) async fn begin(
         &self,
         db: &Db,
-        subject: &LoginAttempt<'_>,
+        login_attempt: &LoginAttempt<'_>,
     ) -> Result<AdmittedAttempt, ApiError> {
-        let network = network_of(subject.client.address);
-        let account_sha256 = account_sha256(subject.username);
-        let user_id = subject.row.map(|row| row.id.as_str()).unwrap_or_default();
+        let network = network_of(login_attempt.client.address);
+        let account_sha256 = account_sha256(login_attempt.username);
+        let user_id = login_attempt.user_row.map(|user_row| user_row.id.as_str()).unwrap_or_default();
         let now_secs = clock::now_unix_secs();
         failures::clamp_to_clock(db, now_secs).await?;
         let since_secs = now_secs - COUNT_RESET_SECS;
-        let counted =
+        let read_counts =
             async || failures::failures_of(db, &network, &account_sha256, user_id, since_secs).await;
         let deadline = Instant::now() + WAIT_MAX;
         let remaining_time = || deadline.saturating_duration_since(Instant::now());
 
-        let connection = self.connection_turn(subject.client).await?;
-        let is_known = subject.has_session || failures::is_known(db, user_id, &network).await?;
+        let connection = self.connection_turn(login_attempt.client).await?;
+        let is_known = login_attempt.has_session || failures::is_known(db, user_id, &network).await?;
         let mut slowed_by = None;
         let check = if is_known {
-            let key = format!("{network} {account_sha256}");
-            let account = self.known_accounts.wait(key, remaining_time()).await.ok_or_else(busy)?;
-            if counted().await?.account_at_network.count >= self.rules.failures_at_address {
+            let turn_key = format!("{network} {account_sha256}");
+            let account =
+                self.known_accounts.wait(turn_key, remaining_time()).await.ok_or_else(busy_error)?;
+            if read_counts().await?.account_at_network.count >= self.rules.failures_at_address {
                 slowed_by = Some("of this account from your address");
                 tokio::time::sleep(MIN_CHECK_TIME).await;
             }
             let address =
-                self.known_addresses.wait(network.clone(), remaining_time()).await.ok_or_else(busy)?;
+                self.known_addresses.wait(network.clone(), remaining_time()).await.ok_or_else(busy_error)?;
             Check::Known { _account: account, _address: address }
         } else {
             let (account, address) = (account_sha256.clone(), network.clone());
             let permit =
-                self.unknown_queue.wait(account, address, remaining_time()).await.ok_or_else(busy)?;
-            let counted = counted().await?;
+                self.unknown_queue.wait(account, address, remaining_time()).await.ok_or_else(busy_error)?;
+            let failure_counts = read_counts().await?;
             let limit = self.rules.failed_accounts_per_address;
-            slowed_by = if counted.account_at_network.count >= self.rules.failures_at_address {
+            slowed_by = if failure_counts.account_at_network.count >= self.rules.failures_at_address {
                 Some("of this account from your address")
-            } else if counted.account.count >= self.rules.failures_per_account {
+            } else if failure_counts.account.count >= self.rules.failures_per_account {
                 Some("of this account")
             } else if failures::failed_accounts(db, &network, since_secs, limit).await? >= limit {
                 Some("of different accounts from your address")
@@ -214,8 +215,8 @@ impl Throttle {
             Check::Unknown { _permit: permit }
         };
         Ok(AdmittedAttempt {
-            username: subject.row.map(|row| row.username.clone()),
-            user_id: subject.row.map(|row| row.id.clone()),
+            username: login_attempt.user_row.map(|user_row| user_row.username.clone()),
+            user_id: login_attempt.user_row.map(|user_row| user_row.id.clone()),
             is_known,
             slowed_by,
             _connection: connection,
@@ -230,7 +231,7 @@ impl Throttle {
     /// # Errors
     /// 503 `busy` if earlier attempts take too long.
     pub(super) async fn connection_turn(&self, client: &Client) -> Result<Turn, ApiError> {
-        self.connections.wait(client.connection.clone(), WAIT_MAX).await.ok_or_else(busy)
+        self.connections.wait(client.connection.clone(), WAIT_MAX).await.ok_or_else(busy_error)
     }
 
     /// Takes all permits for unknown accounts at an address, for tests.
@@ -250,21 +251,21 @@ impl AdmittedAttempt {
     ///
     /// # Errors
     /// If the failure cannot be stored.
-    pub(super) async fn failed(self, db: &Db) -> Result<Option<ApiError>, ApiError> {
+    pub(super) async fn record_failure(self, db: &Db) -> Result<Option<ApiError>, ApiError> {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
-        let counted =
-            failures::count(db, network, account, name, now_secs, now_secs - COUNT_RESET_SECS).await;
-        if counted.is_err() {
+        let count_result =
+            failures::count_failures(db, network, account, name, now_secs, now_secs - COUNT_RESET_SECS).await;
+        if count_result.is_err() {
             // If the failure cannot be counted, for example on a full disk, guessing must not
             // become faster.
             tokio::time::sleep(MIN_CHECK_TIME).await;
         }
-        counted?;
-        Ok(self.slowed_by.map(|failed| {
+        count_result?;
+        Ok(self.slowed_by.map(|slow_scope| {
             let retry_after_secs = MIN_CHECK_TIME.as_secs().max(1);
             let detail = format!(
-                "The name or password is wrong, and too many log-ins {failed} have failed; try again in \
+                "The name or password is wrong, and too many log-ins {slow_scope} have failed; try again in \
                  {retry_after_secs} s."
             );
             ApiError::TooManyRequests { detail, retry_after_secs }
@@ -273,7 +274,7 @@ impl AdmittedAttempt {
 
     /// Deletes the account's failures from this address, and makes the account known at the
     /// address.
-    pub(super) async fn succeeded(self, db: &Db) {
+    pub(super) async fn record_success(self, db: &Db) {
         store_best_effort(
             "the end of failed log-ins",
             failures::delete(db, &self.network, &self.account_sha256),
@@ -294,7 +295,7 @@ async fn make_known(db: &Db, user_id: &str, network: &str) {
 }
 
 /// Returns the error for an attempt that waited too long.
-fn busy() -> ApiError {
+fn busy_error() -> ApiError {
     ApiError::Busy {
         detail: format!(
             "The service is still busy with earlier log-ins after {} seconds; try again in {RETRY_AFTER_SECS} seconds.",

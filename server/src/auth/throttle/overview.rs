@@ -57,7 +57,7 @@ pub struct Throttled {
 }
 
 impl Throttled {
-    fn of(kind: ThrottledKind, retry_after_secs: u64, counter: Counter) -> Self {
+    fn from_counter(kind: ThrottledKind, retry_after_secs: u64, counter: Counter) -> Self {
         let Counter { network, account_sha256, username, failures } = counter;
         Self {
             id: format!("{:x}", Sha256::digest(format!("{kind:?} {network:?} {account_sha256:?}"))),
@@ -76,30 +76,34 @@ impl Throttle {
     ///
     /// # Errors
     /// If the query fails.
-    pub async fn overview(&self, db: &Db) -> ApiResult<Vec<Throttled>> {
+    pub async fn read_overview(&self, db: &Db) -> ApiResult<Vec<Throttled>> {
         let now_secs = clock::now_unix_secs();
         let since_secs = now_secs - COUNT_RESET_SECS;
         let Rules { failures_at_address, failed_accounts_per_address, failures_per_account, registrations } =
             self.rules;
-        let pairs = failures::accounts_at_networks(db, failures_at_address, since_secs, ENTRIES_MAX).await?;
-        let networks = failures::networks(db, failed_accounts_per_address, since_secs, ENTRIES_MAX).await?;
-        let accounts = failures::accounts(db, failures_per_account, since_secs, ENTRIES_MAX).await?;
+        let pairs =
+            failures::read_accounts_at_networks(db, failures_at_address, since_secs, ENTRIES_MAX).await?;
+        let networks =
+            failures::read_networks(db, failed_accounts_per_address, since_secs, ENTRIES_MAX).await?;
+        let accounts = failures::read_accounts(db, failures_per_account, since_secs, ENTRIES_MAX).await?;
         let registering =
-            stored_registrations::networks(db, registrations.free, since_secs, ENTRIES_MAX).await?;
-        let mut all = Vec::with_capacity(pairs.len() + networks.len() + accounts.len() + registering.len());
+            stored_registrations::read_networks(db, registrations.free_attempts, since_secs, ENTRIES_MAX)
+                .await?;
+        let mut throttled =
+            Vec::with_capacity(pairs.len() + networks.len() + accounts.len() + registering.len());
         for (kind, counters) in [
             (ThrottledKind::AccountAtAddress, pairs),
             (ThrottledKind::Address, networks),
             (ThrottledKind::Account, accounts),
         ] {
-            all.extend(counters.into_iter().map(|counter| Throttled::of(kind, 0, counter)));
+            throttled.extend(counters.into_iter().map(|counter| Throttled::from_counter(kind, 0, counter)));
         }
-        all.extend(registering.into_iter().map(|counter| {
+        throttled.extend(registering.into_iter().map(|counter| {
             let retry_after_secs = registrations.remaining_secs(counter.failures, now_secs);
-            Throttled::of(ThrottledKind::Registrations, retry_after_secs, counter)
+            Throttled::from_counter(ThrottledKind::Registrations, retry_after_secs, counter)
         }));
-        all.sort_by(|a, b| b.last_failed_at.cmp(&a.last_failed_at).then_with(|| a.id.cmp(&b.id)));
-        Ok(all)
+        throttled.sort_by(|a, b| b.last_failed_at.cmp(&a.last_failed_at).then_with(|| a.id.cmp(&b.id)));
+        Ok(throttled)
     }
 }
 
@@ -122,7 +126,7 @@ impl FailureSelection {
         let non_empty =
             |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
         let username = non_empty(username).map(|name| name.to_lowercase());
-        let network = non_empty(address).map(|text| network(&text)).transpose()?;
+        let network = non_empty(address).map(|text| parse_network(&text)).transpose()?;
         if username.is_none() && network.is_none() {
             let detail = "Name an account (`username`), an address (`address`), or both.";
             return Err(ApiError::bad_request("bad_query", detail));
@@ -137,12 +141,13 @@ impl FailureSelection {
     /// If the query fails.
     pub async fn apply(&self, db: &Db) -> ApiResult<u64> {
         let account = self.username.as_deref().map(account_sha256).unwrap_or_default();
-        let failures = failures::lift(db, self.network.as_deref().unwrap_or_default(), &account).await?;
-        let registered = match (&self.username, &self.network) {
+        let failures =
+            failures::lift_throttle(db, self.network.as_deref().unwrap_or_default(), &account).await?;
+        let is_lifted = match (&self.username, &self.network) {
             (None, Some(network)) => stored_registrations::delete(db, network).await?,
             _ => false,
         };
-        Ok(failures + u64::from(registered))
+        Ok(failures + u64::from(is_lifted))
     }
 
     /// Returns the account or the address, for the audit log.
@@ -161,16 +166,18 @@ impl FailureSelection {
     }
 }
 
-fn network(text: &str) -> ApiResult<String> {
+fn parse_network(text: &str) -> ApiResult<String> {
     let address = match text.strip_suffix("/64") {
         Some(prefix) => prefix.parse::<Ipv6Addr>().map(IpAddr::V6),
         None => text.parse::<IpAddr>(),
     };
     address.map(network_of).map_err(|_| {
-        let shown: String = text.chars().take(64).collect();
+        let shown_text: String = text.chars().take(64).collect();
         ApiError::bad_request(
             "bad_query",
-            format!("`address` is `{shown}`; expected an IP address, or an IPv6 network that ends in `/64`"),
+            format!(
+                "`address` is `{shown_text}`; expected an IP address, or an IPv6 network that ends in `/64`"
+            ),
         )
     })
 }
@@ -187,10 +194,10 @@ mod tests {
             ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
             ("2001:db8:1:2::/64", "2001:db8:1:2::/64"),
         ] {
-            assert_eq!(network(text).expect("an address"), expected);
+            assert_eq!(parse_network(text).expect("an address"), expected);
         }
         for text in ["school", "192.0.2.0/24", "192.0.2.7/64", "2001:db8::/32"] {
-            assert!(network(text).is_err(), "{text}");
+            assert!(parse_network(text).is_err(), "{text}");
         }
         assert!(FailureSelection::new(Some(" "), None).is_err());
     }

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use super::rules::COUNT_RESET_SECS;
-use super::{Throttle, WAIT_MAX, busy};
+use super::{Throttle, WAIT_MAX, busy_error};
 use crate::auth::store::registrations;
 use crate::client_address::network_of;
 use crate::clock;
@@ -14,7 +14,7 @@ use crate::turns::Turn;
 
 impl Throttle {
     /// Makes a new account known at `address`.
-    pub(in crate::auth) async fn registered(&self, db: &Db, user_id: &str, address: IpAddr) {
+    pub(in crate::auth) async fn record_registration(&self, db: &Db, user_id: &str, address: IpAddr) {
         super::make_known(db, user_id, &network_of(address)).await;
     }
 
@@ -24,7 +24,7 @@ impl Throttle {
     /// # Errors
     /// 503 `busy` if earlier registrations take too long.
     pub(in crate::auth) async fn registration_turn(&self, is_invited: bool) -> Result<Turn, ApiError> {
-        self.registrations.wait(is_invited.to_string(), WAIT_MAX).await.ok_or_else(busy)
+        self.registrations.wait(is_invited.to_string(), WAIT_MAX).await.ok_or_else(busy_error)
     }
 
     /// Counts and admits a registration from `address`, or refuses it.
@@ -37,9 +37,9 @@ impl Throttle {
         let since_secs = now_secs - COUNT_RESET_SECS;
         let before = registrations::clamp_and_read_attempts(db, &network, now_secs, since_secs).await?;
         rule.check(before, now_secs)?;
-        let count = registrations::count(db, &network, now_secs, since_secs).await?;
+        let count = registrations::count_registrations(db, &network, now_secs, since_secs).await?;
         // If the count rose by more than one, other requests were admitted in the meantime.
-        if count > rule.free && count > before.count + 1 {
+        if count > rule.free_attempts && count > before.count + 1 {
             rule.refuse_for(rule.wait_secs(count).unsigned_abs())?;
         }
         Ok(())

@@ -10,29 +10,31 @@ pub(super) const COUNT_RESET_SECS: i64 = 3600;
 /// failure, up to the longest wait.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
-    /// Number of attempts without a wait. The first wait follows the `free`-th failure.
-    pub free: i64,
+    /// Number of attempts without a wait. The first wait follows the failure of this number.
+    pub free_attempts: i64,
     /// First wait, in seconds.
     pub first_wait_secs: i64,
     /// Longest wait, in seconds.
     pub longest_wait_secs: i64,
     /// Start of the refusal's sentence, such as "Too many registrations from your address".
-    pub about: &'static str,
+    pub description: &'static str,
 }
 
 impl Rule {
     /// Returns the wait after the `count`-th failure, in seconds.
     pub(super) fn wait_secs(&self, count: i64) -> i64 {
-        match u32::try_from(count - self.free) {
-            Ok(over) => self.first_wait_secs.saturating_mul(1 << over.min(30)).min(self.longest_wait_secs),
+        match u32::try_from(count - self.free_attempts) {
+            Ok(excess) => {
+                self.first_wait_secs.saturating_mul(1 << excess.min(30)).min(self.longest_wait_secs)
+            }
             Err(_) => 0,
         }
     }
 
     /// Returns the remaining wait at `now_secs`, in seconds; 0 if the wait is over.
     pub(super) fn remaining_secs(&self, failures: Failures, now_secs: i64) -> u64 {
-        let elapsed = (now_secs - failures.last_secs).max(0);
-        u64::try_from(self.wait_secs(failures.count) - elapsed).unwrap_or(0)
+        let elapsed_secs = (now_secs - failures.last_secs).max(0);
+        u64::try_from(self.wait_secs(failures.count) - elapsed_secs).unwrap_or(0)
     }
 
     /// Refuses an attempt at `now_secs` during the wait after these failures.
@@ -51,7 +53,7 @@ impl Rule {
         if retry_after_secs == 0 {
             return Ok(());
         }
-        let detail = format!("{}; try again in {retry_after_secs} s.", self.about);
+        let detail = format!("{}; try again in {retry_after_secs} s.", self.description);
         Err(ApiError::TooManyRequests { detail, retry_after_secs })
     }
 }
@@ -60,7 +62,8 @@ impl Rule {
 mod tests {
     use super::*;
 
-    const RULE: Rule = Rule { free: 5, first_wait_secs: 1, longest_wait_secs: 900, about: "Too many" };
+    const RULE: Rule =
+        Rule { free_attempts: 5, first_wait_secs: 1, longest_wait_secs: 900, description: "Too many" };
 
     #[test]
     fn waits_double_up_to_the_longest() {

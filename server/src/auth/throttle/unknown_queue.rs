@@ -73,16 +73,16 @@ impl UnknownQueue {
         address: String,
         wait_max: Duration,
     ) -> Option<UnknownPermit> {
-        let (permit, started) = self.join(account, address);
-        tokio::time::timeout(wait_max, started).await.ok()?.ok()?;
+        let (permit, start_signal) = self.join(account, address);
+        tokio::time::timeout(wait_max, start_signal).await.ok()?.ok()?;
         Some(permit)
     }
 
     fn join(&self, account: String, address: String) -> (UnknownPermit, oneshot::Receiver<()>) {
-        let (start, started) = oneshot::channel();
+        let (start, start_signal) = oneshot::channel();
         let attempt = Attempt { account, address, stage: Stage::Waiting, start: Some(start) };
         let number = self.lock().add(attempt);
-        (UnknownPermit { queue: self.clone(), number }, started)
+        (UnknownPermit { queue: self.clone(), number }, start_signal)
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -120,9 +120,9 @@ impl Queue {
         if attempt.stage == Stage::Checking {
             self.accounts_in_check.remove(&attempt.account);
         }
-        if let Some(used) = self.used_slots.get_mut(&attempt.address) {
-            *used -= 1;
-            if *used == 0 {
+        if let Some(used_count) = self.used_slots.get_mut(&attempt.address) {
+            *used_count -= 1;
+            if *used_count == 0 {
                 self.used_slots.remove(&attempt.address);
             }
         }
@@ -159,12 +159,14 @@ impl Queue {
     /// must be the first attempt that waits for its account. If the account is free, the attempt
     /// may also overtake an earlier attempt whose address has no free slot.
     fn may_take_slot(&self, number: u64, attempt: &Attempt, is_account_free: bool) -> bool {
-        let used = self.used_slots.get(&attempt.address).copied().unwrap_or_default();
+        let used_count = self.used_slots.get(&attempt.address).copied().unwrap_or_default();
         let mut earlier =
             self.by_account.get(&attempt.account).into_iter().flat_map(|numbers| numbers.range(..number));
-        let stage_of = |number| self.attempts.get(number).map(|other| other.stage);
-        let first = earlier.find_map(|other| stage_of(other).filter(|stage| *stage != Stage::Checking));
-        used < self.checks_per_address && first.is_none_or(|first| first == Stage::Waiting && is_account_free)
+        let stage_of = |number| self.attempts.get(number).map(|other_attempt| other_attempt.stage);
+        let first = earlier
+            .find_map(|other_attempt| stage_of(other_attempt).filter(|stage| *stage != Stage::Checking));
+        used_count < self.checks_per_address
+            && first.is_none_or(|first| first == Stage::Waiting && is_account_free)
     }
 }
 

@@ -58,19 +58,23 @@ pub(super) struct Check {
 }
 
 pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()> {
-    let saved = make(config, &args.folder, !args.without_database).await?;
-    let files = counted(saved.files, "file");
-    print_line(&format!("Saved {files}, {} bytes, in {}.", saved.bytes, args.folder.display()))?;
-    if !saved.has_database {
+    let backup_summary = make(config, &args.folder, !args.without_database).await?;
+    let files = counted(backup_summary.files, "file");
+    print_line(&format!("Saved {files}, {} bytes, in {}.", backup_summary.bytes, args.folder.display()))?;
+    if !backup_summary.has_database {
         print_line("The database was not saved.")?;
     }
     Ok(())
 }
 
 pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<()> {
-    let restored = restore_backup(config, &args.folder, args.replace).await?;
-    print_line(&format!("Restored {} from {}.", counted(restored.files, "file"), args.folder.display()))?;
-    if let Some(replaced_dir) = restored.replaced_dir {
+    let restore_summary = restore_backup(config, &args.folder, args.replace).await?;
+    print_line(&format!(
+        "Restored {} from {}.",
+        counted(restore_summary.files, "file"),
+        args.folder.display()
+    ))?;
+    if let Some(replaced_dir) = restore_summary.replaced_dir {
         print_line(&format!("The replaced files are in {}.", replaced_dir.display()))?;
     }
     Ok(())
@@ -78,7 +82,7 @@ pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<(
 
 pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
     let unneeded_for = args.age_secs.map(Duration::from_secs);
-    let options = CheckOptions { compare_hashes: !args.quick, repair: args.repair, unneeded_for };
+    let options = CheckOptions { compares_hashes: !args.quick, repairs_files: args.repair, unneeded_for };
     let report = check_storage(config, options).await?;
     let problems = counted(report.problems.len(), "problem");
     if args.json {
@@ -103,14 +107,14 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
                 print_line(&format!("  {name}"))?;
             }
         }
-        let moved = report.set_aside.len();
-        if moved > 0 {
+        let moved_files = report.set_aside.len();
+        if moved_files > 0 {
             print_line(&format!(
                 "Moved {} to the quarantine; `songfoundry admin quarantine` lists and restores quarantined files.",
-                counted(moved, "file")
+                counted(moved_files, "file")
             ))?;
         }
-        if moved < count {
+        if moved_files < count {
             print_line(
                 "The service and --repair quarantine files that the database did not need for SF_ORPHAN_AGE_SECS; --repair --age-secs 0 \
                  quarantines all of them now.",

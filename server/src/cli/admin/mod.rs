@@ -113,8 +113,8 @@ async fn open_existing(config: &Config) -> anyhow::Result<Db> {
     db::open_existing(&config.storage.database, config.storage.database_limits).await
 }
 
-async fn run_with(db: Db, run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let outcome = run(&db).await;
+async fn run_with(db: Db, command: impl AsyncFnOnce(&Db) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let outcome = command(&db).await;
     db.close().await;
     outcome
 }

@@ -31,7 +31,7 @@ pub(super) fn restore(config: &Config) -> anyhow::Result<()> {
         }
     }
     match &config.storage.blobs {
-        crate::config::BlobStore::SharedFolder(shared) => owner.give_below(shared),
+        crate::config::BlobStore::SharedFolder(shared_folder) => owner.give_below(shared_folder),
         _ => Ok(()),
     }
 }
@@ -54,14 +54,14 @@ impl Owner {
         use std::os::unix::fs::{MetadataExt as _, lchown};
         let Ok(metadata) = std::fs::symlink_metadata(path) else { return Ok(()) };
         // Only root's files can come from this command, because this command runs as root.
-        let changed = match metadata.uid() {
+        let chown_result = match metadata.uid() {
             0 => lchown(path, Some(self.user), Some(self.group)),
             _ => Ok(()),
         };
-        match changed {
+        match chown_result {
             // The file is from an earlier command of root, and this process is not root.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
-            changed => changed.with_context(|| {
+            chown_result => chown_result.with_context(|| {
                 format!("cannot give {} to the owner of the storage folder", path.display())
             })?,
         }

@@ -47,31 +47,35 @@ enum Command {
 pub(super) async fn run(args: &Args, config: &Config) -> anyhow::Result<()> {
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
     // With object storage, this machine also has a local quarantine for parts of uploads.
-    let local = blobs.is_remote().then(|| blobs.local());
-    let stores: Vec<Blobs> = std::iter::once(blobs).chain(local).collect();
+    let local_blobs = blobs.is_remote().then(|| blobs.local());
+    let stores: Vec<Blobs> = std::iter::once(blobs).chain(local_blobs).collect();
     let listing = stores.clone();
-    let found = tokio::task::spawn_blocking(move || quarantined(&listing)).await??;
+    let quarantined_files = tokio::task::spawn_blocking(move || list_quarantined(&listing)).await??;
     match &args.command {
-        Command::List { json } => list(&found, *json),
+        Command::List { json } => list(&quarantined_files, *json),
         Command::Restore { names, all } => {
-            let names = if *all { found.into_iter().map(|file| file.name).collect() } else { names.clone() };
+            let names = if *all {
+                quarantined_files.into_iter().map(|file| file.name).collect()
+            } else {
+                names.clone()
+            };
             tokio::task::spawn_blocking(move || restore(&stores, &names)).await?
         }
     }
 }
 
-fn quarantined(stores: &[Blobs]) -> io::Result<Vec<QuarantinedFile>> {
-    let mut found = Vec::new();
+fn list_quarantined(stores: &[Blobs]) -> io::Result<Vec<QuarantinedFile>> {
+    let mut quarantined_files = Vec::new();
     for blobs in stores {
-        found.extend(blobs.quarantined()?);
+        quarantined_files.extend(blobs.list_quarantined()?);
     }
-    found.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
-    Ok(found)
+    quarantined_files.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
+    Ok(quarantined_files)
 }
 
-fn list(found: &[QuarantinedFile], json: bool) -> anyhow::Result<()> {
-    for file in found {
-        print_line(&match json {
+fn list(quarantined_files: &[QuarantinedFile], is_json: bool) -> anyhow::Result<()> {
+    for file in quarantined_files {
+        print_line(&match is_json {
             true => serde_json::to_string(file)?,
             false => {
                 let reason = match file.reason {
@@ -82,20 +86,20 @@ fn list(found: &[QuarantinedFile], json: bool) -> anyhow::Result<()> {
             }
         })?;
     }
-    if !json {
-        let bytes: u64 = found.iter().map(|file| file.size_bytes).sum();
-        print_line(&format!("{}, {bytes} bytes.", counted(found.len(), "file")))?;
+    if !is_json {
+        let bytes: u64 = quarantined_files.iter().map(|file| file.size_bytes).sum();
+        print_line(&format!("{}, {bytes} bytes.", counted(quarantined_files.len(), "file")))?;
     }
     Ok(())
 }
 
 fn restore(stores: &[Blobs], names: &[String]) -> anyhow::Result<()> {
     for name in names {
-        let key = name.split_once('/').and_then(|(folder, file)| key_of(folder, file));
+        let blob_key = name.split_once('/').and_then(|(folder, file)| key_of(folder, file));
         let mut is_restored = false;
         for blobs in stores {
-            let Some(key) = &key else { break };
-            is_restored = is_restored || blobs.return_from_quarantine(key)?;
+            let Some(blob_key) = &blob_key else { break };
+            is_restored = is_restored || blobs.return_from_quarantine(blob_key)?;
         }
         anyhow::ensure!(
             is_restored,

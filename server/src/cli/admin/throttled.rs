@@ -40,11 +40,11 @@ impl LiftThrottling {
 }
 
 pub(super) async fn list(args: &ListThrottled, limits: LoginLimits, db: &Db) -> anyhow::Result<()> {
-    let throttled = Throttle::new(limits).overview(db).await?;
+    let throttled_page = Throttle::new(limits).read_overview(db).await?;
     if !args.json {
         print_line(&format_columns("ACCOUNT", "ADDRESS", "FAILURES", "WAIT", "LAST FAILED"))?;
     }
-    for entry in &throttled {
+    for entry in &throttled_page {
         print_line(&if args.json { serde_json::to_string(entry)? } else { table_row(entry) })?;
     }
     Ok(())

@@ -70,24 +70,24 @@ pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
     let hasher = Passwords::new(1)?;
     let account =
         management::create_user(db, &hasher, None, &args.username, args.role.into(), password).await?;
-    let detail = format!("role {}", account.row.role.as_str());
-    audit::record(db, &Actor::command_line(), Action::UserCreated, &account.row.username, &detail).await;
+    let detail = format!("role {}", account.user_row.role.as_str());
+    audit::record(db, &Actor::command_line(), Action::UserCreated, &account.user_row.username, &detail).await;
     print_line(&format!(
         "Created the account `{}` (role {}).",
-        account.row.username,
-        account.row.role.as_str()
+        account.user_row.username,
+        account.user_row.role.as_str()
     ))?;
     print_password(&account)
 }
 
 pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Result<()> {
-    let row = management::user_named(db, &args.username).await?;
+    let user_row = management::user_named(db, &args.username).await?;
     let password = read_password(args.password_stdin)?;
-    let account = management::reset_password(db, &Passwords::new(1)?, None, &row.id, password).await?;
-    audit::record(db, &Actor::command_line(), Action::PasswordReset, &account.row.username, "").await;
+    let account = management::reset_password(db, &Passwords::new(1)?, None, &user_row.id, password).await?;
+    audit::record(db, &Actor::command_line(), Action::PasswordReset, &account.user_row.username, "").await;
     print_line(&format!(
         "The account `{}` has a new password; its sessions have ended and its API keys are deleted.",
-        account.row.username
+        account.user_row.username
     ))?;
     print_password(&account)
 }
@@ -103,41 +103,48 @@ fn print_password(account: &AccountWithPassword) -> anyhow::Result<()> {
 }
 
 pub(super) async fn list(args: &ListUsers, db: &Db) -> anyhow::Result<()> {
-    let mut rows: Vec<UserRow> = Vec::new();
+    let mut user_rows: Vec<UserRow> = Vec::new();
     loop {
-        let last = rows.last().map(|row| Position { time: row.created_at.clone(), id: row.id.clone() });
-        let page = management::users(db, "", last.as_ref(), PAGE_SIZE).await?;
+        let last = user_rows
+            .last()
+            .map(|user_row| Position { time: user_row.created_at.clone(), id: user_row.id.clone() });
+        let page = management::read_users(db, "", last.as_ref(), PAGE_SIZE).await?;
         let is_full_page = page.len() == PAGE_SIZE as usize;
-        rows.extend(page);
+        user_rows.extend(page);
         if !is_full_page {
             break;
         }
     }
-    rows.sort_by(|a, b| a.username.cmp(&b.username));
+    user_rows.sort_by(|a, b| a.username.cmp(&b.username));
     if !args.json {
         print_line(&format_columns("NAME", "ROLE", "STATE", "LAST LOG-IN"))?;
     }
-    for row in &rows {
-        let last = row.last_login_at.as_deref();
+    for user_row in &user_rows {
+        let last = user_row.last_login_at.as_deref();
         print_line(&match args.json {
             true => json!({
-                "id": row.id,
-                "username": row.username,
-                "role": row.role,
-                "disabled": row.disabled,
-                "must_change_password": row.must_change_password,
-                "created_at": row.created_at,
+                "id": user_row.id,
+                "username": user_row.username,
+                "role": user_row.role,
+                "disabled": user_row.is_disabled,
+                "must_change_password": user_row.must_change_password,
+                "created_at": user_row.created_at,
                 "last_login_at": last,
             })
             .to_string(),
-            false => format_columns(&row.username, row.role.as_str(), state(row), last.unwrap_or("never")),
+            false => format_columns(
+                &user_row.username,
+                user_row.role.as_str(),
+                state(user_row),
+                last.unwrap_or("never"),
+            ),
         })?;
     }
     Ok(())
 }
 
-fn state(row: &UserRow) -> &'static str {
-    match (row.disabled, row.must_change_password, &row.password_hash) {
+fn state(user_row: &UserRow) -> &'static str {
+    match (user_row.is_disabled, user_row.must_change_password, &user_row.password_hash) {
         (true, ..) => "disabled",
         (_, true, _) => "must change password",
         (.., None) => "no password",
@@ -149,9 +156,9 @@ fn format_columns(name: &str, role: &str, state: &str, last: &str) -> String {
     format!("{name:<32} {role:<6} {state:<21} {last}")
 }
 
-/// Reads the password from the first line of standard input, if `from_stdin` is set.
-fn read_password(from_stdin: bool) -> anyhow::Result<Option<String>> {
-    if !from_stdin {
+/// Reads the password from the first line of standard input, if `reads_stdin` is set.
+fn read_password(reads_stdin: bool) -> anyhow::Result<Option<String>> {
+    if !reads_stdin {
         return Ok(None);
     }
     let mut text = String::new();

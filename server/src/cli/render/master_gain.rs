@@ -7,7 +7,7 @@ use schemas::Project;
 /// silence.
 const LEVELS_DB: core::ops::RangeInclusive<f64> = -144.0..=24.0;
 /// The automation target of a master's volume.
-const VOLUME: &str = "volume_db";
+const VOLUME_FIELD: &str = "volume_db";
 
 /// Adds a gain in decibels to the master's volume and to its automation. Silence stays silent.
 ///
@@ -16,7 +16,7 @@ const VOLUME: &str = "volume_db";
 pub(super) fn add(project: &mut Project, gain_db: f64) -> anyhow::Result<()> {
     let (silence_db, max_db) = (*LEVELS_DB.start(), *LEVELS_DB.end());
     let master = &mut project.master;
-    let lanes = master.automation.iter_mut().filter(|lane| lane.target == VOLUME);
+    let lanes = master.automation.iter_mut().filter(|lane| lane.target == VOLUME_FIELD);
     let points = lanes.flat_map(|lane| &mut lane.points).map(|point| &mut point.value);
     for level_db in points.chain([&mut master.volume_db]).filter(|level_db| **level_db > silence_db) {
         let changed_db = *level_db + gain_db;

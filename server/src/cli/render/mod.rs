@@ -107,20 +107,20 @@ fn tick_range(text: &str) -> Result<TickRange, String> {
 
 pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     let file = args.file.check()?;
-    let also = further_files(args)?;
-    let outputs = outputs(args, &file)?;
+    let further_files = further_files(args)?;
+    let outputs = list_outputs(args, &file)?;
     let memory_bytes = match args.memory_bytes {
         Some(bytes) => bytes,
         None => settings.source()?.render_memory_bytes()?,
     };
     let banks = soundfonts::open(&args.soundfont)?;
-    let interrupted = interruption()?;
-    let batch = Batch { args, file, also, banks, memory_bytes, interrupted };
+    let is_interrupted = interruption()?;
+    let batch = Batch { args, file, further_files, banks, memory_bytes, is_interrupted };
     let mut failures = 0;
     for (song, output) in args.songs.iter().zip(&outputs) {
         match batch.render(song, output) {
             Ok(()) => {}
-            Err(error) if outputs.len() == 1 || batch.interrupted.load(Ordering::Relaxed) => {
+            Err(error) if outputs.len() == 1 || batch.is_interrupted.load(Ordering::Relaxed) => {
                 return Err(error);
             }
             Err(error) => {
@@ -140,7 +140,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
 /// # Errors
 /// Two songs would be written to the same file, standard input is named twice, or the output must
 /// be a folder.
-fn outputs(args: &Args, file: &OutputFileOptions) -> anyhow::Result<Vec<PathBuf>> {
+fn list_outputs(args: &Args, file: &OutputFileOptions) -> anyhow::Result<Vec<PathBuf>> {
     let is_input = |path: &&PathBuf| path.as_os_str() == STANDARD_STREAM;
     if args.songs.iter().filter(is_input).count() > 1 {
         bail!("standard input can be rendered only once");
@@ -161,7 +161,7 @@ fn outputs(args: &Args, file: &OutputFileOptions) -> anyhow::Result<Vec<PathBuf>
     let mut outputs: Vec<PathBuf> = Vec::new();
     for song in &args.songs {
         let output = folder.join(file.file_name(&stem_of(song)));
-        if let Some(index) = outputs.iter().position(|other| *other == output) {
+        if let Some(index) = outputs.iter().position(|earlier_output| *earlier_output == output) {
             bail!(
                 "{} and {} would both be written to {}",
                 name_of(&args.songs[index]),
@@ -184,7 +184,7 @@ fn further_files(args: &Args) -> anyhow::Result<Vec<(PathBuf, OutputFileOptions)
     }
     let mut files: Vec<(PathBuf, OutputFileOptions)> = Vec::new();
     for path in &args.also {
-        if *path == args.file.output || files.iter().any(|(other, _)| other == path) {
+        if *path == args.file.output || files.iter().any(|(earlier_path, _)| earlier_path == path) {
             bail!("{} would be written twice", path.display());
         }
         files.push((path.clone(), args.file.check_further(path)?));
@@ -201,16 +201,16 @@ struct Batch<'a> {
     args: &'a Args,
     file: OutputFileOptions,
     /// Further files of the mix.
-    also: Vec<(PathBuf, OutputFileOptions)>,
+    further_files: Vec<(PathBuf, OutputFileOptions)>,
     banks: Vec<NamedBank>,
     memory_bytes: u64,
-    interrupted: Arc<AtomicBool>,
+    is_interrupted: Arc<AtomicBool>,
 }
 
 impl Batch<'_> {
     /// Renders a song, and prints the summary of each file.
     fn render(&self, song_path: &Path, output_path: &Path) -> anyhow::Result<()> {
-        let Self { args, banks, memory_bytes, interrupted, .. } = self;
+        let Self { args, banks, memory_bytes, is_interrupted, .. } = self;
         let name = name_of(song_path);
         let Song { document, project, warnings } = Song::read(song_path)?.with_sound(&args.sound)?;
         let warn = |warning: &String| {
@@ -233,17 +233,18 @@ impl Batch<'_> {
         }
         let Some((_, _, first)) = outputs.first() else { return Ok(()) };
         let mut sources = CommandLineSources::new(banks, *memory_bytes, first.folder());
-        let mut progress = Progress::new("rendering", interrupted, args.file.quiet);
+        let mut progress = Progress::new("rendering", is_interrupted, args.file.quiet);
         let mut observer = |fraction: f64| progress.show(fraction);
         let files = outputs.iter().map(|(_, options, output)| MixFile {
             options: options.clone(),
             destination: BufWriter::new(output.file()),
         });
         let mut reports: Vec<Option<MixReport>> = vec![None; outputs.len()];
-        let mut finished = |index: usize, report| reports[index] = Some(report);
-        let rendered = render_files(&project, files.collect(), &mut sources, &mut finished, &mut observer);
+        let mut store_report = |index: usize, report| reports[index] = Some(report);
+        let render_result =
+            render_files(&project, files.collect(), &mut sources, &mut store_report, &mut observer);
         progress.end();
-        rendered.map_err(|error| first.failure(error))?;
+        render_result.map_err(|error| first.failure(error))?;
         if args.strict && reports.iter().flatten().all(|report| report.is_silent) {
             bail!("the whole render is silent; {} was not written (--strict)", output_path.display());
         }
@@ -280,10 +281,10 @@ impl Batch<'_> {
         project: &Project,
         output_path: &Path,
     ) -> anyhow::Result<Vec<(PathBuf, OutputFileOptions, Option<TickRange>)>> {
-        let Self { args, file, also, .. } = self;
+        let Self { args, file, further_files, .. } = self;
         if !args.sections {
-            let also = also.iter().map(|(path, file)| (path.as_path(), file));
-            let files = iter::once((output_path, file)).chain(also);
+            let further_files = further_files.iter().map(|(path, file)| (path.as_path(), file));
+            let files = iter::once((output_path, file)).chain(further_files);
             return Ok(files.map(|(path, file)| (path.to_owned(), file.clone(), args.range)).collect());
         }
         let sections = sections::sections_of(project)?;

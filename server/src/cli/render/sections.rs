@@ -48,8 +48,8 @@ fn between_markers(project: &Project) -> anyhow::Result<Vec<Section>> {
     let end_tick = tempo_map(project)?.tick_at(end_frame, project.sample_rate_hz).saturating_add(1);
     let end_tick = u32::try_from(end_tick).unwrap_or(u32::MAX);
     let end_of = |start_tick: u32| {
-        let later = project.markers.iter().map(|marker| marker.tick).filter(|tick| *tick > start_tick);
-        later.min().unwrap_or(end_tick)
+        let later_ticks = project.markers.iter().map(|marker| marker.tick).filter(|tick| *tick > start_tick);
+        later_ticks.min().unwrap_or(end_tick)
     };
     let section = |marker: &schemas::project::Marker| Section {
         name: marker.name.clone(),

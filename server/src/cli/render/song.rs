@@ -21,7 +21,7 @@ use crate::multitrack::midi::{ImportOptions, import};
 const SONG_MAX_BYTES: u64 = 1 << 30;
 
 /// First bytes of a file that gzip has compressed (RFC 1952, section 2.3.1).
-const GZIP: &[u8] = &[0x1f, 0x8b];
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// A song that was read from a file, as a project.
 pub(super) struct Song {
@@ -44,8 +44,8 @@ pub(super) fn stem_of(path: &Path) -> String {
         return "song".to_owned();
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let uncompressed = name.strip_suffix(".gz").unwrap_or(&name);
-    Path::new(uncompressed).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    let uncompressed_name = name.strip_suffix(".gz").unwrap_or(&name);
+    Path::new(uncompressed_name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 impl Song {
@@ -57,7 +57,7 @@ impl Song {
             false => bounded_read::read(path, SONG_MAX_BYTES),
         };
         let bytes = bytes.with_context(|| format!("cannot read {name}"))?;
-        let bytes = match bytes.starts_with(GZIP) {
+        let bytes = match bytes.starts_with(GZIP_MAGIC) {
             true => read_all(MultiGzDecoder::new(&*bytes), SONG_MAX_BYTES)
                 .with_context(|| format!("cannot decompress {name}"))?,
             false => bytes,
@@ -77,16 +77,16 @@ impl Song {
 
     fn from_midi(bytes: &[u8], stem: String) -> anyhow::Result<Self> {
         let options = ImportOptions { project_id: "render".into(), name: Some(stem), soundfont_id: None };
-        let imported = import(bytes, options)?;
-        let document = JsonText::read(&serde_json::to_vec(&imported.project)?)?;
-        Ok(Self { document, project: imported.project, warnings: imported.warnings })
+        let imported_project = import(bytes, options)?;
+        let document = JsonText::read(&serde_json::to_vec(&imported_project.project)?)?;
+        Ok(Self { document, project: imported_project.project, warnings: imported_project.warnings })
     }
 
     fn from_json(bytes: &[u8]) -> anyhow::Result<Self> {
         let document = JsonText::read(bytes).context("this is not a JSON document")?;
         let document = upgrade(&document, "render")?;
         if let Err(violations) = validate(&document) {
-            let lines: Vec<String> = violations
+            let violation_lines: Vec<String> = violations
                 .iter()
                 .map(|violation| {
                     format!(
@@ -96,7 +96,7 @@ impl Song {
                     )
                 })
                 .collect();
-            bail!("this is not a valid project:{}", lines.concat());
+            bail!("this is not a valid project:{}", violation_lines.concat());
         }
         let project = schemas::read::project(&document)?;
         Ok(Self { document, project, warnings: Vec::new() })

@@ -9,7 +9,7 @@ use super::master_gain;
 const LEVELS_DB: std::ops::RangeInclusive<f64> = -144.0..=6.0;
 
 /// Range of the number of voices, as in the project's schema.
-const POLYPHONY: std::ops::RangeInclusive<u16> = 8..=256;
+const POLYPHONY_RANGE: std::ops::RangeInclusive<u16> = 8..=256;
 
 /// Options that change the sound of the song.
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,7 @@ fn level_db(text: &str) -> Result<f64, String> {
 }
 
 fn polyphony(text: &str) -> Result<u16, String> {
-    let voices = text.parse().ok().filter(|voices| POLYPHONY.contains(voices));
-    let (min, max) = (POLYPHONY.start(), POLYPHONY.end());
+    let voices = text.parse().ok().filter(|voices| POLYPHONY_RANGE.contains(voices));
+    let (min, max) = (POLYPHONY_RANGE.start(), POLYPHONY_RANGE.end());
     voices.ok_or_else(|| format!("`{text}` is not a number of voices from {min} to {max}"))
 }

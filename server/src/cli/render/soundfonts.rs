@@ -27,16 +27,16 @@ pub(super) struct NamedBank {
 /// # Errors
 /// The first file that is not a usable bank, or whose id another file has.
 pub(super) fn open(paths: &[PathBuf]) -> anyhow::Result<Vec<NamedBank>> {
-    let mut opened: Vec<NamedBank> = Vec::new();
+    let mut opened_banks: Vec<NamedBank> = Vec::new();
     for path in paths {
         let soundfont_id = id_of_name(&path.file_stem().unwrap_or_default().to_string_lossy());
-        if opened.iter().any(|other| other.soundfont_id == soundfont_id) {
+        if opened_banks.iter().any(|opened_bank| opened_bank.soundfont_id == soundfont_id) {
             bail!("two SoundFonts have the id `{soundfont_id}`; leave out {}", path.display());
         }
         let bank = banks::open(path).with_context(|| format!("{}", path.display()))?;
-        opened.push(NamedBank { soundfont_id, bank });
+        opened_banks.push(NamedBank { soundfont_id, bank });
     }
-    Ok(opened)
+    Ok(opened_banks)
 }
 
 /// Sources that play each track with the bank that it names, or else with the first bank.
@@ -65,13 +65,13 @@ impl CommandLineSources {
 
 impl Sources for CommandLineSources {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
-        let named = soundfont_id.map(id_of_name);
-        let found = self.banks.iter().find(|bank| named.as_ref() == Some(&bank.soundfont_id));
-        let played = found.or(self.banks.first());
-        Ok(played.map(|NamedBank { soundfont_id, bank }| OpenedBank {
+        let requested_id = soundfont_id.map(id_of_name);
+        let requested_bank = self.banks.iter().find(|bank| requested_id.as_ref() == Some(&bank.soundfont_id));
+        let played_bank = requested_bank.or(self.banks.first());
+        Ok(played_bank.map(|NamedBank { soundfont_id, bank }| OpenedBank {
             bank: bank.clone(),
             soundfont_id: soundfont_id.clone(),
-            is_substitute: named.is_some() && found.is_none(),
+            is_substitute: requested_id.is_some() && requested_bank.is_none(),
             is_upload: false,
         }))
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{document_of, operations};
 use crate::audio::tests::{UPLOAD, with_form};
-use crate::docs::document::WHO;
+use crate::docs::document::CALLERS_FIELD;
 use crate::test_app::{Answer, Call, TestApp};
 
 /// Kinds of callers.
@@ -60,7 +60,7 @@ impl Operation {
         Self {
             method: method.to_uppercase().parse().expect("a method"),
             path: path.to_owned(),
-            who: described[WHO].as_str().expect("the permitted callers").to_owned(),
+            who: described[CALLERS_FIELD].as_str().expect("the permitted callers").to_owned(),
             body: bodies.and_then(|kinds| kinds.keys().next().cloned()),
             statuses: described["responses"]
                 .as_object()

@@ -8,7 +8,7 @@ use axum::http::Method;
 use futures_util::{StreamExt as _, stream};
 
 use super::{document_of, operations};
-use crate::docs::document::WHO;
+use crate::docs::document::CALLERS_FIELD;
 use crate::test_app::{Call, TestApp};
 
 /// Maximum body size of operations that everybody may call, in bytes.
@@ -39,7 +39,7 @@ async fn bodies_from_callers_without_a_log_in_are_not_read() {
     let document = document_of(&app).await;
     let mut checked = 0;
     for (path, method, operation) in operations(&document) {
-        let who = operation[WHO].as_str().expect("the permitted callers");
+        let who = operation[CALLERS_FIELD].as_str().expect("the permitted callers");
         if !operation["requestBody"].is_object() || who == "everybody" {
             continue;
         }
@@ -62,7 +62,7 @@ async fn bodies_of_public_operations_are_small() {
     let document = document_of(&app).await;
     let mut checked = 0;
     for (path, method, operation) in operations(&document) {
-        let who = operation[WHO].as_str().expect("the permitted callers");
+        let who = operation[CALLERS_FIELD].as_str().expect("the permitted callers");
         if who != "everybody" && who != "local callers" {
             continue;
         }

@@ -37,8 +37,8 @@ impl Write for SharedFile {
 }
 
 impl Seek for SharedFile {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.borrow_mut().seek(to)
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.0.borrow_mut().seek(position)
     }
 }
 

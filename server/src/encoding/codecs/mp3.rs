@@ -17,7 +17,7 @@ use crate::encoding::quality::{Quality, VARIABLE_MAX};
 use crate::encoding::tags::ENCODED_BY;
 
 /// Quality of the search for the best encoding: 2 of 0 (best, slowest) to 9.
-const SEARCH: LameQuality = LameQuality::NearBest;
+const ENCODER_QUALITY: LameQuality = LameQuality::NearBest;
 
 /// Writes an MP3 file with ID3v2 tags and a LAME tag, which contains the length.
 pub(super) struct Mp3Encoder {
@@ -31,7 +31,7 @@ pub(super) struct Mp3Encoder {
     channels: [Vec<f32>; 2],
     /// Factor of the samples that makes up for [`lame_gain`].
     gain: f32,
-    encoded: Vec<u8>,
+    encoded_bytes: Vec<u8>,
 }
 
 impl Mp3Encoder {
@@ -41,7 +41,7 @@ impl Mp3Encoder {
         // Otherwise LAME lowers the sample rate of files with a low bit rate.
         builder.set_output_sample_rate(NonZeroU32::new(request.sample_rate_hz)).map_err(lame_error)?;
         builder.set_num_channels(2).map_err(lame_error)?;
-        builder.set_quality(SEARCH).map_err(lame_error)?;
+        builder.set_quality(ENCODER_QUALITY).map_err(lame_error)?;
         builder.set_to_write_vbr_tag(true).map_err(lame_error)?;
         let gain = 1.0 / lame_gain(request.quality);
         match request.quality {
@@ -55,7 +55,7 @@ impl Mp3Encoder {
             }
         }
         let encoder = builder.build().map_err(lame_error)?;
-        let tags = id3_tags(request, request.max_frames)?;
+        let tags = write_id3_tags(request, request.max_frames)?;
         let mut file = BufWriter::new(file);
         file.write_all(&tags)?;
         Ok(Self {
@@ -66,7 +66,7 @@ impl Mp3Encoder {
             tags_bytes: tags.len() as u64,
             channels: [Vec::new(), Vec::new()],
             gain,
-            encoded: Vec::new(),
+            encoded_bytes: Vec::new(),
         })
     }
 }
@@ -77,24 +77,27 @@ impl Encode for Mp3Encoder {
         self.channels.iter_mut().flatten().for_each(|value| *value *= self.gain);
         let [left, right] = &self.channels;
         self.frames += left.len() as u64;
-        self.encoded.clear();
-        self.encoded.reserve(max_required_buffer_size(left.len()));
+        self.encoded_bytes.clear();
+        self.encoded_bytes.reserve(max_required_buffer_size(left.len()));
         self.encoder
-            .encode_to_vec(DualPcm { left: left.as_slice(), right: right.as_slice() }, &mut self.encoded)
+            .encode_to_vec(
+                DualPcm { left: left.as_slice(), right: right.as_slice() },
+                &mut self.encoded_bytes,
+            )
             .map_err(|error| io::Error::other(error.to_string()))?;
-        self.file.write_all(&self.encoded)
+        self.file.write_all(&self.encoded_bytes)
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.encoded.clear();
-        self.encoded.reserve(max_required_buffer_size(0));
+        self.encoded_bytes.clear();
+        self.encoded_bytes.reserve(max_required_buffer_size(0));
         self.encoder
-            .flush_to_vec::<FlushGap>(&mut self.encoded)
+            .flush_to_vec::<FlushGap>(&mut self.encoded_bytes)
             .map_err(|error| io::Error::other(error.to_string()))?;
-        self.file.write_all(&self.encoded)?;
+        self.file.write_all(&self.encoded_bytes)?;
         // The end of the last chapter was not known until now. The size of the tags does not
         // change.
-        let tags = id3_tags(&self.request, self.frames)?;
+        let tags = write_id3_tags(&self.request, self.frames)?;
         self.file.rewind()?;
         self.file.write_all(&tags)?;
         // The first frame of audio is space for the LAME tag.
@@ -108,7 +111,7 @@ impl Encode for Mp3Encoder {
 }
 
 /// Returns the tags of a file of `frames` as an ID3v2.3 tag, the version that most players read.
-fn id3_tags(request: &Request, frames: u64) -> io::Result<Vec<u8>> {
+fn write_id3_tags(request: &Request, frames: u64) -> io::Result<Vec<u8>> {
     let tags = &request.tags;
     let mut tag = id3::Tag::new();
     let mut set = |id: &str, value: Option<&String>| {

@@ -81,49 +81,49 @@ impl OpusEncoder {
     /// Encodes a packet.
     fn encode(&mut self, samples: &[f32], is_last: bool) -> io::Result<()> {
         let mut packet = vec![0; PACKET_MAX_BYTES];
-        let length = self.encoder.encode_float_to_slice(samples, &mut packet).map_err(opus_error)?;
-        packet.truncate(length);
+        let packet_bytes = self.encoder.encode_float_to_slice(samples, &mut packet).map_err(opus_error)?;
+        packet.truncate(packet_bytes);
         self.packets += 1;
         // The position counts the skipped frames. The position of the last packet is the end of the
         // audio.
         let end = self.packets * PACKET_FRAMES as u64;
-        let (kind, position) = match is_last {
+        let (kind, granule_position) = match is_last {
             true => (PacketWriteEndInfo::EndStream, self.pre_skip_frames + self.frames),
             false if self.packets.is_multiple_of(PAGE_PACKETS) => (PacketWriteEndInfo::EndPage, end),
             false => (PacketWriteEndInfo::NormalPacket, end),
         };
-        self.pages.write_packet(packet, STREAM_SERIAL, kind, position)
+        self.pages.write_packet(packet, STREAM_SERIAL, kind, granule_position)
     }
 }
 
 impl Encode for OpusEncoder {
     fn write(&mut self, samples: &[u8]) -> io::Result<()> {
         let floats = samples.chunks_exact(size_of::<f32>()).filter_map(|bytes| bytes.try_into().ok());
-        let mut waiting = std::mem::take(&mut self.pending_samples);
-        waiting.extend(floats.map(f32::from_le_bytes));
+        let mut unencoded_samples = std::mem::take(&mut self.pending_samples);
+        unencoded_samples.extend(floats.map(f32::from_le_bytes));
         self.frames += (samples.len() / size_of::<f32>() / CHANNELS) as u64;
         let packet_samples = PACKET_FRAMES * CHANNELS;
-        let whole = waiting.len() - waiting.len() % packet_samples;
-        for packet in waiting[..whole].chunks_exact(packet_samples) {
+        let whole_len = unencoded_samples.len() - unencoded_samples.len() % packet_samples;
+        for packet in unencoded_samples[..whole_len].chunks_exact(packet_samples) {
             self.encode(packet, false)?;
         }
-        waiting.drain(..whole);
-        self.pending_samples = waiting;
+        unencoded_samples.drain(..whole_len);
+        self.pending_samples = unencoded_samples;
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        let mut waiting = std::mem::take(&mut self.pending_samples);
+        let mut unencoded_samples = std::mem::take(&mut self.pending_samples);
         // Silence flushes the frames in the encoder's delay.
         let end = self.pre_skip_frames + self.frames;
         loop {
-            waiting.resize(PACKET_FRAMES * CHANNELS, 0.0);
+            unencoded_samples.resize(PACKET_FRAMES * CHANNELS, 0.0);
             let is_last = (self.packets + 1) * PACKET_FRAMES as u64 >= end;
-            self.encode(&waiting, is_last)?;
+            self.encode(&unencoded_samples, is_last)?;
             if is_last {
                 break;
             }
-            waiting.clear();
+            unencoded_samples.clear();
         }
         self.pages.inner_mut().flush()
     }
@@ -132,13 +132,13 @@ impl Encode for OpusEncoder {
 /// Returns the first packet (RFC 7845, section 5.1).
 fn head(pre_skip: u16, input_rate_hz: u32) -> Vec<u8> {
     let (version, output_gain, mapping) = (1, 0_u16, 0);
-    let mut head = b"OpusHead".to_vec();
-    head.extend([version, CHANNELS as u8]);
-    head.extend(pre_skip.to_le_bytes());
-    head.extend(input_rate_hz.to_le_bytes());
-    head.extend(output_gain.to_le_bytes());
-    head.push(mapping);
-    head
+    let mut id_header = b"OpusHead".to_vec();
+    id_header.extend([version, CHANNELS as u8]);
+    id_header.extend(pre_skip.to_le_bytes());
+    id_header.extend(input_rate_hz.to_le_bytes());
+    id_header.extend(output_gain.to_le_bytes());
+    id_header.push(mapping);
+    id_header
 }
 
 /// Passes the interleaved frames of a file that [`OpusEncoder`] wrote to `add`.
@@ -148,29 +148,29 @@ fn head(pre_skip: u16, input_rate_hz: u32) -> Vec<u8> {
 pub(super) fn decode(file: impl Read + Seek, add: &mut dyn FnMut(&[f32])) -> io::Result<()> {
     let mut packets = PacketReader::new(file);
     let mut next = || packets.read_packet().map_err(io::Error::other);
-    let head = next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
-    let [low, high] = head
+    let id_header = next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    let [low, high] = id_header
         .data
         .get(PRE_SKIP_OFFSET..PRE_SKIP_OFFSET + 2)
         .and_then(|bytes| bytes.try_into().ok())
         .ok_or(io::ErrorKind::UnexpectedEof)?;
-    let mut unskipped = usize::from(u16::from_le_bytes([low, high]));
+    let mut frames_to_skip = usize::from(u16::from_le_bytes([low, high]));
     next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
     let mut decoder = Decoder::new(Channels::Stereo, SAMPLE_RATE).map_err(opus_error)?;
     let mut samples = vec![0.0; DECODED_MAX_FRAMES * CHANNELS];
-    let mut position = 0;
+    let mut granule_position = 0;
     while let Some(packet) = next()? {
         let frames = decoder.decode_float_to_slice(&packet.data, &mut samples, false).map_err(opus_error)?;
         // The position of the last packet is lower than the number of decoded frames.
-        let start = position;
-        position += frames as u64;
-        let kept = match packet.last_in_stream() {
+        let start = granule_position;
+        granule_position += frames as u64;
+        let kept_frames = match packet.last_in_stream() {
             true => packet.absgp_page().saturating_sub(start).min(frames as u64) as usize,
             false => frames,
         };
-        let skipped = unskipped.min(kept);
-        unskipped -= skipped;
-        add(&samples[skipped * CHANNELS..kept * CHANNELS]);
+        let skipped_frames = frames_to_skip.min(kept_frames);
+        frames_to_skip -= skipped_frames;
+        add(&samples[skipped_frames * CHANNELS..kept_frames * CHANNELS]);
     }
     Ok(())
 }

@@ -37,8 +37,8 @@ pub(super) fn decode(file: File, sample_rate_hz: u32, add: &mut dyn FnMut(&[f32]
             Ok(None) => return Ok(()),
             Err(error) => return Err(io::Error::other(error)),
         };
-        let decoded = decoder.decode(&packet).map_err(io::Error::other)?;
-        let spec = decoded.spec();
+        let audio_buffer = decoder.decode(&packet).map_err(io::Error::other)?;
+        let spec = audio_buffer.spec();
         if spec.channels().count() != CHANNELS || spec.rate() != sample_rate_hz {
             return Err(io::Error::other(format!(
                 "the file has {} channels at {} Hz; expected {CHANNELS} channels at {sample_rate_hz} Hz",
@@ -46,7 +46,7 @@ pub(super) fn decode(file: File, sample_rate_hz: u32, add: &mut dyn FnMut(&[f32]
                 spec.rate()
             )));
         }
-        decoded.copy_to_vec_interleaved(&mut interleaved);
+        audio_buffer.copy_to_vec_interleaved(&mut interleaved);
         add(&interleaved);
     }
 }

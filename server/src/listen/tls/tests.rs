@@ -12,7 +12,7 @@ impl Folder {
     }
 
     fn files(&self) -> TlsFiles {
-        TlsFiles { certificate: self.0.path().join("cert.pem"), key: self.0.path().join("key.pem") }
+        TlsFiles { certificate: self.0.path().join("cert.pem"), private_key: self.0.path().join("key.pem") }
     }
 
     /// Writes a certificate that is valid until the end of `until_year`, and its key.
@@ -23,7 +23,7 @@ impl Folder {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.self_signed(&key).expect("signs");
         fs::write(self.files().certificate, certificate.pem()).expect("writes");
-        fs::write(self.files().key, key.serialize_pem()).expect("writes");
+        fs::write(self.files().private_key, key.serialize_pem()).expect("writes");
     }
 
     #[track_caller]
@@ -42,18 +42,18 @@ fn errors_name_the_unusable_file() {
     folder.write(2090);
     Certificate::open(&folder.files()).expect("a matching pair");
 
-    let key = fs::read(folder.files().key).expect("reads");
-    fs::remove_file(folder.files().key).expect("removes");
+    let key = fs::read(folder.files().private_key).expect("reads");
+    fs::remove_file(folder.files().private_key).expect("removes");
     folder.check_refused(&["key.pem (SF_TLS_KEY)", "No such file"]);
-    fs::write(folder.files().key, "no key").expect("writes");
+    fs::write(folder.files().private_key, "no key").expect("writes");
     folder.check_refused(&["key.pem (SF_TLS_KEY)", "no private key"]);
 
     let other_folder = Folder::new();
     other_folder.write(2090);
-    fs::copy(other_folder.files().key, folder.files().key).expect("copies");
+    fs::copy(other_folder.files().private_key, folder.files().private_key).expect("copies");
     folder.check_refused(&["key.pem (SF_TLS_KEY)", "does not belong to", "cert.pem (SF_TLS_CERT)"]);
 
-    fs::write(folder.files().key, key).expect("writes");
+    fs::write(folder.files().private_key, key).expect("writes");
     fs::write(folder.files().certificate, "no certificate").expect("writes");
     folder.check_refused(&["cert.pem (SF_TLS_CERT)", "no certificate"]);
     let nonsense = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -79,13 +79,13 @@ fn a_reload_replaces_the_certificate_only_if_its_key_matches() {
     folder.write(2090);
     let certificate = Certificate::open(&folder.files()).expect("opens");
     let first = certificate.current().cert.clone();
-    let old_key = fs::read(folder.files().key).expect("reads");
+    let old_key = fs::read(folder.files().private_key).expect("reads");
     folder.write(2091);
-    let new_key = fs::read(folder.files().key).expect("reads");
-    fs::write(folder.files().key, old_key).expect("writes");
+    let new_key = fs::read(folder.files().private_key).expect("reads");
+    fs::write(folder.files().private_key, old_key).expect("writes");
     certificate.reload().expect_err("the key does not match");
     assert_eq!(certificate.current().cert, first);
-    fs::write(folder.files().key, new_key).expect("writes");
+    fs::write(folder.files().private_key, new_key).expect("writes");
     certificate.reload().expect("the key matches");
     assert_ne!(certificate.current().cert, first);
 }

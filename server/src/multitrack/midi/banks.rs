@@ -37,7 +37,7 @@ pub(super) enum BankMessage {
     /// defaults.
     System(MidiStandard),
     /// Makes a channel, 0 to 15, a drum part or a melodic one.
-    Part { channel: u8, drums: bool },
+    Part { channel: u8, is_drums: bool },
 }
 
 /// Identifiers of manufacturers, and of universal messages.
@@ -67,7 +67,7 @@ pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
             [0x40, 0x00, 0x7f, 0x7f] => Some(Reset(MidiStandard::Unknown)),
             // "Use for rhythm part": off, map 1 or map 2.
             [0x40, block @ 0x10..=0x1f, 0x15, map] => {
-                Some(Part { channel: channel_of_block(block & 0x0f), drums: map != 0 })
+                Some(Part { channel: channel_of_block(block & 0x0f), is_drums: map != 0 })
             }
             _ => None,
         },
@@ -75,7 +75,7 @@ pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
         [YAMAHA, 0x10..=0x1f, XG, ref address_data @ ..] => match *address_data {
             [0x00, 0x00, 0x7e | 0x7f, 0x00] => Some(Reset(MidiStandard::Xg)),
             // "Part mode": normal, drums, or one of the drum set-ups.
-            [0x08, part @ 0..=15, 0x07, mode] => Some(Part { channel: part, drums: mode != 0 }),
+            [0x08, part @ 0..=15, 0x07, mode] => Some(Part { channel: part, is_drums: mode != 0 }),
             _ => None,
         },
         _ => None,
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn resets_and_parts_are_recognised() {
         let system = |system| Some(BankMessage::System(system));
-        let part = |channel, drums| Some(BankMessage::Part { channel, drums });
+        let part = |channel, drums| Some(BankMessage::Part { channel, is_drums: drums });
         check_message(&[0x7e, 0x7f, 0x09, 0x01], system(MidiStandard::Gm));
         check_message(&[0x7e, 0x10, 0x09, 0x02], system(MidiStandard::Unknown));
         check_message(&[0x7e, 0x7f, 0x09, 0x03], system(MidiStandard::Gm2));

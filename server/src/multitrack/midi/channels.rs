@@ -20,9 +20,9 @@ pub(super) const BANK_SELECT_LSB: u8 = 32;
 pub(super) const DRUM_PART_FIELD: &str = "midi_drum_part";
 
 /// Number of channels of a MIDI port.
-const CHANNELS: u8 = 16;
+const CHANNELS_PER_PORT: u8 = 16;
 /// Number of ports that the port meta event can name.
-const PORTS: u8 = 128;
+const PORT_COUNT: u8 = 128;
 
 /// The notes and controls of one channel.
 #[derive(Debug, Default)]
@@ -55,8 +55,8 @@ impl ChannelContent {
     pub(super) fn set_banks(&mut self, message: BankMessage) {
         match message {
             BankMessage::System(system) => (self.system, self.bank_select) = (system, BankSelect::default()),
-            BankMessage::Part { channel, drums } if channel == self.channel => {
-                self.bank_select.is_drum_part = Some(drums);
+            BankMessage::Part { channel, is_drums } if channel == self.channel => {
+                self.bank_select.is_drum_part = Some(is_drums);
             }
             BankMessage::Part { .. } => return,
         }
@@ -74,9 +74,9 @@ impl ChannelContent {
 
     /// Adds a channel message. `status` is 0x80 to 0xe0, without the channel. Messages must come in
     /// the order of their ticks.
-    pub(super) fn add(&mut self, tick: u32, status: u8, data: [u8; 2]) {
+    pub(super) fn add(&mut self, tick: u32, status: u8, data_bytes: [u8; 2]) {
         self.last_tick = tick;
-        let [first, second] = data;
+        let [first, second] = data_bytes;
         let extra = Extra::default();
         let control = match status {
             0x90 if second > 0 => {
@@ -176,28 +176,28 @@ pub(super) fn assign_channels(tracks: &[&Track], keeps_part_messages: bool) -> V
     let is_for_drums = |port_channel: &PortChannel| {
         drum_parts.get(port_channel).copied().unwrap_or(port_channel.channel == DRUM_CHANNEL)
     };
-    let mut used = HashSet::new();
+    let mut used_channels = HashSet::new();
     let mut port_channels: Vec<Option<PortChannel>> = tracks
         .iter()
         .map(|track| {
             imported_channel(track).filter(|port_channel| {
-                is_for_drums(port_channel) == plays_drums(track) && used.insert(*port_channel)
+                is_for_drums(port_channel) == plays_drums(track) && used_channels.insert(*port_channel)
             })
         })
         .collect();
-    used.extend(drum_parts.keys());
+    used_channels.extend(drum_parts.keys());
     for (port_channel, track) in port_channels.iter_mut().zip(tracks) {
         if port_channel.is_none() {
-            let drums = plays_drums(track);
-            *port_channel = (0..PORTS)
-                .flat_map(|port| (0..CHANNELS).map(move |channel| PortChannel { port, channel }))
+            let is_drums = plays_drums(track);
+            *port_channel = (0..PORT_COUNT)
+                .flat_map(|port| (0..CHANNELS_PER_PORT).map(move |channel| PortChannel { port, channel }))
                 .find(|port_channel| {
-                    (port_channel.channel == DRUM_CHANNEL) == drums && used.insert(*port_channel)
+                    (port_channel.channel == DRUM_CHANNEL) == is_drums && used_channels.insert(*port_channel)
                 });
         }
     }
-    let shared = PortChannel { port: 0, channel: DRUM_CHANNEL };
-    port_channels.into_iter().map(|port_channel| port_channel.unwrap_or(shared)).collect()
+    let shared_port_channel = PortChannel { port: 0, channel: DRUM_CHANNEL };
+    port_channels.into_iter().map(|port_channel| port_channel.unwrap_or(shared_port_channel)).collect()
 }
 
 /// Whether a track's instrument is a drum kit.
@@ -233,8 +233,8 @@ pub(super) fn imported_channel(track: &Track) -> Option<PortChannel> {
             .filter(|value| *value < limit)
     };
     Some(PortChannel {
-        port: number("midi_port", PORTS).unwrap_or(0),
-        channel: number("midi_channel", CHANNELS)?,
+        port: number("midi_port", PORT_COUNT).unwrap_or(0),
+        channel: number("midi_channel", CHANNELS_PER_PORT)?,
     })
 }
 

@@ -11,7 +11,7 @@ use schemas::limits::MAX_TICK;
 use serde_json::json;
 
 /// Field of a project that holds its system exclusive messages.
-const FIELD: &str = "midi_exclusives";
+const EXCLUSIVES_FIELD: &str = "midi_exclusives";
 
 /// Maximum total size of the messages of a project, in bytes. The largest known files have a few
 /// thousand bytes.
@@ -21,7 +21,7 @@ pub(super) const MAX_BYTES: usize = 256 * 1024;
 pub(super) const MAX_MESSAGES: usize = 10_000;
 
 /// Number of ports that the port meta event can name.
-const PORTS: u64 = 128;
+const PORT_COUNT: u64 = 128;
 
 /// A system exclusive message of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,9 +31,9 @@ pub(super) struct SystemExclusive {
     /// MIDI port, 0 to 127.
     pub(super) port: u8,
     /// Whether the data is sent without a preceding 0xf0.
-    pub(super) escape: bool,
+    pub(super) is_escape: bool,
     /// All bytes after the first.
-    pub(super) data: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// Stores the messages in the project's field.
@@ -42,17 +42,17 @@ pub(super) fn store(project: &mut Project, exclusives: &[SystemExclusive]) {
         return;
     }
     let entry = |exclusive: &SystemExclusive| {
-        let data: String = exclusive.data.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut entry = json!({"tick": exclusive.tick, "data": data});
+        let hex_data: String = exclusive.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut entry = json!({"tick": exclusive.tick, "data": hex_data});
         if exclusive.port > 0 {
             entry["port"] = exclusive.port.into();
         }
-        if exclusive.escape {
+        if exclusive.is_escape {
             entry["escape"] = true.into();
         }
         entry
     };
-    project.extra.insert(FIELD, exclusives.iter().map(entry).collect());
+    project.extra.insert(EXCLUSIVES_FIELD, exclusives.iter().map(entry).collect());
 }
 
 /// Loads the messages from a project document. Skips invalid entries, because the schema does not
@@ -60,9 +60,9 @@ pub(super) fn store(project: &mut Project, exclusives: &[SystemExclusive]) {
 pub(super) fn load(document: View<'_>) -> Vec<SystemExclusive> {
     let mut total_bytes = 0;
     let mut exclusives = Vec::new();
-    for entry in document.list(FIELD).take(MAX_MESSAGES) {
+    for entry in document.list(EXCLUSIVES_FIELD).take(MAX_MESSAGES) {
         let Some(exclusive) = parse(entry) else { continue };
-        total_bytes += exclusive.data.len();
+        total_bytes += exclusive.bytes.len();
         if total_bytes > MAX_BYTES {
             break;
         }
@@ -74,16 +74,16 @@ pub(super) fn load(document: View<'_>) -> Vec<SystemExclusive> {
 fn parse(entry: View<'_>) -> Option<SystemExclusive> {
     let number = |view: View<'_>| view.as_json().parse::<u64>().ok();
     let tick = entry.get("tick").and_then(number).filter(|tick| *tick <= u64::from(MAX_TICK))?;
-    let data = entry.text("data").filter(|data| data.len() <= 2 * MAX_BYTES)?;
-    let (pairs, []) = data.as_bytes().as_chunks::<2>() else { return None };
+    let hex_data = entry.text("data").filter(|hex_data| hex_data.len() <= 2 * MAX_BYTES)?;
+    let (pairs, []) = hex_data.as_bytes().as_chunks::<2>() else { return None };
     let digit = |letter: u8| char::from(letter).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? * 16 + digit(*low)?) as u8);
-    let port = entry.get("port").map_or(Some(0), number).filter(|port| *port < PORTS)?;
+    let port = entry.get("port").map_or(Some(0), number).filter(|port| *port < PORT_COUNT)?;
     Some(SystemExclusive {
         tick: tick as u32,
         port: port as u8,
-        escape: entry.get("escape").is_some_and(|escape| escape.as_json() == "true"),
-        data: pairs.iter().map(byte).collect::<Option<_>>()?,
+        is_escape: entry.get("escape").is_some_and(|escape| escape.as_json() == "true"),
+        bytes: pairs.iter().map(byte).collect::<Option<_>>()?,
     })
 }
 
@@ -100,8 +100,12 @@ mod tests {
 
     #[test]
     fn stored_messages_are_loaded_unchanged() {
-        let exclusive =
-            |tick, port, escape, data: &[u8]| SystemExclusive { tick, port, escape, data: data.into() };
+        let exclusive = |tick, port, escape, data: &[u8]| SystemExclusive {
+            tick,
+            port,
+            is_escape: escape,
+            bytes: data.into(),
+        };
         let exclusives = [exclusive(0, 0, false, &[0x7e, 0xf7]), exclusive(MAX_TICK, 127, true, &[0, 255])];
         let mut project = Project::new("p", "P");
         store(&mut project, &[]);
@@ -116,16 +120,16 @@ mod tests {
         assert_eq!(reload(&project), []);
         let good = json!({"tick": 1, "data": "7ef7"});
         project.extra.insert(
-            FIELD,
+            EXCLUSIVES_FIELD,
             json!([5, {"tick": -1, "data": ""}, {"tick": 1, "data": "7"}, {"tick": 1, "data": "zz"},
                    {"tick": 1, "data": "é"}, {"tick": 1_000_000_001, "data": ""}, {"tick": 1},
                    {"tick": 1, "data": "00", "port": 128}, good]),
         );
         assert_eq!(reload(&project).len(), 1);
-        project.extra.insert(FIELD, "no list".into());
+        project.extra.insert(EXCLUSIVES_FIELD, "no list".into());
         assert_eq!(reload(&project), []);
         let many: Value = (0..MAX_BYTES + 5).map(|_| json!({"tick": 0, "data": "00"})).collect();
-        project.extra.insert(FIELD, many);
+        project.extra.insert(EXCLUSIVES_FIELD, many);
         assert_eq!(reload(&project).len(), MAX_MESSAGES);
     }
 }

@@ -18,9 +18,9 @@ const MAX_DELTA_TICKS: u64 = 0x0fff_ffff;
 /// Controllers of data entry: most and least significant byte.
 const DATA_ENTRY: [u8; 2] = [6, 38];
 /// Controllers of the registered parameter number (RPN): most and least significant byte.
-const RPN: [u8; 2] = [101, 100];
+const RPN_CONTROLLERS: [u8; 2] = [101, 100];
 /// Controllers of the non-registered parameter number (NRPN): most and least significant byte.
-const NRPN: [u8; 2] = [99, 98];
+const NRPN_CONTROLLERS: [u8; 2] = [99, 98];
 
 /// Writes a project as a MIDI file. The first track has the tempos, time signatures and markers.
 /// After it comes one track for each project track that has notes. Velocities are clamped to
@@ -83,10 +83,10 @@ impl<'a> EventList<'a> {
     /// configure channels.
     fn exclusives(&mut self, exclusives: &'a [SystemExclusive], port: u8) {
         for exclusive in exclusives.iter().filter(|exclusive| exclusive.port == port) {
-            let kind = if exclusive.escape {
-                TrackEventKind::Escape(&exclusive.data)
+            let kind = if exclusive.is_escape {
+                TrackEventKind::Escape(&exclusive.bytes)
             } else {
-                TrackEventKind::SysEx(&exclusive.data)
+                TrackEventKind::SysEx(&exclusive.bytes)
             };
             self.0.push((exclusive.tick.into(), EventOrder::Header, kind));
         }
@@ -122,17 +122,17 @@ impl<'a> EventList<'a> {
 /// Returns the imported tracks without notes that have a channel of port 0 to themselves, each with
 /// that channel.
 fn unplayed_channels<'a>(noteless: &[&'a Track], port_channels: &[PortChannel]) -> Vec<(&'a Track, u8)> {
-    let unplayed = noteless.iter().filter_map(|track| {
+    let unplayed_tracks = noteless.iter().filter_map(|track| {
         let port_channel = imported_channel(track)
             .filter(|port_channel| port_channel.port == 0 && !port_channels.contains(port_channel))?;
         Some((*track, port_channel.channel))
     });
-    unplayed.collect()
+    unplayed_tracks.collect()
 }
 
 fn first_track<'a>(
     project: &'a Project,
-    unplayed: &[(&'a Track, u8)],
+    unplayed_tracks: &[(&'a Track, u8)],
     exclusives: &'a [SystemExclusive],
 ) -> Vec<TrackEvent<'a>> {
     let mut events = EventList::default();
@@ -153,7 +153,7 @@ fn first_track<'a>(
         events.meta(marker.tick.into(), MetaMessage::Marker(marker.name.as_bytes()));
     }
     events.exclusives(exclusives, 0);
-    for (track, channel) in unplayed {
+    for (track, channel) in unplayed_tracks {
         push_controls(track, *channel, &mut events);
     }
     let end_tick = project.tracks.iter().map(end_tick).max().unwrap_or(0);
@@ -188,9 +188,9 @@ fn push_controls(track: &Track, channel: u8, events: &mut EventList<'_>) {
                 // Bank select controllers are exported as such, so the bank is no longer known.
                 Control::Cc(cc) if selects_bank(cc.controller) => current_bank = None,
                 Control::Program(program) => {
-                    let changed =
+                    let changed_bank =
                         program.bank.filter(|bank| current_bank.is_some_and(|current| current != *bank));
-                    if let Some(bank) = changed {
+                    if let Some(bank) = changed_bank {
                         events.midi(tick, EventOrder::Control, channel, bank_select(bank, channel));
                         current_bank = Some(bank);
                     }
@@ -274,8 +274,8 @@ fn control_messages(control: &Control) -> Vec<MidiMessage> {
         value: u7::new(value),
     };
     let parameter = |number: [u8; 2], control: &ParameterControl| {
-        let halves = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
-        let values = [halves(control.parameter), halves(control.value)];
+        let to_data_bytes = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
+        let values = [to_data_bytes(control.parameter), to_data_bytes(control.value)];
         let controllers = [number, DATA_ENTRY];
         controllers.into_iter().flatten().zip(values.into_iter().flatten()).map(|(c, v)| cc(c, v)).collect()
     };
@@ -287,8 +287,8 @@ fn control_messages(control: &Control) -> Vec<MidiMessage> {
             vec![MidiMessage::Aftertouch { key: u7::new(control.key), vel: u7::new(control.value) }]
         }
         Control::Program(control) => vec![MidiMessage::ProgramChange { program: u7::new(control.program) }],
-        Control::Rpn(control) => parameter(RPN, control),
-        Control::Nrpn(control) => parameter(NRPN, control),
+        Control::Rpn(control) => parameter(RPN_CONTROLLERS, control),
+        Control::Nrpn(control) => parameter(NRPN_CONTROLLERS, control),
     }
 }
 

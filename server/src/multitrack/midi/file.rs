@@ -46,7 +46,7 @@ pub(super) struct FileEvent {
 pub(super) enum EventKind {
     /// A channel message: its status without the channel (0x80 to 0xe0), its channel (0 to 15) and
     /// two data bytes.
-    Channel { status: u8, channel: u8, data: [u8; 2] },
+    Channel { status: u8, channel: u8, data_bytes: [u8; 2] },
     /// Tempo in microseconds per quarter note.
     Tempo(u32),
     /// Number of beats in a bar, and the beat's note value as a power of two (3 is an eighth note).
@@ -59,8 +59,8 @@ pub(super) enum EventKind {
     Marker(String),
     /// Port of the channel messages that follow in the track.
     Port(u8),
-    /// A system exclusive message without its first byte or, with `escape`, raw bytes to send.
-    Exclusive { escape: bool, data: Vec<u8> },
+    /// A system exclusive message without its first byte or, with `is_escape`, raw bytes to send.
+    Exclusive { is_escape: bool, data_bytes: Vec<u8> },
 }
 
 /// Maximum length of a name or marker in characters, as in the project schema. Longer text is cut.
@@ -80,7 +80,7 @@ impl MidiFile {
     /// The file is not a MIDI file, or its format or timing is invalid.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, MidiError> {
         let bytes = unwrap_rmid(bytes)?;
-        let mut chunks = Reader { bytes, position: 0 };
+        let mut chunks = Reader { bytes, position_bytes: 0 };
         if chunks.take(4) != Some(b"MThd") {
             return Err(MidiError::NotMidi);
         }
@@ -95,18 +95,18 @@ impl MidiFile {
         let mut events = 0;
         while let Some(id) = chunks.take(4) {
             let Some(size_bytes) = chunks.u32() else { break };
-            let available_bytes = bytes.len() - chunks.position;
-            let cut_short = size_bytes as usize > available_bytes;
+            let available_bytes = bytes.len() - chunks.position_bytes;
+            let is_cut_short = size_bytes as usize > available_bytes;
             let body = chunks.take((size_bytes as usize).min(available_bytes)).unwrap_or_default();
             if id == b"MTrk" {
                 let number = file.tracks.len() + 1;
-                if cut_short {
+                if is_cut_short {
                     file.warn(format!(
                         "Track {number} is cut short: its header says {size_bytes} bytes, but the file has only {available_bytes} of them."
                     ));
                 }
                 let (track, damage) = FileTrack::read(body, MAX_EVENTS - events);
-                if let (Some(damage), false) = (damage, cut_short) {
+                if let (Some(damage), false) = (damage, is_cut_short) {
                     file.warn(format!("Track {number} {damage}"));
                 }
                 events += track.events.len();
@@ -140,10 +140,10 @@ fn unwrap_rmid(bytes: &[u8]) -> Result<&[u8], MidiError> {
     if !bytes.starts_with(b"RIFF") || bytes.get(8..12) != Some(b"RMID") {
         return Ok(bytes);
     }
-    let mut chunks = Reader { bytes, position: 12 };
+    let mut chunks = Reader { bytes, position_bytes: 12 };
     while let (Some(id), Some(size)) = (chunks.take(4), chunks.take(4)) {
         let size_bytes = u32::from_le_bytes([size[0], size[1], size[2], size[3]]) as usize;
-        let size_bytes = size_bytes.min(bytes.len() - chunks.position);
+        let size_bytes = size_bytes.min(bytes.len() - chunks.position_bytes);
         let body = chunks.take(size_bytes).unwrap_or_default();
         if id == b"data" {
             return Ok(body);
@@ -170,7 +170,7 @@ fn timing(division: u16) -> Result<Timing, MidiError> {
         -25 => (25, 1),
         -29 => (30_000, 1_001),
         -30 => (30, 1),
-        other => return Err(MidiError::UnknownFrameRate { frames: -i16::from(other) }),
+        frame_rate => return Err(MidiError::UnknownFrameRate { frames: -i16::from(frame_rate) }),
     };
     if ticks_per_frame == 0 {
         return Err(MidiError::NoTiming);
@@ -183,11 +183,11 @@ impl FileTrack {
     /// more than `max_events` events. Returns the track and the damage, as the predicate of a
     /// sentence.
     fn read(body: &[u8], max_events: usize) -> (Self, Option<String>) {
-        let mut reader = Reader { bytes: body, position: 0 };
+        let mut reader = Reader { bytes: body, position_bytes: 0 };
         let mut track = Self::default();
         let mut running_status = None;
-        while reader.position < body.len() {
-            let start = reader.position;
+        while reader.position_bytes < body.len() {
+            let start = reader.position_bytes;
             match track.read_event(&mut reader, &mut running_status) {
                 Ok(ReadEvent::Event) if track.events.len() > max_events => return (track, None),
                 Ok(ReadEvent::Event) => {}
@@ -215,37 +215,37 @@ impl FileTrack {
         let status = if first >= 0x80 {
             first
         } else {
-            reader.position -= 1;
+            reader.position_bytes -= 1;
             running_status.ok_or("a data byte has no status byte")?
         };
         match status {
             0x80..=0xef => {
                 *running_status = Some(status);
-                let mut data = [0; 2];
+                let mut data_bytes = [0; 2];
                 let count = if matches!(status & 0xf0, 0xc0 | 0xd0) { 1 } else { 2 };
-                for byte in &mut data[..count] {
+                for byte in &mut data_bytes[..count] {
                     *byte = reader.u8().ok_or(CUT_SHORT)?;
                     if *byte >= 0x80 {
                         return Err("a data byte is above 127");
                     }
                 }
-                self.push(EventKind::Channel { status: status & 0xf0, channel: status & 0x0f, data });
+                self.push(EventKind::Channel { status: status & 0xf0, channel: status & 0x0f, data_bytes });
             }
             0xff => {
                 let meta_type = reader.u8().ok_or(CUT_SHORT)?;
                 let size_bytes = reader.variable_length()?;
-                let data = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?;
+                let data_bytes = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?;
                 if meta_type == 0x2f {
                     return Ok(ReadEvent::EndOfTrack);
                 }
-                if let Some(kind) = meta_event(meta_type, data) {
+                if let Some(kind) = meta_event(meta_type, data_bytes) {
                     self.push(kind);
                 }
             }
             0xf0 | 0xf7 => {
                 let size_bytes = reader.variable_length()?;
-                let data = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?.to_vec();
-                self.push(EventKind::Exclusive { escape: status == 0xf7, data });
+                let data_bytes = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?.to_vec();
+                self.push(EventKind::Exclusive { is_escape: status == 0xf7, data_bytes });
             }
             // System common and real-time messages do not belong in a file, so they are skipped.
             0xf2 => drop(reader.take(2).ok_or(CUT_SHORT)?),
@@ -265,8 +265,8 @@ enum ReadEvent {
     EndOfTrack,
 }
 
-fn meta_event(meta_type: u8, data: &[u8]) -> Option<EventKind> {
-    match (meta_type, data) {
+fn meta_event(meta_type: u8, data_bytes: &[u8]) -> Option<EventKind> {
+    match (meta_type, data_bytes) {
         (0x03, text) => Some(EventKind::TrackName(decode_text(text)?)),
         (0x04, text) => Some(EventKind::InstrumentName(decode_text(text)?)),
         (0x06 | 0x07, text) => Some(EventKind::Marker(decode_text(text)?)),
@@ -284,12 +284,12 @@ fn meta_event(meta_type: u8, data: &[u8]) -> Option<EventKind> {
 /// Decodes text as UTF-8, or as Latin-1 if it is not valid UTF-8. Removes control characters.
 /// Returns `None` if the text is empty.
 fn decode_text(bytes: &[u8]) -> Option<String> {
-    let clean = |text: &mut dyn Iterator<Item = char>| -> String {
+    let remove_control_chars = |text: &mut dyn Iterator<Item = char>| -> String {
         text.filter(|c| !c.is_control()).take(MAX_TEXT_CHARS).collect()
     };
     let text = match core::str::from_utf8(bytes) {
-        Ok(text) => clean(&mut text.chars()),
-        Err(_) => clean(&mut bytes.iter().map(|&byte| char::from(byte))),
+        Ok(text) => remove_control_chars(&mut text.chars()),
+        Err(_) => remove_control_chars(&mut bytes.iter().map(|&byte| char::from(byte))),
     };
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
@@ -297,13 +297,13 @@ fn decode_text(bytes: &[u8]) -> Option<String> {
 
 struct Reader<'a> {
     bytes: &'a [u8],
-    position: usize,
+    position_bytes: usize,
 }
 
 impl<'a> Reader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let bytes = self.bytes.get(self.position..self.position.checked_add(count)?)?;
-        self.position += count;
+        let bytes = self.bytes.get(self.position_bytes..self.position_bytes.checked_add(count)?)?;
+        self.position_bytes += count;
         Some(bytes)
     }
 
@@ -355,7 +355,9 @@ mod tests {
 
     fn messages(file: &MidiFile) -> Vec<(u64, u8, u8, [u8; 2])> {
         let channel_message = |event: &FileEvent| match event.kind {
-            EventKind::Channel { status, channel, data } => Some((event.tick, status, channel, data)),
+            EventKind::Channel { status, channel, data_bytes } => {
+                Some((event.tick, status, channel, data_bytes))
+            }
             _ => None,
         };
         file.tracks.iter().flat_map(|track| &track.events).filter_map(channel_message).collect()
@@ -380,7 +382,7 @@ mod tests {
         );
         assert!(file.warnings.is_empty(), "{:?}", file.warnings);
         assert_eq!(file.tracks[0].end_tick, 143);
-        let exclusive = EventKind::Exclusive { escape: false, data: vec![1, 2, 0xf7] };
+        let exclusive = EventKind::Exclusive { is_escape: false, data_bytes: vec![1, 2, 0xf7] };
         assert!(file.tracks[0].events.iter().any(|event| event.tick == 15 && event.kind == exclusive));
     }
 

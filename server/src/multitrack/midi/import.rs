@@ -51,7 +51,7 @@ const MAX_SONG_EVENTS: usize = 100_000;
 /// Maximum number of tracks in a project, as in its schema.
 const MAX_TRACKS: usize = 1_000;
 /// Tempos that a project can have, in quarter notes per minute, as in its schema.
-const BPM: core::ops::RangeInclusive<f64> = 1.0..=100_000.0;
+const BPM_RANGE: core::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 /// Largest exponent of a time signature's denominator, as in the schema: 2^7 = 128.
 const MAX_DENOMINATOR_POWER: u8 = 7;
 
@@ -78,12 +78,14 @@ pub fn import(bytes: &[u8], options: ImportOptions) -> Result<ImportedProject, M
     let exclusives = collect_exclusives(&file, &scale, &mut warnings)?;
     super::exclusives::store(&mut project, &exclusives);
     let channels = collect_channels(&file, &scale, &ends)?;
-    let unended: usize = channels.iter().map(|channel| channel.content.unended_notes()).sum();
-    match unended {
+    let unended_note_count: usize = channels.iter().map(|channel| channel.content.unended_notes()).sum();
+    match unended_note_count {
         0 => {}
         1 => warnings.push("1 note has no note-off; it lasts to the end of its clip.".into()),
         _ => {
-            warnings.push(format!("{unended} notes have no note-off; they last to the ends of their clips."));
+            warnings.push(format!(
+                "{unended_note_count} notes have no note-off; they last to the ends of their clips."
+            ));
         }
     }
     if channels.iter().all(|channel| channel.content.notes.is_empty()) {
@@ -117,12 +119,12 @@ impl TickScale {
                 (TICKS_PER_SECOND * u128::from(seconds), u128::from(ticks))
             }
         };
-        let scaled = (u128::from(tick) * multiplier + divisor / 2) / divisor;
+        let scaled_tick = (u128::from(tick) * multiplier + divisor / 2) / divisor;
         let too_long = MidiError::TooLong {
-            quarters: (scaled / u128::from(TICKS_PER_QUARTER)) as u64,
+            quarters: (scaled_tick / u128::from(TICKS_PER_QUARTER)) as u64,
             limit_quarters: u64::from(MAX_TICK / TICKS_PER_QUARTER),
         };
-        u32::try_from(scaled).ok().filter(|&tick| tick <= MAX_TICK).ok_or(too_long)
+        u32::try_from(scaled_tick).ok().filter(|&tick| tick <= MAX_TICK).ok_or(too_long)
     }
 }
 
@@ -149,19 +151,19 @@ fn read_song_events(
     // Both maps are by tick. Of several events at one tick, the last one counts.
     let mut tempos = BTreeMap::new();
     let mut signatures = BTreeMap::new();
-    let mut ignored_tempos = false;
+    let mut has_ignored_tempos = false;
     let mut out_of_range = Vec::new();
     let mut events: Vec<_> = file.tracks.iter().flat_map(|track| &track.events).collect();
     events.sort_by_key(|event| event.tick);
     for event in events {
         match &event.kind {
-            EventKind::Tempo(_) if is_timed_in_seconds => ignored_tempos = true,
+            EventKind::Tempo(_) if is_timed_in_seconds => has_ignored_tempos = true,
             EventKind::Tempo(micros) => {
                 let exact_bpm = 60e6 / f64::from(*micros);
-                let bpm = exact_bpm.clamp(*BPM.start(), *BPM.end());
+                let bpm = exact_bpm.clamp(*BPM_RANGE.start(), *BPM_RANGE.end());
                 // Zero microseconds cannot be a tempo.
                 let is_ignored = *micros == 0;
-                if !BPM.contains(&exact_bpm) {
+                if !BPM_RANGE.contains(&exact_bpm) {
                     let outcome =
                         if is_ignored { "ignored".to_owned() } else { format!("changed to {bpm} BPM") };
                     out_of_range.push(format!(
@@ -207,15 +209,15 @@ fn read_song_events(
         extra: Extra::default(),
     };
     project.time_signatures = signatures.into_iter().map(signature).collect();
-    if ignored_tempos {
+    if has_ignored_tempos {
         warnings.push("The file is timed in seconds instead of beats; its tempos are ignored.".into());
     }
     match out_of_range.as_slice() {
         [] => {}
         [warning] => warnings.push(warning.clone()),
         [first, _] => warnings.push(format!("{first} 1 other value is out of range too.")),
-        [first, others @ ..] => {
-            warnings.push(format!("{first} {} other values are out of range too.", others.len()));
+        [first, other_tempos @ ..] => {
+            warnings.push(format!("{first} {} other values are out of range too.", other_tempos.len()));
         }
     }
     Ok(())
@@ -234,15 +236,20 @@ fn collect_exclusives(
         for event in &track.events {
             match &event.kind {
                 EventKind::Port(port) => current_port = *port,
-                EventKind::Exclusive { escape, data } => {
+                EventKind::Exclusive { is_escape, data_bytes } => {
                     let tick = scale.tick(event.tick)?;
-                    total_bytes += data.len();
+                    total_bytes += data_bytes.len();
                     if total_bytes > MAX_BYTES || exclusives.len() >= MAX_MESSAGES {
                         left_out += 1;
                         continue;
                     }
                     let port = current_port;
-                    exclusives.push(SystemExclusive { tick, port, escape: *escape, data: data.clone() });
+                    exclusives.push(SystemExclusive {
+                        tick,
+                        port,
+                        is_escape: *is_escape,
+                        bytes: data_bytes.clone(),
+                    });
                 }
                 _ => {}
             }
@@ -265,8 +272,9 @@ fn collect_bank_messages(file: &MidiFile) -> Vec<(u64, u8, BankMessage)> {
         for event in &track.events {
             match &event.kind {
                 EventKind::Port(port) => current_port = *port,
-                EventKind::Exclusive { escape: false, data } => {
-                    messages.extend(bank_message(data).map(|message| (event.tick, current_port, message)));
+                EventKind::Exclusive { is_escape: false, data_bytes } => {
+                    messages
+                        .extend(bank_message(data_bytes).map(|message| (event.tick, current_port, message)));
                 }
                 _ => {}
             }
@@ -296,8 +304,8 @@ fn collect_channels(file: &MidiFile, scale: &TickScale, ends: &[u32]) -> Result<
         for event in &track.events {
             match event.kind {
                 EventKind::Port(port) => current_port = port,
-                EventKind::Channel { status, channel, data } => {
-                    events.push((event.tick, index, current_port, channel, status, data));
+                EventKind::Channel { status, channel, data_bytes } => {
+                    events.push((event.tick, index, current_port, channel, status, data_bytes));
                 }
                 _ => {}
             }
@@ -311,7 +319,7 @@ fn collect_channels(file: &MidiFile, scale: &TickScale, ends: &[u32]) -> Result<
     let mut earlier_messages: Vec<(u8, BankMessage)> = Vec::new();
     let mut by_port_channel: BTreeMap<(u8, u8), Channel> = BTreeMap::new();
     let (mut notes, mut controls) = (0, 0);
-    for (tick, track, port, channel, status, data) in events {
+    for (tick, track, port, channel, status, data_bytes) in events {
         while let Some(&(_, message_port, message)) =
             bank_messages.next_if(|(message_tick, ..)| *message_tick <= tick)
         {
@@ -330,14 +338,14 @@ fn collect_channels(file: &MidiFile, scale: &TickScale, ends: &[u32]) -> Result<
             }
             Channel { port, channel, first_track: track, length_ticks: 0, content }
         });
-        if !entry.content.has_notes() && status == 0x90 && data[1] > 0 {
+        if !entry.content.has_notes() && status == 0x90 && data_bytes[1] > 0 {
             entry.first_track = track;
         }
         entry.length_ticks = entry.length_ticks.max(ends[track]);
-        entry.content.add(scale.tick(tick)?, status, data);
+        entry.content.add(scale.tick(tick)?, status, data_bytes);
         match status {
             0x80 => {}
-            0x90 => notes += usize::from(data[1] > 0),
+            0x90 => notes += usize::from(data_bytes[1] > 0),
             _ => controls += 1,
         }
         if event_bytes(notes, controls) > MAX_EVENT_BYTES {
@@ -380,10 +388,10 @@ fn channel_names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
     };
     let name = |channel: &Channel| {
         let number = channel.channel + 1;
-        let shared =
+        let sharing_channels =
             channels.iter().filter(|candidate| candidate.first_track == channel.first_track).count() > 1;
         match track_name(channel.first_track) {
-            Some(name) if shared => format!("{name} ({number})"),
+            Some(name) if sharing_channels => format!("{name} ({number})"),
             Some(name) => name.clone(),
             None if channel.content.preset_at_first_note().0 == DRUM_BANK => "Drums".into(),
             None => format!("Channel {number}"),

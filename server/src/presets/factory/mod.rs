@@ -58,24 +58,28 @@ static PRESETS: LazyLock<Vec<StoredPreset>> = LazyLock::new(|| {
     let instruments = instruments_table::INSTRUMENTS.iter().map(|instrument| {
         let FactoryInstrument { bank, program, chain } = instrument;
         let engine = json!({ "type": "soundfont", "bank": bank, "program": program });
-        preset(PresetKind::Instrument, chain, &json!({ "synth_engine": engine, "effects": effects(chain) }))
+        make_preset(
+            PresetKind::Instrument,
+            chain,
+            &json!({ "synth_engine": engine, "effects": effects(chain) }),
+        )
     });
     let chains = chains_table::CHAINS
         .iter()
-        .map(|chain| preset(PresetKind::EffectChain, chain, &json!({ "effects": effects(chain) })));
+        .map(|chain| make_preset(PresetKind::EffectChain, chain, &json!({ "effects": effects(chain) })));
     let exports = exports_table::EXPORTS.iter().map(|export| {
-        let summary = summary(PresetKind::Export, export.id, export.name, "", export.description);
+        let summary = make_summary(PresetKind::Export, export.id, export.name, "", export.description);
         StoredPreset { summary, content: JsonText::of_value(&(export.options)()) }
     });
     instruments.chain(chains).chain(exports).collect()
 });
 
-fn preset(kind: PresetKind, chain: &FactoryChain, content: &Value) -> StoredPreset {
-    let summary = summary(kind, chain.id, chain.name, chain.category, chain.description);
+fn make_preset(kind: PresetKind, chain: &FactoryChain, content: &Value) -> StoredPreset {
+    let summary = make_summary(kind, chain.id, chain.name, chain.category, chain.description);
     StoredPreset { summary, content: JsonText::of_value(content) }
 }
 
-fn summary(kind: PresetKind, id: &str, name: &str, category: &str, description: &str) -> PresetSummary {
+fn make_summary(kind: PresetKind, id: &str, name: &str, category: &str, description: &str) -> PresetSummary {
     PresetSummary {
         id: format!("{ID_PREFIX}{id}"),
         kind,
@@ -122,12 +126,15 @@ pub(super) fn is_id(id: &str) -> bool {
 }
 
 /// Returns the factory preset with this id.
-pub(super) fn by_id(id: &str) -> Option<&'static StoredPreset> {
+pub(super) fn find_by_id(id: &str) -> Option<&'static StoredPreset> {
     PRESETS.iter().find(|preset| preset.summary.id == id)
 }
 
 /// Returns the factory presets that match a query, starting after the preset with the id `after`.
-pub(super) fn matching(query: &PresetQuery, after: Option<&str>) -> impl Iterator<Item = PresetSummary> {
+pub(super) fn matching_presets(
+    query: &PresetQuery,
+    after: Option<&str>,
+) -> impl Iterator<Item = PresetSummary> {
     let index_of = |id: &str| PRESETS.iter().position(|preset| preset.summary.id == id);
     let start = after.map_or(0, |id| index_of(id).map_or(PRESETS.len(), |index| index + 1));
     let (kind, search, category) = (query.kind, query.search_key(), query.category_key());

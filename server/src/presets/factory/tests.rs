@@ -38,7 +38,7 @@ fn chain_of(preset: &StoredPreset) -> EffectChain {
         let mut slot = EffectSlot::new(&index.to_string(), kind, &config);
         for (id, value) in effect["params"].as_object().expect("parameters") {
             let parameter = kind.parameter_index(id).expect("a parameter");
-            slot.set(parameter, value.as_f64().expect("a number"), 0);
+            slot.set_parameter(parameter, value.as_f64().expect("a number"), 0);
         }
         chain.push(slot);
     }

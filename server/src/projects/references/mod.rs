@@ -71,13 +71,14 @@ impl IdReferences {
     /// # Errors
     /// A query fails.
     pub(crate) async fn search_changed(&mut self, connection: &mut AnyConnection) -> Result<(), ApiError> {
-        let mut searched = std::mem::take(&mut self.projects);
-        for (id, name, revision) in store::current_revisions(connection, &self.owner_id).await? {
+        let mut searched_documents = std::mem::take(&mut self.projects);
+        for (id, name, revision) in store::read_current_revisions(connection, &self.owner_id).await? {
             let version = revision.to_string();
-            let unchanged = searched.remove(&id).filter(|document| document.version == version);
-            let found_ids = match unchanged {
-                Some(unchanged) => unchanged.found_ids,
-                None => match store::body(connection, &self.owner_id, &id, revision).await? {
+            let unchanged_document =
+                searched_documents.remove(&id).filter(|document| document.version == version);
+            let found_ids = match unchanged_document {
+                Some(unchanged_document) => unchanged_document.found_ids,
+                None => match store::read_body(connection, &self.owner_id, &id, revision).await? {
                     Some(text) => self.ids_referred_to(&text),
                     // The project was saved or deleted since the query above.
                     None => continue,
@@ -86,13 +87,15 @@ impl IdReferences {
             self.projects
                 .insert(id, SearchedDocument { name: format!("the project `{name}`"), version, found_ids });
         }
-        let version = store::temp_version(connection, &self.owner_id).await?;
+        let version = store::read_temp_version(connection, &self.owner_id).await?;
         if self.autosave.as_ref().map(|document| &document.version) != version.as_ref() {
             self.autosave =
-                store::temp_body(connection, &self.owner_id).await?.map(|(version, text)| SearchedDocument {
-                    name: "the autosave".to_owned(),
-                    version,
-                    found_ids: self.ids_referred_to(&text),
+                store::read_temp_body(connection, &self.owner_id).await?.map(|(version, text)| {
+                    SearchedDocument {
+                        name: "the autosave".to_owned(),
+                        version,
+                        found_ids: self.ids_referred_to(&text),
+                    }
                 });
         }
         Ok(())

@@ -3,7 +3,7 @@
 use sqlx::AnyConnection;
 
 /// Returns the ids, names and current revisions of a user's projects.
-pub(super) async fn current_revisions(
+pub(super) async fn read_current_revisions(
     connection: &mut AnyConnection,
     owner_id: &str,
 ) -> Result<Vec<(String, String, i64)>, sqlx::Error> {
@@ -14,7 +14,7 @@ pub(super) async fn current_revisions(
 }
 
 /// Returns the text of a kept revision of a project.
-pub(super) async fn body(
+pub(super) async fn read_body(
     connection: &mut AnyConnection,
     owner_id: &str,
     id: &str,
@@ -31,7 +31,7 @@ pub(super) async fn body(
 }
 
 /// Returns the time when the autosave was written, which serves as its version.
-pub(super) async fn temp_version(
+pub(super) async fn read_temp_version(
     connection: &mut AnyConnection,
     owner_id: &str,
 ) -> Result<Option<String>, sqlx::Error> {
@@ -42,7 +42,7 @@ pub(super) async fn temp_version(
 }
 
 /// Returns the time when the autosave was written, and its text.
-pub(super) async fn temp_body(
+pub(super) async fn read_temp_body(
     connection: &mut AnyConnection,
     owner_id: &str,
 ) -> Result<Option<(String, String)>, sqlx::Error> {

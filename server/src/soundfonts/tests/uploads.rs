@@ -478,7 +478,7 @@ async fn a_deleted_file_is_removed_from_the_quarantine_even_if_it_was_uploaded_a
     std::fs::rename(batch, quarantine.join("20200101000000-deleted")).expect("renames");
     let age = std::time::Duration::from_secs(3_600);
     orphans::collect(&app.state, age, clock::now_unix_ms()).await.expect("collects");
-    assert_eq!(app.state.blobs.quarantined().expect("lists"), []);
+    assert_eq!(app.state.blobs.list_quarantined().expect("lists"), []);
     assert!(ada.download("mine").await.bytes == bytes);
 }
 

@@ -32,7 +32,7 @@ impl Cache {
     /// Removes the least recently used copies until another copy of `more_bytes` is within the
     /// limit and leaves [`FREE_RESERVES`] on the disk, or until no copy is left.
     pub(super) fn make_room(&self, more_bytes: u64) -> io::Result<()> {
-        let copies = self.copies()?;
+        let copies = self.list_copies()?;
         let total_bytes: u64 = copies.iter().map(|(.., size_bytes)| size_bytes).sum();
         let over_limit = total_bytes.saturating_add(more_bytes).saturating_sub(self.limit_bytes);
         let needed_bytes = self.reserve_bytes.saturating_mul(FREE_RESERVES).saturating_add(more_bytes);
@@ -50,7 +50,7 @@ impl Cache {
 
     /// Removes all copies. Returns whether there were any.
     pub(super) fn clear(&self) -> io::Result<bool> {
-        let copies = self.copies()?;
+        let copies = self.list_copies()?;
         for (_, path, _) in &copies {
             remove_if_there(path)?;
         }
@@ -58,12 +58,12 @@ impl Cache {
     }
 
     /// Returns the size of all copies in bytes.
-    pub(super) fn size_bytes(&self) -> io::Result<u64> {
-        Ok(self.copies()?.iter().map(|(.., size_bytes)| size_bytes).sum())
+    pub(super) fn measure_size_bytes(&self) -> io::Result<u64> {
+        Ok(self.list_copies()?.iter().map(|(.., size_bytes)| size_bytes).sum())
     }
 
     /// Returns all copies. The least recently used one comes first.
-    fn copies(&self) -> io::Result<Vec<CachedCopy>> {
+    fn list_copies(&self) -> io::Result<Vec<CachedCopy>> {
         let mut copies = Vec::new();
         for folder in fs::read_dir(&self.root)? {
             for entry in fs::read_dir(folder?.path())? {

@@ -124,14 +124,14 @@ impl FileKind {
     #[must_use]
     pub fn key(&self, file_name: &str) -> Option<BlobKey> {
         let (id, extension) = split_name(file_name)?;
-        let extension = self.extensions.iter().find(|known| **known == extension)?;
+        let extension = self.extensions.iter().find(|known_extension| **known_extension == extension)?;
         BlobKey::new(self.folder, &id, extension).ok()
     }
 
     /// Whether the file with this key is of this kind.
     #[must_use]
-    pub fn has(&self, key: &BlobKey) -> bool {
-        key.folder == self.folder && self.extensions.contains(&key.extension)
+    pub fn has(&self, blob_key: &BlobKey) -> bool {
+        blob_key.folder == self.folder && self.extensions.contains(&blob_key.extension)
     }
 }
 
@@ -150,7 +150,7 @@ pub struct Orphan {
 #[derive(Debug, Clone)]
 pub struct ExpectedFile {
     /// Key of the file.
-    pub key: BlobKey,
+    pub blob_key: BlobKey,
     /// Size of the file in bytes. For an unfinished upload, this is the minimum size.
     pub size_bytes: u64,
     /// Whether the file may be longer than `size_bytes`.
@@ -201,9 +201,9 @@ impl Blobs {
         fs::create_dir_all(&root)?;
         // The quarantine is on the same disk, so moving a file there is only a rename.
         let quarantine = root.with_file_name(quarantine::FOLDER);
-        let this = Self { root, quarantine, remote: None };
-        this.sweep(abandoned_after)?;
-        Ok(this)
+        let blobs = Self { root, quarantine, remote: None };
+        blobs.sweep(abandoned_after)?;
+        Ok(blobs)
     }
 
     /// Returns the store with its quarantine inside `root`. This is for a folder whose parent
@@ -273,16 +273,16 @@ impl Blobs {
         self.remote.is_some()
     }
 
-    /// Whether the file of `key` is stored. If it is in the quarantine, it is restored.
+    /// Whether the file of `blob_key` is stored. If it is in the quarantine, it is restored.
     ///
     /// # Errors
     /// The storage does not answer.
-    pub fn contains(&self, key: &BlobKey) -> io::Result<bool> {
+    pub fn contains(&self, blob_key: &BlobKey) -> io::Result<bool> {
         let is_stored = match &self.remote {
-            Some(store) => store.remote.has(key.folder, &key.file_name())?,
-            None => self.path(key).is_file(),
+            Some(store) => store.remote.contains(blob_key.folder, &blob_key.file_name())?,
+            None => self.path(blob_key).is_file(),
         };
-        Ok(is_stored || self.return_from_quarantine(key)?)
+        Ok(is_stored || self.return_from_quarantine(blob_key)?)
     }
 
     /// Returns the folder of all local files.
@@ -291,27 +291,28 @@ impl Blobs {
         &self.root
     }
 
-    /// Returns the path that the file of `key` has on this machine, even if it does not exist. With
-    /// object storage, the file is there only after [`Self::read`] has fetched it.
+    /// Returns the path that the file of `blob_key` has on this machine, even if it does not exist.
+    /// With object storage, the file is there only after [`Self::read`] has fetched it.
     #[must_use]
-    pub fn path(&self, key: &BlobKey) -> PathBuf {
-        self.root.join(key.folder).join(key.file_name())
+    pub fn path(&self, blob_key: &BlobKey) -> PathBuf {
+        self.root.join(blob_key.folder).join(blob_key.file_name())
     }
 
-    /// Starts to write the file of `key`. Readers see nothing of it until [`BlobWriter::finish`].
+    /// Starts to write the file of `blob_key`. Readers see nothing of it until
+    /// [`BlobWriter::finish`].
     ///
     /// # Errors
     /// The folder or the file cannot be created.
-    pub fn writer(&self, key: &BlobKey) -> io::Result<BlobWriter> {
+    pub fn writer(&self, blob_key: &BlobKey) -> io::Result<BlobWriter> {
         let remote = self.remote.as_ref().map(|store| store.remote.clone());
-        Ok(self.local_writer(key, 0)?.with_remote(remote, key.folder))
+        Ok(self.local_writer(blob_key, 0)?.with_remote(remote, blob_key.folder))
     }
 
     /// Like [`Self::writer`], but writes only the local file. With object storage, first makes room
     /// for `size_bytes` in the cache.
-    fn local_writer(&self, key: &BlobKey, size_bytes: u64) -> io::Result<BlobWriter> {
-        let destination = self.path(key);
-        let folder = self.root.join(key.folder);
+    fn local_writer(&self, blob_key: &BlobKey, size_bytes: u64) -> io::Result<BlobWriter> {
+        let destination = self.path(blob_key);
+        let folder = self.root.join(blob_key.folder);
         if !folder.is_dir() {
             fs::create_dir_all(&folder)?;
             writer::sync_folder(&self.root)?;
@@ -336,16 +337,16 @@ impl Blobs {
         })
     }
 
-    /// Makes an unnamed hard link to the stored file of `key`. If the file system does not support
-    /// hard links, makes a copy.
+    /// Makes an unnamed hard link to the stored file of `blob_key`. If the file system does not
+    /// support hard links, makes a copy.
     ///
     /// # Errors
     /// There is no such file, or it cannot be copied.
-    pub fn unnamed_copy(&self, key: &BlobKey, folder: &'static str) -> io::Result<BlobWriter> {
+    pub fn unnamed_copy(&self, blob_key: &BlobKey, folder: &'static str) -> io::Result<BlobWriter> {
         // With object storage, this fetches the file if it is not in the cache.
-        self.read(key)?.ok_or(io::ErrorKind::NotFound)?;
+        self.read(blob_key)?.ok_or(io::ErrorKind::NotFound)?;
         let writer = self.unnamed_writer(folder)?;
-        let source = self.path(key);
+        let source = self.path(blob_key);
         fs::remove_file(writer.temporary())?;
         if fs::hard_link(&source, writer.temporary()).is_err() {
             fs::copy(&source, writer.temporary())?;
@@ -360,12 +361,13 @@ impl Blobs {
     /// # Errors
     /// The files cannot be listed.
     pub fn entries(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
-        let mut entries = local_entries(&self.root.join(folder))?;
+        let mut entries = list_local_entries(&self.root.join(folder))?;
         if let Some(store) = &self.remote {
-            let stored = store.remote.entries(folder)?;
-            let names: BTreeSet<_> = stored.iter().map(|entry| (&entry.id, &entry.extension)).collect();
+            let stored_entries = store.remote.list_entries(folder)?;
+            let names: BTreeSet<_> =
+                stored_entries.iter().map(|entry| (&entry.id, &entry.extension)).collect();
             entries.retain(|entry| !names.contains(&(&entry.id, &entry.extension)));
-            entries.extend(stored.iter().cloned());
+            entries.extend(stored_entries.iter().cloned());
         }
         Ok(entries)
     }
@@ -377,8 +379,8 @@ impl Blobs {
     /// The files cannot be listed.
     pub fn durable_entries(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
         match &self.remote {
-            Some(store) => store.remote.entries(folder),
-            None => local_entries(&self.root.join(folder)),
+            Some(store) => store.remote.list_entries(folder),
+            None => list_local_entries(&self.root.join(folder)),
         }
     }
 
@@ -390,52 +392,52 @@ impl Blobs {
         Ok(self.entries(folder)?.into_iter().map(|entry| (entry.id, entry.size_bytes)).collect())
     }
 
-    /// Stores `bytes` durably as the file of `key`.
+    /// Stores `bytes` durably as the file of `blob_key`.
     ///
     /// # Errors
     /// Any step fails. An older file with that key is then unchanged.
-    pub fn put(&self, key: &BlobKey, bytes: &[u8]) -> io::Result<()> {
-        let mut writer = self.writer(key)?;
+    pub fn put(&self, blob_key: &BlobKey, bytes: &[u8]) -> io::Result<()> {
+        let mut writer = self.writer(blob_key)?;
         writer.write_all(bytes)?;
         writer.finish().map(|_| ())
     }
 
-    /// Moves the file of `key` from the [`Self::local`] store to object storage. Does nothing
+    /// Moves the file of `blob_key` from the [`Self::local`] store to object storage. Does nothing
     /// without object storage.
     ///
     /// # Errors
     /// Any step fails. The file then stays in the local store.
-    pub fn move_from_local(&self, key: &BlobKey) -> io::Result<()> {
+    pub fn move_from_local(&self, blob_key: &BlobKey) -> io::Result<()> {
         let Some(store) = &self.remote else { return Ok(()) };
-        let local = self.local();
+        let local_blobs = self.local();
         // An earlier attempt has already moved the file.
-        if !local.path(key).exists() {
+        if !local_blobs.path(blob_key).exists() {
             return Ok(());
         }
-        store.remote.put(key.folder, &key.file_name(), &local.path(key))?;
-        local.remove(key)
+        store.remote.put(blob_key.folder, &blob_key.file_name(), &local_blobs.path(blob_key))?;
+        local_blobs.remove(blob_key)
     }
 
-    /// Opens the file of `key`. If it is missing, searches the quarantine for it. Returns `None` if
-    /// there is none. Use this for files that the database refers to, because a search of the
-    /// quarantine is expensive.
+    /// Opens the file of `blob_key`. If it is missing, searches the quarantine for it. Returns
+    /// `None` if there is none. Use this for files that the database refers to, because a search of
+    /// the quarantine is expensive.
     ///
     /// # Errors
     /// The file exists but cannot be opened.
-    pub fn read(&self, key: &BlobKey) -> io::Result<Option<File>> {
-        match self.read_stored(key)? {
-            None if self.return_from_quarantine(key)? => self.read_stored(key),
-            found => Ok(found),
+    pub fn read(&self, blob_key: &BlobKey) -> io::Result<Option<File>> {
+        match self.read_stored(blob_key)? {
+            None if self.return_from_quarantine(blob_key)? => self.read_stored(blob_key),
+            file => Ok(file),
         }
     }
 
-    /// Opens the file of `key` without a search of the quarantine. Returns `None` if there is none.
-    /// Use this for files whose names come from requests, such as renders.
+    /// Opens the file of `blob_key` without a search of the quarantine. Returns `None` if there is
+    /// none. Use this for files whose names come from requests, such as renders.
     ///
     /// # Errors
     /// The file exists but cannot be opened.
-    pub fn read_stored(&self, key: &BlobKey) -> io::Result<Option<File>> {
-        match File::open(self.path(key)) {
+    pub fn read_stored(&self, blob_key: &BlobKey) -> io::Result<Option<File>> {
+        match File::open(self.path(blob_key)) {
             Ok(file) => {
                 if self.remote.is_some() {
                     // The modification time marks the file as recently used.
@@ -443,26 +445,26 @@ impl Blobs {
                 }
                 Ok(Some(file))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.fetch(key),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.fetch(blob_key),
             Err(error) => Err(error),
         }
     }
 
-    /// Fetches the file of `key` into the cache. If the disk is full, empties the cache and tries
-    /// again.
-    fn fetch(&self, key: &BlobKey) -> io::Result<Option<File>> {
+    /// Fetches the file of `blob_key` into the cache. If the disk is full, empties the cache and
+    /// tries again.
+    fn fetch(&self, blob_key: &BlobKey) -> io::Result<Option<File>> {
         let Some(store) = &self.remote else { return Ok(None) };
-        match self.fetch_from(store, key) {
+        match self.fetch_from(store, blob_key) {
             Err(error) if error.kind() == io::ErrorKind::StorageFull && store.cache.clear()? => {
-                self.fetch_from(store, key)
+                self.fetch_from(store, blob_key)
             }
-            fetched => fetched,
+            fetch_result => fetch_result,
         }
     }
 
-    fn fetch_from(&self, store: &RemoteStore, key: &BlobKey) -> io::Result<Option<File>> {
-        let start = |size_bytes| self.local_writer(key, size_bytes);
-        let Some(writer) = store.remote.fetch(key.folder, &key.file_name(), start)? else {
+    fn fetch_from(&self, store: &RemoteStore, blob_key: &BlobKey) -> io::Result<Option<File>> {
+        let start = |size_bytes| self.local_writer(blob_key, size_bytes);
+        let Some(writer) = store.remote.fetch(blob_key.folder, &blob_key.file_name(), start)? else {
             return Ok(None);
         };
         // The file is opened now, because another thread may later evict it from the cache.
@@ -476,7 +478,7 @@ impl Blobs {
     /// # Errors
     /// The cache cannot be listed.
     pub fn cache_size_bytes(&self) -> io::Result<u64> {
-        self.remote.as_ref().map_or(Ok(0), |store| store.cache.size_bytes())
+        self.remote.as_ref().map_or(Ok(0), |store| store.cache.measure_size_bytes())
     }
 
     /// Empties the cache of object storage. Returns whether there was anything in it.
@@ -487,27 +489,27 @@ impl Blobs {
         self.remote.as_ref().map_or(Ok(false), |store| store.cache.clear())
     }
 
-    /// Removes the file of `key`. Does nothing if there is none.
+    /// Removes the file of `blob_key`. Does nothing if there is none.
     ///
     /// # Errors
     /// The file exists but cannot be removed.
-    pub fn remove(&self, key: &BlobKey) -> io::Result<()> {
+    pub fn remove(&self, blob_key: &BlobKey) -> io::Result<()> {
         if let Some(store) = &self.remote {
-            store.remote.remove(key.folder, &key.file_name())?;
+            store.remote.remove(blob_key.folder, &blob_key.file_name())?;
         }
-        remove_if_there(&self.path(key))
+        remove_if_there(&self.path(blob_key))
     }
 
-    /// Removes the file of `key`, and frees its space on this machine's disk at once, even if a
-    /// client is still reading it. Such a client gets no more bytes. The file must not be mapped
+    /// Removes the file of `blob_key`, and frees its space on this machine's disk at once, even if
+    /// a client is still reading it. Such a client gets no more bytes. The file must not be mapped
     /// into memory, and it must have no other hard link.
     ///
     /// # Errors
     /// The file exists but cannot be removed.
-    pub fn remove_from_readers(&self, key: &BlobKey) -> io::Result<()> {
+    pub fn remove_from_readers(&self, blob_key: &BlobKey) -> io::Result<()> {
         // Only the open file is emptied, so a crash leaves either the whole file or none.
-        let file = File::options().write(true).open(self.path(key));
-        self.remove(key)?;
+        let file = File::options().write(true).open(self.path(blob_key));
+        self.remove(blob_key)?;
         match file {
             Ok(file) => file.set_len(0),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -516,7 +518,7 @@ impl Blobs {
     }
 }
 
-fn local_entries(folder: &Path) -> io::Result<Vec<Entry>> {
+fn list_local_entries(folder: &Path) -> io::Result<Vec<Entry>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -553,8 +555,9 @@ fn sweep(folder: &Path, abandoned_after: Duration) -> io::Result<()> {
 /// Whether a file was last written at least `age` ago. Always true if `age` is zero; otherwise
 /// false if the file is missing.
 fn is_older(path: &Path, age: Duration) -> bool {
-    let written = fs::metadata(path).and_then(|metadata| metadata.modified());
-    age.is_zero() || written.is_ok_and(|written| written.elapsed().is_ok_and(|since| since >= age))
+    let modified_at = fs::metadata(path).and_then(|metadata| metadata.modified());
+    age.is_zero()
+        || modified_at.is_ok_and(|modified_at| modified_at.elapsed().is_ok_and(|since| since >= age))
 }
 
 #[cfg(test)]

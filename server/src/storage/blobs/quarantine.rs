@@ -99,24 +99,28 @@ fn time_digits(text: &str) -> String {
 }
 
 impl Blobs {
-    /// Moves the file of `key` to the quarantine. Returns its path there, or `None` if there is no
-    /// such file.
+    /// Moves the file of `blob_key` to the quarantine. Returns its path there, or `None` if there
+    /// is no such file.
     ///
     /// # Errors
     /// The file cannot be moved. It then stays where it is.
-    pub fn set_aside(&self, key: &BlobKey, reason: QuarantineReason) -> io::Result<Option<String>> {
+    pub fn move_to_quarantine(
+        &self,
+        blob_key: &BlobKey,
+        reason: QuarantineReason,
+    ) -> io::Result<Option<String>> {
         let suffix = match reason {
             QuarantineReason::Unneeded => "",
             QuarantineReason::Deleted => DELETED_SUFFIX,
         };
-        let path = format!("{}{suffix}/{}", time_digits(&clock::now_text()), key.path());
+        let path = format!("{}{suffix}/{}", time_digits(&clock::now_text()), blob_key.path());
         let is_moved = match &self.remote {
             Some(store) => {
-                let is_moved = store.remote.rename(&key.path(), &format!("{FOLDER}/{path}"))?;
-                remove_if_there(&self.path(key))?;
+                let is_moved = store.remote.rename(&blob_key.path(), &format!("{FOLDER}/{path}"))?;
+                remove_if_there(&self.path(blob_key))?;
                 is_moved
             }
-            None => move_file(&self.path(key), &self.quarantine.join(&path))?,
+            None => move_file(&self.path(blob_key), &self.quarantine.join(&path))?,
         };
         Ok(is_moved.then(|| format!("{FOLDER}/{path}")))
     }
@@ -125,10 +129,10 @@ impl Blobs {
     ///
     /// # Errors
     /// The files cannot be listed.
-    pub fn quarantined(&self) -> io::Result<Vec<QuarantinedFile>> {
+    pub fn list_quarantined(&self) -> io::Result<Vec<QuarantinedFile>> {
         let files = match &self.remote {
             Some(store) => store.remote.list_recursive(FOLDER)?,
-            None => files_below(&self.quarantine)?,
+            None => list_files_below(&self.quarantine)?,
         };
         let mut files: Vec<QuarantinedFile> = files
             .into_iter()
@@ -138,57 +142,58 @@ impl Blobs {
         Ok(files)
     }
 
-    /// Moves the newest quarantined file of `key` back. Returns false if there is none. If the file
-    /// has been stored again, both that file and the quarantined one stay where they are.
+    /// Moves the newest quarantined file of `blob_key` back. Returns false if there is none. If the
+    /// file has been stored again, both that file and the quarantined one stay where they are.
     ///
     /// # Errors
     /// The file cannot be moved.
-    pub fn return_from_quarantine(&self, key: &BlobKey) -> io::Result<bool> {
-        let name = key.path();
-        let Some(quarantined) = self.find_quarantined(key)? else { return Ok(false) };
+    pub fn return_from_quarantine(&self, blob_key: &BlobKey) -> io::Result<bool> {
+        let name = blob_key.path();
+        let Some(quarantined_file) = self.find_quarantined(blob_key)? else { return Ok(false) };
         let is_back = match &self.remote {
-            Some(store) => store.remote.rename(&format!("{FOLDER}/{}", quarantined.path()), &name)?,
-            None if self.path(key).exists() => true,
+            Some(store) => store.remote.rename(&format!("{FOLDER}/{}", quarantined_file.path()), &name)?,
+            None if self.path(blob_key).exists() => true,
             None => {
-                let is_back = move_file(&self.quarantine.join(quarantined.path()), &self.path(key))?;
-                self.remove_empty_folders(&quarantined);
+                let is_back =
+                    move_file(&self.quarantine.join(quarantined_file.path()), &self.path(blob_key))?;
+                self.remove_empty_folders(&quarantined_file);
                 is_back
             }
         };
         if is_back {
             tracing::info!(
                 file = name,
-                since = quarantined.since,
+                since = quarantined_file.since,
                 "restored a stored file from the quarantine"
             );
         }
         Ok(is_back)
     }
 
-    /// Returns the newest file of `key` in the quarantine.
-    fn find_quarantined(&self, key: &BlobKey) -> io::Result<Option<QuarantinedFile>> {
+    /// Returns the newest file of `blob_key` in the quarantine.
+    fn find_quarantined(&self, blob_key: &BlobKey) -> io::Result<Option<QuarantinedFile>> {
         let mut batches = match &self.remote {
-            Some(store) => store.remote.folders(FOLDER)?,
-            None => batches(&self.quarantine)?,
+            Some(store) => store.remote.list_folders(FOLDER)?,
+            None => list_batches(&self.quarantine)?,
         };
         if self.is_remote() && batches.len() > BATCH_REQUESTS_MAX {
-            let quarantined_files = self.quarantined()?;
+            let quarantined_files = self.list_quarantined()?;
             return Ok(quarantined_files
                 .into_iter()
                 .rev()
-                .find(|quarantined| quarantined.name == key.path()));
+                .find(|quarantined_file| quarantined_file.name == blob_key.path()));
         }
         // This sorts by time, because the names of batches begin with the time.
         batches.sort();
         for batch in batches.iter().rev() {
-            let path = format!("{batch}/{}", key.path());
+            let path = format!("{batch}/{}", blob_key.path());
             let size_bytes = match &self.remote {
-                Some(store) => store.remote.size_bytes(&format!("{FOLDER}/{path}"))?,
-                None => file_size_bytes(&self.quarantine.join(&path))?,
+                Some(store) => store.remote.read_size_bytes(&format!("{FOLDER}/{path}"))?,
+                None => read_file_size_bytes(&self.quarantine.join(&path))?,
             };
-            let quarantined = size_bytes.and_then(|size_bytes| QuarantinedFile::parse(&path, size_bytes));
-            if quarantined.is_some() {
-                return Ok(quarantined);
+            let parsed_file = size_bytes.and_then(|size_bytes| QuarantinedFile::parse(&path, size_bytes));
+            if parsed_file.is_some() {
+                return Ok(parsed_file);
             }
         }
         Ok(None)
@@ -198,21 +203,23 @@ impl Blobs {
     ///
     /// # Errors
     /// The file exists but cannot be removed.
-    pub fn remove_quarantined(&self, quarantined: &QuarantinedFile) -> io::Result<()> {
+    pub fn remove_quarantined(&self, quarantined_file: &QuarantinedFile) -> io::Result<()> {
         match &self.remote {
-            Some(store) => store.remote.remove(&format!("{FOLDER}/{}", quarantined.batch), &quarantined.name),
+            Some(store) => {
+                store.remote.remove(&format!("{FOLDER}/{}", quarantined_file.batch), &quarantined_file.name)
+            }
             None => {
-                remove_if_there(&self.quarantine.join(quarantined.path()))?;
-                self.remove_empty_folders(quarantined);
+                remove_if_there(&self.quarantine.join(quarantined_file.path()))?;
+                self.remove_empty_folders(quarantined_file);
                 Ok(())
             }
         }
     }
 
     /// Removes the folders of a batch if they are empty.
-    fn remove_empty_folders(&self, removed: &QuarantinedFile) {
-        let batch = self.quarantine.join(&removed.batch);
-        if let Some((folder, _)) = removed.name.split_once('/') {
+    fn remove_empty_folders(&self, removed_file: &QuarantinedFile) {
+        let batch = self.quarantine.join(&removed_file.batch);
+        if let Some((folder, _)) = removed_file.name.split_once('/') {
             // `remove_dir` fails if the folder is not empty. Such a folder must stay.
             let _ = fs::remove_dir(batch.join(folder)).and_then(|()| fs::remove_dir(&batch));
         }
@@ -252,7 +259,7 @@ fn rename(source: &Path, destination: &Path, folder: &Path) -> io::Result<()> {
             writer.finish()?;
             remove_if_there(source)
         }
-        renamed => renamed,
+        rename_result => rename_result,
     }
 }
 
@@ -260,18 +267,18 @@ fn rename(source: &Path, destination: &Path, folder: &Path) -> io::Result<()> {
 fn sync_if_there(folder: &Path) -> io::Result<()> {
     match writer::sync_folder(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        synced => synced,
+        sync_result => sync_result,
     }
 }
 
 /// Returns the names of the batches in a quarantine.
-fn batches(quarantine: &Path) -> io::Result<Vec<String>> {
-    let names = entries(quarantine)?.into_iter();
+fn list_batches(quarantine: &Path) -> io::Result<Vec<String>> {
+    let names = list_entries(quarantine)?.into_iter();
     Ok(names.filter_map(|batch| Some(batch.file_name()?.to_string_lossy().into_owned())).collect())
 }
 
 /// Returns the size of a file in bytes; `None` if there is no such file.
-fn file_size_bytes(path: &Path) -> io::Result<Option<u64>> {
+fn read_file_size_bytes(path: &Path) -> io::Result<Option<u64>> {
     match fs::metadata(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
@@ -282,11 +289,11 @@ fn file_size_bytes(path: &Path) -> io::Result<Option<u64>> {
 
 /// Returns the paths (with `/`) and the sizes in bytes of all files that are exactly two folders
 /// below `root`.
-fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
+fn list_files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
     let mut files = Vec::new();
-    for batch in entries(root)? {
-        for folder in entries(&batch)? {
-            for file in entries(&folder)? {
+    for batch in list_entries(root)? {
+        for folder in list_entries(&batch)? {
+            for file in list_entries(&folder)? {
                 // Another process may have moved the file.
                 let (Ok(path), Ok(metadata)) = (file.strip_prefix(root), fs::metadata(&file)) else {
                     continue;
@@ -302,7 +309,7 @@ fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
 }
 
 /// Returns the paths of the entries of a folder; an empty list if there is no such folder.
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn list_entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(Vec::new())
@@ -326,13 +333,13 @@ mod tests {
         for blobs in [exclusive, shared.with_quarantine_inside()] {
             let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             blobs.put(&key, b"bytes").expect("stores");
-            assert!(blobs.set_aside(&key, QuarantineReason::Unneeded).expect("moves").is_some());
+            assert!(blobs.move_to_quarantine(&key, QuarantineReason::Unneeded).expect("moves").is_some());
             assert!(
-                blobs.set_aside(&key, QuarantineReason::Unneeded).expect("moves").is_none(),
+                blobs.move_to_quarantine(&key, QuarantineReason::Unneeded).expect("moves").is_none(),
                 "the file was already moved"
             );
             assert!(!blobs.path(&key).exists());
-            let quarantined = blobs.quarantined().expect("lists");
+            let quarantined = blobs.list_quarantined().expect("lists");
             assert_eq!(
                 (quarantined.len(), quarantined[0].name.as_str(), quarantined[0].size_bytes),
                 (1, "audio/a1.wav", 5)
@@ -340,9 +347,9 @@ mod tests {
             let now_ms = clock::now_unix_ms() + 1_000;
             assert!(quarantined[0].is_older(0, now_ms) && !quarantined[0].is_older(60, now_ms));
             assert!(blobs.read(&key).expect("reads").is_some());
-            assert!(blobs.path(&key).exists() && blobs.quarantined().expect("lists").is_empty());
-            assert!(blobs.set_aside(&key, QuarantineReason::Deleted).expect("moves").is_some());
-            let quarantined = blobs.quarantined().expect("lists");
+            assert!(blobs.path(&key).exists() && blobs.list_quarantined().expect("lists").is_empty());
+            assert!(blobs.move_to_quarantine(&key, QuarantineReason::Deleted).expect("moves").is_some());
+            let quarantined = blobs.list_quarantined().expect("lists");
             assert_eq!(quarantined[0].reason, QuarantineReason::Deleted);
             blobs.remove_quarantined(&quarantined[0]).expect("removes");
             assert!(blobs.read(&key).expect("reads").is_none());
@@ -365,7 +372,7 @@ mod tests {
                 });
             }
             for _ in 0..2_000 {
-                blobs.set_aside(&key, QuarantineReason::Deleted).expect("moves");
+                blobs.move_to_quarantine(&key, QuarantineReason::Deleted).expect("moves");
             }
             is_done.store(true, Ordering::Relaxed);
         });
@@ -388,22 +395,22 @@ mod tests {
                 [(b"first", QuarantineReason::Deleted), (b"other", QuarantineReason::Unneeded)]
             {
                 blobs.put(&key, content).expect("stores");
-                assert!(blobs.set_aside(&key, reason).expect("moves").is_some());
+                assert!(blobs.move_to_quarantine(&key, reason).expect("moves").is_some());
                 assert!(blobs.read_stored(&key).expect("accesses the storage").is_none());
             }
-            assert_eq!(blobs.quarantined().expect("lists").len(), 2);
+            assert_eq!(blobs.list_quarantined().expect("lists").len(), 2);
             assert!(blobs.contains(&key).expect("accesses the storage"), "the file was not restored");
             assert!(
                 blobs.contains(&key).expect("accesses the storage")
                     && blobs.read(&key).expect("reads").is_some()
             );
-            assert_eq!(blobs.quarantined().expect("lists").len(), 1);
+            assert_eq!(blobs.list_quarantined().expect("lists").len(), 1);
             let part = BlobKey::new("parts", "b1", "part").expect("a valid key");
             let local = blobs.local();
             local.put(&part, b"part").expect("stores");
-            assert!(local.set_aside(&part, QuarantineReason::Unneeded).expect("moves").is_some());
+            assert!(local.move_to_quarantine(&part, QuarantineReason::Unneeded).expect("moves").is_some());
             let names = |blobs: &Blobs| -> Vec<String> {
-                blobs.quarantined().expect("lists").into_iter().map(|file| file.name).collect()
+                blobs.list_quarantined().expect("lists").into_iter().map(|file| file.name).collect()
             };
             assert_eq!((names(&local), names(&blobs)), (vec![part.path()], vec![key.path()]));
             assert!(local.read(&part).expect("reads").is_some());
@@ -430,7 +437,7 @@ mod tests {
             assert!(blobs.read(&key("b")).expect("accesses the storage").is_none());
             assert!(requests() - before <= BATCH_REQUESTS_MAX, "{} requests", requests() - before);
             assert!(blobs.contains(&key("a20")).expect("accesses the storage"), "the file was not restored");
-            assert_eq!(blobs.quarantined().expect("lists").len(), 29);
+            assert_eq!(blobs.list_quarantined().expect("lists").len(), 29);
         };
         tokio::task::spawn_blocking(work).await.expect("no panic");
     }

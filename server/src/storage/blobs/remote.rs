@@ -19,10 +19,10 @@ use tokio::runtime::Handle;
 
 use super::{Entry, split_name};
 use crate::config::S3Config;
-use crate::storage::hash::file_sha256;
+use crate::storage::hash::hash_file;
 
 /// Metadata attribute of an object: the SHA-256 of its bytes in hexadecimal.
-const SHA256: Attribute = Attribute::Metadata(Cow::Borrowed("sha256"));
+const SHA256_ATTRIBUTE: Attribute = Attribute::Metadata(Cow::Borrowed("sha256"));
 
 /// Maximum duration of one request, and of all its attempts together; maximum number of retries.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
@@ -61,7 +61,7 @@ impl Remote {
         if let Some(endpoint) = &config.endpoint {
             builder = builder.with_endpoint(endpoint);
         }
-        if let Some((id, secret)) = &config.key {
+        if let Some((id, secret)) = &config.access_key {
             builder = builder.with_access_key_id(id).with_secret_access_key(secret.reveal());
         }
         let store: Arc<dyn ObjectStore> = Arc::new(builder.build()?);
@@ -109,11 +109,11 @@ impl Remote {
     /// Stores a file together with its hash, completely or not at all.
     pub(super) fn put(&self, folder: &str, name: &str, file: &FilePath) -> io::Result<()> {
         let location = self.location(folder, name);
-        let sha256 = AttributeValue::from(file_sha256(file)?);
+        let sha256 = AttributeValue::from(hash_file(file)?);
         self.runtime.block_on(async {
             let mut source = tokio::fs::File::open(file).await?;
             let mut writer = BufWriter::new(Arc::clone(&self.store), location)
-                .with_attributes(Attributes::from_iter([(SHA256, sha256)]));
+                .with_attributes(Attributes::from_iter([(SHA256_ATTRIBUTE, sha256)]));
             match tokio::io::copy(&mut source, &mut writer).await {
                 Ok(_) => writer.shutdown().await,
                 Err(error) => {
@@ -144,7 +144,7 @@ impl Remote {
                 response => response?,
             };
             let mut writer = start(response.meta.size)?;
-            let stored_sha256 = response.attributes.get(&SHA256).cloned();
+            let stored_sha256 = response.attributes.get(&SHA256_ATTRIBUTE).cloned();
             let mut hash = Sha256::new();
             let mut chunks = response.into_stream();
             while let Some(chunk) = chunks.next().await {
@@ -152,7 +152,7 @@ impl Remote {
                 hash.update(&chunk);
                 writer.write_all(&chunk)?;
             }
-            if stored_sha256.is_some_and(|stored| *stored != format!("{:x}", hash.finalize())) {
+            if stored_sha256.is_some_and(|sha256| *sha256 != format!("{:x}", hash.finalize())) {
                 let source = format!(
                     "the SHA-256 of {location} differs from the SHA-256 that was stored with the file"
                 )
@@ -168,17 +168,17 @@ impl Remote {
     pub(super) fn remove(&self, folder: &str, name: &str) -> io::Result<()> {
         match self.runtime.block_on(self.store.delete(&self.location(folder, name))) {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
-            removed => Ok(removed?),
+            remove_result => Ok(remove_result?),
         }
     }
 
     /// Whether a file with this name is stored.
-    pub(super) fn has(&self, folder: &str, name: &str) -> io::Result<bool> {
-        Ok(self.size_bytes(&format!("{folder}/{name}"))?.is_some())
+    pub(super) fn contains(&self, folder: &str, name: &str) -> io::Result<bool> {
+        Ok(self.read_size_bytes(&format!("{folder}/{name}"))?.is_some())
     }
 
     /// Returns the size in bytes of the stored file with this path; `None` if there is none.
-    pub(super) fn size_bytes(&self, path: &str) -> io::Result<Option<u64>> {
+    pub(super) fn read_size_bytes(&self, path: &str) -> io::Result<Option<u64>> {
         #[cfg(test)]
         self.size_requests.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match self.runtime.block_on(self.store.head(&self.folder(path))) {
@@ -188,7 +188,7 @@ impl Remote {
     }
 
     /// Returns the names of the folders in a folder.
-    pub(super) fn folders(&self, folder: &str) -> io::Result<Vec<String>> {
+    pub(super) fn list_folders(&self, folder: &str) -> io::Result<Vec<String>> {
         let response = self.runtime.block_on(self.store.list_with_delimiter(Some(&self.folder(folder))))?;
         let names = response.common_prefixes.iter().filter_map(|path| path.filename());
         Ok(names.map(str::to_owned).collect())
@@ -199,7 +199,7 @@ impl Remote {
         let full_path = |name: &str| Path::from(format!("{}/{name}", self.prefix));
         match self.runtime.block_on(self.store.rename(&full_path(old_path), &full_path(new_path))) {
             Err(object_store::Error::NotFound { .. }) => Ok(false),
-            renamed => Ok(renamed.map(|()| true)?),
+            rename_result => Ok(rename_result.map(|()| true)?),
         }
     }
 
@@ -222,7 +222,7 @@ impl Remote {
     }
 
     /// Lists the stored files of a folder.
-    pub(super) fn entries(&self, folder: &str) -> io::Result<Vec<Entry>> {
+    pub(super) fn list_entries(&self, folder: &str) -> io::Result<Vec<Entry>> {
         self.runtime.block_on(async {
             let mut entries = Vec::new();
             let mut objects = self.store.list(Some(&self.folder(folder)));

@@ -65,15 +65,16 @@ impl BlobWriter {
         Ok(self.file.get_ref().metadata()?.len())
     }
 
-    /// Stores the file in object storage as `key`, which must be in the same folder. Because
+    /// Stores the file in object storage as `blob_key`, which must be in the same folder. Because
     /// [`Self::finish_as`] then has little left to do, its callers hold their locks for a shorter
-    /// time. An existing object is replaced. Therefore `key` must identify the content or be new.
+    /// time. An existing object is replaced. Therefore `blob_key` must identify the content or be
+    /// new.
     ///
     /// # Errors
     /// The file or the object cannot be written.
-    pub fn upload_as(&mut self, key: &BlobKey) -> io::Result<()> {
+    pub fn upload_as(&mut self, blob_key: &BlobKey) -> io::Result<()> {
         let Some((remote, folder)) = &self.remote else { return Ok(()) };
-        let name = key.file_name();
+        let name = blob_key.file_name();
         self.file.flush()?;
         remote.put(folder, &name, &self.temporary)?;
         self.uploaded_as = Some(name);
@@ -86,19 +87,19 @@ impl BlobWriter {
     ///
     /// # Errors
     /// Those of [`Self::upload_as`].
-    pub fn upload_derived_as(&mut self, key: &BlobKey) -> io::Result<()> {
+    pub fn upload_derived_as(&mut self, blob_key: &BlobKey) -> io::Result<()> {
         match &self.remote {
-            Some((remote, folder)) if remote.has(folder, &key.file_name())? => Ok(()),
-            _ => self.upload_as(key),
+            Some((remote, folder)) if remote.contains(folder, &blob_key.file_name())? => Ok(()),
+            _ => self.upload_as(blob_key),
         }
     }
 
-    /// Names the file after `key`, which must be in the same folder, and finishes it.
+    /// Names the file after `blob_key`, which must be in the same folder, and finishes it.
     ///
     /// # Errors
     /// Those of [`Self::finish`].
-    pub fn finish_as(mut self, key: &BlobKey) -> io::Result<PathBuf> {
-        self.destination = self.folder.join(key.file_name());
+    pub fn finish_as(mut self, blob_key: &BlobKey) -> io::Result<PathBuf> {
+        self.destination = self.folder.join(blob_key.file_name());
         self.finish()
     }
 
@@ -113,7 +114,7 @@ impl BlobWriter {
         if let (Some((remote, folder)), Some(name)) = (&self.remote, self.destination.file_name()) {
             let name = name.to_string_lossy();
             // Since the upload, a deletion may have removed the object.
-            if self.uploaded_as.as_deref() != Some(&*name) || !remote.has(folder, &name)? {
+            if self.uploaded_as.as_deref() != Some(&*name) || !remote.contains(folder, &name)? {
                 remote.put(folder, &name, &self.temporary)?;
             }
         }

@@ -26,9 +26,9 @@ pub(crate) struct Allowance {
 
 impl Allowance {
     /// Returns the current allowance of `owner_id`.
-    pub(crate) async fn of(state: &AppState, owner_id: &str) -> ApiResult<Self> {
+    pub(crate) async fn load(state: &AppState, owner_id: &str) -> ApiResult<Self> {
         let reserve_bytes = state.config.limits.audio.reserve_bytes;
-        let quota_bytes = quota_bytes(state, owner_id).await?;
+        let quota_bytes = read_quota_bytes(state, owner_id).await?;
         let mut used_bytes = 0;
         for used_bytes_of in state.storage.used_bytes_of {
             used_bytes += used_bytes_of(&state.db, owner_id).await?;
@@ -99,7 +99,7 @@ impl Allowance {
     }
 
     /// Returns how many bytes may still be written to the disk of `folder`.
-    pub(crate) fn room_bytes(&self, folder: &Path) -> ApiResult<u64> {
+    pub(crate) fn measure_room_bytes(&self, folder: &Path) -> ApiResult<u64> {
         let free_bytes = free_bytes(folder)?.unwrap_or(u64::MAX);
         Ok(free_bytes.saturating_sub(self.reserve_bytes))
     }
@@ -109,8 +109,8 @@ impl Allowance {
 ///
 /// # Errors
 /// The query fails.
-pub(crate) async fn individual_quotas(db: &Db) -> ApiResult<HashMap<String, u64>> {
-    Ok(store::quotas(db).await?.into_iter().collect())
+pub(crate) async fn read_individual_quotas(db: &Db) -> ApiResult<HashMap<String, u64>> {
+    Ok(store::read_quotas(db).await?.into_iter().collect())
 }
 
 /// Sets the individual quota of a user in bytes. `None` restores the default quota.
@@ -126,7 +126,7 @@ pub(crate) async fn set_quota(db: &Db, owner_id: &str, quota_bytes: Option<u64>)
 }
 
 /// Returns the quota of a user in bytes.
-async fn quota_bytes(state: &AppState, owner_id: &str) -> ApiResult<u64> {
-    let individual = store::quota(&state.db, owner_id).await?;
+async fn read_quota_bytes(state: &AppState, owner_id: &str) -> ApiResult<u64> {
+    let individual = store::read_quota(&state.db, owner_id).await?;
     Ok(individual.unwrap_or(state.config.limits.audio.quota_bytes))
 }

@@ -5,23 +5,26 @@ use sqlx::any::AnyRow;
 
 use crate::db::Db;
 
-fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
-    row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
+fn read_u64_column(db_row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
+    db_row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
 /// Returns all individual quotas in bytes, by user id.
-pub(super) async fn quotas(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
-    let rows = sqlx::query("SELECT owner_id, quota_bytes FROM audio_quotas").fetch_all(db).await?;
-    rows.iter().map(|row| Ok((row.try_get("owner_id")?, count(row, "quota_bytes")?))).collect()
+pub(super) async fn read_quotas(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let db_rows = sqlx::query("SELECT owner_id, quota_bytes FROM audio_quotas").fetch_all(db).await?;
+    db_rows
+        .iter()
+        .map(|db_row| Ok((db_row.try_get("owner_id")?, read_u64_column(db_row, "quota_bytes")?)))
+        .collect()
 }
 
 /// Returns the individual quota of a user in bytes; `None` if the user has the default quota.
-pub(super) async fn quota(db: &Db, owner_id: &str) -> Result<Option<u64>, sqlx::Error> {
-    let row = sqlx::query("SELECT quota_bytes FROM audio_quotas WHERE owner_id = $1")
+pub(super) async fn read_quota(db: &Db, owner_id: &str) -> Result<Option<u64>, sqlx::Error> {
+    let db_row = sqlx::query("SELECT quota_bytes FROM audio_quotas WHERE owner_id = $1")
         .bind(owner_id)
         .fetch_optional(db)
         .await?;
-    row.as_ref().map(|row| count(row, "quota_bytes")).transpose()
+    db_row.as_ref().map(|db_row| read_u64_column(db_row, "quota_bytes")).transpose()
 }
 
 pub(super) async fn put_quota(db: &Db, owner_id: &str, quota_bytes: u64) -> Result<(), sqlx::Error> {

@@ -22,7 +22,7 @@ use crate::low_priority;
 use crate::tasks::delivery::{Deliver, Delivery};
 
 /// Name of the queue within `apalis`.
-const NAME: &str = "songfoundry-tasks";
+const QUEUE_NAME: &str = "songfoundry-tasks";
 
 /// Maximum number of a process's connections to the queue: one listens, the others fetch, push and
 /// send heartbeats.
@@ -64,7 +64,7 @@ impl Queue {
         PostgresStorage::setup(&pool).await.context("cannot create the tables of the task queue")?;
         let missed_max = usize::try_from(HEARTBEATS_PER_TIMEOUT).unwrap_or(1);
         let config = Config::default()
-            .queue(NAME)
+            .queue(QUEUE_NAME)
             .batch_size(1)
             .persist_results(true)
             .heartbeat_interval(lost_after / HEARTBEATS_PER_TIMEOUT)
@@ -77,13 +77,13 @@ impl Queue {
         let task = TaskBuilder::new(serde_json::to_vec(delivery).map_err(ApiError::internal)?);
         let task = if delay.is_zero() { task } else { task.run_after(delay) };
         let mut connection = self.pool.acquire().await?;
-        push_tasks(&mut *connection, NAME, vec![task.build()]).await.map_err(ApiError::internal)
+        push_tasks(&mut *connection, QUEUE_NAME, vec![task.build()]).await.map_err(ApiError::internal)
     }
 
     /// Runs tasks on at most `threads` threads until `stop` is cancelled.
     pub(crate) async fn work<D: Deliver>(&self, tasks: &D, threads: usize, stop: &CancellationToken) {
         while !stop.is_cancelled() {
-            let stopped = stop.clone();
+            let stop_token = stop.clone();
             let storage = PostgresStorage::<Delivery>::new(&self.pool)
                 .with_config(self.config.clone())
                 .with_pubsub()
@@ -93,9 +93,9 @@ impl Queue {
                 .concurrency(threads)
                 .data(tasks.clone())
                 .build(deliver::<D>);
-            let ended = worker
+            let worker_result = worker
                 .run_until(async move {
-                    stopped.cancelled().await;
+                    stop_token.cancelled().await;
                     Ok::<(), WorkerError>(())
                 })
                 .await;
@@ -103,7 +103,10 @@ impl Queue {
                 break;
             }
             // A worker of `apalis` ends if the database does not answer.
-            tracing::warn!(?ended, "the worker has lost its connection to the task queue; it will restart");
+            tracing::warn!(
+                ended = ?worker_result,
+                "the worker has lost its connection to the task queue; it will restart"
+            );
             tokio::time::sleep(RESTART_DELAY).await;
         }
     }
@@ -119,7 +122,7 @@ impl Queue {
     /// # Errors
     /// A query fails.
     pub(crate) async fn tidy(&self) -> Result<(), sqlx::Error> {
-        store::delete_old(&self.pool, NAME, KEPT_SECS).await
+        store::delete_old(&self.pool, QUEUE_NAME, KEPT_SECS).await
     }
 
     /// Closes the connections to the database.

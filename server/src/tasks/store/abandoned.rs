@@ -5,7 +5,7 @@ use serde_json::Value;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
-use super::{bytes, delete_input};
+use super::{byte_count_of, delete_input};
 use crate::clock;
 use crate::db::Db;
 
@@ -26,7 +26,7 @@ pub(in crate::tasks) async fn cancel(
     id: Option<&str>,
 ) -> Result<(u64, Vec<AbandonedTask>), sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let cancelled = sqlx::query(
+    let cancelled_rows = sqlx::query(
         "UPDATE tasks SET cancel_requested = 1, \
          finished_at = CASE WHEN state = 'queued' THEN $1 ELSE finished_at END, \
          stored_bytes = CASE WHEN state = 'queued' THEN 0 ELSE stored_bytes END, \
@@ -39,15 +39,15 @@ pub(in crate::tasks) async fn cancel(
     .bind(id.unwrap_or_default())
     .fetch_all(&mut *transaction)
     .await?;
-    let mut ended = Vec::new();
-    for row in &cancelled {
-        if row.try_get::<String, _>("state")? == "cancelled" {
-            ended.push(row);
+    let mut ended_rows = Vec::new();
+    for db_row in &cancelled_rows {
+        if db_row.try_get::<String, _>("state")? == "cancelled" {
+            ended_rows.push(db_row);
         }
     }
-    let abandoned = delete_inputs(&mut transaction, kinds_with_files, ended).await?;
+    let abandoned_tasks = delete_inputs(&mut transaction, kinds_with_files, ended_rows).await?;
     transaction.commit().await?;
-    Ok((cancelled.len() as u64, abandoned))
+    Ok((cancelled_rows.len() as u64, abandoned_tasks))
 }
 
 /// Marks unfinished tasks of an earlier process as failed, with `error` as JSON text. Returns their
@@ -59,13 +59,13 @@ pub(in crate::tasks) async fn fail_unfinished(
 ) -> Result<u64, sqlx::Error> {
     let mut transaction = db.begin().await?;
     // The first statement writes, so that SQLite waits for other writers instead of refusing.
-    let unfinished: Vec<(String, String)> = sqlx::query_as(
+    let unfinished_tasks: Vec<(String, String)> = sqlx::query_as(
         "UPDATE tasks SET state = state WHERE state IN ('queued', 'running') RETURNING id, kind",
     )
     .fetch_all(&mut *transaction)
     .await?;
-    let mut failed = 0;
-    for (id, kind) in unfinished {
+    let mut failed_tasks = 0;
+    for (id, kind) in unfinished_tasks {
         if kinds_with_files.contains(&kind.as_str()) {
             sqlx::query("UPDATE tasks SET alive_until_ms = 0, due_ms = 0 WHERE id = $1")
                 .bind(&id)
@@ -73,21 +73,21 @@ pub(in crate::tasks) async fn fail_unfinished(
                 .await?;
             continue;
         }
-        failed += 1;
+        failed_tasks += 1;
         sqlx::query(
             "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, stored_bytes = $3 \
              WHERE id = $4",
         )
         .bind(clock::now_text())
         .bind(error)
-        .bind(bytes(error))
+        .bind(byte_count_of(error))
         .bind(&id)
         .execute(&mut *transaction)
         .await?;
         delete_input(&mut transaction, &id).await?;
     }
     transaction.commit().await?;
-    Ok(failed)
+    Ok(failed_tasks)
 }
 
 /// State of a task after its attempt has released it.
@@ -96,23 +96,23 @@ pub(in crate::tasks) struct ReleaseOutcome {
     /// Whether the task waits for another attempt.
     pub(in crate::tasks) is_waiting: bool,
     /// The task, if it has ended and its files must be removed. Otherwise empty.
-    pub(in crate::tasks) abandoned: Vec<AbandonedTask>,
+    pub(in crate::tasks) abandoned_tasks: Vec<AbandonedTask>,
 }
 
-/// Returns the outcome of a release. `changed` is the changed row with id, kind and state, or
+/// Returns the outcome of a release. `updated_row` is the changed row with id, kind and state, or
 /// `None` if no row changed.
 pub(super) async fn release_outcome(
     connection: &mut AnyConnection,
     kinds_with_files: &[&str],
-    changed: Option<AnyRow>,
+    updated_row: Option<AnyRow>,
 ) -> Result<ReleaseOutcome, sqlx::Error> {
-    let Some(row) = changed else { return Ok(ReleaseOutcome::default()) };
-    if row.try_get::<String, _>("state")? == "queued" {
-        return Ok(ReleaseOutcome { is_waiting: true, abandoned: Vec::new() });
+    let Some(db_row) = updated_row else { return Ok(ReleaseOutcome::default()) };
+    if db_row.try_get::<String, _>("state")? == "queued" {
+        return Ok(ReleaseOutcome { is_waiting: true, abandoned_tasks: Vec::new() });
     }
     Ok(ReleaseOutcome {
         is_waiting: false,
-        abandoned: delete_inputs(connection, kinds_with_files, vec![&row]).await?,
+        abandoned_tasks: delete_inputs(connection, kinds_with_files, vec![&db_row]).await?,
     })
 }
 
@@ -120,20 +120,20 @@ pub(super) async fn release_outcome(
 async fn delete_inputs(
     connection: &mut AnyConnection,
     kinds_with_files: &[&str],
-    ended: Vec<&AnyRow>,
+    ended_rows: Vec<&AnyRow>,
 ) -> Result<Vec<AbandonedTask>, sqlx::Error> {
-    let mut abandoned = Vec::new();
-    for row in ended {
-        let (id, kind): (String, String) = (row.try_get("id")?, row.try_get("kind")?);
+    let mut abandoned_tasks = Vec::new();
+    for db_row in ended_rows {
+        let (id, kind): (String, String) = (db_row.try_get("id")?, db_row.try_get("kind")?);
         if kinds_with_files.contains(&kind.as_str()) {
             let input: String = sqlx::query_scalar("SELECT input FROM task_inputs WHERE task_id = $1")
                 .bind(&id)
                 .fetch_one(&mut *connection)
                 .await?;
             let input = serde_json::from_str(&input).map_err(|error| sqlx::Error::Decode(error.into()))?;
-            abandoned.push(AbandonedTask { kind, input });
+            abandoned_tasks.push(AbandonedTask { kind, input });
         }
         delete_input(connection, &id).await?;
     }
-    Ok(abandoned)
+    Ok(abandoned_tasks)
 }

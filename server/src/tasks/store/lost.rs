@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 
 use super::abandoned::{AbandonedTask, ReleaseOutcome, release_outcome};
-use super::{bytes, delivery};
+use super::{byte_count_of, delivery_from_row};
 use crate::clock;
 use crate::db::Db;
 use crate::tasks::delivery::Delivery;
@@ -17,25 +17,26 @@ pub(in crate::tasks) struct LostAttempt {
     /// Number of earlier attempts that failed.
     pub(in crate::tasks) failures: i64,
     /// Whether the cancellation of the task was requested.
-    pub(in crate::tasks) cancel_requested: bool,
+    pub(in crate::tasks) is_cancel_requested: bool,
 }
 
 /// Returns the running tasks whose attempts no longer send heartbeats.
-pub(in crate::tasks) async fn lost_attempts(db: &Db) -> Result<Vec<LostAttempt>, sqlx::Error> {
-    let rows = sqlx::query(
+pub(in crate::tasks) async fn read_lost_attempts(db: &Db) -> Result<Vec<LostAttempt>, sqlx::Error> {
+    let db_rows = sqlx::query(
         "SELECT id, owner_id, offer, attempt, failures, cancel_requested FROM tasks \
          WHERE state = 'running' AND alive_until_ms < $1",
     )
     .bind(clock::now_unix_ms())
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| {
+    db_rows
+        .iter()
+        .map(|db_row| {
             Ok(LostAttempt {
-                delivery: delivery(row)?,
-                attempt: row.try_get("attempt")?,
-                failures: row.try_get("failures")?,
-                cancel_requested: row.try_get::<i64, _>("cancel_requested")? != 0,
+                delivery: delivery_from_row(db_row)?,
+                attempt: db_row.try_get("attempt")?,
+                failures: db_row.try_get("failures")?,
+                is_cancel_requested: db_row.try_get::<i64, _>("cancel_requested")? != 0,
             })
         })
         .collect()
@@ -52,23 +53,23 @@ pub(in crate::tasks) async fn fail_lost(
     error: &str,
 ) -> Result<Option<Vec<AbandonedTask>>, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let row = sqlx::query(
+    let db_row = sqlx::query(
         "UPDATE tasks SET state = 'failed', message = '', finished_at = $1, error = $2, failures = failures + 1, \
          stored_bytes = $3 \
          WHERE id = $4 AND attempt = $5 AND state = 'running' AND alive_until_ms < $6 RETURNING id, kind, state",
     )
     .bind(clock::now_text())
     .bind(error)
-    .bind(bytes(error))
+    .bind(byte_count_of(error))
     .bind(id)
     .bind(attempt)
     .bind(clock::now_unix_ms())
     .fetch_optional(&mut *transaction)
     .await?;
-    let is_ended = row.is_some();
-    let abandoned = release_outcome(&mut transaction, kinds_with_files, row).await?.abandoned;
+    let is_ended = db_row.is_some();
+    let abandoned_tasks = release_outcome(&mut transaction, kinds_with_files, db_row).await?.abandoned_tasks;
     transaction.commit().await?;
-    Ok(is_ended.then_some(abandoned))
+    Ok(is_ended.then_some(abandoned_tasks))
 }
 
 /// Requeues a task whose attempt is lost. Changes nothing if the attempt has sent a heartbeat in
@@ -81,7 +82,7 @@ pub(in crate::tasks) async fn requeue_lost(
 ) -> Result<ReleaseOutcome, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let mut transaction = db.begin().await?;
-    let row =
+    let db_row =
         sqlx::query(requeue!("id = $4 AND attempt = $5 AND alive_until_ms < $6 RETURNING id, kind, state"))
             .bind(clock::now_text())
             .bind(now_ms)
@@ -91,9 +92,9 @@ pub(in crate::tasks) async fn requeue_lost(
             .bind(now_ms)
             .fetch_optional(&mut *transaction)
             .await?;
-    let released = release_outcome(&mut transaction, kinds_with_files, row).await?;
+    let outcome = release_outcome(&mut transaction, kinds_with_files, db_row).await?;
     transaction.commit().await?;
-    Ok(released)
+    Ok(outcome)
 }
 
 /// Adapts leases and due times to a clock that was set back. Leases that end later than twice
@@ -123,7 +124,7 @@ pub(in crate::tasks) async fn adapt_to_clock(
         .bind(lease_end_max_ms)
         .execute(db)
         .await?;
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "UPDATE tasks SET due_ms = $1, offer = offer + 1 WHERE state = 'queued' AND due_ms > $2 \
          RETURNING id, owner_id, offer",
     )
@@ -131,7 +132,7 @@ pub(in crate::tasks) async fn adapt_to_clock(
     .bind(due_max_ms)
     .fetch_all(db)
     .await?;
-    rows.iter().map(delivery).collect()
+    db_rows.iter().map(delivery_from_row).collect()
 }
 
 /// Returns the tasks that have been due for `for_ms` without being claimed, because their offers
@@ -148,7 +149,7 @@ pub(in crate::tasks) async fn reset_and_list_overdue(
     if count == 0 {
         return Ok(Vec::new());
     }
-    let rows = sqlx::query(
+    let db_rows = sqlx::query(
         "UPDATE tasks SET due_ms = $1, offer = offer + 1 WHERE state = 'queued' AND due_ms < $2 \
          RETURNING id, owner_id, offer",
     )
@@ -156,5 +157,5 @@ pub(in crate::tasks) async fn reset_and_list_overdue(
     .bind(now_ms - for_ms)
     .fetch_all(db)
     .await?;
-    rows.iter().map(delivery).collect()
+    db_rows.iter().map(delivery_from_row).collect()
 }

@@ -9,26 +9,27 @@ pub(crate) async fn stored_bytes(
     connection: &mut sqlx::AnyConnection,
     owner_id: &str,
 ) -> Result<u64, sqlx::Error> {
-    let stored: i64 = sqlx::query_scalar(
+    let byte_count: i64 = sqlx::query_scalar(
         "SELECT CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM tasks WHERE owner_id = $1",
     )
     .bind(owner_id)
     .fetch_one(connection)
     .await?;
-    Ok(u64::try_from(stored).unwrap_or_default())
+    Ok(u64::try_from(byte_count).unwrap_or_default())
 }
 
 /// Returns the total size of the inputs and results of tasks in bytes, by user id.
-pub(in crate::tasks) async fn stored_bytes_of_all(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
-    let rows = sqlx::query(
+pub(in crate::tasks) async fn read_stored_bytes_of_all(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let db_rows = sqlx::query(
         "SELECT owner_id, CAST(SUM(stored_bytes) AS BIGINT) AS stored_bytes FROM tasks GROUP BY owner_id",
     )
     .fetch_all(db)
     .await?;
-    rows.iter()
-        .map(|row| {
-            let stored: i64 = row.try_get("stored_bytes")?;
-            Ok((row.try_get("owner_id")?, u64::try_from(stored).unwrap_or_default()))
+    db_rows
+        .iter()
+        .map(|db_row| {
+            let byte_count: i64 = db_row.try_get("stored_bytes")?;
+            Ok((db_row.try_get("owner_id")?, u64::try_from(byte_count).unwrap_or_default()))
         })
         .collect()
 }

@@ -186,7 +186,10 @@ async fn progress_does_not_write_the_input_of_a_task() {
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(db).await.expect("empties the log");
     let claimed = store::claim(db, &Delivery::new("large".to_owned(), owner), 60_000).await;
     let store::ClaimedTask { task, attempt, .. } = claimed.expect("queries").expect("is waiting");
-    store::heartbeat(db, &task, attempt, 60_000).await.expect("queries").expect("the attempt has its task");
+    store::record_heartbeat(db, &task, attempt, 60_000)
+        .await
+        .expect("queries")
+        .expect("the attempt has its task");
     let written_bytes = std::fs::metadata(database.with_extension("db-wal")).expect("a log").len();
     assert!((1..100_000).contains(&written_bytes), "{written_bytes} bytes were written");
 }

@@ -32,5 +32,5 @@ export const ACTION_CHOICES = ACTIONS.map(([value, label]) => ({ value, label })
 
 /** Returns the description of an action, or its name if it has no description. */
 export function describeAction(action: string): string {
-  return ACTIONS.find(([known]) => known === action)?.[1] ?? action.replaceAll('_', ' ');
+  return ACTIONS.find(([knownAction]) => knownAction === action)?.[1] ?? action.replaceAll('_', ' ');
 }

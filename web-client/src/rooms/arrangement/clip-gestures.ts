@@ -31,7 +31,7 @@ type Drag = {
   endTick: number;
   x: number;
   y: number;
-  moved: boolean;
+  hasMoved: boolean;
 };
 
 export type LanePoint = { x: number; y: number; shiftKey: boolean; altKey: boolean };
@@ -104,7 +104,7 @@ export class ClipGestures {
       endTick: itemEndTick(this.#time(), hit.item),
       x: point.x,
       y: point.y,
-      moved: false,
+      hasMoved: false,
     };
     return true;
   }
@@ -113,8 +113,8 @@ export class ClipGestures {
     const drag = this.#drag;
     const base = this.#base;
     if (!drag || !base) return;
-    if (!drag.moved && Math.hypot(point.x - drag.x, point.y - drag.y) < DRAG_START_PX) return;
-    drag.moved = true;
+    if (!drag.hasMoved && Math.hypot(point.x - drag.x, point.y - drag.y) < DRAG_START_PX) return;
+    drag.hasMoved = true;
     const byTicks = (point.x - drag.x) * this.#view.ticksPerPx;
     const snap = (tick: number): number =>
       point.shiftKey ? Math.max(0, Math.round(tick)) : snapTick(base.time_signatures, tick, this.#stepTicks());
@@ -137,7 +137,7 @@ export class ClipGestures {
   }
 
   release(): void {
-    if (this.#drag?.moved) this.#song.endGesture();
+    if (this.#drag?.hasMoved) this.#song.endGesture();
     this.#drag = null;
     this.#base = null;
   }
@@ -171,7 +171,7 @@ export class ClipGestures {
     const source = sourceOfItem(time, item);
     const lengthFrames = lengthFramesOf(time, item);
     const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
-    const framesBetween = (from: number, to: number): number => framesAtTick(time, source, to) - framesAtTick(time, source, from);
+    const framesBetween = (startTick: number, endTick: number): number => framesAtTick(time, source, endTick) - framesAtTick(time, source, startTick);
     if (drag.kind === 'fade-in') {
       const frames = fadeIn + framesBetween(drag.startTick, drag.startTick + byTicks);
       return setFades(base, time, item, { in_frames: Math.min(lengthFrames, frames) });

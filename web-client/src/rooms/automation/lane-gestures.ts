@@ -21,7 +21,7 @@ type Drag = {
   /** The points and the pointer when the drag started. */
   base: readonly AutomationPoint[];
   start: LanePointer;
-  moved: boolean;
+  hasMoved: boolean;
   gesture: string;
 };
 
@@ -74,7 +74,7 @@ export class LaneGestures {
     const { channelId, target } = this.#lane();
     gestureCount += 1;
     const gesture = `automation ${gestureCount}`;
-    const drag = { base: this.#points(), start: pointer, moved: false, gesture };
+    const drag = { base: this.#points(), start: pointer, hasMoved: false, gesture };
     const hit = this.pointAt(pointer);
     this.#justAdded = false;
     if (hit !== null) {
@@ -91,7 +91,7 @@ export class LaneGestures {
     const point: AutomationPoint = {
       tick: this.#tickAt(pointer),
       value: valueAtY(target, pointer.y, pointer.heightPx),
-      curve: target.stepped ? 'step' : 'linear',
+      curve: target.isStepped ? 'step' : 'linear',
     };
     const added = insertPoint(drag.base, point);
     this.#commands.setPoints('Add point', channelId, target.target, added.points, gesture);
@@ -103,8 +103,8 @@ export class LaneGestures {
   move(pointer: LanePointer): void {
     const drag = this.#drag;
     if (!drag) return;
-    if (!drag.moved && Math.hypot(pointer.x - drag.start.x, pointer.y - drag.start.y) < DRAG_START_PX) return;
-    drag.moved = true;
+    if (!drag.hasMoved && Math.hypot(pointer.x - drag.start.x, pointer.y - drag.start.y) < DRAG_START_PX) return;
+    drag.hasMoved = true;
     const { channelId, target } = this.#lane();
     if (drag.kind === 'bend') {
       this.#commands.setPoints('Bend curve', channelId, target.target, this.#bent(drag, pointer), drag.gesture);
@@ -143,7 +143,7 @@ export class LaneGestures {
    */
   #segmentAt({ x }: LanePointer): number | null {
     const points = this.#points();
-    if (this.#lane().target.stepped) return null;
+    if (this.#lane().target.isStepped) return null;
     const tick = this.#view.tick(x);
     const index = points.findLastIndex((point) => point.tick <= tick);
     const nextPoint = points[index + 1];
@@ -156,9 +156,9 @@ export class LaneGestures {
     const startPoint = drag.base[drag.index];
     const endPoint = drag.base[drag.index + 1];
     if (!startPoint || !endPoint) return [...drag.base];
-    const time = timeBetween(this.#song.project.tempo_map, startPoint.tick, endPoint.tick)(this.#view.tick(drag.start.x));
+    const pointerFraction = timeBetween(this.#song.project.tempo_map, startPoint.tick, endPoint.tick)(this.#view.tick(drag.start.x));
     const value = valueAtY(target, pointer.y, pointer.heightPx);
-    return setCurve(drag.base, drag.index, curvatureThrough(time, (value - startPoint.value) / (endPoint.value - startPoint.value)));
+    return setCurve(drag.base, drag.index, curvatureThrough(pointerFraction, (value - startPoint.value) / (endPoint.value - startPoint.value)));
   }
 
   #tickAt(pointer: LanePointer): number {

@@ -25,9 +25,9 @@ type Drag =
       anchor: Note;
       /** The notes and the selection when the drag started. */
       base: NotesEdit;
-      moved: boolean;
+      hasMoved: boolean;
       /** Whether the selected notes are removed if the pointer does not move. */
-      remove: boolean;
+      shouldRemove: boolean;
       gesture: string | null;
     }
   | { kind: 'marquee'; start: RollPoint; previousSelection: ReadonlySet<number> };
@@ -42,10 +42,10 @@ export class RollGestures {
   /** Number of drawn notes, for gesture ids. Drawing a note and resizing it is one undo step. */
   #drawnCount = 0;
 
-  constructor(song: Song, roll: RollState, keys: LiveKeys, stepTicks: () => number) {
+  constructor(song: Song, roll: RollState, liveKeys: LiveKeys, stepTicks: () => number) {
     this.#song = song;
     this.#roll = roll;
-    this.#keys = keys;
+    this.#keys = liveKeys;
     this.#stepTicks = stepTicks;
   }
 
@@ -53,23 +53,23 @@ export class RollGestures {
   preview: NotesEdit | null = null;
   marquee: Marquee | null = null;
 
-  noteAt(item: MidiItem, x: number, y: number): { index: number; note: Note; edge: boolean } | null {
-    const { view, keys } = this.#roll;
+  noteAt(item: MidiItem, x: number, y: number): { index: number; note: Note; isEdge: boolean } | null {
+    const { view, keyView } = this.#roll;
     for (let index = item.notes.length - 1; index >= 0; index--) {
       const note = item.notes[index] as Note;
-      const top = yOfKey(keys, note.pitch);
-      if (y < top || y >= top + keys.rowPx) continue;
+      const top = yOfKey(keyView, note.pitch);
+      if (y < top || y >= top + keyView.rowPx) continue;
       const left = view.x(item.start_tick + note.tick);
       const width = Math.max(5, note.length_ticks / view.ticksPerPx);
       if (x < left || x > left + width) continue;
-      return { index, note, edge: width > 2 * EDGE_PX && x > left + width - EDGE_PX };
+      return { index, note, isEdge: width > 2 * EDGE_PX && x > left + width - EDGE_PX };
     }
     return null;
   }
 
   cursorAt(item: MidiItem, point: RollPoint): string {
     const hit = this.noteAt(item, point.x, point.y);
-    if (hit) return hit.edge ? 'ew-resize' : 'grab';
+    if (hit) return hit.isEdge ? 'ew-resize' : 'grab';
     return this.#roll.tool === 'draw' ? 'crosshair' : 'default';
   }
 
@@ -91,12 +91,12 @@ export class RollGestures {
     this.#roll.lengthTicks = hit.note.length_ticks;
     this.#playNote(hit.note.pitch, hit.note.velocity);
     this.#drag = {
-      kind: hit.edge ? 'resize' : 'move',
+      kind: hit.isEdge ? 'resize' : 'move',
       start: point,
       anchor: hit.note,
       base: { notes: item.notes, selection },
-      moved: false,
-      remove: this.#roll.tool === 'draw' && !hit.edge,
+      hasMoved: false,
+      shouldRemove: this.#roll.tool === 'draw' && !hit.isEdge,
       gesture: null,
     };
   }
@@ -108,8 +108,8 @@ export class RollGestures {
       this.#select(item, drag, point);
       return;
     }
-    if (!drag.moved && Math.hypot(point.x - drag.start.x, point.y - drag.start.y) < DRAG_START_PX) return;
-    drag.moved = true;
+    if (!drag.hasMoved && Math.hypot(point.x - drag.start.x, point.y - drag.start.y) < DRAG_START_PX) return;
+    drag.hasMoved = true;
     const { notes, selection } = drag.base;
     const byTicks = (point.x - drag.start.x) * this.#roll.view.ticksPerPx;
     if (drag.kind === 'resize') {
@@ -120,7 +120,7 @@ export class RollGestures {
     }
     const startTick = item.start_tick + drag.anchor.tick;
     const snappedTicks = this.#snap(startTick + byTicks, point) - startTick;
-    const byKeys = keyAtY(this.#roll.keys, point.y) - keyAtY(this.#roll.keys, drag.start.y);
+    const byKeys = keyAtY(this.#roll.keyView, point.y) - keyAtY(this.#roll.keyView, drag.start.y);
     this.preview = moveNotes(notes, selection, snappedTicks, byKeys);
     this.#playNote(Math.min(127, Math.max(0, drag.anchor.pitch + byKeys)), drag.anchor.velocity);
   }
@@ -133,13 +133,13 @@ export class RollGestures {
     this.marquee = null;
     this.#stopSounding();
     if (!drag || drag.kind === 'marquee') return;
-    if (drag.moved && preview) {
+    if (drag.hasMoved && preview) {
       const label = drag.kind === 'resize' ? 'Resize notes' : 'Move notes';
       this.#commit(item, label, preview, drag.gesture);
       const index = preview.notes.length > 0 ? [...preview.selection].at(-1) : undefined;
       const lastNote = index === undefined ? undefined : preview.notes[index];
       if (lastNote) this.#roll.lengthTicks = lastNote.length_ticks;
-    } else if (drag.remove) {
+    } else if (drag.shouldRemove) {
       this.#commit(item, 'Delete notes', removeNotes(drag.base.notes, drag.base.selection));
     }
   }
@@ -168,8 +168,8 @@ export class RollGestures {
     const leastDistance = Math.min(...nearNotes.map((entry) => entry.distance));
     const nearest = nearNotes.filter((entry) => entry.distance === leastDistance).map((entry) => entry.index);
     if (nearest.length === 0) return;
-    const selected = nearest.filter((index) => this.#song.selection.notes.has(index));
-    const targets = new Set(selected.length > 0 ? selected : nearest);
+    const selectedIndices = nearest.filter((index) => this.#song.selection.notes.has(index));
+    const targets = new Set(selectedIndices.length > 0 ? selectedIndices : nearest);
     const { notes } = setVelocity(item.notes, targets, velocity);
     this.#roll.velocity = velocity;
     this.#song.selection.focus = 'notes';
@@ -185,7 +185,7 @@ export class RollGestures {
     const note: Note = {
       tick: tick - item.start_tick,
       length_ticks: this.#roll.lengthTicks || stepTicks,
-      pitch: keyAtY(this.#roll.keys, point.y),
+      pitch: keyAtY(this.#roll.keyView, point.y),
       velocity: this.#roll.velocity,
     };
     const edit = addNotes(item.notes, [note]);
@@ -193,7 +193,7 @@ export class RollGestures {
     const gesture = `draw ${this.#drawnCount}`;
     this.#commit(item, 'Draw note', edit, gesture);
     this.#playNote(note.pitch, note.velocity);
-    this.#drag = { kind: 'resize', start: point, anchor: note, base: edit, moved: false, remove: false, gesture };
+    this.#drag = { kind: 'resize', start: point, anchor: note, base: edit, hasMoved: false, shouldRemove: false, gesture };
   }
 
   #select(item: MidiItem, drag: { start: RollPoint; previousSelection: ReadonlySet<number> }, point: RollPoint): void {
@@ -204,14 +204,14 @@ export class RollGestures {
       height: Math.abs(point.y - drag.start.y),
     };
     this.marquee = box;
-    const { view, keys } = this.#roll;
+    const { view, keyView } = this.#roll;
     const selection = new Set(drag.previousSelection);
     item.notes.forEach((note, index) => {
       const left = view.x(item.start_tick + note.tick);
       const right = left + note.length_ticks / view.ticksPerPx;
-      const top = yOfKey(keys, note.pitch);
+      const top = yOfKey(keyView, note.pitch);
       const isInside =
-        right >= box.left && left <= box.left + box.width && top + keys.rowPx >= box.top && top <= box.top + box.height;
+        right >= box.left && left <= box.left + box.width && top + keyView.rowPx >= box.top && top <= box.top + box.height;
       if (isInside) selection.add(index);
     });
     this.#song.selection.notes = selection;

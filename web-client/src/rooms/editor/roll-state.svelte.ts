@@ -20,13 +20,13 @@ export class RollState {
   /** Id of the clip for which the view was zoomed last; null before that. */
   fittedItemId: string | null = null;
 
-  get keys(): KeyView {
+  get keyView(): KeyView {
     return { topKey: this.topKey, rowPx: this.rowPx };
   }
 
   scrollKeys(byKeys: number): void {
-    const rows = Math.floor(this.heightPx / this.rowPx);
-    this.topKey = Math.round(Math.min(127, Math.max(Math.min(127, rows - 1), this.topKey + byKeys)));
+    const rowCount = Math.floor(this.heightPx / this.rowPx);
+    this.topKey = Math.round(Math.min(127, Math.max(Math.min(127, rowCount - 1), this.topKey + byKeys)));
   }
 
   zoomKeys(factor: number): void {

@@ -13,7 +13,7 @@ export function dropIndex(spans: readonly PanelSpan[], draggedIndex: number, x: 
 
 export class ChainDrag {
   readonly #startX: number;
-  #moved = false;
+  #hasMoved = false;
   readonly draggedIndex: number;
 
   constructor(draggedIndex: number, startX: number) {
@@ -23,7 +23,7 @@ export class ChainDrag {
 
   /** Returns the index that the panel gets if it is dropped at `x`; null before the drag starts. */
   move(spans: readonly PanelSpan[], x: number): number | null {
-    this.#moved ||= Math.abs(x - this.#startX) >= DRAG_START_PX;
-    return this.#moved ? dropIndex(spans, this.draggedIndex, x) : null;
+    this.#hasMoved ||= Math.abs(x - this.#startX) >= DRAG_START_PX;
+    return this.#hasMoved ? dropIndex(spans, this.draggedIndex, x) : null;
   }
 }

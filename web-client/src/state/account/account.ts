@@ -15,12 +15,12 @@ export class Account {
   }
 
   /** Logs out on this page, or on all devices. Unsaved work is kept as an autosave. */
-  async logOut(everywhere: boolean): Promise<void> {
+  async logOut(endsAllSessions: boolean): Promise<void> {
     await this.#keepUnsavedWork();
     try {
-      await this.session.logout(everywhere);
+      await this.session.logout(endsAllSessions);
     } catch (error) {
-      this.#notices.failed('Logging out failed', error);
+      this.#notices.showFailure('Logging out failed', error);
     }
   }
 }

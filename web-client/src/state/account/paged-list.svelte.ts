@@ -31,9 +31,9 @@ export class PagedList<T extends { id: string }> {
     await this.#read(this.#nextCursor, this.items);
   }
 
-  /** Replaces the item that has the id of `changed`. */
-  replace(changed: T): void {
-    this.items = this.items.map((item) => (item.id === changed.id ? changed : item));
+  /** Replaces the item that has the id of `newItem`. */
+  replace(newItem: T): void {
+    this.items = this.items.map((item) => (item.id === newItem.id ? newItem : item));
   }
 
   async #read(cursor: string | undefined, previousItems: readonly T[]): Promise<void> {

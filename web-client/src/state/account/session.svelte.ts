@@ -32,7 +32,7 @@ export class Session {
    * Whether the user is the administrator without a log-in, because the browser runs on the same
    * machine as the service. Logging out has no effect then.
    */
-  local = $state(false);
+  isLocal = $state(false);
   /** Code of the invitation in the address of the page; null if the address contains none. */
   readonly invite = new URLSearchParams(window.location.hash.slice(1)).get('invite');
   capabilities = $state.raw<Capabilities | null>(null);
@@ -83,13 +83,13 @@ export class Session {
    * Sets a new password, which ends all other sessions of the account. `current` is null for an
    * account without a password.
    */
-  async changePassword(current: string | null, next: string): Promise<void> {
-    this.#accept(await changePassword(this.api, current, next));
+  async changePassword(current: string | null, newPassword: string): Promise<void> {
+    this.#accept(await changePassword(this.api, current, newPassword));
   }
 
   /** Ends this page's log-in, or all log-ins of the account, and reloads the page. */
-  async logout(everywhere: boolean): Promise<void> {
-    await logout(this.api, everywhere);
+  async logout(endsAllSessions: boolean): Promise<void> {
+    await logout(this.api, endsAllSessions);
     this.#forget();
     window.location.reload();
   }
@@ -104,7 +104,7 @@ export class Session {
     if (this.api.token !== null) {
       try {
         const { local, ...user } = await me(this.api);
-        this.local = local;
+        this.isLocal = local;
         this.#enter(user);
         return;
       } catch (error) {
@@ -114,7 +114,7 @@ export class Session {
     }
     try {
       this.#accept(await logInLocally(this.api));
-      this.local = true;
+      this.isLocal = true;
     } catch (error) {
       if (isTemporary(error)) throw error;
       this.state = { kind: 'login' };

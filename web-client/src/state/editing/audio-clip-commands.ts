@@ -37,7 +37,7 @@ export class AudioClipCommands {
         const uploaded = await this.#audioFiles.upload(file);
         if (uploaded) this.#addClip(uploaded, file.name, target);
       } catch (error) {
-        this.#notices.failed(`${file.name} cannot be used`, error);
+        this.#notices.showFailure(`${file.name} cannot be used`, error);
       }
     }
   }

@@ -65,11 +65,11 @@ export class AutomationCommands {
   }
 
   /** Adds a point at the playhead. Its value is that of the curve at the playhead. */
-  addAtPlayhead(channelId: string, { target, stepped, current }: AutomationTarget): void {
+  addAtPlayhead(channelId: string, { target, isStepped, current }: AutomationTarget): void {
     const points = this.pointsOf(channelId, target);
     const tick = Math.round(this.#player.positionTick());
     const value = valueAtTick(points, this.#song.project.tempo_map, tick) ?? current;
-    const added = insertPoint(points, { tick, value, curve: stepped ? 'step' : 'linear' });
+    const added = insertPoint(points, { tick, value, curve: isStepped ? 'step' : 'linear' });
     this.setPoints('Add point', channelId, target, added.points);
     this.select({ channelId, target, index: added.index });
   }
@@ -110,10 +110,10 @@ export class AutomationCommands {
     this.setPoints('Move point', selected.channelId, selected.target, movePoint(points, selected.index, tick, roundedValue));
   }
 
-  /** Selects the point of a lane that is before (`by` -1) or after (`by` 1) the selected point. */
-  selectNext(channelId: string, target: string, by: number): void {
+  /** Selects the point of a lane that is before (`offset` -1) or after (`offset` 1) the selected point. */
+  selectNext(channelId: string, target: string, offset: number): void {
     const lastIndex = this.pointsOf(channelId, target).length - 1;
-    const selectedIndex = this.selectedIn(channelId, target) ?? -by;
-    this.select({ channelId, target, index: Math.min(lastIndex, Math.max(0, selectedIndex + by)) });
+    const selectedIndex = this.selectedIn(channelId, target) ?? -offset;
+    this.select({ channelId, target, index: Math.min(lastIndex, Math.max(0, selectedIndex + offset)) });
   }
 }

@@ -68,9 +68,9 @@ export class EffectCommands {
     this.#withSelected((channelId, effect) => this.duplicate(channelId, effect));
   }
 
-  moveSelected(by: number): void {
-    if (by === 0) return;
-    this.#withSelected((channelId, effect, index) => this.move(channelId, effect, index + by));
+  moveSelected(offset: number): void {
+    if (offset === 0) return;
+    this.#withSelected((channelId, effect, index) => this.move(channelId, effect, index + offset));
   }
 
   /** Calls `command` with the selected effect and its index in the chain, if one is selected. */

@@ -36,9 +36,9 @@ export class SelectionCommands {
     const { stepTicks } = this.#preferences;
     if (selection.focus === 'effects') return this.#effects.duplicateSelected();
     if (selection.focus === 'automation') return;
-    if (this.#editNotes('Duplicate notes', (notes, selected) => duplicateNotes(notes, selected, stepTicks))) return;
-    const found = findItem(song.project, selection.itemId);
-    const copy = found && duplicateItem(song.project, itemId(found.item), itemEndTick(this.#timeline.songTime, found.item));
+    if (this.#editNotes('Duplicate notes', (notes, selectedIndices) => duplicateNotes(notes, selectedIndices, stepTicks))) return;
+    const itemInTrack = findItem(song.project, selection.itemId);
+    const copy = itemInTrack && duplicateItem(song.project, itemId(itemInTrack.item), itemEndTick(this.#timeline.songTime, itemInTrack.item));
     if (!copy) return;
     song.edit('Duplicate clip', () => copy.project);
     selection.selectItem(selection.trackId ?? '', copy.itemId);
@@ -67,11 +67,11 @@ export class SelectionCommands {
     if (selection.focus === 'automation') return this.#automation.nudgeSelected(bySteps, byKeys);
     const ticks = bySteps * this.#preferences.stepTicks;
     const label = bySteps !== 0 ? 'Move notes' : 'Transpose notes';
-    if (this.#editNotes(label, (notes, selected) => moveNotes(notes, selected, ticks, byKeys))) return;
-    const found = findItem(song.project, selection.itemId);
-    if (!found || selection.focus !== 'tracks' || bySteps === 0) return;
-    const id = itemId(found.item);
-    song.edit('Move clip', (project) => moveItem(project, id, found.item.start_tick + ticks, found.track.id));
+    if (this.#editNotes(label, (notes, selectedIndices) => moveNotes(notes, selectedIndices, ticks, byKeys))) return;
+    const itemInTrack = findItem(song.project, selection.itemId);
+    if (!itemInTrack || selection.focus !== 'tracks' || bySteps === 0) return;
+    const id = itemId(itemInTrack.item);
+    song.edit('Move clip', (project) => moveItem(project, id, itemInTrack.item.start_tick + ticks, itemInTrack.track.id));
   }
 
   /** Moves the selected notes towards the grid, or all notes of the clip; `strength` is 0..1. */
@@ -95,7 +95,7 @@ export class SelectionCommands {
   /** Edits the selected notes. Returns false if no notes are selected. */
   #editNotes(
     label: string,
-    change: (notes: readonly Note[], selected: ReadonlySet<number>) => NotesEdit,
+    change: (notes: readonly Note[], selectedIndices: ReadonlySet<number>) => NotesEdit,
   ): boolean {
     const song = this.#song;
     const { selection } = song;

@@ -27,12 +27,12 @@ export class Selection {
     this.isMaster ? { name: 'Master', color: palette().accent } : this.track,
   );
   readonly midiClip: { track: Track; item: MidiItem } | null = $derived.by(() => {
-    const found = findItem(this.#project(), this.itemId);
-    return found?.item.type === 'midi' ? { track: found.track, item: found.item } : null;
+    const itemInTrack = findItem(this.#project(), this.itemId);
+    return itemInTrack?.item.type === 'midi' ? { track: itemInTrack.track, item: itemInTrack.item } : null;
   });
   readonly audioClip: { track: Track; item: AudioItem } | null = $derived.by(() => {
-    const found = findItem(this.#project(), this.itemId);
-    return found?.item.type === 'audio' ? { track: found.track, item: found.item } : null;
+    const itemInTrack = findItem(this.#project(), this.itemId);
+    return itemInTrack?.item.type === 'audio' ? { track: itemInTrack.track, item: itemInTrack.item } : null;
   });
 
   constructor(project: () => Project) {

@@ -18,15 +18,15 @@ export class Song {
   framing = $state(0);
 
   readonly project: Project = $derived(this.#history.present);
-  readonly dirty: boolean = $derived(this.#history.present !== this.#saved);
+  readonly isDirty: boolean = $derived(this.#history.present !== this.#saved);
   readonly undoLabel: string | null = $derived(this.#history.past.at(-1)?.label ?? null);
   readonly redoLabel: string | null = $derived(this.#history.future[0]?.label ?? null);
   readonly selection = new Selection(() => this.project);
 
   /** Replaces the open song. The history of the new song is empty. */
-  open(project: Project, revision: number | null, saved: boolean): void {
+  open(project: Project, revision: number | null, isSaved: boolean): void {
     this.#history = startHistory(project);
-    this.#saved = saved ? project : null;
+    this.#saved = isSaved ? project : null;
     this.revision = revision;
     this.generation += 1;
     this.framing += 1;

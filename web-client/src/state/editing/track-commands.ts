@@ -98,8 +98,8 @@ export class TrackCommands {
   #unusedName(kind: Exclude<TrackKind, 'instrument'>): string {
     const title = { audio: 'Audio', bus: 'Bus', group: 'Group' }[kind];
     const usedNames = new Set(this.#song.project.tracks.map((track) => track.name));
-    let number = 1;
-    while (usedNames.has(`${title} ${number}`)) number += 1;
-    return `${title} ${number}`;
+    let trackNumber = 1;
+    while (usedNames.has(`${title} ${trackNumber}`)) trackNumber += 1;
+    return `${title} ${trackNumber}`;
   }
 }

@@ -19,7 +19,7 @@ const MIN_FRAMES_PER_PIXEL = 256;
 export class AudioFiles {
   readonly uploads = new Uploads();
   /** Files that cannot be played: the reason, by file id. */
-  readonly missing = new SvelteMap<string, string>();
+  readonly problemsById = new SvelteMap<string, string>();
   /** The user's newest audio files; empty before {@link refresh}. */
   newest = $state.raw<readonly AudioFile[]>([]);
   readonly #api: Api;
@@ -109,7 +109,7 @@ export class AudioFiles {
   }
 
   #markMissing(id: string, error: unknown): void {
-    this.missing.set(id, error instanceof Error ? error.message : String(error));
+    this.problemsById.set(id, error instanceof Error ? error.message : String(error));
   }
 }
 

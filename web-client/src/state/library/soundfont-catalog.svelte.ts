@@ -34,7 +34,7 @@ export class SoundFontCatalog {
     try {
       const { soundfonts } = await soundFontCatalog(this.#api);
       const rank = (entry: SoundFontEntry): number => (entry.source === 'upload' ? 2 : Number(entry.default));
-      this.entries = [...soundfonts].sort((a, b) => rank(b) - rank(a));
+      this.entries = [...soundfonts].sort((first, second) => rank(second) - rank(first));
       this.state = { kind: 'ready' };
     } catch (error) {
       this.state = { kind: 'failed', problem: reasonOf(error) };

@@ -47,7 +47,7 @@ export class SoundFontUploads {
       await this.#reload();
       this.#notices.show('done', uploadNotice(answer));
     } catch (error) {
-      this.#notices.failed('No SoundFont was added', error);
+      this.#notices.showFailure('No SoundFont was added', error);
     }
   }
 
@@ -57,7 +57,7 @@ export class SoundFontUploads {
       await deleteSoundFont(this.#session.api, entry.soundfont_id);
       this.#notices.show('done', `Deleted ${entry.name}.`);
     } catch (error) {
-      this.#notices.failed(`${entry.name} was not deleted`, error);
+      this.#notices.showFailure(`${entry.name} was not deleted`, error);
     }
     await this.#reload();
   }

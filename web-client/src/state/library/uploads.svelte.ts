@@ -4,7 +4,7 @@
 export type Upload = { name: string; progress: number; cancel: () => void };
 
 export class Uploads {
-  active = $state.raw<readonly Upload[]>([]);
+  activeUploads = $state.raw<readonly Upload[]>([]);
 
   /**
    * Calls `send` and shows the upload in `active` until it ends. Resolves to null if the user
@@ -16,9 +16,9 @@ export class Uploads {
   ): Promise<T | null> {
     const abort = new AbortController();
     const cancel = (): void => abort.abort();
-    const otherUploads = (): Upload[] => this.active.filter((upload) => upload.cancel !== cancel);
+    const otherUploads = (): Upload[] => this.activeUploads.filter((upload) => upload.cancel !== cancel);
     const show = (progress: number): void => {
-      this.active = [...otherUploads(), { name: file.name, progress, cancel }];
+      this.activeUploads = [...otherUploads(), { name: file.name, progress, cancel }];
     };
     show(0);
     try {
@@ -27,7 +27,7 @@ export class Uploads {
       if (abort.signal.aborted) return null;
       throw error;
     } finally {
-      this.active = otherUploads();
+      this.activeUploads = otherUploads();
     }
   }
 }

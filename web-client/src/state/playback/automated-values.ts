@@ -25,7 +25,7 @@ export class AutomatedValues {
   }
 
   /** Returns the value of a target of a track or the master; null if it is not automated. */
-  of(channelId: string, target: string): number | null {
+  currentValueOf(channelId: string, target: string): number | null {
     const { project } = this.#song;
     const points = lanesOf(project, channelId).find((lane) => lane.target === target)?.points ?? [];
     if (points.length === 0) return null;

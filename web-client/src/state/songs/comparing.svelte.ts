@@ -33,20 +33,20 @@ export class Comparing {
   /** Measures both files. */
   async start({ result }: Exported, reference: File): Promise<void> {
     this.stop();
-    const running = new AbortController();
-    this.#running = running;
+    const abortController = new AbortController();
+    this.#running = abortController;
     const { name } = reference;
     this.state = { kind: 'measuring', name, progress: 0 };
     try {
       const onProgress = (progress: number): void => {
-        if (this.#running === running) this.state = { kind: 'measuring', name, progress };
+        if (this.#running === abortController) this.state = { kind: 'measuring', name, progress };
       };
       const [ofReference, ofExport, file] = await Promise.all([
-        measureReference(this.#api, reference, onProgress, running.signal),
+        measureReference(this.#api, reference, onProgress, abortController.signal),
         analyzeRender(this.#api, result.render_id),
         downloadExportedFile(this.#api, result.render_id),
       ]);
-      if (this.#running !== running) return;
+      if (this.#running !== abortController) return;
       const urlOf = (content: Blob): string => URL.createObjectURL(content);
       this.state = {
         kind: 'done',
@@ -56,7 +56,7 @@ export class Comparing {
         },
       };
     } catch (error) {
-      if (this.#running === running) this.state = { kind: 'failed', problem: `${name} cannot be compared with the export: ${reasonOf(error)}` };
+      if (this.#running === abortController) this.state = { kind: 'failed', problem: `${name} cannot be compared with the export: ${reasonOf(error)}` };
     }
   }
 
@@ -74,8 +74,8 @@ export class Comparing {
  * 1. A silent file also has the volume 1.
  */
 export function equalVolumes(lufs: Record<Side, number | null | undefined>): Record<Side, number> {
-  const known = Object.values(lufs).filter((value) => typeof value === 'number');
-  const softest = Math.min(...known);
+  const knownLufs = Object.values(lufs).filter((value) => typeof value === 'number');
+  const softest = Math.min(...knownLufs);
   const volumeOf = (value: number | null | undefined): number =>
     typeof value === 'number' ? 10 ** ((softest - value) / 20) : 1;
   return { export: volumeOf(lufs.export), reference: volumeOf(lufs.reference) };

@@ -5,9 +5,9 @@ import type { ExportPresetOptions, PresetSummary } from '../../api/types';
 
 export class ExportPresets {
   /** Presets of the user, newest first. */
-  own = $state.raw<PresetSummary[]>([]);
+  userPresets = $state.raw<PresetSummary[]>([]);
   /** Presets that come with the program. */
-  factory = $state.raw<PresetSummary[]>([]);
+  factoryPresets = $state.raw<PresetSummary[]>([]);
   /** The reason why the last operation failed; null if it succeeded. */
   problem = $state<string | null>(null);
   readonly #api: Api;
@@ -20,13 +20,13 @@ export class ExportPresets {
   async load(): Promise<void> {
     await this.#attempt(async () => {
       const presets = await listExportPresets(this.#api);
-      this.own = presets.filter((preset) => preset.source === 'user');
-      this.factory = presets.filter((preset) => preset.source === 'factory');
+      this.userPresets = presets.filter((preset) => preset.source === 'user');
+      this.factoryPresets = presets.filter((preset) => preset.source === 'factory');
     });
   }
 
   /** Returns the options of a preset; null if they cannot be read. */
-  read(id: string): Promise<ExportPresetOptions | null> {
+  readOptions(id: string): Promise<ExportPresetOptions | null> {
     return this.#attempt(() => readExportPreset(this.#api, id));
   }
 
@@ -34,7 +34,7 @@ export class ExportPresets {
   save(name: string, options: ExportPresetOptions): Promise<string | null> {
     return this.#attempt(async () => {
       const preset = await createExportPreset(this.#api, name, options);
-      this.own = [preset, ...this.own];
+      this.userPresets = [preset, ...this.userPresets];
       return preset.id;
     });
   }
@@ -43,7 +43,7 @@ export class ExportPresets {
   async remove(id: string): Promise<void> {
     await this.#attempt(async () => {
       await deleteExportPreset(this.#api, id);
-      this.own = this.own.filter((preset) => preset.id !== id);
+      this.userPresets = this.userPresets.filter((preset) => preset.id !== id);
     });
   }
 

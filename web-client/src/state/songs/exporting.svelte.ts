@@ -28,12 +28,12 @@ export type SharedLink = { url: string; endsAt: Date };
  */
 export type ExportState =
   | { kind: 'idle' }
-  | { kind: 'running'; taskId: string | null; progress: number; message: string; cancelling: boolean }
+  | { kind: 'running'; taskId: string | null; progress: number; message: string; isCancelling: boolean }
   | {
       kind: 'done';
       files: readonly Exported[];
       exported: Exported;
-      downloading: boolean;
+      isDownloading: boolean;
       link: SharedLink | null;
       problem: string | null;
     }
@@ -73,7 +73,7 @@ export class Exporting {
   }
 
   async #run(project: Project, options: CommonOptions, files: readonly [ExportFile, ...ExportFile[]]): Promise<void> {
-    this.state = { kind: 'running', taskId: null, progress: 0, message: 'Starting', cancelling: false };
+    this.state = { kind: 'running', taskId: null, progress: 0, message: 'Starting', isCancelling: false };
     try {
       const taskId = await startExport(this.#api, project, options, files);
       this.#updateRunning({ taskId });
@@ -84,8 +84,8 @@ export class Exporting {
         const { more_files: further, ...first } = task.result;
         const exported = { project, result: first, title: files[0].title };
         this.lastExport = exported;
-        const others = further.map((result, index) => ({ project, result, title: files[index + 1]?.title ?? files[0].title }));
-        this.#show([exported, ...others]);
+        const furtherFiles = further.map((result, index) => ({ project, result, title: files[index + 1]?.title ?? files[0].title }));
+        this.#show([exported, ...furtherFiles]);
       } else if (task.state === 'cancelled') {
         this.state = { kind: 'idle' };
       } else {
@@ -104,8 +104,8 @@ export class Exporting {
   /** Asks the service to cancel the task. The export ends when the task's last event arrives. */
   async cancel(): Promise<void> {
     const { state } = this;
-    if (state.kind !== 'running' || state.cancelling || state.taskId === null) return;
-    this.#updateRunning({ cancelling: true });
+    if (state.kind !== 'running' || state.isCancelling || state.taskId === null) return;
+    this.#updateRunning({ isCancelling: true });
     try {
       await cancelTask(this.#api, state.taskId);
     } catch (error) {
@@ -129,19 +129,19 @@ export class Exporting {
   }
 
   /** Fetches the shown file, or all files one after the other, and lets the browser save them. */
-  async download(which: 'shown' | 'all' = 'shown'): Promise<void> {
+  async download(selection: 'shown' | 'all' = 'shown'): Promise<void> {
     if (this.state.kind !== 'done') return;
     const { files, exported } = this.state;
-    this.#updateDone(files, { downloading: true, problem: null });
+    this.#updateDone(files, { isDownloading: true, problem: null });
     let fileName = '';
     try {
-      for (const { result, title } of which === 'all' ? files : [exported]) {
+      for (const { result, title } of selection === 'all' ? files : [exported]) {
         fileName = `${title || 'song'}.${result.format}`;
         saveBlob(await downloadExportedFile(this.#api, result.render_id), fileName);
       }
-      this.#updateDone(files, { downloading: false });
+      this.#updateDone(files, { isDownloading: false });
     } catch (error) {
-      this.#updateDone(files, { downloading: false, problem: `${fileName} cannot be downloaded: ${reasonOf(error)}` });
+      this.#updateDone(files, { isDownloading: false, problem: `${fileName} cannot be downloaded: ${reasonOf(error)}` });
     }
   }
 
@@ -166,7 +166,7 @@ export class Exporting {
   }
 
   #show(files: readonly [Exported, ...Exported[]]): void {
-    this.state = { kind: 'done', files, exported: files[0], downloading: false, link: null, problem: null };
+    this.state = { kind: 'done', files, exported: files[0], isDownloading: false, link: null, problem: null };
   }
 
   /** Changes the state of a finished export, unless another one is shown in the meantime. */

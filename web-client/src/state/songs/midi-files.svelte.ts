@@ -48,7 +48,7 @@ export class MidiFiles {
       if (asNewSong) await this.#openAsNew(file, imported, warnings);
       else this.#addTracks(file, imported, warnings);
     } catch (error) {
-      this.#notices.failed(`${file.name} cannot be read as a MIDI file`, error);
+      this.#notices.showFailure(`${file.name} cannot be read as a MIDI file`, error);
     } finally {
       this.importedFileName = null;
     }
@@ -60,7 +60,7 @@ export class MidiFiles {
     try {
       saveBlob(await exportMidi(this.#api, project), `${project.name}.mid`);
     } catch (error) {
-      this.#notices.failed('The song cannot be saved as a MIDI file', error);
+      this.#notices.showFailure('The song cannot be saved as a MIDI file', error);
     }
   }
 
@@ -76,10 +76,10 @@ export class MidiFiles {
 
   #addTracks(file: File, imported: Project, warnings: string): void {
     const song = this.#song;
-    const empty = isEmptySong(song.project);
-    const tempo = empty || sameTempo(song.project, imported) ? '' : ' The new tracks play at the tempo of the open song.';
+    const isEmpty = isEmptySong(song.project);
+    const tempo = isEmpty || sameTempo(song.project, imported) ? '' : ' The new tracks play at the tempo of the open song.';
     song.edit(`Import ${file.name}`, (project) => addImported(project, imported));
-    if (empty) song.framing += 1;
+    if (isEmpty) song.framing += 1;
     const firstTrack = song.project.tracks.at(-imported.tracks.length);
     song.selection.selectItem(firstTrack?.id ?? '', firstTrack?.items[0]?.type === 'midi' ? firstTrack.items[0].id : null);
     const openInstead = (): void => {
@@ -87,7 +87,7 @@ export class MidiFiles {
       void this.#replaceSong(imported);
     };
     this.#notices.show('done', `Added ${trackCount(imported)} from ${file.name}.${tempo}${warnings}`, [
-      ...(empty ? [] : [{ label: 'Open as a new song instead', action: openInstead }]),
+      ...(isEmpty ? [] : [{ label: 'Open as a new song instead', action: openInstead }]),
       { label: 'Undo', action: () => song.undo() },
     ]);
   }

@@ -50,21 +50,21 @@ export class ProjectFiles {
       const message = `Stored ${file.name} as a song with ${audio} audio ${audio === 1 ? 'file' : 'files'}.${warnings}`;
       this.#notices.show(warnings === '' ? 'done' : 'info', message, [], warnings !== '');
     } catch (error) {
-      this.#notices.failed(`${file.name} cannot be opened`, error);
+      this.#notices.showFailure(`${file.name} cannot be opened`, error);
     }
   }
 
   /** Saves the open song, and downloads it with its audio. */
   async save(format: SongFileFormat): Promise<void> {
     const song = this.#song;
-    if ((song.dirty || song.revision === null) && !(await this.#saving.save())) return;
+    if ((song.isDirty || song.revision === null) && !(await this.#saving.save())) return;
     const { project_id: id, name } = song.project;
     const fileName = `${name}${EXTENSIONS[format]}`;
     this.writtenFileName = fileName;
     try {
       saveBlob(await downloadSongFile(this.#api, id, format), fileName);
     } catch (error) {
-      this.#notices.failed(`The song cannot be saved as ${fileName}`, error);
+      this.#notices.showFailure(`The song cannot be saved as ${fileName}`, error);
     } finally {
       this.writtenFileName = null;
     }

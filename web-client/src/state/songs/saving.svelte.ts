@@ -74,7 +74,7 @@ export class Saving {
 
   get state(): SaveState {
     if (this.#saving) return 'saving';
-    if (!this.#song.dirty) return this.#song.revision === null ? 'new' : 'saved';
+    if (!this.#song.isDirty) return this.#song.revision === null ? 'new' : 'saved';
     return this.#lastSave === 'failed' ? 'failed' : 'unsaved';
   }
 
@@ -97,21 +97,21 @@ export class Saving {
     try {
       if ((await readTempRevision(this.#api)).updated_at === null) return;
       this.#hasAutosave = true;
-      const stored = await readTemp(this.#api);
-      const { project, revision } = readAutosave(stored.project);
-      this.#newestAutosaveAt = stored.updated_at;
+      const storedAutosave = await readTemp(this.#api);
+      const { project, revision } = readAutosave(storedAutosave.project);
+      this.#newestAutosaveAt = storedAutosave.updated_at;
       const hasBase = revision !== null && (await this.#openBase(project.project_id));
       if (hasBase) this.#song.restore(project, revision);
       else this.#song.open(project, null, false);
       this.#autosave = { project, generation: this.#song.generation, atMs: null };
-      const when = formatAgo(Date.parse(stored.updated_at), Date.now());
-      this.#notices.show('info', `The unsaved changes to “${project.name}” from ${when} were restored.`, [
+      const ageText = formatAgo(Date.parse(storedAutosave.updated_at), Date.now());
+      this.#notices.show('info', `The unsaved changes to “${project.name}” from ${ageText} were restored.`, [
         hasBase
           ? { label: 'Use the saved version', action: () => void this.#discardRestored() }
           : { label: 'Discard the changes', action: () => void this.#discardNew() },
       ]);
     } catch (error) {
-      this.#notices.failed('Your unsaved changes cannot be restored', error);
+      this.#notices.showFailure('Your unsaved changes cannot be restored', error);
     }
   }
 
@@ -119,7 +119,7 @@ export class Saving {
   async autosave(): Promise<void> {
     const project = this.#song.project;
     if (this.conflict) return;
-    if (!this.#song.dirty) {
+    if (!this.#song.isDirty) {
       await this.dropAutosave();
       return;
     }
@@ -129,7 +129,7 @@ export class Saving {
 
   /** Autosaves a song that is too large for a request which continues after the page is closed. */
   async autosaveIfLarge(): Promise<void> {
-    if (!this.#song.dirty) return;
+    if (!this.#song.isDirty) return;
     if (byteLength(this.#autosaveRequest(this.#song.project).text) > KEEPALIVE_MAX_BYTES) await this.autosave();
   }
 
@@ -139,7 +139,7 @@ export class Saving {
    */
   flush(): boolean {
     const project = this.#song.project;
-    if (!this.#song.dirty || project === this.#autosave?.project || this.conflict) return false;
+    if (!this.#song.isDirty || project === this.#autosave?.project || this.conflict) return false;
     const request = this.#autosaveRequest(project);
     const isSmall = byteLength(request.text) <= KEEPALIVE_MAX_BYTES;
     void this.#writeAutosave(project, request, isSmall);
@@ -184,7 +184,7 @@ export class Saving {
       await this.load(conflict.unsavedProject.project_id);
       await this.dropAutosave();
     } catch (error) {
-      this.#notices.failed(`The saved version of “${conflict.unsavedProject.name}” cannot be loaded`, error);
+      this.#notices.showFailure(`The saved version of “${conflict.unsavedProject.name}” cannot be loaded`, error);
     }
   }
 
@@ -199,7 +199,7 @@ export class Saving {
       await deleteTemp(this.#api);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) {
-        this.#notices.failed('The autosave cannot be removed', error);
+        this.#notices.showFailure('The autosave cannot be removed', error);
       }
     }
   }
@@ -208,12 +208,12 @@ export class Saving {
     const project = this.#song.project;
     const { revision, generation } = this.#song;
     try {
-      const saved =
+      const savedProject =
         revision === null
           ? await createProject(this.#api, project)
           : await saveProject(this.#api, project, revision);
       if (generation === this.#song.generation) {
-        this.#song.markSaved(project, saved.revision);
+        this.#song.markSaved(project, savedProject.revision);
         this.#saved = { generation, atMs: Date.now() };
         this.#remember();
       }
@@ -228,7 +228,7 @@ export class Saving {
         this.#song.markDeleted();
         this.#notices.show('error', 'This song was deleted in another window or by another program. Save again to keep it as a new song.');
       } else {
-        this.#notices.failed('The song was not saved', error);
+        this.#notices.showFailure('The song was not saved', error);
       }
       return false;
     }
@@ -256,7 +256,7 @@ export class Saving {
       await this.load(this.#song.project.project_id);
       await this.dropAutosave();
     } catch (error) {
-      this.#notices.failed('The saved version cannot be loaded', error);
+      this.#notices.showFailure('The saved version cannot be loaded', error);
     }
   }
 
@@ -268,12 +268,12 @@ export class Saving {
   #writeAutosave(project: Project, { save, text }: AutosaveRequest, keepalive: boolean): Promise<void> {
     const { generation } = this.#song;
     this.#autosaving = writeTemp(this.#api, save, text, keepalive).then(
-      (written) => {
+      (writtenAutosave) => {
         this.#autosave = { project, generation, atMs: Date.now() };
-        this.#newestAutosaveAt = written.updated_at;
+        this.#newestAutosaveAt = writtenAutosave.updated_at;
         this.#hasAutosave = true;
       },
-      (error: unknown) => this.#notices.failed('The autosave failed', error),
+      (error: unknown) => this.#notices.showFailure('The autosave failed', error),
     );
     return this.#autosaving;
   }
@@ -283,7 +283,7 @@ export class Saving {
       const { project, revision } = readAutosave((await readTemp(this.#api)).project);
       this.#song.open(project, revision, false);
     } catch (error) {
-      this.#notices.failed('The other window’s version cannot be read', error);
+      this.#notices.showFailure('The other window’s version cannot be read', error);
     }
   }
 

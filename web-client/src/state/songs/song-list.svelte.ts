@@ -26,7 +26,7 @@ export class SongList {
     try {
       this.entries = await listProjects(this.#api);
     } catch (error) {
-      this.#notices.failed('The list of songs cannot be read', error);
+      this.#notices.showFailure('The list of songs cannot be read', error);
     }
   }
 }

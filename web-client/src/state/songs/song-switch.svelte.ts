@@ -27,7 +27,7 @@ export class SongSwitch {
 
   /** Calls `open`, which opens another song. If there is unsaved work, asks the user first. */
   async replace(open: () => Promise<void> | void): Promise<void> {
-    if (this.#song.dirty && !isEmptySong(this.#song.project)) {
+    if (this.#song.isDirty && !isEmptySong(this.#song.project)) {
       this.question = { proceed: () => void this.#replace(open) };
       return;
     }
@@ -54,7 +54,7 @@ export class SongSwitch {
       else this.#song.open(emptyProject(), null, true);
     } catch (error) {
       this.#song.open(emptyProject(), null, true);
-      this.#notices.failed('The last song cannot be opened', error);
+      this.#notices.showFailure('The last song cannot be opened', error);
     }
     await this.#saving.restoreAutosave();
   }
@@ -66,7 +66,7 @@ export class SongSwitch {
       await this.#saving.dropAutosave();
       this.#player.seekTick(0);
     } catch (error) {
-      this.#notices.failed('The song cannot be opened', error);
+      this.#notices.showFailure('The song cannot be opened', error);
     }
   }
 }

@@ -24,9 +24,9 @@ function isLayout(value: unknown): value is StoredLayout {
   const sizes = layout?.sizes;
   return (
     !!sizes &&
-    (Object.keys(LIMITS) as (keyof Sizes)[]).every((key) => Number.isFinite(sizes[key])) &&
+    (Object.keys(LIMITS) as (keyof Sizes)[]).every((sizeName) => Number.isFinite(sizes[sizeName])) &&
     [layout.wide, layout.narrow].every(
-      (shown) => !!shown && [shown.browser, shown.editor, shown.mixer].every((flag) => typeof flag === 'boolean'),
+      (visibility) => !!visibility && [visibility.browser, visibility.editor, visibility.mixer].every((flag) => typeof flag === 'boolean'),
     )
   );
 }
@@ -38,50 +38,50 @@ export class Layout {
     editorPx: LIMITS.editorPx.initial,
     mixerPx: LIMITS.mixerPx.initial,
   });
-  #wide = $state<Visibility>({ browser: true, editor: true, mixer: true });
-  #narrow = $state<Visibility>({ browser: false, editor: true, mixer: false });
-  narrow = $state(false);
-  shown = $derived(this.narrow ? this.#narrow : this.#wide);
+  #wideVisibility = $state<Visibility>({ browser: true, editor: true, mixer: true });
+  #narrowVisibility = $state<Visibility>({ browser: false, editor: true, mixer: false });
+  isNarrow = $state(false);
+  visiblePanels = $derived(this.isNarrow ? this.#narrowVisibility : this.#wideVisibility);
 
   constructor() {
-    const stored = readStored<StoredLayout | null>('layout', null, (value): value is StoredLayout | null =>
+    const storedLayout = readStored<StoredLayout | null>('layout', null, (value): value is StoredLayout | null =>
       isLayout(value),
     );
-    if (stored) {
-      for (const key of Object.keys(LIMITS) as (keyof Sizes)[]) this.resize(key, stored.sizes[key]);
-      this.#wide = stored.wide;
-      this.#narrow = stored.narrow;
+    if (storedLayout) {
+      for (const sizeName of Object.keys(LIMITS) as (keyof Sizes)[]) this.resize(sizeName, storedLayout.sizes[sizeName]);
+      this.#wideVisibility = storedLayout.wide;
+      this.#narrowVisibility = storedLayout.narrow;
     }
     const media = window.matchMedia(`(max-width: ${NARROW_PX - 1}px)`);
-    this.narrow = media.matches;
-    media.addEventListener('change', () => (this.narrow = media.matches));
+    this.isNarrow = media.matches;
+    media.addEventListener('change', () => (this.isNarrow = media.matches));
   }
 
-  limits(key: keyof Sizes): { min: number; max: number; initial: number } {
-    return LIMITS[key];
+  limits(sizeName: keyof Sizes): { min: number; max: number; initial: number } {
+    return LIMITS[sizeName];
   }
 
   /** Sets a size in CSS pixels, limited to the range of {@link LIMITS}. */
-  resize(key: keyof Sizes, px: number): void {
-    const { min, max } = LIMITS[key];
-    this.sizes[key] = Math.round(Math.min(max, Math.max(min, px)));
+  resize(sizeName: keyof Sizes, px: number): void {
+    const { min, max } = LIMITS[sizeName];
+    this.sizes[sizeName] = Math.round(Math.min(max, Math.max(min, px)));
   }
 
   toggle(part: keyof Visibility): void {
-    this.shown[part] = !this.shown[part];
+    this.visiblePanels[part] = !this.visiblePanels[part];
     this.remember();
   }
 
   show(part: keyof Visibility): void {
-    this.shown[part] = true;
+    this.visiblePanels[part] = true;
     this.remember();
   }
 
   remember(): void {
     writeStored('layout', {
       sizes: $state.snapshot(this.sizes),
-      wide: $state.snapshot(this.#wide),
-      narrow: $state.snapshot(this.#narrow),
+      wide: $state.snapshot(this.#wideVisibility),
+      narrow: $state.snapshot(this.#narrowVisibility),
     });
   }
 }

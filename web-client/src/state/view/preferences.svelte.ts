@@ -6,20 +6,20 @@ import { readStored, writeStored } from '../local-storage';
 /** The renderer of instrument tracks: the server or the client. `auto` lets the service choose. */
 export type SoundChoice = 'auto' | InstrumentSound;
 
-type Stored = { sound: SoundChoice; follow: boolean; snapTicks: number };
+type StoredPreferences = { sound: SoundChoice; follow: boolean; snapTicks: number };
 
-function isStored(value: unknown): value is Stored {
-  const stored = value as Partial<Stored> | null;
+function areStoredPreferences(value: unknown): value is StoredPreferences {
+  const storedPreferences = value as Partial<StoredPreferences> | null;
   return (
-    !!stored &&
-    ['auto', 'server', 'client'].includes(stored.sound ?? '') &&
-    typeof stored.follow === 'boolean' &&
-    Number.isInteger(stored.snapTicks)
+    !!storedPreferences &&
+    ['auto', 'server', 'client'].includes(storedPreferences.sound ?? '') &&
+    typeof storedPreferences.follow === 'boolean' &&
+    Number.isInteger(storedPreferences.snapTicks)
   );
 }
 
 export class Preferences {
-  #stored = $state<Stored>(readStored<Stored>('preferences', { sound: 'auto', follow: true, snapTicks: 240 }, isStored));
+  #stored = $state<StoredPreferences>(readStored<StoredPreferences>('preferences', { sound: 'auto', follow: true, snapTicks: 240 }, areStoredPreferences));
 
   get sound(): SoundChoice {
     return this.#stored.sound;
@@ -30,10 +30,10 @@ export class Preferences {
   }
 
   /** Whether the view follows the playhead. */
-  get follow(): boolean {
+  get followsPlayhead(): boolean {
     return this.#stored.follow;
   }
-  set follow(value: boolean) {
+  set followsPlayhead(value: boolean) {
     this.#stored.follow = value;
     this.#remember();
   }

@@ -50,8 +50,8 @@ pub struct Underruns {
 }
 
 impl Underruns {
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self { events: self.events + other.events, frames: self.frames + other.frames }
+    pub(crate) fn plus(self, rhs: Self) -> Self {
+        Self { events: self.events + rhs.events, frames: self.frames + rhs.frames }
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct ClipPlayer {
     /// Voices of the audible clips, in the order of the clips' start frames.
     voices: Vec<Voice>,
     rings: Vec<Ring>,
-    position: u64,
+    position_frames: u64,
     /// Indices, in ascending order, of the voices that are audible or start within
     /// [`AHEAD_FRAMES`].
     near_voices: Vec<usize>,
@@ -80,7 +80,7 @@ impl ClipPlayer {
             clips: Vec::new(),
             voices: Vec::new(),
             rings: Vec::new(),
-            position: 0,
+            position_frames: 0,
             near_voices: Vec::new(),
             next_voice: 0,
             sum: Box::new([[0.0; BLOCK_FRAMES]; 2]),
@@ -93,12 +93,12 @@ impl ClipPlayer {
 
     /// Replaces the clips by edited clips. Streamed audio that has arrived remains available to all
     /// clips with the same source.
-    pub(crate) fn set(&mut self, clips: &[Clip], slots: &[Option<AudioSlot>]) {
+    pub(crate) fn set_clips(&mut self, clips: &[Clip], slots: &[Option<AudioSlot>]) {
         self.clips = clips.to_vec();
         self.set_audio(slots);
     }
 
-    /// Replaces the audio in the slots. See [`Self::set`].
+    /// Replaces the audio in the slots. See [`Self::set_clips`].
     pub(crate) fn set_audio(&mut self, slots: &[Option<AudioSlot>]) {
         let voices = voices_of(&self.clips, slots);
         let is_unchanged = voices.len() == self.voices.len()
@@ -125,7 +125,7 @@ impl ClipPlayer {
         self.assign_rings();
         for ring in &mut self.rings {
             let Some(voice) = ring.voice_index().and_then(|voice| self.voices.get(voice)) else { continue };
-            old.carry_over(voice, ring, self.position.saturating_sub(voice.clip.frame));
+            old.carry_over(voice, ring, self.position_frames.saturating_sub(voice.clip.frame));
         }
     }
 
@@ -142,12 +142,12 @@ impl ClipPlayer {
 
     /// Stops at a frame, and requests the audio around it.
     pub(crate) fn stop(&mut self, frame: u64) {
-        self.position = frame;
+        self.position_frames = frame;
         self.find_near_voices();
-        let (rings, near) = (&mut self.rings, &self.near_voices);
+        let (rings, near_voices) = (&mut self.rings, &self.near_voices);
         rings
             .iter_mut()
-            .filter(|ring| ring.voice_index().is_some_and(|voice| !near.contains(&voice)))
+            .filter(|ring| ring.voice_index().is_some_and(|voice| !near_voices.contains(&voice)))
             .for_each(Ring::free);
         self.assign_rings();
         self.rings.iter_mut().for_each(|ring| _ = ring.set_underrun(false));
@@ -167,22 +167,23 @@ impl ClipPlayer {
     fn find_near_voices(&mut self) {
         self.near_voices.clear();
         self.next_voice =
-            self.voices.partition_point(|voice| voice.first_frame_needing_audio() <= self.position);
-        let sounding = (0..self.next_voice).filter(|&index| self.voices[index].end() > self.position);
-        self.near_voices.extend(sounding);
+            self.voices.partition_point(|voice| voice.first_frame_needing_audio() <= self.position_frames);
+        let sounding_voices =
+            (0..self.next_voice).filter(|&index| self.voices[index].end() > self.position_frames);
+        self.near_voices.extend(sounding_voices);
     }
 
     /// Updates the near voices for the next frames.
     fn advance(&mut self, frames: usize) {
-        let end = self.position.saturating_add(frames as u64);
+        let end = self.position_frames.saturating_add(frames as u64);
         let voices_before = (self.next_voice, self.near_voices.len());
         while self.voices.get(self.next_voice).is_some_and(|voice| voice.first_frame_needing_audio() < end) {
             self.near_voices.push(self.next_voice);
             self.next_voice += 1;
         }
-        let (voices, rings, position) = (&self.voices, &mut self.rings, self.position);
+        let (voices, rings, position_frames) = (&self.voices, &mut self.rings, self.position_frames);
         self.near_voices.retain(|&index| {
-            let is_over = voices[index].end() <= position;
+            let is_over = voices[index].end() <= position_frames;
             if is_over {
                 rings.iter_mut().filter(|ring| ring.voice_index() == Some(index)).for_each(Ring::free);
             }
@@ -210,9 +211,9 @@ impl ClipPlayer {
     pub(crate) fn wanted(&self, track: usize) -> impl Iterator<Item = WantedAudio> {
         self.rings.iter().filter_map(move |ring| {
             let voice = self.voices.get(ring.voice_index()?)?;
-            let read = self.position.saturating_sub(voice.clip.frame);
-            let clip_frame = ring.missing_from(read);
-            let free_frames = ring.free_frames(read);
+            let read_frame = self.position_frames.saturating_sub(voice.clip.frame);
+            let clip_frame = ring.missing_from(read_frame);
+            let free_frames = ring.free_frames(read_frame);
             if clip_frame >= voice.sounding_frames || free_frames == 0 {
                 return None;
             }
@@ -223,7 +224,7 @@ impl ClipPlayer {
                 audio_slot: voice.clip.audio_slot,
                 source_frame,
                 frames: free_frames.min(usize::try_from(to_end).unwrap_or(free_frames)),
-                ahead_frames: clip_frame - read,
+                ahead_frames: clip_frame - read_frame,
             })
         })
     }
@@ -234,8 +235,8 @@ impl ClipPlayer {
         for ring in &mut self.rings {
             let Some(voice) = ring.voice_index().and_then(|voice| self.voices.get(voice)) else { continue };
             if voice.clip.audio_slot == audio_slot {
-                let read = self.position.saturating_sub(voice.clip.frame);
-                voice.fill(ring, read, source_frame, audio);
+                let read_frame = self.position_frames.saturating_sub(voice.clip.frame);
+                voice.fill(ring, read_frame, source_frame, audio);
             }
         }
     }
@@ -246,26 +247,26 @@ impl ClipPlayer {
     }
 
     /// Renders at most a block of frames. Returns `None` for silence.
-    pub(crate) fn render(&mut self, playing: bool, frames: usize) -> Option<[&[f32]; 2]> {
+    pub(crate) fn render(&mut self, is_playing: bool, frames: usize) -> Option<[&[f32]; 2]> {
         if self.voices.is_empty() && self.declicker.is_idle() {
-            self.position += if playing { frames as u64 } else { 0 };
+            self.position_frames += if is_playing { frames as u64 } else { 0 };
             return None;
         }
-        if playing {
+        if is_playing {
             self.advance(frames);
         }
-        let is_audible = playing
+        let is_audible = is_playing
             && self
                 .near_voices
                 .iter()
-                .any(|&index| self.voices[index].clip.frame < self.position + frames as u64);
+                .any(|&index| self.voices[index].clip.frame < self.position_frames + frames as u64);
         if !is_audible && self.declicker.is_idle() {
-            self.position += if playing { frames as u64 } else { 0 };
+            self.position_frames += if is_playing { frames as u64 } else { 0 };
             self.declicker.reset();
             return None;
         }
         self.sum.iter_mut().for_each(|sum| sum[..frames].fill(0.0));
-        if playing {
+        if is_playing {
             let (mut rendered_frames, mut missing_frames) = (0, 0);
             while rendered_frames < frames {
                 let segment =
@@ -273,7 +274,7 @@ impl ClipPlayer {
                 for near_index in 0..self.near_voices.len() {
                     missing_frames += self.add_voice(self.near_voices[near_index], segment.clone());
                 }
-                self.position += segment.len() as u64;
+                self.position_frames += segment.len() as u64;
                 rendered_frames = segment.end;
                 self.declicker.process(self.sum.each_mut().map(|sum| &mut sum[segment.clone()]));
             }
@@ -292,8 +293,8 @@ impl ClipPlayer {
         let mut segment = max_frames as u64;
         for ring in &mut self.rings {
             let Some(voice) = ring.voice_index().and_then(|voice| self.voices.get(voice)) else { continue };
-            match self.position.checked_sub(voice.clip.frame) {
-                None => segment = segment.min(voice.clip.frame - self.position),
+            match self.position_frames.checked_sub(voice.clip.frame) {
+                None => segment = segment.min(voice.clip.frame - self.position_frames),
                 Some(clip_frame) if clip_frame < voice.sounding_frames => {
                     let (is_available, frames) = ring.availability(clip_frame);
                     segment = segment.min(frames);
@@ -311,7 +312,7 @@ impl ClipPlayer {
     /// of missing frames.
     fn add_voice(&mut self, index: usize, segment: Range<usize>) -> u64 {
         let voice = &self.voices[index];
-        let block = self.position..self.position + segment.len() as u64;
+        let block = self.position_frames..self.position_frames + segment.len() as u64;
         let (start, end) = (voice.clip.frame.max(block.start), voice.end().min(block.end));
         if let Some(audio) = &voice.audio {
             if start < end {
@@ -366,16 +367,16 @@ pub(crate) fn rings_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> (usize, u
 
 /// Returns the maximum number of voices that need a ring at the same time.
 fn max_simultaneous_rings(voices: &[Voice]) -> usize {
-    let streamed = || voices.iter().filter(|voice| voice.audio.is_none());
-    let mut ends: Vec<u64> = streamed().map(Voice::end).collect();
+    let streamed_voices = || voices.iter().filter(|voice| voice.audio.is_none());
+    let mut ends: Vec<u64> = streamed_voices().map(Voice::end).collect();
     ends.sort_unstable();
-    let mut ended = 0;
+    let mut ended_voices = 0;
     // The voices are sorted by the start of their clips.
-    let simultaneous = streamed().enumerate().map(|(begun_before, voice)| {
-        while ends[ended] <= voice.first_frame_needing_audio() {
-            ended += 1;
+    let simultaneous = streamed_voices().enumerate().map(|(begun_before, voice)| {
+        while ends[ended_voices] <= voice.first_frame_needing_audio() {
+            ended_voices += 1;
         }
-        begun_before + 1 - ended
+        begun_before + 1 - ended_voices
     });
     simultaneous.max().unwrap_or(0)
 }

@@ -61,20 +61,20 @@ impl Ring {
         self.frames() - self.ahead_frames
     }
 
-    /// Returns the first missing frame of the clip from `read` on, where `read` is the next frame
-    /// to be played.
-    pub(super) fn missing_from(&self, read: u64) -> u64 {
-        if (self.start..=self.end).contains(&read) { self.end } else { read }
+    /// Returns the first missing frame of the clip from `read_frame` on, where `read_frame` is the
+    /// next frame to be played.
+    pub(super) fn missing_from(&self, read_frame: u64) -> u64 {
+        if (self.start..=self.end).contains(&read_frame) { self.end } else { read_frame }
     }
 
     fn frames(&self) -> u64 {
         self.values[0].len() as u64
     }
 
-    /// Returns the number of frames that the ring can receive if `read` is the next frame to be
-    /// played.
-    pub(super) fn free_frames(&self, read: u64) -> usize {
-        let unread_frames = if self.start > read { 0 } else { self.end.saturating_sub(read) };
+    /// Returns the number of frames that the ring can receive if `read_frame` is the next frame to
+    /// be played.
+    pub(super) fn free_frames(&self, read_frame: u64) -> usize {
+        let unread_frames = if self.start > read_frame { 0 } else { self.end.saturating_sub(read_frame) };
         self.ahead_frames.saturating_sub(unread_frames) as usize
     }
 
@@ -96,28 +96,28 @@ impl Ring {
     }
 
     /// Stores audio that starts at the first missing frame ([`Self::missing_from`]), as far as the
-    /// ring has space. `read` is the next frame to be played.
-    pub(super) fn fill(&mut self, read: u64, audio: [&[f32]; 2]) {
-        if !(self.start..=self.end).contains(&read) {
+    /// ring has space. `read_frame` is the next frame to be played.
+    pub(super) fn fill(&mut self, read_frame: u64, audio: [&[f32]; 2]) {
+        if !(self.start..=self.end).contains(&read_frame) {
             // The old frames are no longer needed.
-            self.start_at(read);
+            self.start_at(read_frame);
         }
-        self.append(read, audio);
+        self.append(read_frame, audio);
     }
 
-    /// Appends audio as far as the ring has space, and overwrites the oldest frames. `read` is the
-    /// next frame to be played. Returns the number of appended frames.
-    pub(super) fn append(&mut self, read: u64, [left, right]: [&[f32]; 2]) -> u64 {
-        let size = self.frames();
-        let appended_frames = left.len().min(right.len()).min(self.free_frames(read));
+    /// Appends audio as far as the ring has space, and overwrites the oldest frames. `read_frame`
+    /// is the next frame to be played. Returns the number of appended frames.
+    pub(super) fn append(&mut self, read_frame: u64, [left, right]: [&[f32]; 2]) -> u64 {
+        let size_frames = self.frames();
+        let appended_frames = left.len().min(right.len()).min(self.free_frames(read_frame));
         for frame in 0..appended_frames {
-            let index = (self.end % size) as usize;
+            let index = (self.end % size_frames) as usize;
             for (values, audio) in self.values.iter_mut().zip([left, right]) {
                 values[index] = if audio[frame].is_finite() { audio[frame] } else { 0.0 };
             }
             self.end += 1;
         }
-        self.start = self.start.max(self.end.saturating_sub(size));
+        self.start = self.start.max(self.end.saturating_sub(size_frames));
         appended_frames as u64
     }
 
@@ -130,30 +130,33 @@ impl Ring {
     }
 
     /// Appends the last iteration of a loop of `round_frames` frames again, if that iteration is
-    /// still available. The same audio is thus not requested again. `read` is the next frame to be
-    /// played, and the clip ends at `end`.
-    pub(super) fn repeat(&mut self, round_frames: u64, read: u64, end: u64) {
-        let size = self.frames();
-        if round_frames > size || !(self.start..=self.end).contains(&read) {
+    /// still available. The same audio is thus not requested again. `read_frame` is the next frame
+    /// to be played, and the clip ends at `end`.
+    pub(super) fn repeat(&mut self, round_frames: u64, read_frame: u64, end: u64) {
+        let size_frames = self.frames();
+        if round_frames > size_frames || !(self.start..=self.end).contains(&read_frame) {
             return;
         }
-        while self.end < end && self.end - read < self.ahead_frames && self.end - self.oldest >= round_frames
+        while self.end < end
+            && self.end - read_frame < self.ahead_frames
+            && self.end - self.oldest >= round_frames
         {
-            let [from, to] = [self.end - round_frames, self.end].map(|frame| (frame % size) as usize);
-            self.values.iter_mut().for_each(|values| values[to] = values[from]);
+            let [source_offset, destination_offset] =
+                [self.end - round_frames, self.end].map(|frame| (frame % size_frames) as usize);
+            self.values.iter_mut().for_each(|values| values[destination_offset] = values[source_offset]);
             self.end += 1;
         }
-        self.start = self.start.max(self.end.saturating_sub(size));
+        self.start = self.start.max(self.end.saturating_sub(size_frames));
     }
 
     /// Reads frames of the clip. Missing frames are silent. Returns the number of missing frames.
     pub(super) fn read(&mut self, frame: u64, [left, right]: [&mut [f32]; 2]) -> u64 {
         let mut missing_frames = 0;
-        let size = self.frames();
+        let size_frames = self.frames();
         for (offset, (left, right)) in left.iter_mut().zip(right).enumerate() {
             let frame = frame + offset as u64;
             if (self.start..self.end).contains(&frame) {
-                let index = (frame % size) as usize;
+                let index = (frame % size_frames) as usize;
                 (*left, *right) = (self.values[0][index], self.values[1][index]);
             } else {
                 (*left, *right) = (0.0, 0.0);

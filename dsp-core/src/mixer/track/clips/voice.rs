@@ -61,20 +61,21 @@ impl Voice {
         if self.clip.looped { clip_frame % self.region_frames } else { clip_frame }
     }
 
-    /// Returns the first frame of the clip, at or after `from`, that plays a frame of the source.
-    pub(super) fn first_frame_that_plays(&self, source_frame: u64, from: u64) -> Option<u64> {
+    /// Returns the first frame of the clip, at or after `first_frame`, that plays a frame of the
+    /// source.
+    pub(super) fn first_frame_that_plays(&self, source_frame: u64, first_frame: u64) -> Option<u64> {
         let frame_in_region = source_frame.checked_sub(self.clip.offset_frames)?;
         if !self.clip.looped {
-            return (frame_in_region >= from).then_some(frame_in_region);
+            return (frame_in_region >= first_frame).then_some(frame_in_region);
         }
-        let frames_to_go = frame_in_region + self.region_frames - self.loop_frame(from);
-        (frame_in_region < self.region_frames).then(|| from + frames_to_go % self.region_frames)
+        let frames_to_go = frame_in_region + self.region_frames - self.loop_frame(first_frame);
+        (frame_in_region < self.region_frames).then(|| first_frame + frames_to_go % self.region_frames)
     }
 
-    /// Fills a ring with missing frames, from audio that starts at `source_frame`. `read` is the
-    /// next frame of the clip to be played.
-    pub(super) fn fill(&self, ring: &mut Ring, read: u64, source_frame: u64, audio: [&[f32]; 2]) {
-        let clip_frame = ring.missing_from(read);
+    /// Fills a ring with missing frames, from audio that starts at `source_frame`. `read_frame` is
+    /// the next frame of the clip to be played.
+    pub(super) fn fill(&self, ring: &mut Ring, read_frame: u64, source_frame: u64, audio: [&[f32]; 2]) {
+        let clip_frame = ring.missing_from(read_frame);
         if clip_frame >= self.sounding_frames {
             return;
         }
@@ -85,15 +86,15 @@ impl Voice {
             let missing = &side[available_frames..];
             &missing[..usize::try_from(to_end).map_or(missing.len(), |to_end| to_end.min(missing.len()))]
         });
-        ring.fill(read, missing_audio);
-        self.repeat(ring, read);
+        ring.fill(read_frame, missing_audio);
+        self.repeat(ring, read_frame);
     }
 
-    /// If the clip is looped, lets a ring repeat the last iteration of the loop. `read` is the next
-    /// frame of the clip to be played.
-    pub(super) fn repeat(&self, ring: &mut Ring, read: u64) {
+    /// If the clip is looped, lets a ring repeat the last iteration of the loop. `read_frame` is
+    /// the next frame of the clip to be played.
+    pub(super) fn repeat(&self, ring: &mut Ring, read_frame: u64) {
         if self.clip.looped {
-            ring.repeat(self.region_frames, read, self.sounding_frames);
+            ring.repeat(self.region_frames, read_frame, self.sounding_frames);
         }
     }
 
@@ -102,22 +103,22 @@ impl Voice {
     pub(super) fn read(&self, audio: &Audio, clip_frame: u64, [left, right]: [&mut [f32]; 2]) {
         let frames = left.len();
         let round_frames = usize::try_from(self.region_frames).map_or(frames, |region| region.min(frames));
-        let mut filled = 0;
-        while filled < round_frames {
-            let (source_frame, to_end) = self.source(clip_frame + filled as u64);
-            let end =
-                usize::try_from(to_end).map_or(round_frames, |to_end| round_frames.min(filled + to_end));
-            audio.read(source_frame, [&mut left[filled..end], &mut right[filled..end]]);
-            filled = end;
+        let mut filled_frames = 0;
+        while filled_frames < round_frames {
+            let (source_frame, to_end) = self.source(clip_frame + filled_frames as u64);
+            let end = usize::try_from(to_end)
+                .map_or(round_frames, |to_end| round_frames.min(filled_frames + to_end));
+            audio.read(source_frame, [&mut left[filled_frames..end], &mut right[filled_frames..end]]);
+            filled_frames = end;
         }
         // The remaining frames repeat whole iterations of a short loop. Copying them in growing
         // parts is faster than reading each iteration from the source.
-        while filled < frames {
-            let copied = filled.min(frames - filled);
+        while filled_frames < frames {
+            let copied_frames = filled_frames.min(frames - filled_frames);
             for side in [&mut *left, &mut *right] {
-                side.copy_within(..copied, filled);
+                side.copy_within(..copied_frames, filled_frames);
             }
-            filled += copied;
+            filled_frames += copied_frames;
         }
     }
 

@@ -8,9 +8,9 @@ use super::window::Window;
 use super::{Gaps, Repair};
 use crate::audio::decode::input::Piece;
 
-/// A stream begins with `MARKER` and the header of the mandatory first block, a STREAMINFO block of
-/// 34 bytes (RFC 9639, sections 6 and 8.2). The highest bit of the fifth byte may be set.
-const MARKER: &[u8; 4] = b"fLaC";
+/// A stream begins with `STREAM_MARKER` and the header of the mandatory first block, a STREAMINFO
+/// block of 34 bytes (RFC 9639, sections 6 and 8.2). The highest bit of the fifth byte may be set.
+const STREAM_MARKER: &[u8; 4] = b"fLaC";
 const STREAMINFO_BYTES: [u8; 3] = [0, 0, 34];
 const START_BYTES: usize = 8;
 
@@ -21,9 +21,9 @@ pub(super) fn scan(file: &mut Window<File>, start: u64) -> io::Result<Repair> {
     let mut repair = Repair { gaps: Gaps::ByTimestamp, ..Repair::default() };
     let mut offset_bytes = start + 1;
     while offset_bytes < file.size_bytes() {
-        let bytes = file.bytes(offset_bytes, CHUNK_BYTES)?;
+        let bytes = file.read_bytes(offset_bytes, CHUNK_BYTES)?;
         if let Some(offset) = bytes.windows(START_BYTES).position(is_stream_start) {
-            repair.pieces.push(Piece::File { start: 0, length: offset_bytes + offset as u64 });
+            repair.pieces.push(Piece::File { start: 0, length_bytes: offset_bytes + offset as u64 });
             repair.is_chained = true;
             break;
         }
@@ -33,5 +33,5 @@ pub(super) fn scan(file: &mut Window<File>, start: u64) -> io::Result<Repair> {
 }
 
 fn is_stream_start(bytes: &[u8]) -> bool {
-    bytes.starts_with(MARKER) && bytes[4] & 0x7F == 0 && bytes[5..] == STREAMINFO_BYTES
+    bytes.starts_with(STREAM_MARKER) && bytes[4] & 0x7F == 0 && bytes[5..] == STREAMINFO_BYTES
 }

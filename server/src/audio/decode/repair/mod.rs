@@ -53,8 +53,8 @@ pub(super) enum Gaps {
 /// Scans a complete file for damage.
 pub(super) fn scan_file(path: &Path) -> io::Result<Repair> {
     let mut file = Window::new(File::open(path)?)?;
-    let start = after_tags(&mut file)?;
-    match file.array::<4>(start)? {
+    let start = skip_tags(&mut file)?;
+    match file.read_array::<4>(start)? {
         Some([b'f', b'L', b'a', b'C']) => flac::scan(&mut file, start),
         Some([b'O', b'g', b'g', b'S']) => ogg::scan(&mut file),
         Some([0xFF, ..]) => mp3::scan(&mut file, start),
@@ -68,17 +68,19 @@ pub(super) fn scan_header(path: &Path) -> io::Result<Repair> {
 }
 
 /// Returns where the audio begins after ID3v2 tags, in bytes (ID3v2.4.0, section 3.1).
-fn after_tags(file: &mut Window<File>) -> io::Result<u64> {
+fn skip_tags(file: &mut Window<File>) -> io::Result<u64> {
     let mut offset = 0;
-    while let Some(size_bytes) = tag_bytes(file, offset)? {
+    while let Some(size_bytes) = read_tag_bytes(file, offset)? {
         offset += size_bytes;
     }
     Ok(offset)
 }
 
 /// Returns the size in bytes of the ID3v2 tag at `offset`, if there is one.
-fn tag_bytes(file: &mut Window<File>, offset: u64) -> io::Result<Option<u64>> {
-    let Some([b'I', b'D', b'3', _, _, flags, size @ ..]) = file.array::<10>(offset)? else { return Ok(None) };
+fn read_tag_bytes(file: &mut Window<File>, offset: u64) -> io::Result<Option<u64>> {
+    let Some([b'I', b'D', b'3', _, _, flags, size @ ..]) = file.read_array::<10>(offset)? else {
+        return Ok(None);
+    };
     let size = size.iter().fold(0_u64, |size, byte| size << 7 | u64::from(byte & 0x7F));
     let footer = if flags & 0x10 != 0 { 10 } else { 0 };
     Ok(Some(10 + size + footer))

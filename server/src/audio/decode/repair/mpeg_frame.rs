@@ -49,8 +49,8 @@ impl Frame {
     }
 
     /// Whether both frames can belong to the same stream.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.kind == other.kind
+    pub(super) fn is_like(&self, frame: &Self) -> bool {
+        self.kind == frame.kind
     }
 
     /// Returns the number of bytes of side information between the header and the audio (ISO/IEC

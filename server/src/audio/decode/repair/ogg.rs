@@ -17,12 +17,12 @@ const NO_POSITION: i64 = -1;
 /// Number of bytes that are searched at a time for the next page.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-const CAPTURE: &[u8; 4] = b"OggS";
+const CAPTURE_PATTERN: &[u8; 4] = b"OggS";
 
 /// A page with a correct checksum.
 struct Page {
     size_bytes: u64,
-    position: i64,
+    granule_position: i64,
     serial: u32,
     number: u32,
     starts_stream: bool,
@@ -32,14 +32,14 @@ pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {
     let table = checksum_table();
     let (mut holes, mut end) = (Vec::new(), 0);
     let mut last_page: Option<(u32, u32)> = None;
-    let (mut pieces, mut from, mut offset_bytes) = (Vec::new(), 0, 0);
+    let (mut pieces, mut piece_start, mut offset_bytes) = (Vec::new(), 0, 0);
     while offset_bytes < file.size_bytes() {
-        let Some(page) = page(file, offset_bytes, &table)? else {
-            if offset_bytes > from {
-                pieces.push(Piece::File { start: from, length: offset_bytes - from });
+        let Some(page) = read_page(file, offset_bytes, &table)? else {
+            if offset_bytes > piece_start {
+                pieces.push(Piece::File { start: piece_start, length_bytes: offset_bytes - piece_start });
             }
             offset_bytes = next_capture(file, offset_bytes + 1)?;
-            from = offset_bytes;
+            piece_start = offset_bytes;
             continue;
         };
         offset_bytes += page.size_bytes;
@@ -52,39 +52,48 @@ pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {
             _ => {}
         }
         last_page = Some((page.serial, page.number));
-        if page.position != NO_POSITION {
-            end = page.position;
+        if page.granule_position != NO_POSITION {
+            end = page.granule_position;
         }
     }
     if !pieces.is_empty() {
-        pieces.push(Piece::File { start: from, length: file.size_bytes().saturating_sub(from) });
+        pieces.push(Piece::File {
+            start: piece_start,
+            length_bytes: file.size_bytes().saturating_sub(piece_start),
+        });
     }
     Ok(Repair { pieces, gaps: Gaps::Pages { holes: holes.into(), end }, ..Repair::default() })
 }
 
 /// Returns the page at `offset_bytes`, if it is complete and its checksum is correct.
-fn page(file: &mut Window<File>, offset_bytes: u64, table: &[u32; 256]) -> io::Result<Option<Page>> {
-    let Some(head) = file.array::<HEAD_BYTES>(offset_bytes)? else { return Ok(None) };
-    if !head.starts_with(CAPTURE) || head[4] != 0 {
+fn read_page(file: &mut Window<File>, offset_bytes: u64, table: &[u32; 256]) -> io::Result<Option<Page>> {
+    let Some(head) = file.read_array::<HEAD_BYTES>(offset_bytes)? else { return Ok(None) };
+    if !head.starts_with(CAPTURE_PATTERN) || head[4] != 0 {
         return Ok(None);
     }
     let segments = usize::from(head[26]);
-    let lengths = file.bytes(offset_bytes + HEAD_BYTES as u64, segments)?;
+    let lengths = file.read_bytes(offset_bytes + HEAD_BYTES as u64, segments)?;
     let body: usize = lengths.iter().map(|length| usize::from(*length)).sum();
-    let size = HEAD_BYTES + segments + body;
-    let bytes = file.bytes(offset_bytes, size)?;
-    if bytes.len() < size {
+    let size_bytes = HEAD_BYTES + segments + body;
+    let bytes = file.read_bytes(offset_bytes, size_bytes)?;
+    if bytes.len() < size_bytes {
         return Ok(None);
     }
-    let field =
-        |from: usize| u32::from_le_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
+    let field = |field_offset: usize| {
+        u32::from_le_bytes([
+            head[field_offset],
+            head[field_offset + 1],
+            head[field_offset + 2],
+            head[field_offset + 3],
+        ])
+    };
     // The checksum is computed with its own field set to zero.
     let sum = checksum(0, &bytes[..22], table);
     let sum = checksum(checksum(sum, &[0; 4], table), &bytes[26..], table);
-    let position = i64::from(field(10)) << 32 | i64::from(field(6));
+    let granule_position = i64::from(field(10)) << 32 | i64::from(field(6));
     let page = Page {
-        size_bytes: size as u64,
-        position,
+        size_bytes: size_bytes as u64,
+        granule_position,
         serial: field(14),
         number: field(18),
         starts_stream: head[5] & 2 != 0,
@@ -95,11 +104,12 @@ fn page(file: &mut Window<File>, offset_bytes: u64, table: &[u32; 256]) -> io::R
 /// Returns the offset of the next capture pattern from `offset_bytes` on, or the end of the file.
 fn next_capture(file: &mut Window<File>, mut offset_bytes: u64) -> io::Result<u64> {
     while offset_bytes < file.size_bytes() {
-        let bytes = file.bytes(offset_bytes, CHUNK_BYTES)?;
-        if let Some(offset) = bytes.windows(CAPTURE.len()).position(|bytes| bytes == CAPTURE) {
+        let bytes = file.read_bytes(offset_bytes, CHUNK_BYTES)?;
+        if let Some(offset) = bytes.windows(CAPTURE_PATTERN.len()).position(|bytes| bytes == CAPTURE_PATTERN)
+        {
             return Ok(offset_bytes + offset as u64);
         }
-        offset_bytes += (CHUNK_BYTES - (CAPTURE.len() - 1)) as u64;
+        offset_bytes += (CHUNK_BYTES - (CAPTURE_PATTERN.len() - 1)) as u64;
     }
     Ok(offset_bytes)
 }

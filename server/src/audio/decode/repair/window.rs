@@ -27,10 +27,10 @@ impl<R: Read + Seek> Window<R> {
         self.size_bytes
     }
 
-    /// Reads `length` bytes from `offset`; `length` must be at most 64 KiB. Returns fewer bytes at
-    /// the end of the file.
-    pub(super) fn bytes(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
-        let end = offset.saturating_add(length as u64).min(self.size_bytes);
+    /// Reads `length_bytes` bytes from `offset`; `length_bytes` must be at most 64 KiB. Returns
+    /// fewer bytes at the end of the file.
+    pub(super) fn read_bytes(&mut self, offset: u64, length_bytes: usize) -> io::Result<&[u8]> {
+        let end = offset.saturating_add(length_bytes as u64).min(self.size_bytes);
         let offset = offset.min(end);
         if offset < self.start || end > self.start + self.buffer.len() as u64 {
             self.start = offset.saturating_sub(LOOK_BEHIND_BYTES);
@@ -43,7 +43,7 @@ impl<R: Read + Seek> Window<R> {
     }
 
     /// Reads `N` bytes from `offset`. Returns `None` if the file ends earlier.
-    pub(super) fn array<const N: usize>(&mut self, offset: u64) -> io::Result<Option<[u8; N]>> {
-        Ok(self.bytes(offset, N)?.try_into().ok())
+    pub(super) fn read_array<const N: usize>(&mut self, offset: u64) -> io::Result<Option<[u8; N]>> {
+        Ok(self.read_bytes(offset, N)?.try_into().ok())
     }
 }

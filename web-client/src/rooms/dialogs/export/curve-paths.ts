@@ -37,6 +37,6 @@ export function linePath(levels: readonly (number | null)[]): string {
     .join('');
 }
 
-function xOf(index: number, count: number): string {
-  return (index / count).toFixed(5);
+function xOf(index: number, pointCount: number): string {
+  return (index / pointCount).toFixed(5);
 }

@@ -32,9 +32,9 @@ export function filesOf(
   formats: readonly FormatCapabilities[],
 ): [ExportFile, ...ExportFile[]] {
   const { format, bitDepth, quality, noiseShaping, sampleRateHz, range, title } = options;
-  const first = { format, bitDepth, quality, noiseShaping, sampleRateHz };
-  const further = formats.filter((each) => each.format !== format && moreFormats.includes(each.format));
-  const variants = [first, ...further.map((each) => inFormat(options, each))];
+  const firstFormat = { format, bitDepth, quality, noiseShaping, sampleRateHz };
+  const further = formats.filter((capability) => capability.format !== format && moreFormats.includes(capability.format));
+  const variants = [firstFormat, ...further.map((furtherFormat) => inFormat(options, furtherFormat))];
   const number = (index: number): string => String(index + 1).padStart(2, '0');
   const parts = sections?.map((section, index) => ({
     range: section.range,

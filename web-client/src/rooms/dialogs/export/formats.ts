@@ -8,7 +8,7 @@ export type FormatCapabilities = Capabilities['export']['by_format'][number];
 
 /** Returns the name of a format, or its capitalised id before the service has sent the names. */
 export const formatName = (capabilities: Capabilities | null, format: ExportFormat): string =>
-  capabilities?.export.by_format.find((each) => each.format === format)?.name ?? format.toUpperCase();
+  capabilities?.export.by_format.find((capability) => capability.format === format)?.name ?? format.toUpperCase();
 
 export const DEPTH_NAMES: Record<BitDepth, string> = {
   pcm8: '8 bit, dithered',

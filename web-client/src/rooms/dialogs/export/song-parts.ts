@@ -40,17 +40,17 @@ function itemSections({ tracks }: Structure): Section[] {
 }
 
 function markerSections({ markers }: Structure, endTick: number): Section[] {
-  const sorted = markers.toSorted((one, other) => one.tick - other.tick);
+  const sorted = markers.toSorted((first, second) => first.tick - second.tick);
   return sorted.map(({ name, tick }) => ({
     name: name || 'Marker',
-    range: { start_tick: tick, end_tick: sorted.find((other) => other.tick > tick)?.tick ?? endTick },
+    range: { start_tick: tick, end_tick: sorted.find((marker) => marker.tick > tick)?.tick ?? endTick },
   }));
 }
 
 const inOrder = (sections: Section[]): Section[] =>
   sections
     .filter(({ range }) => range.end_tick > range.start_tick)
-    .sort((one, other) => one.range.start_tick - other.range.start_tick);
+    .sort((first, second) => first.range.start_tick - second.range.start_tick);
 
 /** The first and the last bar of a range, counted from 1. */
 export type Bars = { first: number; last: number };

@@ -11,14 +11,14 @@ type Levels = (number | null)[];
  * highest band of both has the level {@link TOP_DB}. Bands that only one file has are null in the
  * other file.
  */
-export function comparableSpectra(one: Measurements, other: Measurements): [Levels, Levels] {
-  const count = Math.max(one.third_octaves.length, other.third_octaves.length);
+export function comparableSpectra(exported: Measurements, reference: Measurements): [Levels, Levels] {
+  const bandCount = Math.max(exported.third_octaves.length, reference.third_octaves.length);
   const levelsOf = ({ lufs, third_octaves }: Measurements): Levels =>
-    Array.from({ length: count }, (_, band) => {
+    Array.from({ length: bandCount }, (_, band) => {
       const db = third_octaves[band]?.level_db ?? null;
       return db === null ? null : db - (lufs ?? 0);
     });
-  const spectra = [levelsOf(one), levelsOf(other)];
+  const spectra = [levelsOf(exported), levelsOf(reference)];
   const highest = Math.max(...spectra.flat().map((db) => db ?? -Infinity));
   const [first, second] = spectra.map((levels) => levels.map((db) => (db === null ? null : db - highest + TOP_DB)));
   return [first ?? [], second ?? []];
