@@ -18,11 +18,12 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// Maximum number of frames of a block: the upper limit of [`Open::block_frames_max`].
 pub const BLOCK_FRAMES_MAX: u32 = 8_192;
 
-/// Maximum number of channels of all buses of a direction, and of the audio in a frame.
-pub const CHANNELS_MAX: u16 = 64;
+/// Maximum number of channels of all buses of a direction, and of the audio in a frame. Samplers
+/// with separate outputs have up to 98.
+pub const CHANNELS_MAX: u16 = 128;
 
 /// Maximum number of buses of a direction.
-pub const BUSES_MAX: usize = 32;
+pub const BUSES_MAX: usize = 64;
 
 /// Maximum number of parameters that a plugin may have.
 pub const PARAMETERS_MAX: usize = 10_000;
@@ -79,8 +80,8 @@ pub enum Request {
     /// at most five seconds of audio), and activates it again. Parameters keep their values.
     /// Plugins may still keep the phase of an LFO or the seed of a noise. Answer: [`Answer::Done`].
     Reset,
-    /// Closes the plugin. The helper closes it after the answer and then ends; some plugins crash or
-    /// hang meanwhile, which has no consequence. Answer: [`Answer::Done`].
+    /// Closes the plugin. The helper closes it after the answer and then ends. Some plugins crash or
+    /// hang meanwhile, so the service ignores the exit status. Answer: [`Answer::Done`].
     Close,
 }
 

@@ -167,7 +167,7 @@ mod tests {
         refused(with(vec![Event { frame: 0, kind: outside }]), "must be 0 to 1, not NaN");
         let bend = EventKind::PitchBend { channel: 0, value: 16_384 };
         refused(with(vec![Event { frame: 0, kind: bend }]), "outside its range");
-        refused(Process { output_channels: 65, ..Process::default() }, "65 channels; the maximum is 64");
+        refused(Process { output_channels: 129, ..Process::default() }, "129 channels; the maximum is 128");
         refused(
             Process { frames: u32::MAX, output_channels: 2, ..Process::default() },
             "bytes; the maximum is",

@@ -121,8 +121,8 @@ mod tests {
     fn too_many_buses_or_channels_are_refused() {
         let bus = |channels| Bus { name: String::new(), channels, is_main: false };
         let error = Buses::new(vec![bus(60_000), bus(60_000)], "output", 64).err();
-        assert_eq!(error.as_deref(), Some("the plugin states 120000 output channels; the maximum is 64"));
-        let error = Buses::new(vec![bus(1); 33], "input", 64).err();
-        assert_eq!(error.as_deref(), Some("the plugin states 33 input buses; the maximum is 32"));
+        assert_eq!(error.as_deref(), Some("the plugin states 120000 output channels; the maximum is 128"));
+        let error = Buses::new(vec![bus(1); 65], "input", 64).err();
+        assert_eq!(error.as_deref(), Some("the plugin states 65 input buses; the maximum is 64"));
     }
 }

@@ -140,7 +140,7 @@ impl Session {
         // Some plugins know their latency only after they have processed a block.
         hosted.process_silence()?;
         hosted.plugin.take_changes()?;
-        hosted.reset()?;
+        hosted.plugin.reset()?;
         let opened = hosted.plugin.opened()?;
         hosted.parameters = opened.parameters.iter().map(|parameter| parameter.id).collect();
         self.hosted = Some(hosted);

@@ -33,3 +33,15 @@ pub(crate) fn flush() {
         }
     }
 }
+
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests {
+    use std::hint::black_box;
+
+    #[test]
+    fn denormal_results_are_zero() {
+        assert_ne!(black_box(f32::MIN_POSITIVE) * black_box(0.5), 0.0);
+        super::flush();
+        assert_eq!(black_box(f32::MIN_POSITIVE) * black_box(0.5), 0.0);
+    }
+}

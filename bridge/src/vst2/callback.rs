@@ -49,7 +49,7 @@ struct Host {
     sample_rate_hz: AtomicI32,
     block_frames_max: AtomicI32,
     time_info: UnsafeCell<TimeInfo>,
-    changed_parameters: Mutex<BTreeSet<i32>>,
+    changed_parameters: Mutex<BTreeSet<u32>>,
     all_changed: AtomicBool,
     io_changed: AtomicBool,
 }
@@ -122,7 +122,7 @@ pub(super) fn set_transport(transport: &Transport, sample_rate_hz: f64) {
 /// Indices of the parameters that the plugin changed since the last call.
 pub(super) enum ChangedParameters {
     /// These parameters changed.
-    Some(BTreeSet<i32>),
+    Some(BTreeSet<u32>),
     /// Any parameter may have changed.
     All,
 }
@@ -171,7 +171,9 @@ pub(super) extern "C" fn host_callback(
     match opcode {
         AUTOMATE => {
             // Some plugins pass values that are not normalized, so the value is asked for later.
-            if usize::try_from(index).is_ok_and(|index| index < PARAMETERS_MAX) {
+            if let Ok(index) = u32::try_from(index)
+                && (index as usize) < PARAMETERS_MAX
+            {
                 HOST.changed_parameters.lock().unwrap_or_else(PoisonError::into_inner).insert(index);
             }
             1

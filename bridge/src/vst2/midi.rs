@@ -51,6 +51,16 @@ impl MidiBlock {
     }
 }
 
+/// Returns the MIDI controllers that end all sounds and all notes, on all channels.
+pub(super) fn end_of_notes() -> Vec<Event> {
+    const ALL_SOUND_OFF: u8 = 120;
+    const ALL_NOTES_OFF: u8 = 123;
+    let controllers =
+        (0..16).flat_map(|channel| [ALL_SOUND_OFF, ALL_NOTES_OFF].map(|controller| (channel, controller)));
+    let kind = |(channel, controller)| EventKind::Controller { channel, controller, value: 0 };
+    controllers.map(|controller| Event { frame: 0, kind: kind(controller) }).collect()
+}
+
 fn midi_event(event: &Event) -> Option<MidiEvent> {
     let (status, channel, data) = match event.kind {
         EventKind::NoteOn { channel, key, velocity, .. } => {

@@ -3,6 +3,7 @@
 //! The layout of structures and the numbers follow VST 2.4; no VST header is used.
 
 mod callback;
+mod description;
 mod effect;
 mod midi;
 mod plugin;

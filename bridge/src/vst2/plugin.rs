@@ -4,16 +4,16 @@
 use std::path::Path;
 
 use songfoundry_bridge_protocol::host::{
-    Bus, Event, EventKind, Opened, PARAMETERS_MAX, PROGRAMS_MAX, Parameter, ParameterValue, PresetFormat,
-    Tail, Transport,
+    EventKind, Opened, PARAMETERS_MAX, PROGRAMS_MAX, Parameter, ParameterValue, PresetFormat, Tail, Transport,
 };
 use songfoundry_bridge_protocol::{PluginFormat, ScannedPlugin};
 
 use super::callback::{
     ChangedParameters, set_current_id, set_format, set_transport, take_changed_parameters, take_io_changed,
 };
+use super::description::{Properties, buses, program_names};
 use super::effect::{CAN_REPLACE, HAS_EDITOR, IS_SYNTH, Instance, ProcessReplacing, Request, load_main};
-use super::midi::MidiBlock;
+use super::midi::{MidiBlock, end_of_notes};
 use super::preset::{Content, Preset};
 use super::state::ChunkKind;
 use crate::host::bounds::{bounded_latency, bounded_tail, bounded_text};
@@ -21,10 +21,6 @@ use crate::host::buses::{Buses, too_many};
 use crate::host::plugin::{Block, Format, HostedPlugin};
 use crate::host::state::{PartKind, StoredState};
 use crate::module::FailureReason;
-
-/// Number of channels of the main bus. VST2 plugins state only a number of channels; those beyond
-/// the second are side-chains or further outputs.
-const MAIN_CHANNELS_MAX: i32 = 2;
 
 /// A VST2 plugin that is open and active.
 pub(crate) struct Vst2Plugin {
@@ -230,19 +226,20 @@ impl HostedPlugin for Vst2Plugin {
             let (inputs, outputs) = buses(&self.instance, self.format.block_frames_max)?;
             (self.inputs, self.outputs) = (inputs, outputs);
         }
-        let before = self.values.clone();
-        match take_changed_parameters() {
-            ChangedParameters::All => self.read_values(),
-            ChangedParameters::Some(indices) => {
-                for index in indices.into_iter().filter_map(|index| u32::try_from(index).ok()) {
-                    if let Some(value) = self.values.get_mut(index as usize) {
-                        *value = self.instance.value(index);
-                    }
+        let changed = match take_changed_parameters() {
+            ChangedParameters::All => (0..self.values.len() as u32).collect(),
+            ChangedParameters::Some(indices) => indices,
+        };
+        let mut changes = Vec::new();
+        for id in changed {
+            if let Some(known) = self.values.get_mut(id as usize) {
+                let value = self.instance.value(id);
+                if std::mem::replace(known, value) != value {
+                    changes.push(ParameterValue { id, value: value.into() });
                 }
             }
         }
-        let changed = (0..).zip(&self.values).zip(&before).filter(|((_, value), before)| value != before);
-        Ok(changed.map(|((id, value), _)| ParameterValue { id, value: (*value).into() }).collect())
+        Ok(changes)
     }
 
     fn parameter_values(&mut self) -> Vec<ParameterValue> {
@@ -394,145 +391,5 @@ impl HostedPlugin for Vst2Plugin {
     fn close(self: Box<Self>) {
         self.deactivate();
         self.instance.request(Request::Close);
-    }
-}
-
-impl Instance {
-    /// Returns the selected program of a plugin with this number of programs.
-    fn program(&self, programs: u32) -> Option<u32> {
-        let program = u32::try_from(self.request(Request::Program)).ok()?;
-        Some(program).filter(|program| *program < programs)
-    }
-
-    fn select_program(&self, index: u32) {
-        self.request(Request::BeginSetProgram);
-        self.request_with(Request::SetProgram, 0, index as isize, std::ptr::null_mut(), 0.0);
-        self.request(Request::EndSetProgram);
-    }
-}
-
-/// Returns the names of the programs of a new plugin. A plugin that has no names by index is asked
-/// for the name of each program while the program is selected.
-fn program_names(instance: &Instance, programs: u32) -> Vec<String> {
-    let programs = programs.min(PROGRAMS_MAX as u32);
-    // The value -1 is the category in older versions of VST2: all of them.
-    let name = |index: u32| instance.request_text_of(Request::ProgramNameIndexed, index.cast_signed(), -1).1;
-    let names: Vec<String> = (0..programs).map(|index| bounded_text(&name(index))).collect();
-    let Some(selected) = instance.program(programs) else { return names };
-    if names.iter().any(|name| !name.is_empty()) {
-        return names;
-    }
-    let selected_name = |index| {
-        // Selecting a program may change a plugin, so it is avoided where it has no use.
-        if programs > 1 {
-            instance.select_program(index);
-        }
-        bounded_text(&instance.request_text(Request::ProgramName).1)
-    };
-    let names = (0..programs).map(selected_name).collect();
-    if programs > 1 {
-        instance.select_program(selected);
-    }
-    names
-}
-
-/// Returns the inputs and outputs with the channels that an effect states.
-fn buses(instance: &Instance, block_frames_max: u32) -> Result<(Buses, Buses), FailureReason> {
-    let (inputs, outputs, flags) = instance.read(|effect| (effect.inputs, effect.outputs, effect.flags));
-    // The input of an effect has no more channels than its output: the second input of a mono
-    // effect is a side-chain. The input of an instrument is not a main input.
-    let main_inputs = match flags & IS_SYNTH != 0 {
-        true => 0,
-        false => inputs.min(outputs.max(1)).min(MAIN_CHANNELS_MAX),
-    };
-    Ok((
-        Buses::new(split_buses(inputs, main_inputs), "input", block_frames_max)?,
-        Buses::new(split_buses(outputs, outputs.min(MAIN_CHANNELS_MAX)), "output", block_frames_max)?,
-    ))
-}
-
-/// Returns the MIDI controllers that end all sounds and all notes, on all channels.
-fn end_of_notes() -> Vec<Event> {
-    const ALL_SOUND_OFF: u8 = 120;
-    const ALL_NOTES_OFF: u8 = 123;
-    let controllers =
-        (0..16).flat_map(|channel| [ALL_SOUND_OFF, ALL_NOTES_OFF].map(|controller| (channel, controller)));
-    let kind = |(channel, controller)| EventKind::Controller { channel, controller, value: 0 };
-    controllers.map(|controller| Event { frame: 0, kind: kind(controller) }).collect()
-}
-
-/// Divides channels into a main bus and one with all others.
-fn split_buses(channels: i32, main_channels: i32) -> Vec<Bus> {
-    let bus = |channels: i32, is_main| Bus {
-        name: String::new(),
-        channels: channels.clamp(0, u16::MAX.into()) as u16,
-        is_main,
-    };
-    let buses = [bus(main_channels, true), bus(channels.saturating_sub(main_channels), false)];
-    buses.into_iter().filter(|bus| bus.channels > 0).collect()
-}
-
-/// The structure `VstParameterProperties` of VST 2.4.
-#[repr(C)]
-struct Properties {
-    steps: [f32; 3],
-    label: [u8; 64],
-    flags: i32,
-    minimum: i32,
-    maximum: i32,
-    integer_steps: [i32; 2],
-    short_label: [u8; 8],
-    display: [i16; 4],
-    category_label: [u8; 24],
-    future: [u8; 16],
-    /// Room for plugins that write beyond the structure.
-    excess: [u8; 256],
-}
-
-impl Properties {
-    /// Returns the properties of a parameter, if the plugin states them.
-    fn of(instance: &Instance, index: u32) -> Option<Self> {
-        // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
-        let mut properties: Self = unsafe { std::mem::zeroed() };
-        let data = (&raw mut properties).cast();
-        let answer = instance.request_with(Request::ParameterProperties, index.cast_signed(), 0, data, 0.0);
-        (answer == 1).then_some(properties)
-    }
-
-    fn short_name(&self) -> String {
-        let length = self.short_label.iter().position(|byte| *byte == 0).unwrap_or(self.short_label.len());
-        bounded_text(&String::from_utf8_lossy(&self.short_label[..length]))
-    }
-
-    fn step_count(&self) -> u32 {
-        const IS_SWITCH: i32 = 1;
-        const HAS_INTEGER_RANGE: i32 = 1 << 1;
-        if self.flags & IS_SWITCH != 0 {
-            1
-        } else if self.flags & HAS_INTEGER_RANGE != 0 {
-            u32::try_from(i64::from(self.maximum) - i64::from(self.minimum)).unwrap_or(0)
-        } else {
-            0
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn channels_beyond_the_main_ones_are_another_bus() {
-        let check = |channels, main, expected: &[(u16, bool)]| {
-            let buses = split_buses(channels, main);
-            let found: Vec<(u16, bool)> = buses.iter().map(|bus| (bus.channels, bus.is_main)).collect();
-            assert_eq!(found, expected);
-        };
-        check(2, 2, &[(2, true)]);
-        check(6, 2, &[(2, true), (4, false)]);
-        check(2, 1, &[(1, true), (1, false)]);
-        check(0, 0, &[]);
-        check(-3, -3, &[]);
-        check(i32::MAX, 2, &[(2, true), (u16::MAX, false)]);
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     fn notes_keep_their_frame_and_values() {
         let on =
             convert(EventKind::NoteOn { note_id: 9, channel: 2, key: 61, velocity: 0.25 }).expect("an event");
-        assert_eq!((on.sampleOffset, u32::from(on.r#type)), (31, kNoteOnEvent as u32));
+        assert_eq!((on.sampleOffset, on.r#type), (31, kNoteOnEvent as u16));
         // SAFETY: the event is a note-on event.
         let note = unsafe { on.__field0.noteOn };
         assert_eq!((note.noteId, note.channel, note.pitch, note.velocity), (9, 2, 61, 0.25));

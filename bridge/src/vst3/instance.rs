@@ -37,23 +37,23 @@ const CLASSES_MAX: i32 = 10_000;
 /// The parts of a plugin.
 ///
 /// Some plugins crash if the component is released before the interfaces that belong to it. The
-/// fields are therefore released in the order of [`Self::close`].
+/// fields are therefore in the order in which they are released if the plugin cannot be opened.
 pub(super) struct Instance {
     /// What the factory states about the plugin.
     pub(super) description: ScannedPlugin,
-    /// The part that has the buses and the state.
-    pub(super) component: ComPtr<IComponent>,
     /// The part that processes audio.
     pub(super) processor: ComPtr<IAudioProcessor>,
+    connection: Option<(ComPtr<IConnectionPoint>, ComPtr<IConnectionPoint>)>,
     /// The part that has the parameters; some plugins have none.
     pub(super) controller: Option<ComPtr<IEditController>>,
+    has_separate_controller: bool,
+    /// The part that has the buses and the state.
+    pub(super) component: ComPtr<IComponent>,
+    factory: ComPtr<IPluginFactory>,
     /// Changes that the controller reports.
     pub(super) handler: ComWrapper<ComponentHandler>,
     /// The host as the plugin sees it.
     pub(super) application: ComWrapper<HostApplication>,
-    has_separate_controller: bool,
-    connection: Option<(ComPtr<IConnectionPoint>, ComPtr<IConnectionPoint>)>,
-    factory: ComPtr<IPluginFactory>,
 }
 
 impl Instance {
@@ -142,9 +142,9 @@ impl Instance {
             [self.arrangements(kInput as BusDirection)?, self.arrangements(kOutput as BusDirection)?];
         let mut stereo = current.clone();
         for (arrangements, direction) in stereo.iter_mut().zip([kInput, kOutput]) {
-            let is_main = self.bus_info(kAudio as MediaType, direction as BusDirection, 0);
-            let is_main = is_main.is_some_and(|info| info.busType == kMain as i32);
-            if let Some(first) = arrangements.first_mut().filter(|_| is_main) {
+            let Some(first) = arrangements.first_mut() else { continue };
+            let info = self.bus_info(kAudio as MediaType, direction as BusDirection, 0);
+            if info.is_some_and(|info| info.busType == kMain as i32) {
                 *first = SpeakerArr::kStereo;
             }
         }

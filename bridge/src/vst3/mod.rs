@@ -12,6 +12,7 @@ mod parameter_changes;
 mod parameters;
 mod plugin;
 mod preset;
+mod process_data;
 mod run_loop;
 mod scan;
 mod stream;

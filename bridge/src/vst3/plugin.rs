@@ -10,18 +10,14 @@ use songfoundry_bridge_protocol::host::{
 use songfoundry_bridge_protocol::{PluginFormat, ScannedPlugin};
 use vst3::Steinberg::Vst::BusDirections_::kInput;
 use vst3::Steinberg::Vst::MediaTypes_::kEvent;
-use vst3::Steinberg::Vst::ProcessContext_::StatesAndFlags_::{
-    kBarPositionValid, kContTimeValid, kPlaying, kProjectTimeMusicValid, kTempoValid, kTimeSigValid,
-};
 use vst3::Steinberg::Vst::ProcessModes_::kOffline;
 use vst3::Steinberg::Vst::RestartFlags_::{
     kIoChanged, kMidiCCAssignmentChanged, kNoteExpressionChanged, kParamValuesChanged, kReloadComponent,
 };
 use vst3::Steinberg::Vst::SymbolicSampleSizes_::kSample32;
 use vst3::Steinberg::Vst::{
-    AudioBusBuffers, AudioBusBuffers__type0, BusDirection, IAudioProcessorTrait as _, IComponentTrait as _,
-    IEditControllerTrait as _, MediaType, NoteExpressionTypeID, ParamID, ProcessContext, ProcessData,
-    ViewType, kInfiniteTail, kNoTail,
+    BusDirection, IAudioProcessorTrait as _, IComponentTrait as _, IEditControllerTrait as _, MediaType,
+    NoteExpressionTypeID, ParamID, ProcessData, ViewType, kInfiniteTail, kNoTail,
 };
 use vst3::Steinberg::{IPlugView, kResultOk};
 use vst3::{ComPtr, ComWrapper};
@@ -32,6 +28,7 @@ use super::midi_mapping::MidiMapping;
 use super::parameter_changes::{ParameterChanges, as_changes};
 use super::parameters::{Programs, normalized_value, read_note_expressions, read_parameters, value_text};
 use super::preset::Preset;
+use super::process_data::{bus_buffers, process_context};
 use super::stream::{MemoryStream, as_stream};
 use crate::host::bounds::{bounded_latency, bounded_tail, bounded_text, bounded_value};
 use crate::host::buses::Buses;
@@ -173,9 +170,9 @@ impl Vst3Plugin {
             outputEvents: as_list(&output_events),
             processContext: &raw mut context,
         };
-        // SAFETY: the processor is active. The buffers have the channels that it stated and at least
-        // as many samples; they and all objects live as long as the call. Some plugins answer with
-        // an error when they have nothing to do; their output is silent.
+        // SAFETY: the processor is active. The buffers have the channels that it stated and at
+        // least as many samples; they and all objects live as long as the call. Some plugins answer
+        // with an error when they have nothing to do; their output is silent.
         unsafe { self.instance.processor.process(&mut data) };
         self.frames += frames as i64;
         self.output_changes.extend(output_changes.last_values());
@@ -192,8 +189,8 @@ impl Vst3Plugin {
         let stream = MemoryStream::new(component);
         // SAFETY: the component is initialized, and the stream lives as long as the call.
         let answer = unsafe { self.instance.component.setState(as_stream(&stream)) };
-        // Plugins without parameters or with an empty state answer with an error although nothing is
-        // wrong.
+        // Plugins without parameters or with an empty state answer with an error although nothing
+        // is wrong.
         if answer != kResultOk && self.instance.component_state()? != component {
             return Err("the plugin refuses the state".to_owned());
         }
@@ -304,7 +301,7 @@ impl HostedPlugin for Vst3Plugin {
             changes.extend(self.accept_value(id, value));
         }
         let flags = self.instance.handler.take_restart_flags();
-        let has = |flag| flags & flag as i32 != 0;
+        let has = |flag| flags & flag != 0;
         if has(kMidiCCAssignmentChanged) {
             self.midi_mapping.forget();
         }
@@ -421,32 +418,4 @@ impl HostedPlugin for Vst3Plugin {
         self.instance.stop();
         self.instance.close();
     }
-}
-
-fn process_context(transport: &Transport, sample_rate_hz: f64, frames: i64) -> ProcessContext {
-    // SAFETY: numbers, for which all zeros are valid.
-    let mut context: ProcessContext = unsafe { std::mem::zeroed() };
-    context.state =
-        (kContTimeValid | kProjectTimeMusicValid | kTempoValid | kBarPositionValid | kTimeSigValid) as u32;
-    if transport.is_playing {
-        context.state |= kPlaying as u32;
-    }
-    context.sampleRate = sample_rate_hz;
-    context.projectTimeSamples = transport.position_frames;
-    context.continousTimeSamples = frames;
-    context.projectTimeMusic = transport.position_quarters;
-    context.barPositionMusic = transport.bar_start_quarters;
-    context.tempo = transport.tempo_bpm;
-    context.timeSigNumerator = transport.numerator.into();
-    context.timeSigDenominator = transport.denominator.into();
-    context
-}
-
-fn bus_buffers(pointers: &mut [Vec<*mut f32>]) -> Vec<AudioBusBuffers> {
-    let buffers = |bus: &mut Vec<*mut f32>| AudioBusBuffers {
-        numChannels: bus.len() as i32,
-        silenceFlags: 0,
-        __field0: AudioBusBuffers__type0 { channelBuffers32: bus.as_mut_ptr() },
-    };
-    pointers.iter_mut().map(buffers).collect()
 }

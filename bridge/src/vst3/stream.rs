@@ -88,10 +88,10 @@ impl IBStreamTrait for MemoryStream {
 
     unsafe fn seek(&self, offset: i64, mode: i32, result: *mut i64) -> tresult {
         let mut content = self.content();
-        let origin = match mode.cast_unsigned() {
-            mode if mode == kIBSeekSet as u32 => 0,
-            mode if mode == kIBSeekCur as u32 => content.position,
-            mode if mode == kIBSeekEnd as u32 => content.bytes.len(),
+        let origin = match mode {
+            mode if mode == kIBSeekSet as i32 => 0,
+            mode if mode == kIBSeekCur as i32 => content.position,
+            mode if mode == kIBSeekEnd as i32 => content.bytes.len(),
             _ => return kInvalidArgument,
         };
         let position = (origin as i64).saturating_add(offset);

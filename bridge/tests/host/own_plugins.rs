@@ -264,3 +264,22 @@ fn texts_do_not_change_parameters() {
         assert_eq!(helper.set_state(Request::SetState, &state), [ParameterValue { id, value: 0.5 }]);
     }
 }
+
+#[test]
+fn timers_run_between_requests_and_changes_are_reported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = install(&folder, "timer", "Timer.vst3");
+    let (mut helper, opened) = Helper::open(&module, &"51".repeat(16));
+    assert_eq!((opened.latency_frames, opened.parameters[0].value), (64, 0.5));
+    // The timer is due after 10 ms.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let (_, processed) = helper.process(&silence(64), Vec::new());
+    assert_eq!(processed.parameter_changes, [ParameterValue { id: GAIN, value: 1.0 }]);
+    assert_eq!(processed.latency_frames, 128);
+    // The processor has the new value from the next block on.
+    helper.reset();
+    let (output, processed) = helper.process(&ramp(600), Vec::new());
+    assert_eq!(difference(&output, &expected(600, 128, |_| 2.0)), 0.0);
+    assert_eq!(processed.parameter_changes, []);
+    assert!(helper.close().success());
+}

@@ -32,7 +32,8 @@ impl Class for Factory {
 }
 
 /// Returns a factory with these classes. Plugins whose sub-categories have `Instrument` are
-/// synthesizers, and all other plugins are gains; classes that are not plugins cannot be created.
+/// synthesizers, and all other plugins are gains; those whose sub-categories have `Tools` change
+/// themselves with a timer. Classes that are not plugins cannot be created.
 #[must_use]
 pub fn factory(classes: &'static [Described]) -> *mut c_void {
     let factory = ComWrapper::new(Factory(classes)).to_com_ptr::<IPluginFactory>();
@@ -87,9 +88,7 @@ impl IPluginFactoryTrait for Factory {
         let class = self.0.iter().find(|class| [class.id; 16] == id);
         match class.filter(|class| class.category == "Audio Module Class") {
             // SAFETY: the caller provides a place for the object.
-            Some(class) => unsafe {
-                vst3_plugin::create(class.sub_categories.contains("Instrument"), &iid, object)
-            },
+            Some(class) => unsafe { vst3_plugin::create(class.sub_categories, &iid, object) },
             None => kNoInterface,
         }
     }

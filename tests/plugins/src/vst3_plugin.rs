@@ -1,8 +1,12 @@
 //! The plugins of VST3 modules: a gain with a latency, and a synthesizer of sines. Each is one
-//! object that is component, processor and controller.
+//! object that is component, processor and controller. A gain with a timer sets itself to its
+//! maximum and doubles its latency when the host first calls the timer.
 
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ::vst3::Steinberg::Linux::{IRunLoop, IRunLoopTrait as _, ITimerHandler, ITimerHandlerTrait};
+use ::vst3::Steinberg::Vst::RestartFlags_::kLatencyChanged;
 
 use ::vst3::Steinberg::Vst::BusDirections_::kInput;
 use ::vst3::Steinberg::Vst::Event_::EventTypes_::{kNoteExpressionValueEvent, kNoteOffEvent, kNoteOnEvent};
@@ -10,18 +14,18 @@ use ::vst3::Steinberg::Vst::MediaTypes_::kAudio;
 use ::vst3::Steinberg::Vst::ParameterInfo_::ParameterFlags_::{kCanAutomate, kIsHidden, kIsReadOnly};
 use ::vst3::Steinberg::Vst::{
     BusDirection, BusInfo, CtrlNumber, IAudioProcessor, IAudioProcessorTrait, IComponent, IComponentHandler,
-    IComponentTrait, IEditController, IEditControllerTrait, IEventListTrait, IMidiMapping, IMidiMappingTrait,
-    INoteExpressionController, INoteExpressionControllerTrait, IParamValueQueueTrait, IParameterChangesTrait,
-    IoMode, MediaType, NoteExpressionTypeID, NoteExpressionTypeIDs_, NoteExpressionTypeInfo, ParamID,
-    ParamValue, ParameterInfo, ProcessData, ProcessSetup, RoutingInfo, SpeakerArr, SpeakerArrangement,
-    String128, TChar,
+    IComponentHandlerTrait as _, IComponentTrait, IEditController, IEditControllerTrait, IEventListTrait,
+    IMidiMapping, IMidiMappingTrait, INoteExpressionController, INoteExpressionControllerTrait,
+    IParamValueQueueTrait, IParameterChangesTrait, IoMode, MediaType, NoteExpressionTypeID,
+    NoteExpressionTypeIDs_, NoteExpressionTypeInfo, ParamID, ParamValue, ParameterInfo, ProcessData,
+    ProcessSetup, RoutingInfo, SpeakerArr, SpeakerArrangement, String128, TChar,
 };
 use ::vst3::Steinberg::{
     FIDString, FUnknown, IBStream, IBStreamTrait, IPlugView, IPluginBaseTrait, TBool, TUID, kInvalidArgument,
     kNotImplemented, kResultFalse, kResultOk, kResultTrue, tresult,
 };
 use ::vst3::com_scrape_types::{Guid, Unknown};
-use ::vst3::{Class, ComRef, ComWrapper};
+use ::vst3::{Class, ComPtr, ComRef, ComWrapper};
 
 use crate::dsp::{GAIN_LATENCY_FRAMES, Gain, Sines, gain};
 
@@ -37,7 +41,11 @@ const LEVEL_ID: ParamID = 102;
 /// MIDI controller that is mapped to the gain: the channel volume.
 const VOLUME_CONTROLLER: CtrlNumber = 7;
 
+/// Interval of the timer.
+const TIMER_MILLISECONDS: u64 = 10;
+
 struct State {
+    latency_frames: u32,
     gain: Gain,
     sines: Sines,
     value: f64,
@@ -47,7 +55,53 @@ struct State {
 /// A plugin.
 struct Plugin {
     is_synth: bool,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+    timer: Option<ComWrapper<Timer>>,
+}
+
+/// The handler of the plugin's timer.
+struct Timer {
+    state: Arc<Mutex<State>>,
+    host: Mutex<TimerHost>,
+}
+
+/// What the timer knows of the host.
+#[derive(Default)]
+struct TimerHost {
+    run_loop: Option<ComPtr<IRunLoop>>,
+    component_handler: Option<ComPtr<IComponentHandler>>,
+}
+
+impl Class for Timer {
+    type Interfaces = (ITimerHandler,);
+}
+
+impl Timer {
+    fn host(&self) -> MutexGuard<'_, TimerHost> {
+        self.host.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pointer(timer: &ComWrapper<Self>) -> *mut ITimerHandler {
+        timer.as_com_ref::<ITimerHandler>().map_or(std::ptr::null_mut(), |timer| timer.as_ptr())
+    }
+}
+
+impl ITimerHandlerTrait for Timer {
+    unsafe fn onTimer(&self) {
+        let Some(handler) = self.host().component_handler.take() else { return };
+        {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.latency_frames *= 2;
+            state.gain = Gain::new(state.latency_frames);
+        }
+        // SAFETY: the host's object is kept during the calls.
+        unsafe {
+            handler.beginEdit(GAIN_ID);
+            handler.performEdit(GAIN_ID, 1.0);
+            handler.endEdit(GAIN_ID);
+            handler.restartComponent(kLatencyChanged);
+        }
+    }
 }
 
 impl Class for Plugin {
@@ -58,14 +112,20 @@ impl Class for Plugin {
 ///
 /// # Safety
 /// `object` must point to a place for the pointer.
-pub(crate) unsafe fn create(is_synth: bool, iid: &Guid, object: *mut *mut c_void) -> tresult {
+pub(crate) unsafe fn create(sub_categories: &str, iid: &Guid, object: *mut *mut c_void) -> tresult {
+    let is_synth = sub_categories.contains("Instrument");
     let state = State {
+        latency_frames: GAIN_LATENCY_FRAMES,
         gain: Gain::new(GAIN_LATENCY_FRAMES),
         sines: Sines::default(),
         value: 0.5,
         sample_rate_hz: 48_000.0,
     };
-    let plugin = ComWrapper::new(Plugin { is_synth, state: Mutex::new(state) });
+    let state = Arc::new(Mutex::new(state));
+    let timer = sub_categories
+        .contains("Tools")
+        .then(|| ComWrapper::new(Timer { state: Arc::clone(&state), host: Mutex::default() }));
+    let plugin = ComWrapper::new(Plugin { is_synth, state, timer });
     let Some(plugin) = plugin.as_com_ref::<IComponent>() else { return kResultFalse };
     // SAFETY: the object lives during the call, which counts a reference for the caller.
     match unsafe { IComponent::query_interface(plugin.as_ptr(), iid) } {
@@ -96,12 +156,22 @@ fn put(text: &str, field: &mut String128) {
 }
 
 impl IPluginBaseTrait for Plugin {
-    unsafe fn initialize(&self, _: *mut FUnknown) -> tresult {
-        kResultOk
+    unsafe fn initialize(&self, context: *mut FUnknown) -> tresult {
+        let Some(timer) = &self.timer else { return kResultOk };
+        // SAFETY: the host passes its object, or null.
+        let run_loop = unsafe { ComRef::from_raw(context) }.and_then(|context| context.cast::<IRunLoop>());
+        let Some(run_loop) = run_loop else { return kResultFalse };
+        // SAFETY: the timer lives until it is unregistered.
+        let answer = unsafe { run_loop.registerTimer(Timer::pointer(timer), TIMER_MILLISECONDS) };
+        timer.host().run_loop = Some(run_loop);
+        answer
     }
 
     unsafe fn terminate(&self) -> tresult {
-        kResultOk
+        let Some(timer) = &self.timer else { return kResultOk };
+        let run_loop = timer.host().run_loop.take();
+        // SAFETY: the timer was registered.
+        run_loop.map_or(kResultOk, |run_loop| unsafe { run_loop.unregisterTimer(Timer::pointer(timer)) })
     }
 }
 
@@ -151,7 +221,7 @@ impl IComponentTrait for Plugin {
         if is_active != 0 {
             let mut state = self.state();
             state.sines.reset();
-            state.gain = Gain::new(GAIN_LATENCY_FRAMES);
+            state.gain = Gain::new(state.latency_frames);
         }
         kResultOk
     }
@@ -213,12 +283,12 @@ unsafe fn changes(data: &ProcessData) -> Vec<(i32, Change)> {
                 events.getEvent(index, &mut event);
                 let content = event.__field0;
                 let kind = u32::from(event.r#type);
-                let change = if kind == kNoteOnEvent as u32 {
+                let change = if kind == kNoteOnEvent {
                     let note = content.noteOn;
                     Change::Start { id: note.noteId, key: note.pitch.into(), velocity: note.velocity }
-                } else if kind == kNoteOffEvent as u32 {
+                } else if kind == kNoteOffEvent {
                     Change::End { id: content.noteOff.noteId, key: content.noteOff.pitch.into() }
-                } else if kind == kNoteExpressionValueEvent as u32 {
+                } else if kind == kNoteExpressionValueEvent {
                     let value = content.noteExpressionValue;
                     Change::Tune { id: value.noteId, semitones: 240.0 * (value.value - 0.5) }
                 } else {
@@ -278,7 +348,7 @@ impl IAudioProcessorTrait for Plugin {
     }
 
     unsafe fn getLatencySamples(&self) -> u32 {
-        if self.is_synth { 0 } else { GAIN_LATENCY_FRAMES }
+        if self.is_synth { 0 } else { self.state().latency_frames }
     }
 
     unsafe fn setupProcessing(&self, setup: *mut ProcessSetup) -> tresult {
@@ -401,7 +471,12 @@ impl IEditControllerTrait for Plugin {
         kResultOk
     }
 
-    unsafe fn setComponentHandler(&self, _: *mut IComponentHandler) -> tresult {
+    unsafe fn setComponentHandler(&self, handler: *mut IComponentHandler) -> tresult {
+        if let Some(timer) = &self.timer {
+            // SAFETY: the host passes its object, or null.
+            timer.host().component_handler =
+                unsafe { ComRef::from_raw(handler) }.map(|handler| handler.to_com_ptr());
+        }
         kResultOk
     }
 
