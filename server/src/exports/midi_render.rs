@@ -32,7 +32,7 @@ use crate::rendering::{RenderError, check_length};
 use crate::state::AppState;
 use crate::storage::RoomChecked;
 
-/// Header that lists what is wrong with the sound.
+/// Header that lists faults of the sound.
 const WARNINGS: HeaderName = HeaderName::from_static("x-plugin-warnings");
 
 /// Audio format of the answer.
@@ -212,12 +212,12 @@ fn rendered(
         Ok((file, RenderedTrack { is_silent: is_unexpectedly_silent, ..rendered }))
     };
     let first = attempt(WarmUp::Short);
-    let may_succeed_again = match &first {
-        Ok((_, track)) => track.is_silent,
-        Err(RenderError::Plugin(error)) => error.is_death(),
-        Err(_) => false,
+    let outcome = match first {
+        // The plugin may still have been loading its sounds.
+        Ok((_, track)) if track.is_silent => attempt(WarmUp::Long),
+        Err(RenderError::Plugin(error)) if error.is_death() => attempt(WarmUp::Short),
+        first => first,
     };
-    let outcome = if may_succeed_again { attempt(WarmUp::Long) } else { first };
     Ok(outcome?)
 }
 
