@@ -1,26 +1,14 @@
 //! Runs `songfoundry-bridge supervise` on test modules, and checks that no process is left.
 #![cfg(target_os = "linux")]
 
+mod modules;
+
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Returns the folder with the modules of `tests/plugins`, which are built once.
-fn modules() -> &'static Path {
-    static MODULES: OnceLock<PathBuf> = OnceLock::new();
-    MODULES.get_or_init(|| {
-        let build_status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--locked", "--package", "songfoundry-test-plugins", "--examples"])
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-            .status();
-        assert!(build_status.expect("cargo runs").success(), "the modules of tests/plugins cannot be built");
-        let program = Path::new(env!("CARGO_BIN_EXE_songfoundry-bridge"));
-        program.parent().expect("a folder").join("examples")
-    })
-}
+use modules::install;
 
 /// A supervised scan of a module in a folder, which all of its processes have in their environment.
 struct Supervised {
@@ -33,8 +21,7 @@ struct Supervised {
 impl Supervised {
     fn scan(module: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("Module.vst3");
-        fs::copy(modules().join(format!("lib{module}.so")), &file).expect("copies");
+        let file = install(&folder, module, "Module.vst3");
         let mut child = Command::new(env!("CARGO_BIN_EXE_songfoundry-bridge"))
             .args(["supervise", "scan"])
             .arg(file)

@@ -31,7 +31,7 @@ use crate::rendering::{RenderError, check_length};
 use crate::state::AppState;
 use crate::storage::RoomChecked;
 
-/// Header that lists what is wrong with the sound.
+/// Header that lists faults of the sound.
 const WARNINGS: HeaderName = HeaderName::from_static("x-plugin-warnings");
 
 /// Audio format of the answer.

@@ -13,6 +13,9 @@ use crate::support::Service;
 /// How long processes of plugins may live after the service was killed.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
 
+/// How long a service may take to stop.
+const STOPPED_WITHIN: Duration = Duration::from_secs(10);
+
 /// Returns the folder with the helper, and the folder with the modules of `tests/plugins`. Both are
 /// built once.
 fn built() -> &'static (PathBuf, PathBuf) {
@@ -101,40 +104,59 @@ fn holds_within(limit: Duration, condition: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Kills the service while `call` waits for a plugin that has started `processes` processes.
-fn kill_during(plugins: &PluginService, processes: usize, call: impl Fn() + Sync) {
+/// Sends a signal to the service while `call` waits for a plugin that has started `processes`
+/// processes. They must end within `limit`.
+fn signal_during(
+    plugins: &PluginService,
+    processes: usize,
+    call: impl Fn() + Sync,
+    signal: &str,
+    limit: Duration,
+) {
     std::thread::scope(|scope| {
         scope.spawn(&call);
         let has_started = holds_within(Duration::from_secs(20), || plugins.processes() >= processes);
         assert!(has_started, "{} processes", plugins.processes());
-        plugins.service.signal_kill();
+        plugins.service.signal(signal);
+        let are_gone = holds_within(limit, || plugins.processes() == 0);
+        assert!(are_gone, "{} processes are left", plugins.processes());
     });
-    let are_gone = holds_within(GONE_WITHIN, || plugins.processes() == 0);
-    assert!(are_gone, "{} processes are left", plugins.processes());
 }
 
 #[test]
 fn a_killed_service_leaves_no_process_of_a_scan() {
     let plugins = PluginService::start("stray", "Stray.vst3");
     // The supervisor, the scan, and the process that the module started in a new session.
-    kill_during(&plugins, 3, || {
+    let scan = || {
         plugins.service.call("POST", "/api/v1/plugins/scan", &[], "");
-    });
+    };
+    signal_during(&plugins, 3, scan, "KILL", GONE_WITHIN);
 }
 
 #[test]
 fn a_killed_service_leaves_no_process_of_a_hosted_plugin() {
     let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so");
     let id = plugins.id_of("Hangs");
-    kill_during(&plugins, 2, || {
+    let render = || {
         plugins.render(&id);
-    });
+    };
+    signal_during(&plugins, 2, render, "KILL", GONE_WITHIN);
     // The next start deletes the home folder of the killed plugin.
     let homes = plugins.folder.path().join("storage/plugin-homes");
     assert_eq!(fs::read_dir(&homes).expect("a folder").count(), 1);
     let next = Service::start(&plugins.folder.path().join("storage"), &[]);
     assert!(!homes.exists());
     drop(next);
+}
+
+#[test]
+fn a_stopped_service_ends_a_plugin_that_hangs() {
+    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so");
+    let id = plugins.id_of("Hangs");
+    let render = || {
+        plugins.render(&id);
+    };
+    signal_during(&plugins, 2, render, "TERM", STOPPED_WITHIN);
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub struct RenderedTrack {
 impl PluginTrack<'_> {
     /// Renders the track into a file of `new_file` as 32-bit floats. If the process of the plugin
     /// dies, or the file is silent although the track has notes, a new process renders once more
-    /// into another file, after a long warm-up.
+    /// into another file. After silence it has a long warm-up.
     ///
     /// # Errors
     /// [`RenderError`]
@@ -97,13 +97,12 @@ impl PluginTrack<'_> {
             let track = self.attempt(warm_up, reservation, BufWriter::new(&mut file), observer)?;
             Ok((file, track))
         };
-        let first = attempt(WarmUp::Short);
-        let may_succeed_again = match &first {
-            Ok((_, track)) => track.is_silent,
-            Err(RenderError::Plugin(error)) => error.is_death(),
-            Err(_) => false,
-        };
-        if may_succeed_again { attempt(WarmUp::Long) } else { first }
+        match attempt(WarmUp::Short) {
+            // The plugin may still have been loading its sounds.
+            Ok((_, track)) if track.is_silent => attempt(WarmUp::Long),
+            Err(RenderError::Plugin(error)) if error.is_death() => attempt(WarmUp::Short),
+            outcome => outcome,
+        }
     }
 
     /// Returns the largest size of the file, in bytes.

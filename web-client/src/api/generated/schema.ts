@@ -1025,8 +1025,8 @@ export interface paths {
         /**
          * Lists the effects that the caller can use on tracks and the master. The plugins come from the
          *     last scan if it is at most five minutes old. Otherwise this request scans the plugins that are
-         *     new or have changed. A request with an API key never scans: it gets the list of the last scan. In
-         *     `container`, only administrators scan, and all others get the list of the last scan.
+         *     new or have changed. A request with an API key never scans: it gets the list of the last scan.
+         *     In `container`, only administrators scan, and all others get the list of the last scan.
          */
         get: operations["get_plugins_effects"];
         put?: never;
@@ -2756,8 +2756,8 @@ export interface components {
             state?: string | null;
             preset?: components["schemas"]["PluginPreset"] | null;
             /**
-             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are set
-             *     after `state` or `preset` is loaded.
+             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
+             *     set after `state` or `preset` is loaded.
              */
             params?: {
                 [key: string]: number;
