@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
+use super::client::Client;
 use super::file_options::FileOptions;
-use super::job::Client;
 use super::new_render::NewRender;
 use super::queries::RenderQuery;
 use super::render::DEFAULTS;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
+use super::client::Client;
 use super::file_options::CheckedFile;
 use super::plugin_instruments::PluginInstruments;
 use super::request::{ExportRequest, TAIL_DEFAULT_SECS, checked_tail};
@@ -23,7 +24,6 @@ use crate::auth::CurrentUser;
 use crate::encoding::audio_format::BitDepth;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Json;
-use crate::permits::Caller;
 use crate::projects::RequestedProject;
 use crate::rendering::mix::MixOptions;
 use crate::rendering::parts::Parts;
@@ -163,33 +163,6 @@ pub(super) fn run_task<E: Export>(state: &AppState, task: &TaskContext, input: V
     let job: ExportJob<E> = serde_json::from_value(input).map_err(ApiError::internal)?;
     let answer = job.run(state, task.runtime(), task.owner_id(), Client::Task(task))?;
     JsonText::write(&answer).map_err(ApiError::internal)
-}
-
-/// Who waits for an export.
-#[derive(Clone, Copy)]
-pub(super) enum Client<'a> {
-    /// A background task, which stores the result of the export.
-    Task(&'a TaskContext),
-    /// The caller of a request that is answered directly.
-    Caller(&'a Caller),
-}
-
-impl Client<'_> {
-    /// Whether the client still waits.
-    pub(super) fn is_waiting(self) -> bool {
-        match self {
-            Self::Task(task) => !task.is_cancelled(),
-            Self::Caller(caller) => !caller.has_disconnected(),
-        }
-    }
-
-    /// Reports the progress, 0 to 1. Returns whether the client still waits.
-    pub(super) fn report(self, progress: f64, step: &str) -> bool {
-        if let Self::Task(task) = self {
-            task.report_progress(progress, step);
-        }
-        self.is_waiting()
-    }
 }
 
 /// An export with its loaded project.

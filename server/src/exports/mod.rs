@@ -2,6 +2,7 @@
 //! plugin plays.
 
 mod audio_export;
+mod client;
 mod file_options;
 mod freeze;
 mod frozen_track;

@@ -8,7 +8,7 @@ use dsp_core::session::Audio;
 use dsp_core::wav::FLOAT_HEADER_BYTES;
 use tokio::runtime::Handle;
 
-use super::job::Client;
+use super::client::Client;
 use crate::error::ApiResult;
 use crate::plugin_hosts::PluginRef;
 use crate::rendering::plugin_track::{PluginSetup, PluginTrack, StartState};

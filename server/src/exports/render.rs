@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
+use super::client::Client;
 use super::file_options::FileOptions;
-use super::job::{Client, Export, ExportJob, OpenedExport, run_task};
+use super::job::{Export, ExportJob, OpenedExport, run_task};
 use super::more_files::{CheckedMoreFile, MoreFile, check_more_files};
 use super::new_render::NewRender;
 use super::queries::RenderQuery;
