@@ -16,7 +16,7 @@ function plugin(name: string, vendor: string, id: string, format: VstPlugin['for
   return { plugin_id: id, name, vendor, format, version: '1.0', categories: format === 'vst3' ? ['Instrument', 'Synth'] : [], path: `/vst/${name}.so` };
 }
 
-const NEKOBI = plugin('Nekobi', 'DISTRHO', '4e656b6f');
+const NEKOBI = plugin('Nekobi', 'DISTRHO', '444E656B');
 const PLUGINS = [plugin('Zebra', '', '1'), plugin('Vex', 'DISTRHO', '2'), NEKOBI, plugin('Dexed', 'Digital Suburban', '3', 'vst3')];
 
 async function catalogOf(plugins: readonly VstPlugin[]): Promise<PluginCatalog> {
@@ -43,8 +43,8 @@ describe('the catalogue of plugins', () => {
 
   it('knows missing plugins only once it is loaded', async () => {
     const catalog = await catalogOf(PLUGINS);
-    expect(catalog.isMissing({ type: 'vst2', plugin_id: '4e656b6f' })).toBe(false);
-    expect(catalog.isMissing({ type: 'vst3', plugin_id: '4e656b6f' }), 'another format').toBe(true);
+    expect(catalog.isMissing({ type: 'vst2', plugin_id: '444E656B' })).toBe(false);
+    expect(catalog.isMissing({ type: 'vst3', plugin_id: '444E656B' }), 'another format').toBe(true);
     expect(catalog.nameOf({ type: 'vst2', plugin_id: 'lost' })).toBe('Plugin lost');
     expect(new PluginCatalog(new Api()).isMissing({ type: 'vst2', plugin_id: 'lost' })).toBe(false);
   });
@@ -69,7 +69,7 @@ describe('a plugin as an instrument', () => {
     const { open, commands } = await opened();
     commands.assignInstrument(nekobi, 'a');
     const [track] = open.project.tracks;
-    expect(track?.synth_engine).toEqual({ type: 'vst2', plugin_id: '4e656b6f' });
+    expect(track?.synth_engine).toEqual({ type: 'vst2', plugin_id: '444E656B' });
     expect(track?.name).toBe('Bass');
     expect(track?.items[0], 'a program change would select a program of the plugin').toMatchObject({ controls: [] });
     open.undo();
@@ -83,12 +83,12 @@ describe('a plugin as an instrument', () => {
   it('becomes a new track with its name if no instrument track is selected', async () => {
     const { open, commands } = await opened();
     commands.assignInstrument(nekobi, 'none');
-    expect(open.project.tracks[1]).toMatchObject({ name: 'Nekobi', synth_engine: { type: 'vst2', plugin_id: '4e656b6f' } });
+    expect(open.project.tracks[1]).toMatchObject({ name: 'Nekobi', synth_engine: { type: 'vst2', plugin_id: '444E656B' } });
   });
 
   it('keeps its state if it is chosen again', async () => {
     const { open, commands } = await opened();
-    const engine = { type: 'vst2', plugin_id: '4e656b6f', state: 'c3RhdGU=' } as const;
+    const engine = { type: 'vst2', plugin_id: '444E656B', state: 'c3RhdGU=' } as const;
     open.edit('Set', (project) => ({ ...project, tracks: project.tracks.map((track) => ({ ...track, synth_engine: engine })) }));
     commands.assignInstrument(nekobi, 'a');
     expect(open.project.tracks[0]?.synth_engine).toBe(engine);

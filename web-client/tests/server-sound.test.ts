@@ -11,7 +11,7 @@ import { normaliseProject } from '../src/project/normalise';
 import { updateTrack } from '../src/project/update-track';
 
 const PIANO: SynthEngine = { type: 'soundfont', soundfont_id: 'gm', bank: 0, program: 3 };
-const NEKOBI: SynthEngine = { type: 'vst2', plugin_id: '4e656b6f', state: 'c3RhdGU=' };
+const NEKOBI: SynthEngine = { type: 'vst2', plugin_id: '444E656B', state: 'c3RhdGU=' };
 
 const ITEM = {
   type: 'midi',
@@ -55,7 +55,7 @@ describe('a render request', () => {
     expect(requestOf(NEKOBI)).toEqual({
       renderer: 'plugin',
       body: {
-        plugin_id: '4e656b6f',
+        plugin_id: '444E656B',
         state: 'c3RhdGU=',
         notes: [{ tick: 1005, length_ticks: 10, pitch: 60, velocity: 1 }],
         controls: [{ tick: 1007, type: 'bend', value: 1 }],
@@ -239,7 +239,7 @@ describe('audio from the service', () => {
 
   it('is missing if the service does not have the plugin', async () => {
     await update(bass);
-    await answer(problem(404, 'There is no plugin 4e656b6f.'));
+    await answer(problem(404, 'There is no plugin 444E656B.'));
     expect(sound.stateOf('bass')).toEqual({ kind: 'missing' });
     expect(failures, 'the track shows its state itself').toEqual([]);
   });
