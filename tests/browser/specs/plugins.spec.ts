@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
+import { addUser, logIn, PASSWORD, remoteAddress } from '../support/accounts';
 import { largestDifference, peak, readFloatWav } from '../support/audio';
 import { recorded, recordMore, recordSound, startRecording } from '../support/capture';
 import { newSong, openDemo, play } from '../support/demo';
@@ -159,4 +160,18 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('a visitor who may not use plugins is told why', async ({ page, service }) => {
+  const firstPassword = await addUser(page.request, service, 'ada');
+  await page.goto(remoteAddress(service));
+  await logIn(page, 'ada', firstPassword);
+  await page.getByLabel('Current password').fill(firstPassword);
+  await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
+  await page.getByLabel('New password again').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  const dialog = await openPlugins(page);
+  await expect(dialog).toContainText('You cannot use plugins with this account.');
+  await expect(dialog.getByRole('button', { name: 'Add folder' })).toHaveCount(0);
+  await page.screenshot({ path: 'output/plugins-refused.png' });
 });

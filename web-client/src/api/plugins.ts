@@ -19,6 +19,13 @@ export const removePluginFolder = async ({ call }: Api, path: string): Promise<s
 export const pickPluginFolder = async ({ call }: Api): Promise<string | null> =>
   (await bodyOf(call.POST('/api/v1/plugins/pick-dir'))).path;
 
-export const scanPlugins = ({ call }: Api, signal: AbortSignal) => bodyOf(call.POST('/api/v1/plugins/scan', { signal }));
+/** Scans the folders. The service completes the scan even if nobody waits for the answer. */
+export const scanPlugins = ({ call }: Api) => bodyOf(call.POST('/api/v1/plugins/scan'));
+/** Ends the processes of the service that load plugins for a scan. */
+export async function endPluginScans({ call }: Api): Promise<void> {
+  const { items } = await bodyOf(call.GET('/api/v1/files/processes'));
+  const scans = items.filter(({ kind }) => kind === 'plugin scan');
+  await Promise.all(scans.map(({ id }) => bodyOf(call.DELETE('/api/v1/files/processes/{id}', { params: { path: { id } } }))));
+}
 /** Returns the results of the last scans of all users. Only administrators may read them. */
 export const readScans = ({ call }: Api) => bodyOf(call.GET('/api/v1/admin/scans'));

@@ -1,6 +1,6 @@
 /** The folders that the service searches for plugins, and the scans of these folders. */
 import { reasonOf } from '../../api/client';
-import { addPluginFolder, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins } from '../../api/plugins';
+import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins } from '../../api/plugins';
 import type { PluginProblem, PluginScanResult } from '../../api/types';
 import type { Player } from '../../engine/player.svelte';
 import type { Session } from '../account/session.svelte';
@@ -11,9 +11,8 @@ import type { PluginCatalog } from './plugin-catalog.svelte';
 /** A scan that this page started. */
 export type ScanState =
   | { kind: 'none' }
-  | { kind: 'running'; startedAtMs: number; abort: AbortController }
+  | { kind: 'running'; startedAtMs: number }
   | { kind: 'done'; instruments: number; effects: number; isTruncated: boolean }
-  | { kind: 'cancelled' }
   | { kind: 'failed'; problem: string };
 
 /** What a user may do with plugins. */
@@ -99,13 +98,11 @@ export class PluginSetup {
 
   /** Scans the folders. Plugin tracks are rendered again, because their plugins may have changed. */
   async startScan(): Promise<void> {
-    this.cancelScan();
-    const abort = new AbortController();
-    const running: ScanState = { kind: 'running', startedAtMs: Date.now(), abort };
+    const running: ScanState = { kind: 'running', startedAtMs: Date.now() };
     this.scan = running;
     let next: ScanState;
     try {
-      const result = await scanPlugins(this.#session.api, abort.signal);
+      const result = await scanPlugins(this.#session.api);
       if (this.scan !== running) return;
       this.problems = problemsOf(result);
       this.ignored = result.ignored.map(({ path, reason }) => ({ path, problem: reason }));
@@ -118,11 +115,9 @@ export class PluginSetup {
     if (this.scan === running) this.scan = next;
   }
 
-  /** Stops waiting for the running scan. */
-  cancelScan(): void {
-    if (this.scan.kind !== 'running') return;
-    this.scan.abort.abort();
-    this.scan = { kind: 'cancelled' };
+  /** Ends the processes that load the plugins of the running scan. Their modules count as failed. */
+  async skipScannedModules(): Promise<void> {
+    await this.submission.run(() => endPluginScans(this.#session.api));
   }
 
   async #loadProblems(): Promise<void> {
