@@ -1,5 +1,5 @@
 /** The folders that the service searches for plugins, and the scans of these folders. */
-import { reasonOf } from '../../api/client';
+import { reasonOf, type Api } from '../../api/client';
 import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins } from '../../api/plugins';
 import type { PluginProblem, PluginScanResult } from '../../api/types';
 import type { Player } from '../../engine/player.svelte';
@@ -26,10 +26,14 @@ export class PluginSetup {
   problems = $state.raw<readonly PluginProblem[]>([]);
   /** Files that the last scan left out on purpose, such as second copies of a plugin. */
   ignored = $state.raw<readonly PluginProblem[]>([]);
+  /** Reading the folders and the plugins, which may wait for a scan of the service. */
+  readonly reading = new Submission();
   /** Changes of the list of folders. */
   readonly submission = new Submission();
   /** Whether a folder dialog is open on the screen of the service's machine. */
   isPicking = $state(false);
+  /** Number of changes of the list of folders. A list that was requested earlier is outdated. */
+  #changeCount = 0;
   readonly #session: Session;
   readonly #catalog: PluginCatalog;
   readonly #effects: EffectCatalog;
@@ -61,8 +65,10 @@ export class PluginSetup {
   /** Reads the folders, the plugins, and the problems of the last scan. */
   async load(): Promise<void> {
     if (this.rights === 'none') return;
-    await this.submission.run(async () => {
-      this.folders = await listPluginFolders(this.#session.api);
+    await this.reading.run(async () => {
+      const changeCount = this.#changeCount;
+      const folders = await listPluginFolders(this.#session.api);
+      if (changeCount === this.#changeCount) this.folders = folders;
       await Promise.all([this.#catalog.load(), this.#effects.load()]);
       if (this.scan.kind === 'none') await this.#loadProblems();
     });
@@ -70,12 +76,9 @@ export class PluginSetup {
 
   /** Adds a folder and scans the folders. Returns whether the folder was added. */
   async addFolder(path: string): Promise<boolean> {
-    await this.submission.run(async () => {
-      this.folders = await addPluginFolder(this.#session.api, path);
-    });
-    if (this.submission.problem !== '') return false;
-    void this.startScan();
-    return true;
+    const isAdded = await this.#change((api) => addPluginFolder(api, path));
+    if (isAdded) void this.startScan();
+    return isAdded;
   }
 
   /** Lets the user choose a folder on the screen of the service's machine, and adds it. */
@@ -90,13 +93,13 @@ export class PluginSetup {
   }
 
   async removeFolder(path: string): Promise<void> {
-    await this.submission.run(async () => {
-      this.folders = await removePluginFolder(this.#session.api, path);
-    });
-    if (this.submission.problem === '') await this.startScan();
+    const isRemoved = await this.#change((api) => removePluginFolder(api, path));
+    if (isRemoved) await this.startScan();
   }
 
-  /** Scans the folders. Plugin tracks are rendered again, because their plugins may have changed. */
+  /**
+   * Scans the folders. Plugin tracks are rendered again, because their plugins may have changed.
+   */
   async startScan(): Promise<void> {
     const running: ScanState = { kind: 'running', startedAtMs: Date.now() };
     this.scan = running;
@@ -115,9 +118,18 @@ export class PluginSetup {
     if (this.scan === running) this.scan = next;
   }
 
-  /** Ends the processes that load the plugins of the running scan. Their modules count as failed. */
+  /** Ends the processes that load plugins for the running scan. Their modules count as failed. */
   async skipScannedModules(): Promise<void> {
     await this.submission.run(() => endPluginScans(this.#session.api));
+  }
+
+  /** Changes the list of folders. Returns whether that succeeded. */
+  async #change(request: (api: Api) => Promise<string[]>): Promise<boolean> {
+    await this.submission.run(async () => {
+      this.#changeCount += 1;
+      this.folders = await request(this.#session.api);
+    });
+    return this.submission.problem === '';
   }
 
   async #loadProblems(): Promise<void> {
