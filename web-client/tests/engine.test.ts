@@ -3,10 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { octaveShiftOf, semitoneOf } from '../src/engine/computer-keys';
 import { METER_FLOOR_DB, meterAt, silentMeter } from '../src/engine/meters';
 import { Playhead } from '../src/engine/playhead';
-import { AUDIO_MAX_BYTES, renderRequestOf, maxRenderedTracks } from '../src/engine/server-sound.svelte';
 import { readFloatWav } from '../src/engine/wav';
-import type { MidiItem, Project, Track } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
 
 describe('meters', () => {
   it('fall at 20 dB a second', () => {
@@ -91,69 +88,5 @@ describe('rendered audio', () => {
     expect(() => readFloatWav(wav(1, 16, 2, [0]))).toThrow(/16 bits/);
     expect(() => readFloatWav(wav(3, 32, 0, [0]))).toThrow(/0 channels/);
     expect(() => readFloatWav(wav(3, 32, 2, [0]).slice(0, 48))).toThrow(/contain no samples/);
-  });
-});
-
-describe('a render request', () => {
-  const project = (fields: object): Project =>
-    normaliseProject({
-      project_id: 'p',
-      tracks: [
-        {
-          id: 'a',
-          kind: 'instrument',
-          synth_engine: { type: 'soundfont', soundfont_id: 'gm', bank: 0, program: 3 },
-          items: [
-            {
-              type: 'midi',
-              id: 'i',
-              start_tick: 1000,
-              length_ticks: 960,
-              notes: [{ tick: 5, length_ticks: 10, pitch: 60, velocity: 1 }],
-              controls: [{ tick: 7, type: 'bend', value: 1 }],
-              ...fields,
-            } satisfies MidiItem,
-          ],
-        },
-      ],
-    });
-  const request = (song: Project) => renderRequestOf(song, song.tracks[0] as Track);
-
-  it('places notes and controls in the song', () => {
-    expect(request(project({}))).toMatchObject({
-      notes: [{ tick: 1005, length_ticks: 10 }],
-      controls: [{ tick: 1007, type: 'bend' }],
-      soundfont_id: 'gm',
-      program: 3,
-      time_base: 'ticks',
-      sample_rate_hz: 48000,
-      sends: true,
-    });
-  });
-
-  it('omits events outside the clip, as the engine does', () => {
-    const song = project({
-      length_ticks: 100,
-      notes: [
-        { tick: 90, length_ticks: 50, pitch: 60, velocity: 1 },
-        { tick: 100, length_ticks: 5, pitch: 62, velocity: 1 },
-      ],
-      controls: [{ tick: 101, type: 'bend', value: 1 }],
-    });
-    expect(request(song)).toMatchObject({ notes: [{ tick: 1090, length_ticks: 10, pitch: 60 }], controls: [] });
-  });
-
-  it('is not made for tracks without notes or with clips that select a program', () => {
-    expect(request(project({ soundfont_program: 4 }))).toBeNull();
-    expect(request(project({ notes: [] }))).toBeNull();
-  });
-});
-
-describe('audio from the service', () => {
-  it('is requested only for as many tracks as fit into the memory limit', () => {
-    const tenMinutes = 600 * 48000;
-    expect(maxRenderedTracks(tenMinutes)).toBe(2);
-    expect(maxRenderedTracks(tenMinutes) * tenMinutes * 16).toBeLessThanOrEqual(AUDIO_MAX_BYTES);
-    expect(maxRenderedTracks(0)).toBe(0);
   });
 });

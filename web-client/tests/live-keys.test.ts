@@ -4,8 +4,11 @@ import { expect, it, vi } from 'vitest';
 import { LiveKeys } from '../src/engine/live-keys.svelte';
 import type { Player } from '../src/engine/player.svelte';
 
-/** Makes keys of a track whose sound is loaded when `loaded` is called, and records their notes. */
-function keysOfATrack(): { keys: LiveKeys; notes: string[]; loaded: () => void } {
+/**
+ * Makes keys of a track whose sound is loaded when `loaded` is called, and records their notes and
+ * the hints about plugins.
+ */
+function keysOfATrack(isPlugin = false): { keys: LiveKeys; notes: string[]; loaded: () => void } {
   const notes: string[] = [];
   let resolve: () => void = () => undefined;
   const promise = new Promise<void>((done) => (resolve = done));
@@ -14,7 +17,7 @@ function keysOfATrack(): { keys: LiveKeys; notes: string[]; loaded: () => void }
     noteOn: (trackId: string, key: number) => notes.push(`on ${trackId} ${key}`),
     noteOff: (trackId: string, key: number) => notes.push(`off ${trackId} ${key}`),
   };
-  return { keys: new LiveKeys(player as unknown as Player, () => ({ trackId: 'piano' })), notes, loaded: resolve };
+  return { keys: new LiveKeys(player as unknown as Player, () => ({ trackId: 'piano', isPlugin }), () => notes.push('hint')), notes, loaded: resolve };
 }
 
 it('starts the note of a pressed key when its sound is loaded', async () => {
@@ -39,4 +42,14 @@ it('starts no note for a key that is released before its sound is loaded, and on
   await vi.waitFor(() => expect(notes).toContain('on piano 62'));
   await Promise.resolve();
   expect(notes.filter((note) => note.startsWith('on'))).toEqual(['on piano 62']);
+});
+
+it('reports keys of a track with a plugin, which makes no sound', () => {
+  const { keys, notes } = keysOfATrack(true);
+  keys.press(60);
+  expect(keys.down.has(60)).toBe(true);
+  expect(notes).toEqual(['hint']);
+  const soundFontKeys = keysOfATrack();
+  soundFontKeys.keys.press(60);
+  expect(soundFontKeys.notes).toEqual([]);
 });

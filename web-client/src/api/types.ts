@@ -47,6 +47,12 @@ export type SoundFontEntry = Schemas['SoundFont'];
 export type SoundFontUpload = Schemas['SoundFontUpload'];
 export type SoundFontRenderRequest = Schemas['SoundFontRenderRequest'];
 
+/** A VST instrument or effect that a scan has found. */
+export type VstPlugin = Schemas['VstPlugin'];
+export type PluginScanResult = Schemas['ScanAnswer'];
+export type PluginProblem = Schemas['PluginProblem'];
+export type MidiRenderRequest = Schemas['MidiRenderRequest'];
+
 export type AudioFile = Schemas['AudioFile'];
 export type AudioUpload = Schemas['UploadAnswer'];
 

@@ -8,8 +8,11 @@ const AUDITION_TAIL_MS = 4000;
 /** Highest octave to which the computer keyboard can be shifted; the lowest is 0. */
 const MAX_OCTAVE = 8;
 
-/** The target of live keys: a track of the song, or a sound for the audition track. */
-export type LiveTarget = { trackId: string } | { sound: SoundFontEngine };
+/**
+ * The target of live keys: a track of the song, or a sound for the audition track. A track with a
+ * plugin makes no sound, because the page's engine cannot run plugins.
+ */
+export type LiveTarget = { trackId: string; isPlugin: boolean } | { sound: SoundFontEngine };
 
 export class LiveKeys {
   /** Numbers of the MIDI keys that are pressed. */
@@ -20,13 +23,16 @@ export class LiveKeys {
   #octave = $state(4);
   readonly #player: Player;
   readonly #target: () => LiveTarget | null;
+  readonly #onPluginKey: () => void;
   /** The track of each pressed key, by MIDI key. */
   readonly #heldNotes = new Map<number, { trackId: string }>();
   #tailTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(player: Player, target: () => LiveTarget | null) {
+  /** `onPluginKey` is called when a key is pressed whose target is a track with a plugin. */
+  constructor(player: Player, target: () => LiveTarget | null, onPluginKey: () => void) {
     this.#player = player;
     this.#target = target;
+    this.#onPluginKey = onPluginKey;
   }
 
   /** The MIDI key that the computer keyboard's A key plays. */
@@ -45,8 +51,12 @@ export class LiveKeys {
   press(key: number, velocity = this.velocity): void {
     const target = this.#target();
     if (!target || key < 0 || key > 127) return;
-    if ('sound' in target) void this.pressSound(target.sound, key, velocity);
-    else void this.#holdKey(key, velocity, target.trackId, this.#player.waitForSoundOf(target.trackId));
+    if ('sound' in target) {
+      void this.pressSound(target.sound, key, velocity);
+      return;
+    }
+    if (target.isPlugin) this.#onPluginKey();
+    void this.#holdKey(key, velocity, target.trackId, this.#player.waitForSoundOf(target.trackId));
   }
 
   /** Starts a note of a sound on the audition track. */

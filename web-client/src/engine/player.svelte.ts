@@ -134,19 +134,28 @@ export class Player {
   }
 
   /**
-   * Starts or stops the service's rendering of the instruments, after the user's choice changed.
+   * Starts or stops the service's rendering of SoundFont tracks, after the user's choice changed.
    */
   applyInstrumentSound(): void {
-    const { engine } = this;
-    if (!engine || !this.#appliedTarget) return;
-    if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, this.#appliedTarget.project);
-    else this.serverSound.stop(engine);
+    this.#updateServerSound();
+  }
+
+  /** Renders a track again, after the service could not render it. */
+  renderAgain(trackId: string): void {
+    this.serverSound.forget(this.engine, trackId);
+    this.#updateServerSound();
+  }
+
+  /** Renders the plugin tracks again, after a scan may have found other plugins. */
+  reloadPlugins(): void {
+    this.serverSound.forgetAll(this.engine, 'plugin');
+    this.#updateServerSound();
   }
 
   /** Loads the SoundFonts of the song again after SoundFonts were added or deleted. */
   reloadSoundFonts(): void {
     this.banks.forget();
-    this.serverSound.stop(this.engine);
+    this.serverSound.forgetAll(this.engine, 'soundfont');
     this.#renewSession();
   }
 
@@ -309,13 +318,18 @@ export class Player {
     this.#trackIds = sessionInfo.trackIds;
     this.#lengthFrames = sessionInfo.lengthFrames;
     applyMix(engine, project, this.#trackIds);
-    if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, project);
+    this.#useServerSound(engine, project);
     if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
+  }
+
+  #updateServerSound(): void {
+    if (this.engine && this.#appliedTarget) this.#useServerSound(this.engine, this.#appliedTarget.project);
   }
 
   #useServerSound(engine: EngineClient, project: Project): void {
     const projectWithSoundfontIds = projectForEngine(project, this.#host.defaultSoundfontId(), null);
-    this.serverSound.update(engine, projectWithSoundfontIds, this.#lengthFrames);
+    const rendersSoundFonts = this.#host.instrumentSound() === 'server';
+    this.serverSound.update(engine, projectWithSoundfontIds, this.#lengthFrames, rendersSoundFonts);
   }
 
   #seekEngine(engine: EngineClient): void {

@@ -1,179 +1,207 @@
 /**
- * Lets the service render the SoundFont tracks, for `instrument_sound` "server". The page's engine
- * plays the rendered audio. Until the audio of a new or edited track arrives, the engine renders
- * the same samples itself.
+ * Lets the service render tracks whose notes the page's engine does not play: tracks with a VST
+ * instrument always, and SoundFont tracks for `instrument_sound` "server". The engine plays the
+ * rendered audio. Until the audio of a SoundFont track arrives, the engine renders the same samples
+ * itself. A plugin track is silent until its first audio arrives.
  */
 import type { EngineClient } from '@songfoundry/web-worklet';
-import type { Api } from '../api/client';
-import { renderSoundFont } from '../api/endpoints';
-import type { SoundFontRenderRequest } from '../api/types';
-import type { Control, Item, Note, Project, Track } from '../project/model';
+import { ApiError, reasonOf, type Api } from '../api/client';
+import { renderPlugin, renderSoundFont } from '../api/endpoints';
+import type { Project, Track } from '../project/model';
 import { voiceSettings } from '../project/sound-settings';
+import { planRenders, type PlannedRender } from './render-plan';
+import type { Renderer, RenderRequest } from './render-requests';
 import { readFloatWav } from './wav';
-
-/**
- * Memory limit for rendered tracks, in bytes. Ten minutes of a track with its sends need 460 MB at
- * 48 kHz, so the service renders only some of the tracks of a long song.
- */
-export const AUDIO_MAX_BYTES = 1024 * 1024 * 1024;
-/** Bytes of a frame of a rendered track: left, right, reverb send and chorus send, 32-bit float. */
-const BYTES_PER_FRAME = 16;
-
-/** Returns how many rendered tracks of a song of `lengthFrames` fit into the memory limit. */
-export function maxRenderedTracks(lengthFrames: number): number {
-  return lengthFrames <= 0 ? 0 : Math.floor(AUDIO_MAX_BYTES / (lengthFrames * BYTES_PER_FRAME));
-}
 
 /** Time after an edit until the track is rendered again, in milliseconds. */
 const SETTLE_MS = 700;
 
-/** The data from which a track was or is being rendered. */
-type Rendering = {
-  items: Item[];
+/** Header in which the service names problems of a plugin's sound. */
+const PLUGIN_WARNINGS = 'X-Plugin-Warnings';
+
+/** Reason why a plugin track of a long song is not rendered. */
+const OVERSIZED = 'The song is too long: the audio of its plugin tracks does not fit into the memory of this page.';
+
+/** State of a track that the service renders. */
+export type RenderState =
+  | { kind: 'rendering' }
+  /** The engine plays the audio. `isSilent`: a plugin made no sound although there are notes. */
+  | { kind: 'ready'; isSilent: boolean }
+  | { kind: 'failed'; reason: string }
+  /** The service has no such plugin. */
+  | { kind: 'missing' };
+
+/** The data on which the audio of a track depends. */
+type Inputs = {
+  items: Track['items'];
   engine: Track['synth_engine'];
   tempo: Project['tempo_map'];
   rateHz: number;
+  /** Settings of the voices as JSON text; empty for plugins, which they do not affect. */
   settings: string;
-  abort: AbortController;
 };
 
-/**
- * Returns the request that renders a track; null for a track without a SoundFont or without notes.
- * It is also null if an item selects a bank or program, because a request cannot contain that.
- */
-export function renderRequestOf(project: Project, track: Track): SoundFontRenderRequest | null {
-  const engine = track.synth_engine;
-  if (engine?.type !== 'soundfont') return null;
-  const notes: Note[] = [];
-  const controls: Control[] = [];
-  for (const item of track.items) {
-    if (item.type !== 'midi') continue;
-    if (item.soundfont_bank !== undefined || item.soundfont_program !== undefined) return null;
-    for (const note of item.notes) {
-      if (note.tick >= item.length_ticks) continue;
-      const lengthTicks = Math.min(note.length_ticks, item.length_ticks - note.tick);
-      notes.push({ ...note, tick: note.tick + item.start_tick, length_ticks: lengthTicks });
-    }
-    for (const control of item.controls) {
-      if (control.tick <= item.length_ticks) controls.push({ ...control, tick: control.tick + item.start_tick });
-    }
-  }
-  if (notes.length === 0) return null;
+type Rendering = { renderer: Renderer; inputs: Inputs; abort: AbortController };
+type TrackState = { renderer: Renderer; state: RenderState };
+type TrackAudio = NonNullable<Parameters<EngineClient['setTrackAudio']>[1]>;
+
+/** Number of tracks of a renderer, and how many of them play audio of the service. */
+export type RenderCount = { requested: number; ready: number };
+
+function inputsOf(project: Project, { track, request }: PlannedRender): Inputs {
   return {
-    notes,
-    controls,
-    ...(engine.soundfont_id === undefined ? {} : { soundfont_id: engine.soundfont_id }),
-    bank: engine.bank,
-    program: engine.program,
-    tempo_map: project.tempo_map,
-    time_base: 'ticks',
-    sample_rate_hz: project.sample_rate_hz,
-    settings: voiceSettings(project),
-    sends: true,
+    items: track.items,
+    engine: track.synth_engine,
+    tempo: project.tempo_map,
+    rateHz: project.sample_rate_hz,
+    settings: request.renderer === 'soundfont' ? JSON.stringify(voiceSettings(project)) : '',
   };
 }
 
+/** Whether two inputs are equal, except for their items. */
+function haveSameSound(a: Inputs, b: Inputs): boolean {
+  const hasSameEngine = a.engine === b.engine || JSON.stringify(a.engine) === JSON.stringify(b.engine);
+  return hasSameEngine && a.tempo === b.tempo && a.rateHz === b.rateHz && a.settings === b.settings;
+}
+
+/**
+ * Returns the audio of a rendered file.
+ *
+ * @throws {Error} if the file has other channels or another sample rate than requested.
+ */
+function audioOf({ renderer, body }: RenderRequest, file: ArrayBuffer): TrackAudio {
+  const { channels, sampleRateHz } = readFloatWav(file);
+  if (sampleRateHz !== body.sample_rate_hz) {
+    throw new Error(`the service rendered at ${sampleRateHz} Hz instead of ${body.sample_rate_hz} Hz`);
+  }
+  const [left, right, reverb, chorus] = channels;
+  const expectedChannels = renderer === 'plugin' ? 2 : 4;
+  if (channels.length !== expectedChannels || !left || !right) {
+    throw new Error(`the service rendered ${channels.length} channels instead of ${expectedChannels}`);
+  }
+  // The engine reads silence after the end of a channel, so empty channels are silent.
+  return { left, right, reverb: reverb ?? new Float32Array(), chorus: chorus ?? new Float32Array() };
+}
+
 export class ServerSound {
-  /** Number of tracks that play audio of the service. */
-  readyTracks = $state(0);
-  /** Number of tracks that the service renders or has rendered. */
-  requestedTracks = $state(0);
+  /** States of the tracks that the service renders, by their ids. */
+  #states = $state.raw<ReadonlyMap<string, TrackState>>(new Map());
   readonly #api: Api;
   readonly #onFailure: (error: unknown) => void;
   /** Renderings by the id of their track. */
   readonly #renderings = new Map<string, Rendering>();
   /** Ids of the tracks that play audio of the service. */
-  readonly #readyIds = new Set<string>();
-  #queue: Promise<void> = Promise.resolve();
+  readonly #audibleIds = new Set<string>();
+  /** The last render of each renderer. A slow plugin does not delay SoundFont tracks. */
+  readonly #queues: Record<Renderer, Promise<void>> = { soundfont: Promise.resolve(), plugin: Promise.resolve() };
 
+  /** `onFailure` reports a SoundFont track that failed. The page's engine renders that track. */
   constructor(api: Api, onFailure: (error: unknown) => void) {
     this.#api = api;
     this.#onFailure = onFailure;
   }
 
+  /** Returns the state of a track; null if the service does not render the track. */
+  stateOf(trackId: string): RenderState | null {
+    return this.#states.get(trackId)?.state ?? null;
+  }
+
+  /** Counts the tracks of a renderer, except those that failed or whose plugin is missing. */
+  countOf(renderer: Renderer): RenderCount {
+    const count: RenderCount = { requested: 0, ready: 0 };
+    for (const { renderer: ofTrack, state } of this.#states.values()) {
+      if (ofTrack !== renderer || state.kind === 'failed' || state.kind === 'missing') continue;
+      count.requested += 1;
+      if (state.kind === 'ready') count.ready += 1;
+    }
+    return count;
+  }
+
   /**
    * Renders the tracks that changed since the last call. `lengthFrames` is the length of the song.
    */
-  update(engine: EngineClient, project: Project, lengthFrames: number): void {
-    const maxTracks = maxRenderedTracks(lengthFrames);
-    const settings = JSON.stringify(voiceSettings(project));
-    const trackIds = new Set(project.tracks.map((track) => track.id));
-    for (const id of [...this.#renderings.keys()]) if (!trackIds.has(id)) this.#drop(engine, id);
-    let requestedTracks = 0;
-    for (const track of project.tracks) {
-      const request = renderRequestOf(project, track);
-      if (!request || requestedTracks >= maxTracks) {
-        this.#drop(engine, track.id);
-        continue;
-      }
-      requestedTracks += 1;
-      const previous = this.#renderings.get(track.id);
-      const isUnchanged =
-        previous?.items === track.items &&
-        previous.tempo === project.tempo_map &&
-        previous.rateHz === project.sample_rate_hz &&
-        previous.settings === settings &&
-        JSON.stringify(previous.engine) === JSON.stringify(track.synth_engine);
-      if (isUnchanged) continue;
-      const isFirst = previous === undefined;
-      this.#drop(engine, track.id);
-      const rendering: Rendering = {
-        items: track.items,
-        engine: track.synth_engine,
-        tempo: project.tempo_map,
-        rateHz: project.sample_rate_hz,
-        settings,
-        abort: new AbortController(),
-      };
-      this.#renderings.set(track.id, rendering);
-      const notBeforeMs = performance.now() + (isFirst ? 0 : SETTLE_MS);
-      this.#queue = this.#queue.then(() => this.#render(engine, track.id, rendering, request, notBeforeMs));
+  update(engine: EngineClient, project: Project, lengthFrames: number, rendersSoundFonts: boolean): void {
+    const { renders, oversized } = planRenders(project, lengthFrames, rendersSoundFonts);
+    const plannedIds = new Set(renders.map(({ track }) => track.id));
+    for (const id of [...this.#states.keys()]) if (!plannedIds.has(id)) this.forget(engine, id);
+    for (const { track, request } of oversized) {
+      this.#setState(track.id, request.renderer, { kind: 'failed', reason: OVERSIZED });
     }
-    this.requestedTracks = requestedTracks;
-    this.readyTracks = this.#readyIds.size;
+    for (const planned of renders) this.#renderIfChanged(engine, project, planned);
   }
 
-  /** Lets the page's engine render all tracks again; `engine` is null if the engine has failed. */
+  /** Removes the audio of a track, which the next {@link update} renders again. */
+  forget(engine: EngineClient | null, trackId: string): void {
+    this.#renderings.get(trackId)?.abort.abort();
+    this.#renderings.delete(trackId);
+    this.#silence(engine, trackId);
+    const states = new Map(this.#states);
+    if (states.delete(trackId)) this.#states = states;
+  }
+
+  /** Removes the audio of all tracks of a renderer, as {@link forget} does. */
+  forgetAll(engine: EngineClient | null, renderer: Renderer): void {
+    for (const [id, track] of [...this.#states]) if (track.renderer === renderer) this.forget(engine, id);
+  }
+
+  /** Ends all renderings and removes their audio; `engine` is null if the engine has failed. */
   stop(engine: EngineClient | null): void {
-    for (const id of [...this.#renderings.keys()]) this.#drop(engine, id);
-    this.requestedTracks = 0;
-    this.readyTracks = 0;
+    for (const id of [...this.#states.keys()]) this.forget(engine, id);
   }
 
-  #drop(engine: EngineClient | null, id: string): void {
-    this.#renderings.get(id)?.abort.abort();
-    this.#renderings.delete(id);
-    if (this.#readyIds.delete(id)) engine?.setTrackAudio(id, null);
-    this.readyTracks = this.#readyIds.size;
+  #renderIfChanged(engine: EngineClient, project: Project, planned: PlannedRender): void {
+    const { track, request } = planned;
+    const inputs = inputsOf(project, planned);
+    const previous = this.#renderings.get(track.id);
+    const isSameSound = previous?.renderer === request.renderer && haveSameSound(previous.inputs, inputs);
+    if (isSameSound && previous.inputs.items === inputs.items) return;
+    // After an edit of its notes, a plugin track plays its earlier audio until the new one arrives.
+    if (isSameSound && request.renderer === 'plugin') previous.abort.abort();
+    else this.forget(engine, track.id);
+    const rendering: Rendering = { renderer: request.renderer, inputs, abort: new AbortController() };
+    this.#renderings.set(track.id, rendering);
+    this.#setState(track.id, request.renderer, { kind: 'rendering' });
+    const notBeforeMs = performance.now() + (previous ? SETTLE_MS : 0);
+    const render = (): Promise<void> => this.#render(engine, track.id, rendering, request, notBeforeMs);
+    this.#queues[request.renderer] = this.#queues[request.renderer].then(render);
   }
 
-  async #render(
-    engine: EngineClient,
-    id: string,
-    rendering: Rendering,
-    request: SoundFontRenderRequest,
-    notBeforeMs: number,
-  ): Promise<void> {
+  #silence(engine: EngineClient | null, id: string): void {
+    if (this.#audibleIds.delete(id)) engine?.setTrackAudio(id, null);
+  }
+
+  #setState(id: string, renderer: Renderer, state: RenderState): void {
+    this.#states = new Map(this.#states).set(id, { renderer, state });
+  }
+
+  async #render(engine: EngineClient, id: string, rendering: Rendering, request: RenderRequest, notBeforeMs: number): Promise<void> {
     const { signal } = rendering.abort;
     const waitMs = notBeforeMs - performance.now();
     if (waitMs > 0 && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, waitMs));
     if (signal.aborted) return;
     try {
-      const response = await renderSoundFont(this.#api, request, signal);
-      const audio = readFloatWav(await response.arrayBuffer());
+      const response = await this.#request(request, signal);
+      const audio = audioOf(request, await response.arrayBuffer());
       if (signal.aborted) return;
-      if (audio.sampleRateHz !== request.sample_rate_hz) {
-        throw new Error(`the service rendered at ${audio.sampleRateHz} Hz instead of ${request.sample_rate_hz} Hz`);
-      }
-      const [left, right, reverb, chorus] = audio.channels;
-      if (!left || !right || !reverb || !chorus) {
-        throw new Error(`the service rendered ${audio.channels.length} channels instead of 4`);
-      }
-      engine.setTrackAudio(id, { left, right, reverb, chorus });
-      this.#readyIds.add(id);
-      this.readyTracks = this.#readyIds.size;
+      engine.setTrackAudio(id, audio);
+      this.#audibleIds.add(id);
+      const isSilent = response.headers.get(PLUGIN_WARNINGS)?.includes('silent') ?? false;
+      this.#setState(id, request.renderer, { kind: 'ready', isSilent });
     } catch (error) {
-      if (!signal.aborted) this.#onFailure(error);
+      if (!signal.aborted) this.#fail(engine, id, request.renderer, error);
     }
+  }
+
+  #request(request: RenderRequest, signal: AbortSignal): Promise<Response> {
+    return request.renderer === 'plugin'
+      ? renderPlugin(this.#api, request.body, signal)
+      : renderSoundFont(this.#api, request.body, signal);
+  }
+
+  #fail(engine: EngineClient, id: string, renderer: Renderer, error: unknown): void {
+    this.#silence(engine, id);
+    const isMissing = renderer === 'plugin' && error instanceof ApiError && error.status === 404;
+    this.#setState(id, renderer, isMissing ? { kind: 'missing' } : { kind: 'failed', reason: reasonOf(error) });
+    if (renderer === 'soundfont') this.#onFailure(error);
   }
 }

@@ -4,7 +4,7 @@ import { copyOfChain } from './edit-effects';
 import { copyOfItem } from './edit-items';
 import { signatureIndexAt } from './grid';
 import { newId } from './ids';
-import type { Project, SoundFontEngine, TimeSignature, Track, TrackKind } from './model';
+import type { Project, SynthEngine, TimeSignature, Track, TrackKind } from './model';
 import { withoutReferences } from './routing';
 import { tempoIndexAt } from './tempo';
 
@@ -15,7 +15,7 @@ const DENOMINATORS: readonly Denominator[] = [1, 2, 4, 8, 16, 32, 64, 128];
 export function addTrack(
   project: Project,
   name: string,
-  engine: SoundFontEngine | null,
+  engine: SynthEngine | null,
   kind: TrackKind = 'instrument',
 ): { project: Project; trackId: string } {
   const track: Track = {

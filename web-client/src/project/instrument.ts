@@ -1,6 +1,6 @@
 /** Sets the instrument of a track. */
 import { updateTrack } from './update-track';
-import type { Control, Item, MidiItem, Project, SoundFontEngine, Track } from './model';
+import type { Control, Item, MidiItem, Project, SynthEngine, Track } from './model';
 
 /** The result of {@link setInstrument}. */
 export type InstrumentChange = {
@@ -39,7 +39,7 @@ function withoutPresetSelection(item: MidiItem, controls: Control[]): MidiItem {
  * bank and program of items, because these would override the instrument. Keeps program and bank
  * controls after the first note.
  */
-export function setInstrument(project: Project, trackId: string, engine: SoundFontEngine): InstrumentChange {
+export function setInstrument(project: Project, trackId: string, engine: SynthEngine): InstrumentChange {
   let removedControlCount = 0;
   let laterProgramChangeCount = 0;
   const updatedProject = updateTrack(project, trackId, (track) => {

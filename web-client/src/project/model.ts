@@ -40,6 +40,7 @@ export type {
   Effect,
   Marker,
   Note,
+  PluginEngine,
   SectionItem,
   Send,
   SoundFontEngine,
@@ -47,6 +48,10 @@ export type {
   TempoPoint,
   TimeSignature,
 } from '@songfoundry/schemas';
+
+export function isPluginEngine(engine: schema.SynthEngine | undefined): engine is schema.PluginEngine {
+  return engine !== undefined && engine.type !== 'soundfont';
+}
 
 export type TrackKind = schema.Track['kind'];
 

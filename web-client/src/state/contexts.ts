@@ -19,10 +19,14 @@ import type { Timeline } from './editing/timeline.svelte';
 import type { TrackCommands } from './editing/track-commands';
 import type { AudioFiles } from './library/audio-files.svelte';
 import type { EffectCatalog } from './library/effect-catalog.svelte';
+import type { Instruments } from './library/instruments';
+import type { PluginCatalog } from './library/plugin-catalog.svelte';
+import type { PluginSetup } from './library/plugin-setup.svelte';
 import type { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import type { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import type { Notices } from './notices.svelte';
 import type { AutomatedValues } from './playback/automated-values';
+import type { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import type { SoundSource } from './playback/sound-source.svelte';
 import type { Transport } from './playback/transport';
 import type { Comparing } from './songs/comparing.svelte';
@@ -54,6 +58,7 @@ export type Playback = {
   transport: Transport;
   liveKeys: LiveKeys;
   midi: WebMidi;
+  pluginKeysHint: PluginKeysHint;
   automatedValues: AutomatedValues;
   soundSource: SoundSource;
 };
@@ -71,10 +76,13 @@ export type Songs = {
   exportPresets: ExportPresets;
 };
 
-/** The sounds, effects and audio files that the service offers. */
+/** The sounds, plugins, effects and audio files that the service offers. */
 export type Library = {
   soundFonts: SoundFontCatalog;
   soundFontUploads: SoundFontUploads;
+  plugins: PluginCatalog;
+  pluginSetup: PluginSetup;
+  instruments: Instruments;
   effectCatalog: EffectCatalog;
   audioFiles: AudioFiles;
 };

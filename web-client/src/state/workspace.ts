@@ -2,6 +2,7 @@
 import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
+import { isPluginEngine } from '../project/model';
 import { Account } from './account/account';
 import { Session } from './account/session.svelte';
 import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
@@ -14,10 +15,14 @@ import { Timeline } from './editing/timeline.svelte';
 import { TrackCommands } from './editing/track-commands';
 import { AudioFiles } from './library/audio-files.svelte';
 import { EffectCatalog } from './library/effect-catalog.svelte';
+import { Instruments } from './library/instruments';
+import { PluginCatalog } from './library/plugin-catalog.svelte';
+import { PluginSetup } from './library/plugin-setup.svelte';
 import { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import { Notices } from './notices.svelte';
 import { AutomatedValues } from './playback/automated-values';
+import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { SoundSource } from './playback/sound-source.svelte';
 import { Transport } from './playback/transport';
 import { Comparing } from './songs/comparing.svelte';
@@ -40,6 +45,8 @@ export function createWorkspace(): Workspace {
   const song = new Song();
 
   const soundFonts = new SoundFontCatalog(api);
+  const plugins = new PluginCatalog(api);
+  const instruments = new Instruments(soundFonts, plugins);
   const effectCatalog = new EffectCatalog(api);
   const audioFiles = new AudioFiles(api);
   const soundSource = new SoundSource(session, preferences);
@@ -53,6 +60,9 @@ export function createWorkspace(): Workspace {
   const library: Library = {
     soundFonts,
     soundFontUploads: new SoundFontUploads(session, soundFonts, player, notices),
+    plugins,
+    pluginSetup: new PluginSetup(session, plugins, effectCatalog, player),
+    instruments,
     effectCatalog,
     audioFiles,
   };
@@ -64,19 +74,21 @@ export function createWorkspace(): Workspace {
     song,
     selection: song.selection,
     timeline,
-    trackCommands: new TrackCommands(song, soundFonts, notices),
+    trackCommands: new TrackCommands(song, soundFonts, instruments, notices),
     selectionCommands: new SelectionCommands(song, timeline, effectCommands, automation, preferences),
     effectCommands,
     automation,
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
   };
 
-  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts));
+  const pluginKeysHint = new PluginKeysHint();
+  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
   const playback: Playback = {
     player,
     transport: new Transport(player, timeline),
     liveKeys,
     midi: new WebMidi(liveKeys),
+    pluginKeysHint,
     automatedValues: new AutomatedValues(song, player),
     soundSource,
   };
@@ -100,8 +112,12 @@ export function createWorkspace(): Workspace {
   return { account, editing, playback, songs, library, view, notices };
 }
 
-/** Loads the catalogues and the list of songs after a log-in, and opens a song. */
+/**
+ * Loads the catalogues and the list of songs after a log-in, and opens a song. The song does not
+ * wait for the list of plugins, because the service may scan plugins before it answers.
+ */
 export async function openWorkspace({ library, songs }: Workspace): Promise<void> {
+  void library.plugins.load();
   await Promise.all([library.soundFonts.load(), library.effectCatalog.load(), songs.songList.refresh()]);
   await songs.songSwitch.openFirst();
 }
@@ -111,7 +127,8 @@ export async function openWorkspace({ library, songs }: Workspace): Promise<void
  * Returns null if the service has no sound.
  */
 function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
-  if (selection.track?.synth_engine) return { trackId: selection.track.id };
+  const { track } = selection;
+  if (track?.synth_engine) return { trackId: track.id, isPlugin: isPluginEngine(track.synth_engine) };
   const sound = soundFonts.defaultSound;
   return sound && { sound };
 }

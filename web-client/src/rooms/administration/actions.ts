@@ -23,6 +23,8 @@ const ACTIONS: readonly (readonly [action: AuditAction, description: string])[] 
   ['invite_deleted', 'Withdrew an invitation'],
   ['task_cancelled', 'Cancelled a task'],
   ['scan_started', 'Started a scan'],
+  ['plugin_dir_added', 'Added a plugin folder'],
+  ['plugin_dir_removed', 'Removed a plugin folder'],
   ['project_deleted', 'Deleted a project'],
   ['audio_deleted', 'Deleted an audio file'],
   ['soundfont_deleted', 'Deleted a SoundFont'],

@@ -1,28 +1,31 @@
 /** Commands of menus, buttons and keys that add, remove and change tracks. */
 import { addTrack, duplicateTrack, removeTrack } from '../../project/edit-tracks';
 import { setInstrument } from '../../project/instrument';
-import type { SoundFontEngine, TrackKind } from '../../project/model';
+import type { SynthEngine, TrackKind } from '../../project/model';
 import { addSend } from '../../project/routing';
-import type { CatalogPreset, SoundFontCatalog } from '../library/soundfont-catalog.svelte';
+import { engineOf, keyOfChoice, nameOfChoice, type InstrumentChoice, type Instruments } from '../library/instruments';
+import type { SoundFontCatalog } from '../library/soundfont-catalog.svelte';
 import type { Notices } from '../notices.svelte';
 import type { Song } from './song.svelte';
 
 export class TrackCommands {
   readonly #song: Song;
   readonly #soundFonts: SoundFontCatalog;
+  readonly #instruments: Instruments;
   readonly #notices: Notices;
 
-  constructor(song: Song, soundFonts: SoundFontCatalog, notices: Notices) {
+  constructor(song: Song, soundFonts: SoundFontCatalog, instruments: Instruments, notices: Notices) {
     this.#song = song;
     this.#soundFonts = soundFonts;
+    this.#instruments = instruments;
     this.#notices = notices;
   }
 
   /** Adds an instrument track. If `engine` is null, the track has the default sound. */
-  addInstrument(engine: SoundFontEngine | null, name?: string): void {
+  addInstrument(engine: SynthEngine | null, name?: string): void {
     const song = this.#song;
     const sound = engine ?? this.#soundFonts.defaultSound;
-    const title = name ?? (sound ? this.#soundFonts.nameOf(sound) : `Track ${song.project.tracks.length + 1}`);
+    const title = name ?? (sound ? this.#instruments.nameOf(sound) : `Track ${song.project.tracks.length + 1}`);
     const added = addTrack(song.project, title, sound);
     song.edit(`Add ${title}`, () => added.project);
     song.selection.selectTrack(added.trackId);
@@ -64,29 +67,27 @@ export class TrackCommands {
 
   /**
    * Sets the instrument of a track, by default of the selected track. If this is not an instrument
-   * track, adds a new track with the instrument.
+   * track, adds a new track with the instrument. A track that has the plugin already keeps it with
+   * its state.
    */
-  assignInstrument(preset: CatalogPreset, trackId = this.#song.selection.trackId): void {
+  assignInstrument(choice: InstrumentChoice, trackId = this.#song.selection.trackId): void {
     const song = this.#song;
-    const engine: SoundFontEngine = {
-      type: 'soundfont',
-      soundfont_id: preset.soundfont.soundfont_id,
-      bank: preset.bank,
-      program: preset.program,
-    };
+    const engine = engineOf(choice);
+    const name = nameOfChoice(choice);
     const track = song.project.tracks.find((candidate) => candidate.id === trackId);
     if (track?.kind !== 'instrument') {
-      this.addInstrument(engine, preset.name);
+      this.addInstrument(engine, name);
       return;
     }
+    if (choice.kind === 'plugin' && this.#instruments.keyOf(track.synth_engine) === keyOfChoice(choice)) return;
     const change = setInstrument(song.project, track.id, engine);
-    song.edit(`Choose ${preset.name}`, () => change.project);
+    song.edit(`Choose ${name}`, () => change.project);
     const laterChanges = change.laterProgramChangeCount;
     if (change.removedControlCount === 0 && laterChanges === 0) return;
     const result =
       change.removedControlCount > 0
-        ? `The program change at the start of ${track.name} was removed, because it would replace ${preset.name}.`
-        : `${track.name} plays ${preset.name}.`;
+        ? `The program change at the start of ${track.name} was removed, because it would change the sound of ${name}.`
+        : `${track.name} plays ${name}.`;
     const remaining =
       laterChanges > 0
         ? ` The track still has ${laterChanges} later program ${laterChanges === 1 ? 'change, which changes' : 'changes, which change'} the sound.`

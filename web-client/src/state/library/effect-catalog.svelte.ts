@@ -1,11 +1,14 @@
 /** The effects that the service offers. */
 import { reasonOf, type Api } from '../../api/client';
 import { listEffects } from '../../api/endpoints';
+import type { VstPlugin } from '../../api/types';
 import { EFFECT_GROUPS, type EffectKind } from '../../project/effect-kinds';
 import type { Effect } from '../../project/model';
 
 export class EffectCatalog {
   kinds = $state.raw<readonly EffectKind[]>([]);
+  /** The VST effects that the service's scans have found. */
+  vstEffects = $state.raw<readonly VstPlugin[]>([]);
   /** The reason why the list of effects could not be read; empty if it was read. */
   problem = $state('');
   /** The kinds of effects, grouped under the headings of a menu. Empty groups are omitted. */
@@ -22,7 +25,9 @@ export class EffectCatalog {
 
   async load(): Promise<void> {
     try {
-      this.kinds = (await listEffects(this.#api)).effects;
+      const { effects, vst_effects: vstEffects } = await listEffects(this.#api);
+      this.kinds = effects;
+      this.vstEffects = vstEffects;
       this.problem = '';
     } catch (error) {
       this.problem = reasonOf(error);

@@ -2,7 +2,7 @@
 import { reasonOf, type Api } from '../../api/client';
 import { soundFontCatalog } from '../../api/endpoints';
 import type { SoundFontEntry } from '../../api/types';
-import type { SoundFontEngine, SynthEngine } from '../../project/model';
+import type { SoundFontEngine } from '../../project/model';
 
 /** State of the catalogue. It stays `ready` while the list is read again. */
 export type CatalogState = { kind: 'loading' } | { kind: 'ready' } | { kind: 'failed'; problem: string };
@@ -52,10 +52,8 @@ export class SoundFontCatalog {
       .filter((group) => group.presets.length > 0 || (words.length === 0 && !group.soundfont.usable));
   }
 
-  /** Returns the name under which the page shows an instrument. */
-  nameOf(engine: SynthEngine | undefined): string {
-    if (!engine) return 'No instrument';
-    if (engine.type !== 'soundfont') return engine.plugin_id;
+  /** Returns the name of a preset; its bank and program if the catalogue does not have it. */
+  nameOf(engine: SoundFontEngine): string {
     return this.#presetOf(engine)?.name ?? `Bank ${engine.bank}, program ${engine.program}`;
   }
 

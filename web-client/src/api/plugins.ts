@@ -1,0 +1,31 @@
+/** Calls the service's operations on VST plugins and their folders, one function per operation. */
+import { bodyOf, type Api } from './client';
+
+/** Returns the VST instruments and SoundFonts that the user can use. May wait for a scan. */
+export const listInstruments = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/available'));
+
+/** Returns all plugin folders; the service allows 32 of them. */
+export const listPluginFolders = async ({ call }: Api): Promise<string[]> =>
+  (await bodyOf(call.GET('/api/v1/plugins/dirs', { params: { query: { limit: 100 } } }))).plugin_dirs;
+export const addPluginFolder = async ({ call }: Api, path: string): Promise<string[]> =>
+  (await bodyOf(call.POST('/api/v1/plugins/dirs', { body: { path } }))).plugin_dirs;
+export const removePluginFolder = async ({ call }: Api, path: string): Promise<string[]> =>
+  (await bodyOf(call.DELETE('/api/v1/plugins/dirs', { params: { query: { path } } }))).plugin_dirs;
+
+/**
+ * Shows a folder dialog on the screen of the service's machine, and waits for the user's choice.
+ * Returns null if the user cancelled the dialog.
+ */
+export const pickPluginFolder = async ({ call }: Api): Promise<string | null> =>
+  (await bodyOf(call.POST('/api/v1/plugins/pick-dir'))).path;
+
+/** Scans the folders. The service completes the scan even if nobody waits for the answer. */
+export const scanPlugins = ({ call }: Api) => bodyOf(call.POST('/api/v1/plugins/scan'));
+/** Ends the processes of the service that load plugins for a scan. */
+export async function endPluginScans({ call }: Api): Promise<void> {
+  const { items } = await bodyOf(call.GET('/api/v1/files/processes'));
+  const scans = items.filter(({ kind }) => kind === 'plugin scan');
+  await Promise.all(scans.map(({ id }) => bodyOf(call.DELETE('/api/v1/files/processes/{id}', { params: { path: { id } } }))));
+}
+/** Returns the results of the last scans of all users. Only administrators may read them. */
+export const readScans = ({ call }: Api) => bodyOf(call.GET('/api/v1/admin/scans'));

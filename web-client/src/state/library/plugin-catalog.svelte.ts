@@ -1,0 +1,76 @@
+/** The VST instruments that the service found in its scans. */
+import { reasonOf, type Api } from '../../api/client';
+import { listInstruments } from '../../api/plugins';
+import type { VstPlugin } from '../../api/types';
+import type { PluginEngine } from '../../project/model';
+import type { CatalogState } from './soundfont-catalog.svelte';
+
+/** Maker that the page shows for plugins whose module names none. */
+const UNKNOWN_MAKER = 'Unknown maker';
+
+export type PluginGroup = { maker: string; plugins: VstPlugin[] };
+
+export class PluginCatalog {
+  state = $state.raw<CatalogState>({ kind: 'loading' });
+  instruments = $state.raw<readonly VstPlugin[]>([]);
+  readonly #api: Api;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  async load(): Promise<void> {
+    if (this.state.kind !== 'ready') this.state = { kind: 'loading' };
+    try {
+      this.instruments = (await listInstruments(this.#api)).vst_instruments;
+      this.state = { kind: 'ready' };
+    } catch (error) {
+      this.state = { kind: 'failed', problem: reasonOf(error) };
+    }
+  }
+
+  /**
+   * Returns the instruments that match every word of `query` by name, maker, format or category,
+   * grouped by maker.
+   */
+  search(query: string): PluginGroup[] {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    return groupByMaker(this.instruments.filter((plugin) => matches(plugin, words)));
+  }
+
+  /** Whether the scans did not find the plugin of a track. False until the catalogue is loaded. */
+  isMissing(engine: PluginEngine): boolean {
+    return this.state.kind === 'ready' && !this.#pluginOf(engine);
+  }
+
+  /** Returns the name of a plugin; its id if the plugin is missing. */
+  nameOf(engine: PluginEngine): string {
+    return this.#pluginOf(engine)?.name ?? `Plugin ${engine.plugin_id}`;
+  }
+
+  #pluginOf({ type, plugin_id: id }: PluginEngine): VstPlugin | undefined {
+    return this.instruments.find((plugin) => plugin.plugin_id === id && plugin.format === type);
+  }
+}
+
+/** Returns the format as it is written in texts, such as `VST3`. */
+export function formatName({ format }: VstPlugin): string {
+  return format.toUpperCase();
+}
+
+/** Groups plugins by maker. The groups and the plugins of a group are sorted by name. */
+export function groupByMaker(plugins: readonly VstPlugin[]): PluginGroup[] {
+  const groups = new Map<string, VstPlugin[]>();
+  for (const plugin of plugins) {
+    const maker = plugin.vendor || UNKNOWN_MAKER;
+    groups.set(maker, [...(groups.get(maker) ?? []), plugin]);
+  }
+  return [...groups]
+    .map(([maker, members]) => ({ maker, plugins: members.sort((a, b) => a.name.localeCompare(b.name)) }))
+    .sort((a, b) => a.maker.localeCompare(b.maker));
+}
+
+function matches(plugin: VstPlugin, words: readonly string[]): boolean {
+  const text = [plugin.name, plugin.vendor, plugin.format, ...plugin.categories].join(' ').toLowerCase();
+  return words.every((word) => text.includes(word));
+}

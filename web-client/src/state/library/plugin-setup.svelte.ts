@@ -1,0 +1,149 @@
+/** The folders that the service searches for plugins, and the scans of these folders. */
+import { reasonOf, type Api } from '../../api/client';
+import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins } from '../../api/plugins';
+import type { PluginProblem, PluginScanResult } from '../../api/types';
+import type { Player } from '../../engine/player.svelte';
+import type { Session } from '../account/session.svelte';
+import { Submission } from '../submission.svelte';
+import type { EffectCatalog } from './effect-catalog.svelte';
+import type { PluginCatalog } from './plugin-catalog.svelte';
+
+/** A scan that this page started. */
+export type ScanState =
+  | { kind: 'none' }
+  | { kind: 'running'; startedAtMs: number }
+  | { kind: 'done'; instruments: number; effects: number; isTruncated: boolean }
+  | { kind: 'failed'; problem: string };
+
+/** What a user may do with plugins. */
+export type PluginRights = 'manage' | 'use' | 'none';
+
+export class PluginSetup {
+  /** Absolute paths of the plugin folders; null before they are read. */
+  folders = $state.raw<readonly string[] | null>(null);
+  scan = $state.raw<ScanState>({ kind: 'none' });
+  /** Modules and folders that the last scan could not use. */
+  problems = $state.raw<readonly PluginProblem[]>([]);
+  /** Files that the last scan left out on purpose, such as second copies of a plugin. */
+  ignored = $state.raw<readonly PluginProblem[]>([]);
+  /** Reading the folders and the plugins, which may wait for a scan of the service. */
+  readonly reading = new Submission();
+  /** Changes of the list of folders. */
+  readonly submission = new Submission();
+  /** Whether a folder dialog is open on the screen of the service's machine. */
+  isPicking = $state(false);
+  /** Number of changes of the list of folders. A list that was requested earlier is outdated. */
+  #changeCount = 0;
+  readonly #session: Session;
+  readonly #catalog: PluginCatalog;
+  readonly #effects: EffectCatalog;
+  readonly #player: Player;
+
+  constructor(session: Session, catalog: PluginCatalog, effects: EffectCatalog, player: Player) {
+    this.#session = session;
+    this.#catalog = catalog;
+    this.#effects = effects;
+    this.#player = player;
+  }
+
+  /**
+   * The rights of the user. Administrators and users on the service's machine manage plugins,
+   * because a scan runs the code of plugins. On a server, all others use the plugins that
+   * administrators have set up.
+   */
+  get rights(): PluginRights {
+    const { user, isLocal, capabilities } = this.#session;
+    if (user?.role === 'admin' || isLocal) return 'manage';
+    return capabilities?.environment === 'container' ? 'use' : 'none';
+  }
+
+  /** Whether the user can choose a folder in a dialog of the service's machine. */
+  get hasFolderDialog(): boolean {
+    return this.#session.isLocal;
+  }
+
+  /** Reads the folders, the plugins, and the problems of the last scan. */
+  async load(): Promise<void> {
+    if (this.rights === 'none') return;
+    await this.reading.submit(async () => {
+      const changeCount = this.#changeCount;
+      const folders = await listPluginFolders(this.#session.api);
+      if (changeCount === this.#changeCount) this.folders = folders;
+      await Promise.all([this.#catalog.load(), this.#effects.load()]);
+      if (this.scan.kind === 'none') await this.#loadProblems();
+    });
+  }
+
+  /** Adds a folder and scans the folders. Returns whether the folder was added. */
+  async addFolder(path: string): Promise<boolean> {
+    const isAdded = await this.#change((api) => addPluginFolder(api, path));
+    if (isAdded) void this.startScan();
+    return isAdded;
+  }
+
+  /** Lets the user choose a folder on the screen of the service's machine, and adds it. */
+  async pickFolder(): Promise<void> {
+    let path: string | null = null;
+    this.isPicking = true;
+    await this.submission.submit(async () => {
+      path = await pickPluginFolder(this.#session.api);
+    });
+    this.isPicking = false;
+    if (path !== null) await this.addFolder(path);
+  }
+
+  async removeFolder(path: string): Promise<void> {
+    const isRemoved = await this.#change((api) => removePluginFolder(api, path));
+    if (isRemoved) await this.startScan();
+  }
+
+  /**
+   * Scans the folders. Plugin tracks are rendered again, because their plugins may have changed.
+   */
+  async startScan(): Promise<void> {
+    const running: ScanState = { kind: 'running', startedAtMs: Date.now() };
+    this.scan = running;
+    let next: ScanState;
+    try {
+      const result = await scanPlugins(this.#session.api);
+      if (this.scan !== running) return;
+      this.problems = problemsOf(result);
+      this.ignored = result.ignored.map(({ path, reason }) => ({ path, problem: reason }));
+      await Promise.all([this.#catalog.load(), this.#effects.load()]);
+      this.#player.reloadPlugins();
+      next = { kind: 'done', instruments: result.instruments, effects: result.effects, isTruncated: result.truncated };
+    } catch (error) {
+      next = { kind: 'failed', problem: reasonOf(error) };
+    }
+    if (this.scan === running) this.scan = next;
+  }
+
+  /** Ends the processes that load plugins for the running scan. Their modules count as failed. */
+  async skipScannedModules(): Promise<void> {
+    await this.submission.submit(() => endPluginScans(this.#session.api));
+  }
+
+  /** Changes the list of folders. Returns whether that succeeded. */
+  async #change(request: (api: Api) => Promise<string[]>): Promise<boolean> {
+    await this.submission.submit(async () => {
+      this.#changeCount += 1;
+      this.folders = await request(this.#session.api);
+    });
+    return this.submission.problem === '';
+  }
+
+  async #loadProblems(): Promise<void> {
+    const { user, api } = this.#session;
+    if (user?.role !== 'admin') return;
+    const { plugins } = await readScans(api);
+    const lastScan = plugins.find((scan) => scan.user_id === user.id || scan.user_id === null);
+    this.problems = lastScan?.problems ?? [];
+  }
+}
+
+function problemsOf({ unclassified, unreadable }: PluginScanResult): PluginProblem[] {
+  return [
+    ...unclassified.map(({ path, reason }) => ({ path, problem: reason })),
+    ...unreadable.map(({ path, reason }) => ({ path, problem: reason })),
+  ];
+}

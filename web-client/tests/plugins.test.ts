@@ -1,0 +1,96 @@
+/** Tests of the catalogue of plugins, and of plugins as instruments of tracks. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { Api } from '../src/api/client';
+import type { VstPlugin } from '../src/api/types';
+import type { Project } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+import { Song } from '../src/state/editing/song.svelte';
+import { TrackCommands } from '../src/state/editing/track-commands';
+import { Instruments, type InstrumentChoice } from '../src/state/library/instruments';
+import { PluginCatalog } from '../src/state/library/plugin-catalog.svelte';
+import { SoundFontCatalog, type CatalogPreset } from '../src/state/library/soundfont-catalog.svelte';
+import { Notices } from '../src/state/notices.svelte';
+
+function plugin(name: string, vendor: string, id: string, format: VstPlugin['format'] = 'vst2'): VstPlugin {
+  return { plugin_id: id, name, vendor, format, version: '1.0', categories: format === 'vst3' ? ['Instrument', 'Synth'] : [], path: `/vst/${name}.so` };
+}
+
+const NEKOBI = plugin('Nekobi', 'DISTRHO', '444E656B');
+const PLUGINS = [plugin('Zebra', '', '1'), plugin('Vex', 'DISTRHO', '2'), NEKOBI, plugin('Dexed', 'Digital Suburban', '3', 'vst3')];
+
+async function catalogOf(plugins: readonly VstPlugin[]): Promise<PluginCatalog> {
+  const body = { vst_instruments: plugins, soundfonts: [] };
+  vi.stubGlobal('fetch', async () => new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } }));
+  const catalog = new PluginCatalog(new Api('http://songs.test'));
+  await catalog.load();
+  return catalog;
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('the catalogue of plugins', () => {
+  it('groups plugins by maker, and finds them by name, maker, format and category', async () => {
+    const catalog = await catalogOf(PLUGINS);
+    const found = (query: string): string[] =>
+      catalog.search(query).map(({ maker, plugins }) => `${maker}: ${plugins.map(({ name }) => name).join(', ')}`);
+    expect(found('')).toEqual(['Digital Suburban: Dexed', 'DISTRHO: Nekobi, Vex', 'Unknown maker: Zebra']);
+    expect(found('distrho NEK')).toEqual(['DISTRHO: Nekobi']);
+    expect(found('vst3')).toEqual(['Digital Suburban: Dexed']);
+    expect(found('synth')).toEqual(['Digital Suburban: Dexed']);
+    expect(found('piano')).toEqual([]);
+  });
+
+  it('knows missing plugins only once it is loaded', async () => {
+    const catalog = await catalogOf(PLUGINS);
+    expect(catalog.isMissing({ type: 'vst2', plugin_id: '444E656B' })).toBe(false);
+    expect(catalog.isMissing({ type: 'vst3', plugin_id: '444E656B' }), 'another format').toBe(true);
+    expect(catalog.nameOf({ type: 'vst2', plugin_id: 'lost' })).toBe('Plugin lost');
+    expect(new PluginCatalog(new Api()).isMissing({ type: 'vst2', plugin_id: 'lost' })).toBe(false);
+  });
+});
+
+describe('a plugin as an instrument', () => {
+  const controls = [{ type: 'program', tick: 0, program: 5 }];
+  const items = [{ type: 'midi', id: 'i', start_tick: 0, length_ticks: 960, notes: [], controls }];
+  const song = (): Project =>
+    normaliseProject({ project_id: 'p', tracks: [{ id: 'a', name: 'Bass', synth_engine: { type: 'soundfont', bank: 0, program: 33 }, items }] });
+  const nekobi: InstrumentChoice = { kind: 'plugin', plugin: NEKOBI };
+
+  async function opened(): Promise<{ open: Song; commands: TrackCommands }> {
+    const soundFonts = new SoundFontCatalog(new Api());
+    const instruments = new Instruments(soundFonts, await catalogOf(PLUGINS));
+    const open = new Song();
+    open.open(song(), 1, true);
+    return { open, commands: new TrackCommands(open, soundFonts, instruments, new Notices()) };
+  }
+
+  it('replaces the preset of a track, and undo and a preset return', async () => {
+    const { open, commands } = await opened();
+    commands.assignInstrument(nekobi, 'a');
+    const [track] = open.project.tracks;
+    expect(track?.synth_engine).toEqual({ type: 'vst2', plugin_id: '444E656B' });
+    expect(track?.name).toBe('Bass');
+    expect(track?.items[0], 'a program change would select a program of the plugin').toMatchObject({ controls: [] });
+    open.undo();
+    expect(open.project.tracks[0]?.synth_engine?.type).toBe('soundfont');
+    open.redo();
+    const preset = { soundfont: { soundfont_id: 'gm' }, bank: 0, program: 1, name: 'Piano', key: 'gm/0/1' } as CatalogPreset;
+    commands.assignInstrument({ kind: 'preset', preset }, 'a');
+    expect(open.project.tracks[0]?.synth_engine).toEqual({ type: 'soundfont', soundfont_id: 'gm', bank: 0, program: 1 });
+  });
+
+  it('becomes a new track with its name if no instrument track is selected', async () => {
+    const { open, commands } = await opened();
+    commands.assignInstrument(nekobi, 'none');
+    expect(open.project.tracks[1]).toMatchObject({ name: 'Nekobi', synth_engine: { type: 'vst2', plugin_id: '444E656B' } });
+  });
+
+  it('keeps its state if it is chosen again', async () => {
+    const { open, commands } = await opened();
+    const engine = { type: 'vst2', plugin_id: '444E656B', state: 'c3RhdGU=' } as const;
+    open.edit('Set', (project) => ({ ...project, tracks: project.tracks.map((track) => ({ ...track, synth_engine: engine })) }));
+    commands.assignInstrument(nekobi, 'a');
+    expect(open.project.tracks[0]?.synth_engine).toBe(engine);
+  });
+});
