@@ -264,13 +264,14 @@ fn feeds_side_chain(project: &Project, track_id: &str) -> bool {
     effects.into_iter().any(|effect| effect.side_chain.as_deref() == Some(track_id))
 }
 
-/// Returns a session with the notes of one track and the tempo of the song.
+/// Returns a session with the notes of one track and the tempo of the song. It ends with the last
+/// note or control, as `POST /plugins/midi-render` does, whose sound the page plays.
 fn session_of_track(session: &Session, index: usize) -> Session {
     let events = session.tracks[index].events.clone();
     Session {
         sample_rate_hz: session.sample_rate_hz,
         tempo: session.tempo.clone(),
-        length_frames: session.length_frames,
+        length_frames: events.last().map_or(0, |event| event.frame),
         tracks: vec![session::Track { events, ..session::Track::default() }],
         ..Session::default()
     }
