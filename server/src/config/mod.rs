@@ -7,6 +7,7 @@
 mod accounts;
 mod ai;
 mod network;
+mod plugin_folders;
 mod plugins;
 mod settings_table;
 mod source;

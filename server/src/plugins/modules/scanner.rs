@@ -17,9 +17,6 @@ use crate::config::Config;
 use crate::helper_processes::Helpers;
 use crate::plugins::dirs::FolderRules;
 
-/// Maximum number of modules that are scanned at the same time.
-const PARALLEL_SCANS_MAX: usize = 4;
-
 /// Modules that a scan runs. Their scan results are otherwise those of earlier scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ModulesToRun {
@@ -73,6 +70,8 @@ pub(crate) struct Scan {
 pub(super) struct Scanner {
     rules: FolderRules,
     helper: Helper,
+    /// Maximum number of modules that are scanned at the same time.
+    parallel_max: usize,
     /// Versions and scan results of modules, by path.
     cached: Mutex<HashMap<PathBuf, VersionedResult>>,
     /// Modules whose scan results changed since the last call of [`Self::take_changes`].
@@ -84,6 +83,7 @@ impl Scanner {
         Self {
             rules: FolderRules::new(config),
             helper: Helper::new(&config.plugins, helpers),
+            parallel_max: config.plugins.scans_max,
             cached: Mutex::default(),
             changed: Mutex::default(),
         }
@@ -140,9 +140,8 @@ impl Scanner {
     /// scanned again.
     fn scan_all(&self, modules: Vec<Module>, home: &Path, to_run: ModulesToRun) -> Vec<(Module, ScanResult)> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(PARALLEL_SCANS_MAX);
         std::thread::scope(|scope| {
-            for _ in 0..threads.min(modules.len()) {
+            for _ in 0..self.parallel_max.min(modules.len()) {
                 scope.spawn(|| {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
