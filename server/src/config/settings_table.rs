@@ -36,6 +36,9 @@ pub struct Setting {
     pub is_secret: bool,
 }
 
+/// Maximum of `SF_PLUGIN_SCAN_MAX_SECS`, and of the time limit for one module.
+pub(crate) const PLUGIN_SCAN_MAX_SECS_MAX: u64 = 600;
+
 const ON_OFF: Range = Range::Choice(&["on", "off"]);
 
 const DEFAULT_SETTING: Setting = Setting {
@@ -720,7 +723,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "SF_PLUGIN_SCAN_MAX_SECS",
         default: "30",
         unit: "seconds",
-        range: Range::Integer(1, 600),
+        range: Range::Integer(1, PLUGIN_SCAN_MAX_SECS_MAX),
         description: "Longest time to scan one plugin module; a module that hangs is ended and left unclassified.",
         ..DEFAULT_SETTING
     },
