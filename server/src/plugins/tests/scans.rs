@@ -53,7 +53,7 @@ async fn a_scan_as_a_task_reports_its_progress() {
         if messages.last() != Some(&message) {
             messages.push(message);
         }
-        if task["state"] == "done" {
+        if task["state"] == "succeeded" {
             break task["result"].clone();
         }
         assert!(Instant::now() < deadline, "{task}");
