@@ -146,8 +146,9 @@ fn run_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<Jso
             if task.is_cancelled() {
                 return Err(ApiError::internal(anyhow::anyhow!("the task was cancelled")));
             }
-            let status = state.plugins.scan_status();
-            task.report_progress(status.fraction(), &status.in_words());
+            if let Some(status) = state.plugins.scan_status() {
+                task.report_progress(status.fraction(), &status.in_words());
+            }
         }
     })?;
     JsonText::write(&answer).map_err(ApiError::internal)

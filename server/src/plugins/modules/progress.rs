@@ -14,42 +14,54 @@ pub(in crate::plugins) struct ScanStatus {
     pub(in crate::plugins) current: Vec<PathBuf>,
 }
 
-/// The status of the scan that runs now.
+/// The status of the scan that runs now; `None` if none runs.
 #[derive(Debug, Default)]
-pub(super) struct ScanProgress(Mutex<ScanStatus>);
+pub(super) struct ScanProgress(Mutex<Option<ScanStatus>>);
 
 impl ScanProgress {
-    /// Begins a scan of this number of modules.
-    pub(super) fn begin(&self, modules: usize) {
-        *self.lock() = ScanStatus { modules, ..ScanStatus::default() };
+    /// Begins a scan, which first searches for modules.
+    pub(super) fn begin(&self) {
+        *self.lock() = Some(ScanStatus::default());
     }
 
     /// Ends the scan.
     pub(super) fn end(&self) {
-        *self.lock() = ScanStatus::default();
+        *self.lock() = None;
+    }
+
+    /// Sets the number of modules that the search found.
+    pub(super) fn set_modules(&self, modules: usize) {
+        self.update(|status| status.modules = modules);
     }
 
     /// Counts modules that need no scan.
     pub(super) fn skip(&self, modules: usize) {
-        self.lock().done += modules;
+        self.update(|status| status.done += modules);
     }
 
     /// Runs the scan of one module.
     pub(super) fn during<T>(&self, module: &Path, scan: impl FnOnce() -> T) -> T {
-        self.lock().current.push(module.to_owned());
+        self.update(|status| status.current.push(module.to_owned()));
         let result = scan();
-        let mut status = self.lock();
-        status.current.retain(|path| path != module);
-        status.done += 1;
+        self.update(|status| {
+            status.current.retain(|path| path != module);
+            status.done += 1;
+        });
         result
     }
 
-    /// Returns the status of the running scan. Without one, the number of modules is 0.
-    pub(super) fn status(&self) -> ScanStatus {
+    /// Returns the status of the running scan.
+    pub(super) fn status(&self) -> Option<ScanStatus> {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, ScanStatus> {
+    fn update(&self, change: impl FnOnce(&mut ScanStatus)) {
+        if let Some(status) = self.lock().as_mut() {
+            change(status);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<ScanStatus>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -78,16 +90,18 @@ mod tests {
     #[test]
     fn the_status_names_the_module_that_has_been_scanned_for_the_longest_time() {
         let progress = ScanProgress::default();
-        assert_eq!(progress.status().in_words(), "Searching for modules");
-        progress.begin(4);
+        assert_eq!(progress.status(), None);
+        progress.begin();
+        let in_words = || progress.status().map(|status| status.in_words());
+        assert_eq!(in_words().as_deref(), Some("Searching for modules"));
+        progress.set_modules(4);
         progress.skip(1);
-        let status = progress.during(Path::new("/a/One.vst3"), || {
-            progress.during(Path::new("/a/Two.vst3"), || progress.status())
-        });
-        assert_eq!(status.in_words(), "1 of 4 modules, now One.vst3");
-        assert_eq!(progress.status().in_words(), "3 of 4 modules");
-        assert_eq!(progress.status().fraction().to_bits(), 0.75_f64.to_bits());
+        let during =
+            progress.during(Path::new("/a/One.vst3"), || progress.during(Path::new("/a/Two.vst3"), in_words));
+        assert_eq!(during.as_deref(), Some("1 of 4 modules, now One.vst3"));
+        assert_eq!(in_words().as_deref(), Some("3 of 4 modules"));
+        assert_eq!(progress.status().map(|status| status.fraction()), Some(0.75));
         progress.end();
-        assert_eq!(progress.status(), ScanStatus::default());
+        assert_eq!(progress.status(), None);
     }
 }

@@ -170,8 +170,8 @@ impl Plugins {
         }
     }
 
-    /// Returns the status of the scan that runs in this process.
-    pub(in crate::plugins) fn scan_status(&self) -> ScanStatus {
+    /// Returns the status of the scan that runs in this process; `None` if none runs.
+    pub(in crate::plugins) fn scan_status(&self) -> Option<ScanStatus> {
         self.0.scanner.progress().status()
     }
 

@@ -131,6 +131,7 @@ impl Scanner {
     pub(super) fn scan(&self, dirs: Vec<PathBuf>, to_run: ModulesToRun) -> std::io::Result<Scan> {
         // Modules get a temporary home folder. It is deleted when the scan ends.
         let home = tempfile::Builder::new().prefix("songfoundry-scan").tempdir()?;
+        self.progress.begin();
         let rules = self.rules.resolve();
         let search_result = search(&dirs, Limits::default(), &|real| rules.allows(real));
         let mut scan = Scan {
@@ -144,7 +145,7 @@ impl Scanner {
             truncated: search_result.truncated,
             soundfonts: search_result.soundfonts,
         };
-        self.progress.begin(search_result.modules.len());
+        self.progress.set_modules(search_result.modules.len());
         let (vst3, vst2): (Vec<_>, Vec<_>) =
             search_result.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
         for (module, result) in self.scan_all(vst3, home.path(), to_run) {
