@@ -2,7 +2,7 @@
 
 mod modules;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use modules::install;
@@ -79,17 +79,44 @@ fn all_plugins_of_a_vst2_shell_are_listed() {
     assert_eq!(listed.iter().map(id_name_and_kind).collect::<Vec<_>>(), [synth, effect]);
 }
 
+/// Changes the field `e_machine` of an ELF file.
+fn set_architecture(library: &Path, number: u8) {
+    let mut bytes = std::fs::read(library).expect("reads");
+    bytes[18] = number;
+    bytes[19] = 0;
+    std::fs::write(library, bytes).expect("writes");
+}
+
+/// Makes a library that needs a library which is then deleted.
+fn needing_missing_library(folder: &tempfile::TempDir) -> PathBuf {
+    let link = |arguments: &[&str]| {
+        let status =
+            Command::new("cc").args(["-shared", "-x", "c"]).args(arguments).current_dir(folder).status();
+        assert!(status.expect("the C compiler runs").success(), "{arguments:?}");
+    };
+    let missing = "libsongfoundry-missing.so.9";
+    link(&["/dev/null", "-Wl,-soname,libsongfoundry-missing.so.9", "-o", missing]);
+    link(&["/dev/null", "-Wl,--no-as-needed", "-x", "none", missing, "-o", "Needy.so"]);
+    std::fs::remove_file(folder.path().join(missing)).expect("removes");
+    folder.path().join("Needy.so")
+}
+
 #[test]
 fn invalid_modules_are_reported_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir_all(folder.path().join("Empty.vst3/Contents/x86_64-win")).expect("makes");
     std::fs::write(folder.path().join("Text.vst3"), "no library").expect("writes");
     let not_vst3 = install(&folder, "vst2_effect", "Effect.vst3");
+    let foreign = install(&folder, "vst2_effect", "Foreign.so");
+    set_architecture(&foreign, 0xf3);
+    let needs_library = needing_missing_library(&folder);
     let not_vst2 = install(&folder, "instrument", "Synth.so");
     for (file, expected) in [
         (folder.path().join("Empty.vst3"), "no library for this machine"),
         (folder.path().join("Text.vst3"), "cannot be loaded"),
         (folder.path().join("None.so"), "cannot be loaded"),
+        (foreign, "built for riscv64, but this machine is"),
+        (needs_library, "needs the library `libsongfoundry-missing.so.9`, which is not installed"),
         (not_vst3, "no function `ModuleEntry`"),
         (not_vst2, "no function `VSTPluginMain`"),
     ] {

@@ -134,6 +134,7 @@ pub(crate) const KINDS: Kinds = Kinds(&[
     &exports::MIXDOWN,
     &exports::STEMS,
     &exports::FREEZE,
+    &plugins::SCAN_TASK,
     #[cfg(test)]
     &tasks::tests::CLOSURE,
 ]);

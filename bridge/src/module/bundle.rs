@@ -50,11 +50,25 @@ pub(crate) fn library_path(module: &Path) -> Result<PathBuf, FailureReason> {
     }
     let folders: Vec<String> =
         library_folders().into_iter().map(|(library_folder, _)| library_folder).collect();
+    let only_for_others = match other_machines(&contents, &folders).as_slice() {
+        [] => String::new(),
+        others => format!(", only for {}", others.join(" and ")),
+    };
     let folders = folders.join(" or Contents/");
     Err(format!(
-        "the bundle contains no library for this machine: Contents/{folders} must contain a library with the \
-         name of the bundle, or only one library"
+        "the bundle contains no library for this machine{only_for_others}: Contents/{folders} must contain a \
+         library with the name of the bundle, or only one library"
     ))
+}
+
+/// Returns the names of the folders with libraries for other machines, such as `aarch64-linux`.
+fn other_machines(contents: &Path, folders: &[String]) -> Vec<String> {
+    let entries = fs::read_dir(contents).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_machine = |name: &str| name.ends_with("-linux") || name.ends_with("-win") || name == "MacOS";
+    let mut others: Vec<String> = names.filter(|name| is_machine(name) && !folders.contains(name)).collect();
+    others.sort();
+    others
 }
 
 fn libraries(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -87,6 +101,9 @@ mod tests {
         check(&["Foo.vst3/HERE/Foo.so", "Foo.vst3/HERE/libhelp.so"], Ok("Foo.vst3/HERE/Foo.so"));
         check(&["Foo.vst3/HERE/Old Name.so", "Foo.vst3/HERE/data.txt"], Ok("Foo.vst3/HERE/Old Name.so"));
         check(&["Foo.vst3/HERE/One.so", "Foo.vst3/HERE/Two.so"], Err("no library for this machine"));
-        check(&["Foo.vst3/Contents/x86_64-win/Foo.vst3"], Err("-linux"));
+        check(
+            &["Foo.vst3/Contents/x86_64-win/Foo.vst3", "Foo.vst3/Contents/riscv64-linux/Foo.so"],
+            Err("this machine, only for riscv64-linux and x86_64-win: Contents/"),
+        );
     }
 }

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::path::Path;
 
-use super::FailureReason;
+use super::{FailureReason, loader_message, machine};
 
 #[cfg(unix)]
 use libloading::os::unix as system;
@@ -18,11 +18,18 @@ pub(crate) struct Library {
 
 impl Library {
     /// Loads a library and its dependencies.
+    ///
+    /// # Errors
+    /// Names the machine that the library is built for, if it is another one, or the library or
+    /// function that the library needs, if it is missing.
     pub(crate) fn load(path: &Path) -> Result<Self, FailureReason> {
+        machine::check(path)?;
         // SAFETY: the library may run any code, and this process exists only for that and may
         // crash.
-        let library = unsafe { open(path) }
-            .map_err(|error| format!("the library cannot be loaded: {}", loader_message(&error)))?;
+        let library = unsafe { open(path) }.map_err(|error| {
+            let message = loader_message::in_words(&message_of(&error), path);
+            format!("the library cannot be loaded: {message}")
+        })?;
         Ok(Self { handle: library.into_raw().cast() })
     }
 
@@ -45,7 +52,7 @@ impl Library {
 }
 
 /// Returns the message of the system's loader, which the generic error does not contain.
-fn loader_message(error: &libloading::Error) -> String {
+fn message_of(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 

@@ -2,6 +2,8 @@
 
 mod bundle;
 mod library;
+mod loader_message;
+mod machine;
 
 use std::path::Path;
 

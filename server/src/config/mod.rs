@@ -7,6 +7,7 @@
 mod accounts;
 mod ai;
 mod network;
+mod plugin_folders;
 mod plugins;
 mod settings_table;
 mod source;
@@ -18,6 +19,7 @@ pub use accounts::{AccountsConfig, LoginLimits, Registration};
 pub use ai::{AiConfig, AiUpstream};
 pub use network::{ConnectionLimits, NetworkConfig, TlsFiles};
 pub use plugins::PluginsConfig;
+pub(crate) use settings_table::PLUGIN_SCAN_MAX_SECS_MAX;
 pub use settings_table::{Range, SETTINGS, Setting};
 pub use source::{Origin, Source};
 use source::{absolute_path, invalid};

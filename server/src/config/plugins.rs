@@ -2,20 +2,29 @@
 
 use std::path::PathBuf;
 
+use super::plugin_folders::usual_folders;
 use super::{ConfigError, Environment, Source};
 
 /// File name of the plugin helper, without the suffix of the operating system.
 const BRIDGE: &str = "songfoundry-bridge";
+
+/// Maximum of the default of `SF_PLUGIN_SCANS_MAX`. Scans of more modules at a time mostly wait for
+/// the disk.
+const DEFAULT_SCANS_MAX: usize = 8;
 
 /// Folders of plugins, the helper that scans and hosts them, and folder dialogs.
 #[derive(Debug, Clone)]
 pub struct PluginsConfig {
     /// Folders in which users may add plugin folders. `None` allows all folders.
     pub roots: Option<Vec<PathBuf>>,
+    /// Folders that are suggested as plugin folders, whether they exist or not.
+    pub suggested_dirs: Vec<PathBuf>,
     /// The plugin helper, which loads plugins outside the service's process.
     pub bridge: PathBuf,
     /// Longest time that scanning one module may take, in seconds.
     pub scan_max_secs: u64,
+    /// Maximum number of modules that this process scans at a time.
+    pub scans_max: usize,
     /// Longest time that a hosted plugin may take for one answer, in seconds.
     pub answer_max_secs: u64,
     /// Maximum memory of the process of a hosted plugin, in bytes.
@@ -35,12 +44,25 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
         (None, Environment::Container) => Some(Vec::new()),
         (roots, _) => roots,
     };
+    let suggested_dirs = match source.folders("SF_PLUGIN_SUGGESTED_DIRS")? {
+        Some(dirs) => dirs,
+        None => {
+            let variable = |name: &str| std::env::var_os(name);
+            usual_folders(std::env::consts::OS, dirs::home_dir().as_deref(), &variable)
+        }
+    };
+    let scans_max = match source.integer("SF_PLUGIN_SCANS_MAX")? {
+        0 => std::thread::available_parallelism().map_or(1, usize::from).min(DEFAULT_SCANS_MAX),
+        modules => usize::try_from(modules).unwrap_or(1),
+    };
     let count = |key| source.integer(key).map(|value| u32::try_from(value).unwrap_or(u32::MAX));
     let bridge = source.text("SF_BRIDGE").0.map_or_else(default_bridge, PathBuf::from);
     Ok(PluginsConfig {
         roots,
+        suggested_dirs,
         bridge,
         scan_max_secs: source.integer("SF_PLUGIN_SCAN_MAX_SECS")?,
+        scans_max,
         answer_max_secs: source.integer("SF_PLUGIN_ANSWER_MAX_SECS")?,
         memory_max_bytes: source.integer("SF_PLUGIN_MEMORY_MAX_BYTES")?,
         hosts_max: count("SF_PLUGIN_HOSTS_MAX")?,

@@ -36,6 +36,9 @@ pub struct Setting {
     pub is_secret: bool,
 }
 
+/// Maximum of `SF_PLUGIN_SCAN_MAX_SECS`, and of the time limit for one module.
+pub(crate) const PLUGIN_SCAN_MAX_SECS_MAX: u64 = 600;
+
 const ON_OFF: Range = Range::Choice(&["on", "off"]);
 
 const DEFAULT_SETTING: Setting = Setting {
@@ -710,11 +713,26 @@ pub const SETTINGS: &[Setting] = &[
         ..DEFAULT_SETTING
     },
     Setting {
+        name: "SF_PLUGIN_SUGGESTED_DIRS",
+        default_note: "VST_PATH, VST3_PATH and the usual plugin folders of the system",
+        range: Range::Text("absolute paths of folders, separated as in PATH"),
+        description: "Folders that are suggested as plugin folders, if they exist. They are scanned only after a user has added them.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
         name: "SF_PLUGIN_SCAN_MAX_SECS",
         default: "30",
         unit: "seconds",
-        range: Range::Integer(1, 600),
+        range: Range::Integer(1, PLUGIN_SCAN_MAX_SECS_MAX),
         description: "Longest time to scan one plugin module; a module that hangs is ended and left unclassified.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
+        name: "SF_PLUGIN_SCANS_MAX",
+        default: "0",
+        unit: "modules",
+        range: Range::Integer(0, 64),
+        description: "Maximum number of plugin modules that one process of the service scans at a time, each in a separate process; 0 means one per processor, but at most 8.",
         ..DEFAULT_SETTING
     },
     Setting {

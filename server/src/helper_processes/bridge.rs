@@ -6,7 +6,7 @@
 //! even if this process is killed.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use songfoundry_bridge_protocol::PARENT_VARIABLE;
@@ -29,7 +29,8 @@ pub(crate) struct Bridge {
 
 /// A command of the program that runs the code of a plugin.
 pub(crate) enum BridgeCommand<'a> {
-    /// Lists the plugins of this module on standard output, which is a pipe.
+    /// Lists the plugins of this module on standard output, which is a pipe. What the module prints
+    /// comes through another pipe, [`BridgeProcess::take_printed`].
     Scan(&'a Path),
     /// Hosts a plugin.
     #[cfg(unix)]
@@ -76,21 +77,20 @@ impl Bridge {
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
         }
         match bridge_command {
-            BridgeCommand::Scan(module) => command.arg("scan").arg(module).stdout(Stdio::piped()),
+            BridgeCommand::Scan(module) => {
+                command.arg("scan").arg(module).stdout(Stdio::piped()).stderr(Stdio::piped())
+            }
             #[cfg(unix)]
             BridgeCommand::Host { socket, memory_max_bytes } => command
                 .arg("host")
                 .args(["--memory-max-bytes", &memory_max_bytes.to_string()])
-                .stdout(Stdio::from(socket)),
+                .stdout(Stdio::from(socket))
+                .stderr(Stdio::null()),
         };
         for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMPDIR"] {
             command.env(variable, home);
         }
-        command
-            .env(PARENT_VARIABLE, std::process::id().to_string())
-            .current_dir(home)
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null());
+        command.env(PARENT_VARIABLE, std::process::id().to_string()).current_dir(home).stdin(Stdio::piped());
         let mut child = command.spawn()?;
         let registered = self.helpers.register(kind, child.id());
         let input = child.stdin.take();
@@ -113,6 +113,11 @@ impl BridgeProcess {
     /// Returns the pipe from the standard output of the command, once.
     pub(crate) fn take_output(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
+    }
+
+    /// Returns the pipe with the text that a scanned module prints, once.
+    pub(crate) fn take_printed(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
     }
 
     /// Whether an administrator has requested the end of the helper.

@@ -6,6 +6,7 @@ mod effects;
 mod legacy;
 mod modules;
 mod pick_dir;
+mod queries;
 mod scan;
 mod soundfont_files;
 mod vst;
@@ -17,6 +18,7 @@ use crate::state::AppState;
 pub use modules::Plugins;
 pub(crate) use modules::Scan;
 pub(crate) use pick_dir::Picker;
+pub(crate) use scan::SCAN_TASK;
 pub(crate) use soundfont_files::soundfont_files;
 pub use vst::VstFormat;
 

@@ -2,19 +2,30 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::pin::pin;
+use std::time::Duration;
 
 use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use schemas::json::JsonText;
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::modules::{Remark, Scan, UnclassifiedModule};
+use super::queries::ScanQuery;
 use super::vst::VstFormat;
 use crate::audit::{self, Action};
 use crate::auth::LoggedInAdminOrLocal;
-use crate::error::{ApiResult, CommonErrors};
-use crate::extract::Json;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, Query};
 use crate::soundfonts::{ShadowedSoundFont, Snapshot, SoundFont, SoundFontSource};
 use crate::state::AppState;
+use crate::tasks::{StartedTask, TaskContext, TaskKind};
+
+/// Interval of the progress reports of a task.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Plugins and SoundFonts found in the caller's folders.
 #[derive(Debug, Serialize, ToSchema)]
@@ -87,20 +98,60 @@ struct ScannedSoundFont {
 
 /// Searches the caller's folders for plugins and SoundFonts now. Unchanged modules are only scanned
 /// again if their last scan failed. A module that hangs is stopped after `SF_PLUGIN_SCAN_MAX_SECS`
-/// and is listed in `unclassified`. Discards the cached lists of effects of all users. Only
-/// administrators and callers on this machine may scan, because a scan runs the code of plugins (in
-/// separate processes).
-#[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])),
-    responses((status = 200, body = ScanAnswer), CommonErrors))]
+/// and is listed in `unclassified`. It can be scanned again with a longer limit: `module` and
+/// `max_secs`. Discards the cached lists of effects of all users. Only administrators and callers on
+/// this machine may scan, because a scan runs the code of plugins (in separate processes).
+#[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(ScanQuery),
+    responses((status = 200, body = ScanAnswer), (status = 202, body = StartedTask),
+        (status = 400, description = "`bad_query`", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such module in the caller's folders", body = Problem, content_type = "application/problem+json"),
+        CommonErrors))]
 pub(super) async fn scan(
     State(state): State<AppState>,
     LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,
-) -> ApiResult<Json<ScanAnswer>> {
+    Query(query): Query<ScanQuery>,
+) -> ApiResult<Response> {
+    query.module_request()?;
     audit::record(&state.db, &user.who(), Action::ScanStarted, "plugins", "").await;
-    let (scan, invalidated) = state.plugins.rescan(&user.id).await?;
+    if query.asynchronous {
+        let input = serde_json::to_value(&query).map_err(ApiError::internal)?;
+        let task_id = state.tasks.start_uncounted(&user.id, SCAN_TASK.name, &input).await?;
+        return Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })).into_response());
+    }
+    Ok(Json(scan_now(&state, &user.id, &query).await?).into_response())
+}
+
+async fn scan_now(state: &AppState, user_id: &str, query: &ScanQuery) -> ApiResult<ScanAnswer> {
+    let (scan, invalidated) = state.plugins.rescan(user_id, query.module_request()?).await?;
     let system = state.soundfonts.catalogue.rescan().await?;
-    let of_user = state.soundfonts.catalogue.of_user(&user.id).await?;
-    Ok(Json(ScanAnswer::of(&scan, invalidated, &system, &of_user)))
+    let of_user = state.soundfonts.catalogue.of_user(user_id).await?;
+    Ok(ScanAnswer::of(&scan, invalidated, &system, &of_user))
+}
+
+/// The kind of task that scans for plugins.
+pub(crate) const SCAN_TASK: TaskKind = TaskKind { name: "plugin-scan", run: run_task, discard: None };
+
+/// Scans, and reports the progress. If the task is cancelled, the scan continues, because other
+/// callers may wait for its result.
+fn run_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
+    let query: ScanQuery = serde_json::from_value(input).map_err(ApiError::internal)?;
+    let answer = task.runtime().block_on(async {
+        let mut scanning = pin!(scan_now(state, task.owner_id(), &query));
+        let mut interval = tokio::time::interval(PROGRESS_INTERVAL);
+        loop {
+            tokio::select! {
+                answer = &mut scanning => return answer,
+                _ = interval.tick() => {}
+            }
+            if task.is_cancelled() {
+                return Err(ApiError::internal(anyhow::anyhow!("the task was cancelled")));
+            }
+            if let Some(status) = state.plugins.scan_status() {
+                task.report_progress(status.fraction(), &status.in_words());
+            }
+        }
+    })?;
+    JsonText::write(&answer).map_err(ApiError::internal)
 }
 
 impl ScanAnswer {

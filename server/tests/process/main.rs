@@ -18,6 +18,7 @@ mod made_banks;
 mod nginx;
 mod other_database;
 mod ownership;
+mod plugin_service;
 mod plugins;
 mod proxies;
 mod render;

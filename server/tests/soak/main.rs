@@ -1,12 +1,17 @@
 //! Acknowledged data is stored and intact, however often the service is killed or the power fails.
+//! Faulty plugins leave nothing behind, however many are used.
 //!
 //! `scripts/soak` runs 1,000 kills and 100 power cuts while songs are saved and recordings
-//! uploaded. `SOAK_PERCENT` selects a percentage of these rounds. A power cut is a kill after which
-//! the folder contains only synced data (`tests/power-cut`).
+//! uploaded, and uses 1,000 faulty plugins. `SOAK_PERCENT` selects a percentage of these rounds. A
+//! power cut is a kill after which the folder contains only synced data (`tests/power-cut`).
 
 #[path = "../process/database.rs"]
+#[expect(dead_code, reason = "the tests of single processes use the other items")]
 mod database;
+mod faulty_plugins;
 mod ledger;
+#[path = "../process/plugin_service.rs"]
+mod plugin_service;
 #[path = "../process/support.rs"]
 #[expect(dead_code, reason = "the tests of single processes use the other items")]
 mod support;
@@ -22,6 +27,7 @@ use support::{Service, songfoundry};
 
 const KILLS: usize = 1_000;
 const POWER_CUTS: usize = 100;
+const PLUGIN_USES: usize = 1_000;
 
 /// Returns the number of rounds that `SOAK_PERCENT` selects, at least one.
 fn selected_rounds(rounds: usize) -> usize {
@@ -91,4 +97,9 @@ fn power_cuts_lose_no_acknowledged_data() {
     }
     ledger.check_all(&Service::start(&path("storage", rounds), &[]));
     println!("{rounds} power cuts: {ledger}");
+}
+
+#[test]
+fn faulty_plugins_leave_nothing_behind() {
+    faulty_plugins::use_faulty_plugins(selected_rounds(PLUGIN_USES));
 }

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::audit::{self, Action};
 use crate::auth::{CurrentUser, LoggedInAdminOrLocal};
-use crate::config::Environment;
+use crate::config::{Config, Environment};
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Query};
@@ -46,6 +46,10 @@ pub(super) struct PluginDirs {
     /// Absolute paths of the folders, without symbolic links, in the order in which they were
     /// added.
     plugin_dirs: Vec<String>,
+    /// Usual plugin folders of the system (`SF_PLUGIN_SUGGESTED_DIRS`) that exist and that the
+    /// caller may add, as absolute paths without symbolic links. Folders in the list, and folders
+    /// below them, are left out. Empty for callers who may not add folders.
+    suggested: Vec<String>,
     /// Cursor of the next page; null on the last page and in answers that contain all folders.
     next_cursor: Option<String>,
 }
@@ -59,7 +63,8 @@ pub(super) struct PluginDir {
     path: String,
 }
 
-/// Lists the caller's plugin folders; in `container`, those of the installation.
+/// Lists the caller's plugin folders; in `container`, those of the installation. Suggests the usual
+/// folders of the system that exist; they are scanned only after somebody has added them.
 #[utoipa::path(get, path = "/plugins/dirs", tag = "plugins", params(PageQuery),
     responses((status = 200, body = PluginDirs), CommonErrors))]
 pub(super) async fn list(
@@ -67,9 +72,9 @@ pub(super) async fn list(
     user: CurrentUser,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<PluginDirs>> {
-    let PluginDirs { plugin_dirs: dirs, .. } = dirs_of(&state, &user.id).await?.0;
+    let PluginDirs { plugin_dirs: dirs, suggested, .. } = dirs_of(&state, &user).await?.0;
     let Page { items, next_cursor } = Page::of_whole(dirs, &query, String::clone)?;
-    Ok(Json(PluginDirs { plugin_dirs: items, next_cursor }))
+    Ok(Json(PluginDirs { plugin_dirs: items, suggested, next_cursor }))
 }
 
 /// Adds a folder to the caller's plugin folders, of which there may be 32. The folder may also
@@ -114,7 +119,7 @@ pub(super) async fn add(
         });
     }
     audit::record(&state.db, &user.who(), Action::PluginDirAdded, path, "").await;
-    dirs_of(&state, &user.id).await
+    dirs_of(&state, &user).await
 }
 
 /// Removes a folder from the caller's plugin folders; in `container`, from those of the
@@ -136,10 +141,30 @@ pub(super) async fn remove(
         return Err(ApiError::not_found("folder in the list", &printable(&path)));
     }
     audit::record(&state.db, &user.who(), Action::PluginDirRemoved, &path, "").await;
-    dirs_of(&state, &user.id).await
+    dirs_of(&state, &user).await
 }
 
-async fn dirs_of(state: &AppState, owner_id: &str) -> ApiResult<Json<PluginDirs>> {
-    let plugin_dirs = folders_of(&state.db, owner_id, are_shared(state.config.environment)).await?;
-    Ok(Json(PluginDirs { plugin_dirs, next_cursor: None }))
+async fn dirs_of(state: &AppState, user: &CurrentUser) -> ApiResult<Json<PluginDirs>> {
+    let plugin_dirs = folders_of(&state.db, &user.id, are_shared(state.config.environment)).await?;
+    let suggested = match user.may_scan() {
+        true => suggested(&state.config, plugin_dirs.clone()).await?,
+        false => Vec::new(),
+    };
+    Ok(Json(PluginDirs { plugin_dirs, suggested, next_cursor: None }))
+}
+
+/// Returns the suggested folders that can be added and are not in a folder of `added`.
+async fn suggested(config: &Config, added: Vec<String>) -> ApiResult<Vec<String>> {
+    let (rules, dirs) = (FolderRules::new(config), config.plugins.suggested_dirs.clone());
+    let checking = tokio::task::spawn_blocking(move || {
+        let rules = rules.resolve();
+        let mut suggested: Vec<String> = Vec::new();
+        for dir in dirs {
+            let Some(real) = dir.to_str().and_then(|path| rules.admit(path).ok()) else { continue };
+            let is_added = added.iter().chain(&suggested).any(|dir| real.starts_with(dir));
+            suggested.extend(real.to_str().filter(|_| !is_added).map(str::to_owned));
+        }
+        suggested
+    });
+    Ok(checking.await?)
 }

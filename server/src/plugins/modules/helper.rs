@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use songfoundry_bridge_protocol::{ScanRecord, ScannedPlugin};
 
+use super::printed::Printed;
 use crate::config::PluginsConfig;
 use crate::helper_processes::Helpers;
 use crate::helper_processes::bridge::{Bridge, BridgeCommand, BridgeProcess, Exit};
@@ -25,6 +26,9 @@ pub(super) struct ScanResult {
     pub(super) plugins: Vec<ScannedPlugin>,
     /// Reason why the scan failed or is incomplete.
     pub(super) problem: Option<String>,
+    /// Time limit of this module's scans, in seconds, if a user has set one.
+    #[serde(default)]
+    pub(super) max_secs: Option<u64>,
 }
 
 /// Result of a scan.
@@ -41,24 +45,32 @@ pub(super) enum ScanOutcome {
 #[derive(Debug)]
 pub(super) struct Helper {
     bridge: Bridge,
-    timeout: Duration,
+    /// Default time limit of a scan, in seconds.
+    default_max_secs: u64,
 }
 
 impl Helper {
     pub(super) fn new(config: &PluginsConfig, helpers: Helpers) -> Self {
-        let timeout = Duration::from_secs(config.scan_max_secs);
-        Self { bridge: Bridge::new(config.bridge.clone(), helpers), timeout }
+        Self { bridge: Bridge::new(config.bridge.clone(), helpers), default_max_secs: config.scan_max_secs }
     }
 
-    /// Scans a module, which gets `home` as its home folder. Blocks until the helper has answered
-    /// or is ended.
-    pub(super) fn scan(&self, module: &Path, home: &Path) -> ScanOutcome {
+    /// Scans a module, which gets `home` as its home folder, for at most `max_secs` if it is set.
+    /// Blocks until the helper has answered or is ended.
+    pub(super) fn scan(&self, module: &Path, home: &Path, max_secs: Option<u64>) -> ScanOutcome {
+        match self.run(module, home, max_secs.unwrap_or(self.default_max_secs)) {
+            ScanOutcome::Scanned(result) => ScanOutcome::Scanned(ScanResult { max_secs, ..result }),
+            not_scanned @ ScanOutcome::NotScanned(_) => not_scanned,
+        }
+    }
+
+    fn run(&self, module: &Path, home: &Path, max_secs: u64) -> ScanOutcome {
         let started = self.bridge.start("plugin scan", BridgeCommand::Scan(module), home);
         let started = started.and_then(|mut process| {
+            let printed = Printed::read(process.take_printed())?;
             let records = read_records(process.take_output())?;
-            Ok((process, records))
+            Ok((process, printed, records))
         });
-        let (mut process, records) = match started {
+        let (mut process, printed, records) = match started {
             Ok(started) => started,
             Err(error) => {
                 let program = self.bridge.program().display();
@@ -67,13 +79,25 @@ impl Helper {
                 ));
             }
         };
-        let deadline = Instant::now() + self.timeout;
+        let failed = |problem: String| {
+            let problem = match printed.cause() {
+                Some(cause) => format!("{problem}; {cause}"),
+                None => problem,
+            };
+            ScanOutcome::Scanned(ScanResult { problem: Some(problem), ..ScanResult::default() })
+        };
+        let deadline = Instant::now() + Duration::from_secs(max_secs);
         let mut result = ScanResult::default();
         let mut helper_had_ended = false;
         loop {
             match records.recv_timeout(POLL_INTERVAL) {
                 Ok(ScanRecord::Plugin(plugin)) => result.plugins.push(plugin),
                 Ok(ScanRecord::Failed { reason }) => result.problem = Some(reason),
+                Ok(ScanRecord::End { plugins: 0 })
+                    if result.plugins.is_empty() && result.problem.is_some() =>
+                {
+                    return failed(result.problem.unwrap_or_default());
+                }
                 Ok(ScanRecord::End { plugins }) if result.plugins.len() == plugins as usize => {
                     return ScanOutcome::Scanned(result);
                 }
@@ -95,17 +119,13 @@ impl Helper {
                 );
             }
             if Instant::now() > deadline {
-                let secs = self.timeout.as_secs();
                 return failed(format!(
-                    "the plugin helper did not answer within {secs} seconds (SF_PLUGIN_SCAN_MAX_SECS)"
+                    "the module hung: its scan did not end within {max_secs} seconds; scan it again with a longer \
+                     limit (`max_secs`)"
                 ));
             }
         }
     }
-}
-
-fn failed(reason: String) -> ScanOutcome {
-    ScanOutcome::Scanned(ScanResult { plugins: Vec::new(), problem: Some(reason) })
 }
 
 /// Reads the records of a helper in a thread. The returned channel closes when the pipe does. The

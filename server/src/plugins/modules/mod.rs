@@ -5,6 +5,8 @@
 
 mod helper;
 mod names;
+mod printed;
+mod progress;
 mod scan_cache;
 mod scanner;
 mod search;
@@ -12,7 +14,7 @@ mod store;
 mod version;
 
 pub use scan_cache::Plugins;
-pub(super) use scan_cache::SCAN_CACHE_SECS;
+pub(super) use scan_cache::{ModuleRequest, SCAN_CACHE_SECS};
 pub(crate) use scanner::Scan;
 pub(super) use scanner::{FoundPlugin, UnclassifiedModule};
 pub(super) use search::{Limits, Remark, search};

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore};
 
+use super::progress::ScanStatus;
 use super::scanner::{FoundPlugin, ModulesToRun, Scan, Scanner};
 use super::store;
 use crate::auth::CurrentUser;
@@ -55,8 +56,17 @@ enum Freshness {
     Any,
     /// The scan ended at most [`SCAN_CACHE_SECS`] ago.
     Recent,
-    /// The scan started at this time or later.
-    Since(Instant),
+    /// The scan started at this time or later, and ran at least these modules.
+    Since(Instant, ModulesToRun),
+}
+
+/// A module to scan again, even if it has not changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::plugins) struct ModuleRequest {
+    /// Path of the module, without symbolic links.
+    pub(in crate::plugins) path: PathBuf,
+    /// New time limit of this module's scans, in seconds. Later scans use it, too.
+    pub(in crate::plugins) max_secs: Option<u64>,
 }
 
 impl Plugins {
@@ -129,11 +139,40 @@ impl Plugins {
     /// Scans a user's folders now. Discards the cached scans of all users, because their folders
     /// may overlap. Also returns whether a cached scan was discarded. Concurrent calls share one
     /// scan.
-    pub(in crate::plugins) async fn rescan(&self, user_id: &str) -> Result<(Arc<Scan>, bool), ApiError> {
+    ///
+    /// Runs new and changed modules, and also either the module of `request` or, without one, the
+    /// modules whose last scan failed.
+    ///
+    /// # Errors
+    /// 404 if no module in the user's folders is that of `request`.
+    pub(in crate::plugins) async fn rescan(
+        &self,
+        user_id: &str,
+        request: Option<ModuleRequest>,
+    ) -> Result<(Arc<Scan>, bool), ApiError> {
+        let to_run = match &request {
+            Some(_) => ModulesToRun::Changed,
+            None => ModulesToRun::ChangedAndFailed,
+        };
+        if let Some(ModuleRequest { path, max_secs }) = &request {
+            self.0.scanner.request(path.clone(), *max_secs);
+        }
         let requested_at = Instant::now();
         let has_discarded = self.discard_before(requested_at).await;
-        let scan = self.scan(user_id, self.dirs_of(user_id).await?, Freshness::Since(requested_at)).await?;
-        Ok((scan, has_discarded))
+        let dirs = self.dirs_of(user_id).await?;
+        let scan = self.scan(user_id, dirs, Freshness::Since(requested_at, to_run)).await;
+        let not_found = request.filter(|request| self.0.scanner.withdraw(&request.path));
+        match (scan?, not_found) {
+            (_, Some(ModuleRequest { path, .. })) => {
+                Err(ApiError::not_found("plugin module", &path.to_string_lossy()))
+            }
+            (scan, None) => Ok((scan, has_discarded)),
+        }
+    }
+
+    /// Returns the status of the scan that runs in this process; `None` if none runs.
+    pub(in crate::plugins) fn scan_status(&self) -> Option<ScanStatus> {
+        self.0.scanner.progress().status()
     }
 
     /// Returns the last scan of exactly these folders of a user, whatever its age. Waits for a
@@ -235,7 +274,7 @@ impl Freshness {
         match self {
             Self::Any => ModulesToRun::None,
             Self::Recent => ModulesToRun::Changed,
-            Self::Since(_) => ModulesToRun::ChangedAndFailed,
+            Self::Since(_, modules) => modules,
         }
     }
 }
@@ -245,7 +284,7 @@ impl CachedScan {
         let is_fresh = match freshness {
             Freshness::Any => true,
             Freshness::Recent => self.ended_at.elapsed() < Duration::from_secs(SCAN_CACHE_SECS.into()),
-            Freshness::Since(time) => self.started_at >= time,
+            Freshness::Since(time, modules) => self.started_at >= time && self.modules_run >= modules,
         };
         let has_run_modules =
             self.modules_run > ModulesToRun::None || freshness.modules_to_run() == ModulesToRun::None;

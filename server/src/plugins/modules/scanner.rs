@@ -9,6 +9,7 @@ use songfoundry_bridge_protocol::{PluginFormat, PluginKind, ScannedPlugin};
 
 use super::helper::{Helper, ScanOutcome, ScanResult};
 use super::names::normalized;
+use super::progress::ScanProgress;
 use super::search::{Limits, Module, Remark, SoundFontFile, search};
 use super::store::VersionedResult;
 use super::version::version_of;
@@ -16,9 +17,6 @@ use crate::clock;
 use crate::config::Config;
 use crate::helper_processes::Helpers;
 use crate::plugins::dirs::FolderRules;
-
-/// Maximum number of modules that are scanned at the same time.
-const PARALLEL_SCANS_MAX: usize = 4;
 
 /// Modules that a scan runs. Their scan results are otherwise those of earlier scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,8 +71,14 @@ pub(crate) struct Scan {
 pub(super) struct Scanner {
     rules: FolderRules,
     helper: Helper,
+    /// Maximum number of modules that are scanned at the same time.
+    parallel_max: usize,
     /// Versions and scan results of modules, by path.
     cached: Mutex<HashMap<PathBuf, VersionedResult>>,
+    /// Modules that the next scan runs even if they have not changed, each with the new time limit
+    /// of its scans in seconds, if there is one.
+    requested: Mutex<HashMap<PathBuf, Option<u64>>>,
+    progress: ScanProgress,
     /// Modules whose scan results changed since the last call of [`Self::take_changes`].
     changed: Mutex<HashSet<PathBuf>>,
 }
@@ -84,7 +88,10 @@ impl Scanner {
         Self {
             rules: FolderRules::new(config),
             helper: Helper::new(&config.plugins, helpers),
+            parallel_max: config.plugins.scans_max,
             cached: Mutex::default(),
+            requested: Mutex::default(),
+            progress: ScanProgress::default(),
             changed: Mutex::default(),
         }
     }
@@ -105,10 +112,26 @@ impl Scanner {
         changed.into_iter().map(with_result).collect()
     }
 
+    /// Makes the next scan run a module. `max_secs` is the new time limit of its scans.
+    pub(super) fn request(&self, module: PathBuf, max_secs: Option<u64>) {
+        lock(&self.requested).insert(module, max_secs);
+    }
+
+    /// Withdraws a request of [`Self::request`]. Returns whether no scan has run the module.
+    pub(super) fn withdraw(&self, module: &Path) -> bool {
+        lock(&self.requested).remove(module).is_some()
+    }
+
+    /// Returns the progress of the running scan.
+    pub(super) fn progress(&self) -> &ScanProgress {
+        &self.progress
+    }
+
     /// Scans folders. Blocks.
     pub(super) fn scan(&self, dirs: Vec<PathBuf>, to_run: ModulesToRun) -> std::io::Result<Scan> {
         // Modules get a temporary home folder. It is deleted when the scan ends.
         let home = tempfile::Builder::new().prefix("songfoundry-scan").tempdir()?;
+        self.progress.begin();
         let rules = self.rules.resolve();
         let search_result = search(&dirs, Limits::default(), &|real| rules.allows(real));
         let mut scan = Scan {
@@ -122,15 +145,19 @@ impl Scanner {
             truncated: search_result.truncated,
             soundfonts: search_result.soundfonts,
         };
+        self.progress.set_modules(search_result.modules.len());
         let (vst3, vst2): (Vec<_>, Vec<_>) =
             search_result.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
         for (module, result) in self.scan_all(vst3, home.path(), to_run) {
             scan.add(module, result);
         }
+        let found = vst2.len();
         let vst2 = scan.without_duplicates(vst2);
+        self.progress.skip(found - vst2.len());
         for (module, result) in self.scan_all(vst2, home.path(), to_run) {
             scan.add(module, result);
         }
+        self.progress.end();
         self.remove_deleted(&scan.dirs);
         scan.finish();
         Ok(scan)
@@ -140,14 +167,14 @@ impl Scanner {
     /// scanned again.
     fn scan_all(&self, modules: Vec<Module>, home: &Path, to_run: ModulesToRun) -> Vec<(Module, ScanResult)> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(PARALLEL_SCANS_MAX);
         std::thread::scope(|scope| {
-            for _ in 0..threads.min(modules.len()) {
+            for _ in 0..self.parallel_max.min(modules.len()) {
                 scope.spawn(|| {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(module) = modules.get(index) else { return };
-                        let result = self.scan_module(module, home, to_run);
+                        let scanning = || self.scan_module(module, home, to_run);
+                        let result = self.progress.during(&module.path, scanning);
                         lock(&results).push((index, result));
                     }
                 });
@@ -160,17 +187,25 @@ impl Scanner {
 
     fn scan_module(&self, module: &Module, home: &Path, to_run: ModulesToRun) -> ScanResult {
         let version = version_of(&module.path);
-        if let Some((cached_version, cached)) = lock(&self.cached).get(&module.path)
-            && *cached_version == version
+        let cached = lock(&self.cached).get(&module.path).cloned();
+        let remembered_max_secs = cached.as_ref().and_then(|(_, result)| result.max_secs);
+        let requested = match to_run {
+            ModulesToRun::None => None,
+            _ => lock(&self.requested).remove(&module.path),
+        };
+        if let Some((cached_version, cached)) = cached
+            && cached_version == version
+            && requested.is_none()
             && !(to_run == ModulesToRun::ChangedAndFailed && cached.problem.is_some())
         {
-            return cached.clone();
+            return cached;
         }
         if to_run == ModulesToRun::None {
             let problem = "it was not scanned since it was added or changed; ask an administrator to scan";
-            return ScanResult { plugins: Vec::new(), problem: Some(problem.to_owned()) };
+            return ScanResult { problem: Some(problem.to_owned()), ..ScanResult::default() };
         }
-        match self.helper.scan(&module.path, home) {
+        let max_secs = requested.flatten().or(remembered_max_secs);
+        match self.helper.scan(&module.path, home, max_secs) {
             ScanOutcome::Scanned(result) => {
                 let (plugins, problem) = (result.plugins.len(), result.problem.as_deref());
                 tracing::info!(path = ?module.path, plugins, problem, "scanned a plugin module");
@@ -180,7 +215,7 @@ impl Scanner {
             }
             ScanOutcome::NotScanned(reason) => {
                 tracing::warn!(path = ?module.path, reason, "cannot scan a plugin module");
-                ScanResult { plugins: Vec::new(), problem: Some(reason) }
+                ScanResult { problem: Some(reason), ..ScanResult::default() }
             }
         }
     }

@@ -63,6 +63,40 @@ async fn folders_can_be_added_once_and_removed() {
 }
 
 #[tokio::test]
+async fn usual_folders_are_suggested_until_they_are_added() {
+    let (_folder, real) = folder();
+    let (one, two) = (real.join("one"), real.join("two"));
+    for dir in [&one.join("inside"), &two] {
+        fs::create_dir_all(dir).expect("makes");
+    }
+    symlink(&one, real.join("link")).expect("makes a symbolic link");
+    fs::write(real.join("file"), "text").expect("writes");
+    let names = ["none", "file", "link", "one", "two", "one/inside"];
+    let dirs = std::env::join_paths(names.map(|name| real.join(name))).expect("a list");
+    let dirs = dirs.to_str().expect("text");
+    let app = TestApp::with(&[("SF_PLUGIN_SUGGESTED_DIRS", dirs)]).await;
+    let suggested = async || app.local(Method::GET, PATH).send().await.expect(200)["suggested"].clone();
+    assert_eq!(suggested().await, json!([one, two]));
+    assert_eq!(listed(&app).await, json!([]), "suggested folders are not scanned");
+    assert_eq!(add_folder(&app, &one).await.expect(200)["suggested"], json!([two]));
+    assert_eq!(remove(&app, &one).await.expect(200)["suggested"], json!([one, two]));
+    // Callers who may not add folders get no suggestions.
+    let token = app.token_of_new_user("ada").await;
+    let by_ada = app.remote(Method::GET, PATH).token(&token).send().await.expect(200);
+    assert_eq!(by_ada["suggested"], json!([]));
+    let container = [
+        ("SF_ENVIRONMENT", "container"),
+        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
+        ("SF_TRUST_LOCAL", "on"),
+        ("SF_PLUGIN_ROOTS", two.to_str().expect("text")),
+        ("SF_PLUGIN_SUGGESTED_DIRS", dirs),
+    ];
+    let server = TestApp::with(&container).await;
+    let answer = server.local(Method::GET, PATH).send().await.expect(200);
+    assert_eq!(answer["suggested"], json!([two]), "only folders below the roots");
+}
+
+#[tokio::test]
 async fn invalid_folders_are_refused_with_the_reason() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();

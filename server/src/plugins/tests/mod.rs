@@ -6,4 +6,5 @@ mod midi_render;
 mod midi_render_faults;
 mod pick_dir;
 mod project_instruments;
+mod scans;
 mod vst;

@@ -91,7 +91,7 @@ async fn muted_tracks_start_no_plugin_and_crashes_fail_the_export() {
     let (service, ids) = service_with(&[NEKOBI]).await;
     let mut bass = plugin_track("bass", &ids[0]);
     bass["synth_engine"]["state"] = "bm90IGEgc3RhdGU=".into();
-    let request = |bass: &Value| json!({"project": project(&[bass.clone()])});
+    let request = |bass: &Value| json!({"project": project(std::slice::from_ref(bass))});
     let path = "/api/v1/plugins/render";
     let refused = service.app.local(Method::POST, path).json(&request(&bass)).send().await;
     let detail = refused.problem(422, "bad_state");

@@ -992,7 +992,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's plugin folders; in `container`, those of the installation. */
+        /**
+         * Lists the caller's plugin folders; in `container`, those of the installation. Suggests the usual
+         *     folders of the system that exist; they are scanned only after somebody has added them.
+         */
         get: operations["get_plugins_dirs"];
         put?: never;
         /**
@@ -1200,9 +1203,9 @@ export interface paths {
         /**
          * Searches the caller's folders for plugins and SoundFonts now. Unchanged modules are only scanned
          *     again if their last scan failed. A module that hangs is stopped after `SF_PLUGIN_SCAN_MAX_SECS`
-         *     and is listed in `unclassified`. Discards the cached lists of effects of all users. Only
-         *     administrators and callers on this machine may scan, because a scan runs the code of plugins (in
-         *     separate processes).
+         *     and is listed in `unclassified`. It can be scanned again with a longer limit: `module` and
+         *     `max_secs`. Discards the cached lists of effects of all users. Only administrators and callers on
+         *     this machine may scan, because a scan runs the code of plugins (in separate processes).
          */
         post: operations["post_plugins_scan"];
         delete?: never;
@@ -3465,6 +3468,12 @@ export interface components {
              *     added.
              */
             plugin_dirs: string[];
+            /**
+             * @description Usual plugin folders of the system (`SF_PLUGIN_SUGGESTED_DIRS`) that exist and that the
+             *     caller may add, as absolute paths without symbolic links. Folders in the list, and folders
+             *     below them, are left out. Empty for callers who may not add folders.
+             */
+            suggested: string[];
             /** @description Cursor of the next page; null on the last page and in answers that contain all folders. */
             next_cursor: string | null;
         };
@@ -6804,7 +6813,23 @@ export interface operations {
     };
     post_plugins_scan: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description If `true`, the answer is 202 with a task immediately. The task's result is the direct
+                 *     answer. Its message names the module that is being scanned.
+                 */
+                async?: boolean;
+                /**
+                 * @description Path of one module, as in `unclassified`, that is scanned again even if it has not changed.
+                 *     Other modules whose last scan failed are then not tried again.
+                 */
+                module?: string;
+                /**
+                 * @description Longest time that scanning `module` may take, in seconds: 1 to 600. Later scans of this
+                 *     module have the same limit. By default its last limit, or else `SF_PLUGIN_SCAN_MAX_SECS`.
+                 */
+                max_secs?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6818,6 +6843,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScanAnswer"];
+                };
+            };
+            /** @description Started; the body names the task that continues the work. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
                 };
             };
         };
