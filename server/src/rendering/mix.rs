@@ -13,8 +13,11 @@ use super::mix_file::{Levels, RunningFile, WaitingFile};
 pub use super::options::MixOptions;
 use super::pass::Pass;
 pub use super::report::{FileReport, LeftOutOfRender, MixReport};
-use super::sources::{PreparedRender, Sources, has_notes};
+use super::sources::{PreparedRender, Sources, has_notes, plugin_tracks};
 use super::{Observer, threads};
+
+/// Progress of a render when its plugin instruments have played, if it has some.
+const PLUGINS_PROGRESS: f64 = 0.5;
 
 /// Renders a project as a complete file into `destination`.
 ///
@@ -53,7 +56,9 @@ pub fn render_files<W: Write + Seek>(
 ) -> Result<(), RenderError> {
     let selection = files.first().map(|file| file.options.selection.clone()).unwrap_or_default();
     let is_needed = |index: usize| selection.plays(&project.tracks[index]);
-    let mut prepared_render = PreparedRender::open(project, sources, &is_needed, observer)?;
+    let mix_start = if plugin_tracks(project, &is_needed).is_empty() { 0.0 } else { PLUGINS_PROGRESS };
+    let mut plugin_observer = |progress: f64| observer(mix_start * progress);
+    let mut prepared_render = PreparedRender::open(project, sources, &is_needed, &mut plugin_observer)?;
     selection.apply(&mut prepared_render.session);
     let playing_tracks = tracks_with_content(project);
     let (mut whole_pass, mut range_pass) = (MixPass { files: Vec::new() }, MixPass { files: Vec::new() });
@@ -68,7 +73,8 @@ pub fn render_files<W: Write + Seek>(
     let passes: Vec<_> = [whole_pass, range_pass].into_iter().filter(|pass| !pass.files.is_empty()).collect();
     let count = passes.len() as f64;
     for (number, pass) in passes.into_iter().enumerate() {
-        let mut observer = |progress: f64| observer((number as f64 + progress) / count);
+        let mut observer =
+            |progress: f64| observer(mix_start + (1.0 - mix_start) * (number as f64 + progress) / count);
         pass.render(
             &prepared_render,
             &playing_tracks,

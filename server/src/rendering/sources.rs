@@ -190,14 +190,14 @@ impl PreparedRender {
         for UsedBank { name, bank, presets, .. } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
-        for (index, track) in project.tracks.iter().enumerate() {
-            let Some((format, engine)) = plugin_instrument(track) else { continue };
-            if !is_needed(index) && !feeds_side_chain(project, &track.id) {
-                continue;
-            }
+        let plugin_tracks = plugin_tracks(project, is_needed);
+        let track_count = plugin_tracks.len() as f64;
+        for (number, PluginTrackOfProject { index, format, engine }) in plugin_tracks.into_iter().enumerate()
+        {
             let session = session_of_track(&compiled_project.session, index);
             let part = PluginPart { format, engine, session, reservation: &reservation };
-            match sources.plugin_sound(&part, observer)? {
+            let mut track_observer = |progress: f64| observer((number as f64 + progress) / track_count);
+            match sources.plugin_sound(&part, &mut track_observer)? {
                 PluginSound::Rendered(sound) => {
                     play_sound(&mut compiled_project.session.tracks[index], &sound, audio.len());
                     audio.push(Some(AudioSlot::Whole(sound)));
@@ -248,14 +248,30 @@ impl PreparedRender {
     }
 }
 
-/// Returns the plugin instrument of a track that has notes for it.
-fn plugin_instrument(track: &Track) -> Option<(PluginFormat, &PluginEngine)> {
-    let (format, engine) = match track.synth_engine.as_ref()? {
-        SynthEngine::SoundFont(_) => return None,
-        SynthEngine::Vst2(engine) => (PluginFormat::Vst2, engine),
-        SynthEngine::Vst3(engine) => (PluginFormat::Vst3, engine),
+/// A track of a project that has a plugin instrument, and notes for it.
+pub(super) struct PluginTrackOfProject<'p> {
+    index: usize,
+    format: PluginFormat,
+    engine: &'p PluginEngine,
+}
+
+/// Returns the tracks whose plugin instruments a render plays. `is_needed` returns whether the track
+/// with an index is rendered at all.
+pub(super) fn plugin_tracks<'p>(
+    project: &'p Project,
+    is_needed: &dyn Fn(usize) -> bool,
+) -> Vec<PluginTrackOfProject<'p>> {
+    let with_plugin = |(index, track): (usize, &'p Track)| {
+        let (format, engine) = match track.synth_engine.as_ref()? {
+            SynthEngine::SoundFont(_) => return None,
+            SynthEngine::Vst2(engine) => (PluginFormat::Vst2, engine),
+            SynthEngine::Vst3(engine) => (PluginFormat::Vst3, engine),
+        };
+        let plays = track.kind == TrackKind::Instrument && has_notes(track);
+        (plays && (is_needed(index) || feeds_side_chain(project, &track.id)))
+            .then_some(PluginTrackOfProject { index, format, engine })
     };
-    (track.kind == TrackKind::Instrument && has_notes(track)).then_some((format, engine))
+    project.tracks.iter().enumerate().filter_map(with_plugin).collect()
 }
 
 /// Whether an effect listens to a track. It may do so although the track is muted.
