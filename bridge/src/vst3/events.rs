@@ -41,7 +41,7 @@ impl IEventListTrait for EventList {
     unsafe fn getEvent(&self, index: i32, event: *mut Event) -> tresult {
         match usize::try_from(index).ok().and_then(|index| self.0.get(index)) {
             Some(found) if !event.is_null() => {
-                // SAFETY: the caller provides a place for the event.
+                // SAFETY: the caller provides memory for the event.
                 unsafe { *event = *found };
                 kResultOk
             }

@@ -53,7 +53,7 @@ impl IHostApplicationTrait for HostApplication {
         } else {
             std::ptr::null_mut()
         };
-        // SAFETY: the caller provides a place for the object, which it then owns.
+        // SAFETY: the caller provides memory for the object, which it then owns.
         unsafe { *object = created };
         if created.is_null() { kNoInterface } else { kResultOk }
     }

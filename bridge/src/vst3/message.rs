@@ -71,7 +71,7 @@ impl IAttributeListTrait for AttributeList {
 
     unsafe fn getInt(&self, id: AttrID, value: *mut i64) -> tresult {
         let read = |attribute: &Attribute| match attribute {
-            // SAFETY: the caller provides a place for the value.
+            // SAFETY: the caller provides memory for the value.
             Attribute::Integer(integer) => unsafe {
                 *value = *integer;
                 true
@@ -89,7 +89,7 @@ impl IAttributeListTrait for AttributeList {
 
     unsafe fn getFloat(&self, id: AttrID, value: *mut f64) -> tresult {
         let read = |attribute: &Attribute| match attribute {
-            // SAFETY: the caller provides a place for the value.
+            // SAFETY: the caller provides memory for the value.
             Attribute::Float(float) => unsafe {
                 *value = *float;
                 true

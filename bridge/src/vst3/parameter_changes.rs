@@ -68,7 +68,7 @@ impl IParamValueQueueTrait for ParameterQueue {
     unsafe fn addPoint(&self, frame: i32, value: ParamValue, index: *mut i32) -> tresult {
         let Some(added) = self.add(frame, value) else { return kOutOfMemory };
         if !index.is_null() {
-            // SAFETY: the caller provides a place for the index.
+            // SAFETY: the caller provides memory for the index.
             unsafe { *index = added as i32 };
         }
         kResultOk
@@ -146,7 +146,7 @@ impl IParameterChangesTrait for ParameterChanges {
         // SAFETY: the caller provides the id.
         let Some((added, queue)) = self.queue(unsafe { *id }) else { return std::ptr::null_mut() };
         if !index.is_null() {
-            // SAFETY: the caller provides a place for the index.
+            // SAFETY: the caller provides memory for the index.
             unsafe { *index = added as i32 };
         }
         // The object keeps the queue, so the pointer stays valid.

@@ -49,7 +49,7 @@ impl IBStreamTrait for MemoryStream {
         let mut content = self.content();
         let available = content.bytes.get(content.position..).unwrap_or_default();
         let count = wanted.min(available.len());
-        // SAFETY: the caller provides a buffer of `bytes` bytes, and null or a place for the count.
+        // SAFETY: the caller provides a buffer of `bytes` bytes, and null or memory for the count.
         unsafe {
             if count > 0 {
                 std::ptr::copy_nonoverlapping(available.as_ptr(), buffer.cast(), count);
@@ -72,7 +72,7 @@ impl IBStreamTrait for MemoryStream {
         if content.bytes.len() < end {
             content.bytes.resize(end, 0);
         }
-        // SAFETY: the caller provides a buffer of `bytes` bytes, and null or a place for the count.
+        // SAFETY: the caller provides a buffer of `bytes` bytes, and null or memory for the count.
         unsafe {
             if count > 0 {
                 let source = std::slice::from_raw_parts(buffer.cast::<u8>(), count);
@@ -101,7 +101,7 @@ impl IBStreamTrait for MemoryStream {
         }
         content.position = position;
         if !result.is_null() {
-            // SAFETY: the caller provides a place for the result.
+            // SAFETY: the caller provides memory for the result.
             unsafe { *result = position as i64 };
         }
         kResultOk
@@ -111,7 +111,7 @@ impl IBStreamTrait for MemoryStream {
         if position.is_null() {
             return kInvalidArgument;
         }
-        // SAFETY: the caller provides a place for the result.
+        // SAFETY: the caller provides memory for the result.
         unsafe { *position = self.content().position as i64 };
         kResultOk
     }

@@ -81,8 +81,8 @@ pub(crate) fn use_faulty_plugins(count: usize) {
         done.store(true, Ordering::Relaxed);
         let (requests, slowest_other) = other_client.join().expect("sends requests");
         println!(
-            "{count} uses of faulty plugins left nothing; the slowest took {slowest:?}. The slowest of {requests} \
-             other requests took {slowest_other:?}"
+            "{count} uses of faulty plugins left nothing; the slowest took {slowest:.1?}. The slowest of {requests} \
+             other requests took {slowest_other:.1?}"
         );
     });
 }

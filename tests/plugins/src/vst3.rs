@@ -87,7 +87,7 @@ impl IPluginFactoryTrait for Factory {
             unsafe { (id.cast::<[u8; 16]>().read_unaligned(), iid.cast::<Guid>().read_unaligned()) };
         let class = self.0.iter().find(|class| [class.id; 16] == id);
         match class.filter(|class| class.category == "Audio Module Class") {
-            // SAFETY: the caller provides a place for the object.
+            // SAFETY: the caller provides memory for the object.
             Some(class) => unsafe { vst3_plugin::create(class.sub_categories, &iid, object) },
             None => kNoInterface,
         }

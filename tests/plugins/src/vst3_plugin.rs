@@ -111,7 +111,7 @@ impl Class for Plugin {
 /// Creates a plugin.
 ///
 /// # Safety
-/// `object` must point to a place for the pointer.
+/// `object` must point to memory for the pointer.
 pub(crate) unsafe fn create(sub_categories: &str, iid: &Guid, object: *mut *mut c_void) -> tresult {
     let is_synth = sub_categories.contains("Instrument");
     let state = State {
@@ -338,7 +338,7 @@ impl IAudioProcessorTrait for Plugin {
         _: i32,
         arrangement: *mut SpeakerArrangement,
     ) -> tresult {
-        // SAFETY: the caller provides a place for the result.
+        // SAFETY: the caller provides memory for the result.
         unsafe { *arrangement = SpeakerArr::kStereo };
         kResultOk
     }
@@ -496,7 +496,7 @@ impl IMidiMappingTrait for Plugin {
         if bus != 0 || controller != VOLUME_CONTROLLER {
             return kResultFalse;
         }
-        // SAFETY: the caller provides a place for the result.
+        // SAFETY: the caller provides memory for the result.
         unsafe { *id = GAIN_ID };
         kResultOk
     }
