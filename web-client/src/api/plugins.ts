@@ -1,5 +1,6 @@
 /** Calls the service's operations on VST plugins and their folders, one function per operation. */
 import { bodyOf, type Api } from './client';
+import type { PluginScanResult } from './types';
 
 /** Returns the VST instruments and SoundFonts that the user can use. May wait for a scan. */
 export const listInstruments = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/available'));
@@ -20,7 +21,11 @@ export const pickPluginFolder = async ({ call }: Api): Promise<string | null> =>
   (await bodyOf(call.POST('/api/v1/plugins/pick-dir'))).path;
 
 /** Scans the folders. The service completes the scan even if nobody waits for the answer. */
-export const scanPlugins = ({ call }: Api) => bodyOf(call.POST('/api/v1/plugins/scan'));
+export async function scanPlugins({ call }: Api): Promise<PluginScanResult> {
+  const answer = await bodyOf(call.POST('/api/v1/plugins/scan'));
+  if ('task_id' in answer) throw new Error('the service answered with a task instead of the result of the scan; try again');
+  return answer;
+}
 /** Ends the processes of the service that load plugins for a scan. */
 export async function endPluginScans({ call }: Api): Promise<void> {
   const { items } = await bodyOf(call.GET('/api/v1/files/processes'));
