@@ -66,7 +66,7 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
     }
     assert_eq!(values[1].1[index("gain_db")], 36.0);
     let last = &track.effects[1];
-    assert_eq!((last.bypass, last.side_chain, last.impulse), (true, Some(1), Some(4)));
+    assert_eq!((last.bypass, last.side_chain, last.audio_slot), (true, Some(1), Some(4)));
     assert_eq!(session.master_effects[0].values[index("channels")], 2.0);
     let expected = [
         ("/tracks/0/effects/0", "the engine cannot run plugins"),
@@ -93,7 +93,7 @@ fn invalid_impulse_responses_are_reported() {
         with("a", "convolution", "half a minute"), with("b", "convolution", "longer"),
         with("c", "convolution", "gone"), with("d", "utility", "longer"),
     ]}]}));
-    let impulses: Vec<_> = session.tracks[0].effects.iter().map(|effect| effect.impulse).collect();
+    let impulses: Vec<_> = session.tracks[0].effects.iter().map(|effect| effect.audio_slot).collect();
     assert_eq!(impulses, [Some(5), None, None, Some(6)]);
     let expected = [
         ("/tracks/0/effects/1/impulse", "the impulse response lasts 30.00002 s; the limit is 30 s"),
