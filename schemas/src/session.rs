@@ -1,8 +1,8 @@
 //! Compiles a project to a session: ticks become frames, decibels become gains, and notes and
 //! controls become a list of events for each track.
 //!
-//! A session has the project's tracks in the project's order. Plugins and unknown fields are left
-//! out. [`compile`] reports all parts that are left out or changed, except unknown fields.
+//! A session has the project's tracks in the project's order. Plugin effects play their recorded
+//! output, or pass their input. Plugin instruments and unknown fields are left out. [`compile`] reports all parts that are left out or changed, except unknown fields.
 
 mod automation;
 mod clips;
@@ -90,7 +90,7 @@ pub fn compile(
     let mut builder = Builder { project, clock, media, left_out: Vec::new(), length_frames: 0 };
     let tracks: Vec<SessionTrack> =
         project.tracks.iter().enumerate().map(|(index, track)| builder.track(index, track)).collect();
-    let master_effects = builder.compile_effects(&project.master.effects, "/master/effects");
+    let master_effects = builder.compile_effects(None, &project.master.effects, "/master/effects");
     let master_automation =
         builder.compile_automation(&project.master.automation, &[], &master_effects, "/master/automation");
     let Builder { clock, left_out, length_frames, .. } = builder;
@@ -137,7 +137,7 @@ impl Builder<'_> {
             let end = u64::from(item.start_tick) + u64::from(item.length_ticks);
             self.length_frames = self.length_frames.max(self.clock.frame_at(end));
         }
-        let effects = self.compile_effects(&track.effects, &format!("{pointer}/effects"));
+        let effects = self.compile_effects(Some(&track.id), &track.effects, &format!("{pointer}/effects"));
         // Sends to missing tracks are left out, and so is their automation.
         let (sends, send_settings) = self.sends(track, &pointer);
         let automation =

@@ -177,7 +177,11 @@ impl Tally {
         self.add(&format!("{} effects", kind.id), 1, effect_bytes.saturating_add(slot_bytes));
         if let Some(slot) = effect.audio_slot.filter(|_| kind.id == RECORDED_OUTPUT.id) {
             let (rings, ring_bytes) = rings_of(&[clip_of(slot, slots.audio)], slots.audio);
-            self.add("recorded outputs", 1, size_of::<Recording>() + 3 * size_of::<StereoBlock>() + CLIP_BYTES);
+            self.add(
+                "recorded outputs",
+                1,
+                size_of::<Recording>() + 3 * size_of::<StereoBlock>() + CLIP_BYTES,
+            );
             self.add("simultaneous clip streams", rings, ring_bytes);
         }
     }

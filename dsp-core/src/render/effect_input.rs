@@ -6,9 +6,7 @@ use alloc::vec::Vec;
 use super::length::{RenderLength, TailConfig};
 use crate::block::{BLOCK_FRAMES, StereoBlock};
 use crate::mixer::{EffectOwner, Mixer, MixerError, Slots};
-use crate::session::{
-    AutomationLane, AutomationTarget, ChorusSettings, ReverbSettings, Session, Track,
-};
+use crate::session::{AutomationLane, AutomationTarget, ChorusSettings, ReverbSettings, Session, Track};
 
 /// Highest magnitude of an input that counts as silence: -120 dBFS.
 const INPUT_SILENCE: f32 = 1e-6;

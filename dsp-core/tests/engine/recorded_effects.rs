@@ -44,7 +44,10 @@ fn song(audio_slots: [Option<u32>; 3]) -> Session {
         effects: vec![limiter("l"), recorded("r", of_track), effect("d", "delay", &[])],
         output: Some(2),
         automation: vec![
-            lane(AutomationTarget::Volume, &[point(0, -6.0, Curve::Linear), point(48_000, 0.0, Curve::Linear)]),
+            lane(
+                AutomationTarget::Volume,
+                &[point(0, -6.0, Curve::Linear), point(48_000, 0.0, Curve::Linear)],
+            ),
             lane(
                 AutomationTarget::Effect { effect: 2, parameter: 0 },
                 &[point(0, 0.1, Curve::Linear), point(48_000, 0.2, Curve::Linear)],
@@ -59,8 +62,7 @@ fn song(audio_slots: [Option<u32>; 3]) -> Session {
         sends: vec![SendSettings { to: 3, gain: 0.5, pre_fader: false }],
         ..Track::default()
     };
-    let bus =
-        Track { id: "bus".to_owned(), effects: vec![effect("rv", "reverb", &[])], ..Track::default() };
+    let bus = Track { id: "bus".to_owned(), effects: vec![effect("rv", "reverb", &[])], ..Track::default() };
     let mut song = session(vec![lead, apart, group, bus]);
     song.master_effects = vec![limiter("l"), recorded("r", of_master)];
     song.master_gain = 0.5;
@@ -185,8 +187,7 @@ fn streamed_recordings_play_like_whole_ones_from_anywhere() {
                 let part = source.each_ref().map(|side| &side[first..side.len().min(first + wanted.frames)]);
                 stream.fill_audio(wanted.audio_slot, wanted.source_frame, part);
             }
-            let [whole, stream] =
-                [&mut whole, &mut stream].map(|mixer| play(mixer, 1_000, &[128, 1_000]));
+            let [whole, stream] = [&mut whole, &mut stream].map(|mixer| play(mixer, 1_000, &[128, 1_000]));
             assert!(whole == stream, "from {start}");
         }
         assert_eq!(stream.take_underruns(), Underruns::default());
@@ -199,10 +200,8 @@ fn a_recording_that_arrives_during_playback_does_not_click() {
     let slots = Slots { audio: &audio, ..media().slots() };
     let mut without = recorded.clone();
     without.tracks[0].effects[1].audio_slot = None;
-    let (mut late, mut early) = (
-        Mixer::new(&without, slots).expect("a session"),
-        Mixer::new(&recorded, slots).expect("a session"),
-    );
+    let (mut late, mut early) =
+        (Mixer::new(&without, slots).expect("a session"), Mixer::new(&recorded, slots).expect("a session"));
     for mixer in [&mut late, &mut early] {
         mixer.play();
         play(mixer, 9_000, &[128]);

@@ -161,21 +161,24 @@ impl EffectRack {
     /// Returns the blocks that the recordings need. `clip_count` is the number of clips of the track
     /// at the index `track`. See [`crate::mixer::Mixer::wanted_audio`].
     pub(crate) fn wanted(&self, track: usize, clip_count: usize) -> impl Iterator<Item = WantedAudio> {
-        self.recordings.iter().flat_map(move |recording| recording.wanted(track, clip_count + recording.effect))
+        self.recordings
+            .iter()
+            .flat_map(move |recording| recording.wanted(track, clip_count + recording.effect))
     }
 
     /// Takes the recordings, with the ids of their effects.
     fn take_recordings(&mut self) -> Vec<(String, Recording)> {
         let slots = self.chain.slots();
-        let with_id =
-            |recording: Recording| Some((slots.get(recording.effect)?.id().into(), recording));
+        let with_id = |recording: Recording| Some((slots.get(recording.effect)?.id().into(), recording));
         core::mem::take(&mut self.recordings).into_iter().filter_map(with_id).collect()
     }
 
     /// Creates the recordings of the effects. Those of kept effects continue.
     fn set_recordings(&mut self, effects: &[EffectSettings], mut old: Vec<(String, Recording)>) {
         for (index, effect) in effects.iter().enumerate() {
-            let Some(slot) = effect.audio_slot.filter(|_| effect.kind == RECORDED_OUTPUT.id) else { continue };
+            let Some(slot) = effect.audio_slot.filter(|_| effect.kind == RECORDED_OUTPUT.id) else {
+                continue;
+            };
             let kept = old.iter().position(|(id, _)| *id == effect.id).map(|kept| old.swap_remove(kept).1);
             let recording = match kept {
                 Some(mut recording) => {

@@ -1,6 +1,6 @@
 //! Tests of compiling the effects, routes, automation and audio of a project.
 
-use dsp_core::effects::effect_kind;
+use dsp_core::effects::{RECORDED_OUTPUT, effect_kind};
 use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, TempoChange};
 use serde_json::json;
 
@@ -23,6 +23,14 @@ impl MediaResolver for Files {
             _ => return None,
         };
         Some(ResolvedAudio { slot, frames, file_rate_hz: 24_000 })
+    }
+
+    fn effect_output(&mut self, track_id: Option<&str>, effect_id: &str) -> Option<u32> {
+        match (track_id, effect_id) {
+            (Some("t"), "recorded") => Some(7),
+            (None, "recorded") => Some(8),
+            _ => None,
+        }
     }
 }
 
@@ -58,14 +66,16 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
         track.effects.iter().map(|effect| (&*effect.id, &*effect.values)).collect();
     let kind = effect_kind("utility").expect("the effect");
     let index = |id| kind.parameter_index(id).expect("the parameter");
-    assert_eq!((values[0].0, values.len()), ("u", 2));
+    assert_eq!((values[0].0, values.len()), ("v", 3));
+    let values = &values[1..];
+    assert_eq!(values[0].0, "u");
     for (id, value) in
         [("gain_db", -6.0), ("invert_left", 1.0), ("invert_right", 1.0), ("channels", 4.0), ("balance", 0.0)]
     {
         assert_eq!(values[0].1[index(id)], value, "{id}");
     }
     assert_eq!(values[1].1[index("gain_db")], 36.0);
-    let last = &track.effects[1];
+    let last = &track.effects[2];
     assert_eq!((last.bypass, last.side_chain, last.audio_slot), (true, Some(1), Some(4)));
     assert_eq!(session.master_effects[0].values[index("channels")], 2.0);
     let expected = [
@@ -84,6 +94,25 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
         ),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
+}
+
+#[test]
+fn plugin_effects_play_their_recorded_output() {
+    let lane = |target: &str| json!({"target": target, "points": [{"tick": 0, "value": 0.5}]});
+    let plugin =
+        |id: &str| json!({"id": id, "type": "vst2", "plugin_id": "x", "params": {"3": 0.1}, "bypass": true});
+    let (session, left_out) = compiled(json!({
+        "tracks": [{"id": "t", "kind": "audio", "effects": [plugin("recorded"), plugin("other")],
+            "automation": [lane("recorded/3"), lane("other/4"), lane("gone/4")]}],
+        "master": {"effects": [plugin("recorded")], "automation": [lane("recorded/9")]},
+    }));
+    let effects = session.tracks[0].effects.iter().chain(&session.master_effects);
+    let compiled: Vec<_> = effects.map(|effect| (&*effect.kind, effect.bypass, effect.audio_slot)).collect();
+    let of_slot = |slot| (RECORDED_OUTPUT.id, true, slot);
+    assert_eq!(compiled, [of_slot(Some(7)), of_slot(None), of_slot(Some(8))]);
+    assert!(session.tracks[0].automation.is_empty() && session.master_automation.is_empty());
+    let pointers: Vec<_> = left_out.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    assert_eq!(pointers, ["/tracks/0/effects/1", "/tracks/0/automation/2"]);
 }
 
 #[test]
