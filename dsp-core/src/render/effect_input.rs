@@ -12,7 +12,7 @@ use crate::session::{AutomationLane, AutomationTarget, ChorusSettings, ReverbSet
 const INPUT_SILENCE: f32 = 1e-6;
 
 /// Returns the part of a session that determines the input of an effect: the effects before it, and
-/// the tracks that feed it. The session of an effect without an owner has no tracks.
+/// the tracks that feed it. If there is no such owner, the result has no tracks.
 ///
 /// Other changes of the session change neither the result nor the input. While a track is soloed,
 /// all tracks are part of the result, because solo affects them all.
@@ -36,7 +36,7 @@ pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usiz
     track.effects.truncate(effect);
     keep_effect_lanes(&mut track.automation, effect);
     if before.tracks.iter().all(|track| !track.solo) {
-        let is_kept = feeders(&before.tracks, owner);
+        let is_kept = tracks_feeding(&before.tracks, owner);
         keep_tracks(&mut before.tracks, &is_kept);
     }
     before
@@ -50,11 +50,13 @@ fn keep_effect_lanes(lanes: &mut Vec<AutomationLane>, effects: usize) {
     });
 }
 
-/// Returns, for each track, whether it is `owner` or feeds it directly, through other tracks or
-/// through side-chains.
-fn feeders(tracks: &[Track], owner: usize) -> Vec<bool> {
+/// Returns, for each track, whether it is the track at the index `fed` or feeds that track directly,
+/// through other tracks or through side-chains.
+#[must_use]
+pub fn tracks_feeding(tracks: &[Track], fed: usize) -> Vec<bool> {
     let mut is_feeder = alloc::vec![false; tracks.len()];
-    let mut unvisited = alloc::vec![owner];
+    let mut unvisited = alloc::vec![fed];
+    unvisited.retain(|&index| index < tracks.len());
     while let Some(fed) = unvisited.pop() {
         if core::mem::replace(&mut is_feeder[fed], true) {
             continue;

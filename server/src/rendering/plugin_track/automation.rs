@@ -1,5 +1,7 @@
 //! Automation of a plugin's parameters: straight lines between points.
 
+use schemas::project::{AutomationCurve as ShapeOfProject, AutomationPoint};
+use serde::Serialize;
 use songfoundry_bridge_protocol::host::{Event, EventKind, ParameterValue};
 
 /// Interval of the parameter changes, in frames from the start of the song.
@@ -11,12 +13,48 @@ pub const CURVES_MAX: usize = 64;
 
 /// The automation of one parameter. Before the first point the value is that of the first point,
 /// and after the last point that of the last.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AutomationCurve {
     /// Id or name of the parameter.
     pub parameter: String,
     /// Frames and normalized values, by ascending frame.
     pub points: Vec<(u64, f64)>,
+}
+
+/// Number of straight lines that replace the arc between two points.
+const LINES_OF_ARC: u32 = 16;
+
+impl AutomationCurve {
+    /// Returns the curve through the points of a project's automation lane. `frame_at` returns the
+    /// frame of a tick.
+    pub fn of_points(parameter: String, points: &[AutomationPoint], frame_at: &dyn Fn(u32) -> u64) -> Self {
+        let mut lines: Vec<(u64, f64)> = Vec::with_capacity(points.len());
+        for (index, point) in points.iter().enumerate() {
+            let (frame, value) = (frame_at(point.tick), point.value.clamp(0.0, 1.0));
+            lines.push((frame, value));
+            let Some(next) = points.get(index + 1) else { break };
+            let (end, next_value) = (frame_at(next.tick), next.value.clamp(0.0, 1.0));
+            match point.curve {
+                ShapeOfProject::Linear => {}
+                ShapeOfProject::Step => lines.push((end, value)),
+                ShapeOfProject::Curvature(curvature) => lines.extend((1..LINES_OF_ARC).map(|step| {
+                    let share = f64::from(step) / f64::from(LINES_OF_ARC);
+                    let at = frame + ((end - frame) as f64 * share) as u64;
+                    (at, value + (next_value - value) * arc(share, curvature))
+                })),
+            }
+        }
+        Self { parameter, points: lines }
+    }
+}
+
+/// Returns the fraction of the change after a fraction of the length of an arc, as
+/// [`dsp_core::session::Curve::Arc`] defines it.
+fn arc(share: f64, curvature: f64) -> f64 {
+    if curvature >= 1.0 {
+        return 0.0;
+    }
+    share / (share + (1.0 - share) * (1.0 + curvature) / (1.0 - curvature))
 }
 
 /// The automation of a parameter of an open plugin, while the song plays.
@@ -73,6 +111,8 @@ impl<'s> CurveReader<'s> {
 
 #[cfg(test)]
 mod tests {
+    use schemas::Extra;
+
     use super::*;
 
     /// Returns the changes in the first 300 frames, in requests of `request_frames`.
@@ -90,6 +130,26 @@ mod tests {
             }));
         }
         changes
+    }
+
+    #[test]
+    fn steps_and_arcs_become_straight_lines() {
+        let point = |tick, value, curve| AutomationPoint { tick, value, curve, extra: Extra::default() };
+        let curve = AutomationCurve::of_points(
+            "7".to_owned(),
+            &[
+                point(0, 0.0, ShapeOfProject::Step),
+                point(10, 0.5, ShapeOfProject::Curvature(0.5)),
+                point(26, 1.5, ShapeOfProject::Linear),
+            ],
+            &|tick| u64::from(tick) * 10,
+        );
+        let lines = &curve.points;
+        assert_eq!(lines[..3], [(0, 0.0), (100, 0.0), (100, 0.5)]);
+        assert_eq!(lines.last(), Some(&(260, 1.0)), "values are limited");
+        // At half of the length, an arc has made (1 - curvature) / 2 of its change.
+        assert_eq!(lines[2 + 8], (180, 0.5 + 0.5 * 0.25));
+        assert!(lines.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
     }
 
     #[test]
