@@ -1315,6 +1315,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/sounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets the plugin instruments of a song play their notes, and its plugin effects process their
+         *     input. Sounds that earlier requests or exports have rendered are used again unless something that
+         *     determines them has changed. Exports have the same samples.
+         */
+        post: operations["post_plugins_sounds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/sounds/{sound_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sends a sound that a plugin has rendered, as a 32-bit float WAV file from the start of the song
+         *     on. Sounds that were not used for long may be gone; render them again then.
+         */
+        get: operations["get_plugins_sounds_sound_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/vst-fx-process": {
         parameters: {
             query?: never;
@@ -3477,6 +3518,13 @@ export interface components {
             /** @description Cursor of the next page; null on the last page and in answers that contain all folders. */
             next_cursor: string | null;
         };
+        /** @description The outcome of a plugin instrument or a plugin effect. */
+        PluginOutcome: components["schemas"]["PluginState"] & {
+            /** @description Id of the track; null for an effect of the master. */
+            track_id: string | null;
+            /** @description Id of the effect; null for the instrument of the track. */
+            effect_id: string | null;
+        };
         /** @description A preset of a plugin. */
         PluginPreset: number | string;
         /** @description A problem that a scan for plugins found. */
@@ -3500,6 +3548,28 @@ export interface components {
             effects: number;
             /** @description Plugins and modules that could not be classified, and folders that could not be read. */
             problems: components["schemas"]["PluginProblem"][];
+        };
+        /** @description Whether a plugin has a sound. */
+        PluginState: {
+            /** @description Id of the sound. It changes with everything that determines the sound. */
+            sound_id: string;
+            /**
+             * Format: int64
+             * @description Length in frames at the sample rate of the project.
+             */
+            frames: number;
+            /** @enum {string} */
+            state: "ready";
+        } | {
+            /** @description Reason, as a sentence without a capital and a full stop. */
+            reason: string;
+            /** @enum {string} */
+            state: "missing";
+        } | {
+            /** @description Reason, as a sentence. */
+            reason: string;
+            /** @enum {string} */
+            state: "failed";
         };
         /** @description A preset of a SoundFont. */
         Preset: {
@@ -4301,6 +4371,20 @@ export interface components {
             channel_check?: boolean | null;
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
+        };
+        /** @description The sounds of the plugins of a song. */
+        SoundsAnswer: {
+            /**
+             * @description The outcome of each plugin instrument with notes and each plugin effect that can be heard, in
+             *     the order in which they were rendered.
+             */
+            sounds: components["schemas"]["PluginOutcome"][];
+        };
+        /** @description The song whose plugins render. */
+        SoundsRequest: {
+            /** @description Id of a stored project. A request must have either this or `project`. */
+            project_id?: string | null;
+            project?: components["schemas"]["Project"] | null;
         };
         /**
          * @description Point in the signal path at which a track is rendered.
@@ -6991,6 +7075,61 @@ export interface operations {
                 headers: {
                     /** @description `system` if a SoundFont of the system now has this id; otherwise absent */
                     "X-Soundfont-Instead"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_plugins_sounds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SoundsRequest"];
+            };
+        };
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundsAnswer"];
+                };
+            };
+        };
+    };
+    get_plugins_sounds_sound_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sound */
+                sound_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sound */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": unknown;
+                };
+            };
+            /** @description The requested range */
+            206: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
