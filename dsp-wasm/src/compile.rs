@@ -30,9 +30,10 @@ pub struct CompiledSession {
 /// `default_slot`; tracks whose bank is in no slot are silent. `audio` is an object that maps the
 /// service's ids of audio files to objects. Each of these has the file's `slot`, its length in
 /// `frames` at the engine's sample rate, and the file's own sample rate as `fileRateHz`. If `audio`
-/// is undefined, the engine has no audio files. `effect_outputs` is a list of objects that name the
-/// recorded outputs of plugin effects: `trackId` (null for the master), `effectId`, and the id of the
-/// audio as `audioId`. If it is undefined, the plugin effects pass their input.
+/// is undefined, the engine has no audio files. `plugin_outputs` is a list of objects that name the
+/// recorded outputs of plugins: `trackId` (null for the master), `effectId` (null for the instrument of
+/// the track), and the id of the audio as `audioId`. If it is undefined, plugin effects pass their
+/// input, and plugin instruments are silent.
 ///
 /// # Errors
 ///
@@ -44,7 +45,7 @@ pub fn compile_session(
     default_slot: Option<u32>,
     sample_rate_hz: u32,
     audio: JsValue,
-    effect_outputs: JsValue,
+    plugin_outputs: JsValue,
 ) -> Result<CompiledSession, JsError> {
     let project = read_project(project)?;
     let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots).map_err(|error| {
@@ -54,13 +55,13 @@ pub fn compile_session(
         serde_wasm_bindgen::from_value(audio).map_err(|error| {
             JsError::new(&format!("audio must be an object that maps ids to audio files: {error}"))
         })?;
-    let effect_outputs: Option<Vec<EffectOutput>> = serde_wasm_bindgen::from_value(effect_outputs)
-        .map_err(|error| JsError::new(&format!("effect_outputs must be a list of outputs: {error}")))?;
+    let plugin_outputs: Option<Vec<PluginOutput>> = serde_wasm_bindgen::from_value(plugin_outputs)
+        .map_err(|error| JsError::new(&format!("plugin_outputs must be a list of outputs: {error}")))?;
     let mut resolver = SlotContents {
         bank_slots,
         default_slot,
         audio: audio.unwrap_or_default(),
-        effect_outputs: effect_outputs.unwrap_or_default(),
+        plugin_outputs: plugin_outputs.unwrap_or_default(),
     };
     let CompiledProject { session, left_out } =
         schemas::session::compile(&project, sample_rate_hz, &mut resolver)?;
@@ -84,13 +85,14 @@ struct AudioFile {
     file_rate_hz: u32,
 }
 
-/// The recorded output of a plugin effect.
+/// The recorded output of a plugin.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct EffectOutput {
-    /// Id of the effect's track; `None` for the master.
+struct PluginOutput {
+    /// Id of the track; `None` for the master.
     track_id: Option<String>,
-    effect_id: String,
+    /// Id of the effect; `None` for the instrument of the track.
+    effect_id: Option<String>,
     /// Id of the audio.
     audio_id: String,
 }
@@ -100,7 +102,7 @@ struct SlotContents {
     bank_slots: HashMap<String, u32>,
     default_slot: Option<u32>,
     audio: HashMap<String, AudioFile>,
-    effect_outputs: Vec<EffectOutput>,
+    plugin_outputs: Vec<PluginOutput>,
 }
 
 impl MediaResolver for SlotContents {
@@ -116,11 +118,12 @@ impl MediaResolver for SlotContents {
         Some(ResolvedAudio { slot, frames, file_rate_hz })
     }
 
-    fn effect_output(&mut self, track_id: Option<&str>, effect_id: &str) -> Option<u32> {
-        let is_of_effect =
-            |output: &&EffectOutput| output.track_id.as_deref() == track_id && output.effect_id == effect_id;
-        let output = self.effect_outputs.iter().find(is_of_effect)?;
-        Some(self.audio.get(&output.audio_id)?.slot)
+    fn plugin_output(&mut self, track_id: Option<&str>, effect_id: Option<&str>) -> Option<ResolvedAudio> {
+        let is_of_plugin = |output: &&PluginOutput| {
+            (output.track_id.as_deref(), output.effect_id.as_deref()) == (track_id, effect_id)
+        };
+        let audio_id = self.plugin_outputs.iter().find(is_of_plugin)?.audio_id.clone();
+        self.audio(&audio_id)
     }
 }
 

@@ -17,7 +17,7 @@ pub use presets::{presets_used, track_presets};
 
 use dsp_core::gain;
 use dsp_core::session::{
-    self, Event, Instrument, SendSettings, Session, TempoChange, Track as SessionTrack, TrackEvent,
+    self, Clip, Event, Instrument, SendSettings, Session, TempoChange, Track as SessionTrack, TrackEvent,
 };
 use dsp_core::tempo::{TICKS_PER_QUARTER, TempoError, TempoMap};
 
@@ -143,6 +143,12 @@ impl Builder<'_> {
         let automation =
             self.compile_automation(&track.automation, &sends, &effects, &format!("{pointer}/automation"));
         let output = track.output.as_deref().and_then(|id| self.known_track(id, format!("{pointer}/output")));
+        let events = events(track, &self.clock);
+        let clips = self.compile_clips(track, &format!("{pointer}/items"));
+        let (events, clips) = match self.instrument_output(track) {
+            Some(output) => (Vec::new(), clips.into_iter().chain([output]).collect()),
+            None => (events, clips),
+        };
         SessionTrack {
             id: track.id.clone(),
             gain: gain::from_db(track.volume_db),
@@ -150,14 +156,32 @@ impl Builder<'_> {
             mute: track.mute,
             solo: track.solo,
             instrument: instrument(track, self.media),
-            events: events(track, &self.clock),
-            clips: self.compile_clips(track, &format!("{pointer}/items")),
+            events,
+            clips,
             effects,
             bypass: track.bypass,
             output,
             sends: send_settings,
             automation,
         }
+    }
+
+    /// Returns a clip that plays the recorded output of a track's plugin instrument.
+    fn instrument_output(&mut self, track: &Track) -> Option<Clip> {
+        if !matches!(track.synth_engine, Some(SynthEngine::Vst2(_) | SynthEngine::Vst3(_))) {
+            return None;
+        }
+        let output = self.media.plugin_output(Some(&track.id), None)?;
+        Some(Clip {
+            frame: 0,
+            offset_frames: 0,
+            length_frames: output.frames,
+            gain: 1.0,
+            fade_in_frames: 0,
+            fade_out_frames: 0,
+            looped: false,
+            audio_slot: output.slot,
+        })
     }
 
     fn sends(&mut self, track: &Track, pointer: &str) -> (Vec<Send>, Vec<SendSettings>) {

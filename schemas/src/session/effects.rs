@@ -61,7 +61,7 @@ impl Builder<'_> {
 
     /// Compiles a plugin effect, which passes its input if its output is not recorded.
     fn plugin_effect(&mut self, track_id: Option<&str>, effect: &Effect, pointer: &str) -> EffectSettings {
-        let audio_slot = self.media.effect_output(track_id, &effect.id);
+        let audio_slot = self.media.plugin_output(track_id, Some(&effect.id)).map(|output| output.slot);
         if audio_slot.is_none() {
             self.report_issue(pointer.into(), ProjectIssueReason::Plugin);
         }

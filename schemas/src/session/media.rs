@@ -20,10 +20,11 @@ pub trait MediaResolver {
     /// Returns the audio of a file of the service. Items whose file has no audio are silent.
     fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio>;
 
-    /// Returns the audio slot with the recorded output of a plugin effect, from the start of the
-    /// song on. `track_id` is `None` for an effect of the master. Without recorded output, which is
-    /// the default, the effect passes its input.
-    fn effect_output(&mut self, _track_id: Option<&str>, _effect_id: &str) -> Option<u32> {
+    /// Returns the recorded output of a plugin, from the start of the song on. `track_id` is `None`
+    /// for an effect of the master, and `effect_id` for the instrument of the track. Without
+    /// recorded output, which is the default, an effect passes its input and an instrument is
+    /// silent.
+    fn plugin_output(&mut self, _track_id: Option<&str>, _effect_id: Option<&str>) -> Option<ResolvedAudio> {
         None
     }
 }

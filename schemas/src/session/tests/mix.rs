@@ -25,12 +25,14 @@ impl MediaResolver for Files {
         Some(ResolvedAudio { slot, frames, file_rate_hz: 24_000 })
     }
 
-    fn effect_output(&mut self, track_id: Option<&str>, effect_id: &str) -> Option<u32> {
-        match (track_id, effect_id) {
-            (Some("t"), "recorded") => Some(7),
-            (None, "recorded") => Some(8),
-            _ => None,
-        }
+    fn plugin_output(&mut self, track_id: Option<&str>, effect_id: Option<&str>) -> Option<ResolvedAudio> {
+        let slot = match (track_id, effect_id) {
+            (Some("t"), Some("recorded")) => 7,
+            (None, Some("recorded")) => 8,
+            (Some("t"), None) => 9,
+            _ => return None,
+        };
+        Some(ResolvedAudio { slot, frames: 96_000, file_rate_hz: 48_000 })
     }
 }
 
@@ -113,6 +115,22 @@ fn plugin_effects_play_their_recorded_output() {
     assert!(session.tracks[0].automation.is_empty() && session.master_automation.is_empty());
     let pointers: Vec<_> = left_out.iter().map(|(pointer, _)| pointer.as_str()).collect();
     assert_eq!(pointers, ["/tracks/0/effects/1", "/tracks/0/automation/2"]);
+}
+
+#[test]
+fn plugin_instruments_play_their_recorded_output_instead_of_their_notes() {
+    let track = |id: &str| {
+        json!({"id": id, "kind": "instrument", "synth_engine": {"type": "vst3", "plugin_id": "x"}, "items": [
+            {"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 100,
+                "notes": [{"tick": 0, "length_ticks": 50, "pitch": 60, "velocity": 1}], "controls": []}]})
+    };
+    let (session, _) = compiled(json!({"tracks": [track("t"), track("other")]}));
+    let [recorded, silent] = &session.tracks[..] else { panic!("{session:?}") };
+    assert!(recorded.events.is_empty());
+    let [Clip { frame: 0, length_frames: 96_000, audio_slot: 9, .. }] = recorded.clips[..] else {
+        panic!("{recorded:?}")
+    };
+    assert!(silent.clips.is_empty() && silent.events.len() == 2);
 }
 
 #[test]
