@@ -24,7 +24,9 @@ use crate::plugin_hosts::PluginRef;
 use crate::plugins::module_version;
 use crate::rendering::budget::Reservation;
 use crate::rendering::plugin_effects::PluginEffectPart;
-use crate::rendering::plugin_track::{AutomationCurve, OpenInput, PluginSetup, PluginTrack, StartState};
+use crate::rendering::plugin_track::{
+    AutomationCurve, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
+};
 use crate::rendering::sources::{PluginPart, PluginSound};
 use crate::rendering::{CHANNELS, Observer, RenderError, memory};
 use crate::state::AppState;
@@ -164,8 +166,9 @@ impl PluginSounds<'_> {
         };
         let bytes = memory::map_file(&file)?;
         let samples = FLOAT_HEADER_BYTES as usize..(*bytes).as_ref().len();
+        let is_silent = !(*bytes).as_ref().get(samples.clone()).is_some_and(has_sound);
         let audio = Audio::from_shared(bytes, samples, CHANNELS as u16).map_err(io::Error::other)?;
-        Ok(PluginSound::Rendered { audio, version })
+        Ok(PluginSound::Rendered { audio, version, is_silent })
     }
 
     /// Renders a sound, and stores it by its key.
@@ -231,6 +234,11 @@ impl PluginSounds<'_> {
             PluginRef { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id };
         Ok(Ok((plugin, version)))
     }
+}
+
+/// Whether any of these samples, which are 32-bit floats, is audible.
+fn has_sound(samples: &[u8]) -> bool {
+    samples.as_chunks().0.iter().any(|sample| f32::from_le_bytes(*sample).abs() > SILENT_MAGNITUDE)
 }
 
 /// Returns the values of an effect's parameters, limited to 0 to 1.

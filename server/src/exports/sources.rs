@@ -59,6 +59,8 @@ pub(super) enum PluginState {
         sound_id: String,
         /// Length in frames at the sample rate of the project.
         frames: u64,
+        /// Whether the sound is silent.
+        is_silent: bool,
     },
     /// The plugin cannot be used here.
     Missing {
@@ -95,9 +97,10 @@ impl<'a> ProjectSources<'a> {
     ) -> Result<PluginSound, RenderError> {
         let Some(outcomes) = &mut self.plugin_outcomes else { return sound };
         let (state, sound) = match sound {
-            Ok(PluginSound::Rendered { audio, version }) => {
-                let ready = PluginState::Ready { sound_id: version.clone(), frames: audio.frames() };
-                (ready, PluginSound::Rendered { audio, version })
+            Ok(PluginSound::Rendered { audio, version, is_silent }) => {
+                let ready =
+                    PluginState::Ready { sound_id: version.clone(), frames: audio.frames(), is_silent };
+                (ready, PluginSound::Rendered { audio, version, is_silent })
             }
             Ok(PluginSound::Missing { reason }) => {
                 (PluginState::Missing { reason: reason.clone() }, PluginSound::Missing { reason })

@@ -145,6 +145,8 @@ pub enum PluginSound {
         audio: Audio,
         /// Text that changes with everything that determines the sound.
         version: String,
+        /// Whether no sample is audible.
+        is_silent: bool,
     },
     /// The plugin cannot be used here. The track is silent, or the effect passes its input.
     Missing {
@@ -227,7 +229,7 @@ impl PreparedRender {
             let part = PluginPart { format, track_id, engine, session, reservation: &reservation };
             let mut track_observer = |progress: f64| observer((number as f64 + progress) / track_count);
             match sources.plugin_sound(&part, &mut track_observer)? {
-                PluginSound::Rendered { audio: sound, version } => {
+                PluginSound::Rendered { audio: sound, version, .. } => {
                     play_sound(&mut compiled_project.session.tracks[index], &sound, audio.len());
                     audio.push(Some(AudioSlot::Whole(sound)));
                     audio_versions.push(version);
@@ -290,7 +292,7 @@ impl PreparedRender {
             let sound = sources.plugin_effect_sound(&part, &mut effect_observer)?;
             drop(part);
             match sound {
-                PluginSound::Rendered { audio, version } => {
+                PluginSound::Rendered { audio, version, .. } => {
                     let slot = self.slot_of(audio, version);
                     if let Some(settings) = effect.settings_mut(session) {
                         settings.audio_slot = Some(slot);

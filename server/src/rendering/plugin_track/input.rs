@@ -2,8 +2,7 @@
 
 use dsp_core::render::EffectInput;
 
-/// Highest magnitude that counts as silence: -100 dBFS.
-const SILENT_MAGNITUDE: f32 = 1e-5;
+use super::SILENT_MAGNITUDE;
 
 /// The input of a plugin effect.
 pub(super) struct InputReader {

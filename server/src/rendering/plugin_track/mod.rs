@@ -26,6 +26,7 @@ use output::Output;
 use timeline::Timeline;
 
 pub use automation::{AutomationCurve, CURVES_MAX};
+pub use output::SILENT_MAGNITUDE;
 pub use setup::{PluginSetup, StartState};
 
 /// Number of channels of the file.

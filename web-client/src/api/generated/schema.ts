@@ -3558,6 +3558,8 @@ export interface components {
              * @description Length in frames at the sample rate of the project.
              */
             frames: number;
+            /** @description Whether the sound is silent. */
+            is_silent: boolean;
             /** @enum {string} */
             state: "ready";
         } | {
