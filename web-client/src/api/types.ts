@@ -51,7 +51,8 @@ export type SoundFontRenderRequest = Schemas['SoundFontRenderRequest'];
 export type VstPlugin = Schemas['VstPlugin'];
 export type PluginScanResult = Schemas['ScanAnswer'];
 export type PluginProblem = Schemas['PluginProblem'];
-export type MidiRenderRequest = Schemas['MidiRenderRequest'];
+/** Whether a plugin of a song has a sound. */
+export type PluginOutcome = Schemas['PluginOutcome'];
 
 export type AudioFile = Schemas['AudioFile'];
 export type AudioUpload = Schemas['UploadAnswer'];

@@ -19,6 +19,7 @@ import type { Timeline } from './editing/timeline.svelte';
 import type { TrackCommands } from './editing/track-commands';
 import type { AudioFiles } from './library/audio-files.svelte';
 import type { EffectCatalog } from './library/effect-catalog.svelte';
+import type { FavouritePlugins } from './library/favourite-plugins.svelte';
 import type { Instruments } from './library/instruments';
 import type { PluginCatalog } from './library/plugin-catalog.svelte';
 import type { PluginSetup } from './library/plugin-setup.svelte';
@@ -84,6 +85,7 @@ export type Library = {
   pluginSetup: PluginSetup;
   instruments: Instruments;
   effectCatalog: EffectCatalog;
+  favouritePlugins: FavouritePlugins;
   audioFiles: AudioFiles;
 };
 

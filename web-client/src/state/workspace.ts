@@ -15,6 +15,7 @@ import { Timeline } from './editing/timeline.svelte';
 import { TrackCommands } from './editing/track-commands';
 import { AudioFiles } from './library/audio-files.svelte';
 import { EffectCatalog } from './library/effect-catalog.svelte';
+import { FavouritePlugins } from './library/favourite-plugins.svelte';
 import { Instruments } from './library/instruments';
 import { PluginCatalog } from './library/plugin-catalog.svelte';
 import { PluginSetup } from './library/plugin-setup.svelte';
@@ -64,6 +65,7 @@ export function createWorkspace(): Workspace {
     pluginSetup: new PluginSetup(session, plugins, effectCatalog, player),
     instruments,
     effectCatalog,
+    favouritePlugins: new FavouritePlugins(),
     audioFiles,
   };
 
