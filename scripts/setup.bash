@@ -196,6 +196,14 @@ need_s3_service() {
   need_python_tool moto "moto[s3]==$version" flask flask-cors
 }
 
+# Installs pedalboard, which processes audio with effects and VST3 plugins, and sets
+# PEDALBOARD_PYTHON to a Python interpreter that has it.
+need_pedalboard() {
+  local version=0.9.26
+  need_python_tool pedalboard "pedalboard==$version" numpy==2.4.6
+  PEDALBOARD_PYTHON=$TOOLS/pedalboard-$version/bin/python
+}
+
 # library_tests LIBRARY: builds the unit tests of a library with the features of the whole
 # workspace, and prints the path of the test program.
 library_tests() {
