@@ -107,6 +107,52 @@ need_debian() {
   quietly "apt-$package.log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package"
 }
 
+# debian_source PACKAGE FOLDER: downloads the source of a Debian package as
+# FOLDER/PACKAGE_*.orig.tar.xz, without Debian's patches. Reads copies of the system's lists of
+# sources, in which each list of packages is one of source packages. The system's lists do not
+# change.
+debian_source() {
+  local package=$1 folder=$2 list
+  command -v apt-get >/dev/null ||
+    fail "The source of Debian's package $package is needed, and apt-get, which downloads it, is missing."
+  mkdir -p "$folder/sources" "$folder/lists/partial" "$folder/cache/archives/partial"
+  for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+    [ ! -f "$list" ] ||
+      sed -E 's/^Types:.*/Types: deb-src/; s/^deb([[:space:]])/deb-src\1/' "$list" >"$folder/sources/${list##*/}"
+  done
+  local apt=(env --chdir "$folder" apt-get -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$folder/sources"
+    -o Dir::State::Lists="$folder/lists" -o Dir::Cache="$folder/cache")
+  quietly "source-update-$package.log" "${apt[@]}" update
+  quietly "source-$package.log" "${apt[@]}" --only-source --tar-only source "$package"
+}
+
+# Builds VST3 plugins from the source of Debian's package dpf-plugins-vst, which has them as VST2
+# only: the instruments Nekobi and Kars and the effect MVerb. Sets DPF_PLUGINS to their folder.
+need_dpf_plugins() {
+  DPF_PLUGINS=$TARGET/dpf-plugins
+  [ -e "$DPF_PLUGINS/.whole" ] && return
+  need_debian g++ /usr/bin/g++
+  need_debian make /usr/bin/make
+  need_debian pkg-config /usr/bin/pkg-config
+  need_debian xz-utils /usr/bin/xz
+  # The windows of Nekobi and MVerb use OpenGL.
+  need_debian libgl-dev /usr/include/GL/gl.h
+  say "Building VST3 plugins of dpf-plugins (once, half a minute)"
+  local build=$TARGET/dpf-plugins-build name
+  rm -rf "$build" "$DPF_PLUGINS"
+  debian_source dpf-plugins "$build"
+  quietly dpf-unpack.log tar --extract --file "$build"/dpf-plugins_*.orig.tar.xz --directory "$build" --strip-components 1 \
+    --wildcards '*/dpf' '*/plugins/common' '*/plugins/Nekobi' '*/plugins/Kars' '*/plugins/MVerb'
+  local make=(make --jobs "$(nproc)")
+  quietly dpf-windows.log "${make[@]}" -C "$build/dpf/dgl" FILE_BROWSER_DISABLED=true opengl
+  for name in Nekobi Kars MVerb; do
+    quietly "dpf-$name.log" "${make[@]}" -C "$build/plugins/$name" vst3
+  done
+  mv "$build/bin" "$DPF_PLUGINS"
+  rm -rf "$build"
+  touch "$DPF_PLUGINS/.whole"
+}
+
 # Installs PostgreSQL for tests and sets POSTGRES_BIN to the folder that contains initdb and pg_ctl.
 need_postgres() {
   local found
@@ -148,6 +194,14 @@ need_s3_service() {
   local version=5.2.5
   S3_BIN=$TOOLS/moto-$version/bin
   need_python_tool moto "moto[s3]==$version" flask flask-cors
+}
+
+# Installs pedalboard, which processes audio with effects and VST3 plugins, and sets
+# PEDALBOARD_PYTHON to a Python interpreter that has it.
+need_pedalboard() {
+  local version=0.9.26
+  need_python_tool pedalboard "pedalboard==$version" numpy==2.4.6
+  PEDALBOARD_PYTHON=$TOOLS/pedalboard-$version/bin/python
 }
 
 # library_tests LIBRARY: builds the unit tests of a library with the features of the whole

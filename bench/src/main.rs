@@ -44,6 +44,8 @@ enum Command {
     EffectsWrite(effects::WriteArgs),
     /// Plays sessions with effects and prints the processor time of each as JSON.
     EffectsSpeed(effects::SpeedArgs),
+    /// Processes a recording with single effects and prints the processor time of each as JSON.
+    EffectsBlocks(effects::BlocksArgs),
     /// Opens a bank and prints the time as JSON.
     Open(open::Args),
     /// Renders a session of 16 tracks and prints the time as JSON.
@@ -77,6 +79,7 @@ fn main() -> anyhow::Result<()> {
         Command::Engine(args) => engine::run(&args),
         Command::EffectsWrite(args) => effects::write(&args),
         Command::EffectsSpeed(args) => effects::speed(&args),
+        Command::EffectsBlocks(args) => effects::blocks(&args),
         Command::Open(args) => open::run(&args),
         Command::Threads(args) => threads::run(&args),
         Command::Signal(args) => signal::run(&args),

@@ -1,6 +1,7 @@
 //! Measures the processor time of effects. One command writes sessions as files, for native code
 //! and for WebAssembly. Another command plays them natively.
 
+mod blocks;
 mod sessions;
 mod settings;
 
@@ -17,6 +18,7 @@ use schemas::session::presets_used;
 
 use crate::{SongAndBank, engine, song};
 
+pub(crate) use blocks::{BLOCK_FRAMES, BlocksArgs, FrameTimes, blocks};
 pub(crate) use sessions::EFFECT_TRACKS;
 
 /// Name of the session without effects.
@@ -71,7 +73,10 @@ pub(crate) fn write(args: &WriteArgs) -> anyhow::Result<()> {
     fs::create_dir_all(&args.folder).with_context(|| format!("cannot create {}", args.folder.display()))?;
     let song_session = song::read_session(&args.input.song)?;
     let bank = song::open_prepared_bank(&song_session, &args.input.bank)?;
-    fs::write(args.folder.join(AUDIO), bytes(&sessions::render_recording(&song_session, &bank)?))?;
+    fs::write(
+        args.folder.join(AUDIO),
+        bytes(&sessions::render_recording(&song_session, &bank, sessions::RECORDED_SECS)?),
+    )?;
     fs::write(args.folder.join(BANK), bank.write_reduced(&presets_used(&song_session, 0))?)?;
     let mut lengths = BTreeMap::new();
     for (name, session) in sessions::all(&args.input.song)? {
@@ -81,6 +86,29 @@ pub(crate) fn write(args: &WriteArgs) -> anyhow::Result<()> {
     fs::write(args.folder.join(LENGTHS), serde_json::to_vec(&lengths)?)?;
     println!("{}", serde_json::to_string(&lengths)?);
     Ok(())
+}
+
+/// Writes a recording of `secs` seconds as interleaved stereo floats.
+pub(crate) fn write_recording(input: &SongAndBank, secs: u64, path: &Path) -> anyhow::Result<()> {
+    let session = song::read_session(&input.song)?;
+    let bank = song::open_prepared_bank(&session, &input.bank)?;
+    let recording = sessions::render_recording(&session, &bank, secs)?;
+    let values = 2 * secs as usize * song::RATE_HZ as usize;
+    let recording = recording.get(..values).context("the song is shorter than the recording")?;
+    Ok(fs::write(path, bytes(recording))?)
+}
+
+/// Reads the channels of a recording.
+pub(crate) fn read_channels(path: &Path) -> anyhow::Result<[Vec<f32>; 2]> {
+    let bytes = read(path)?;
+    let channel = |offset| {
+        let frames = bytes.as_chunks::<8>().0.iter();
+        let sample = |frame: &[u8; 8]| {
+            f32::from_le_bytes([frame[offset], frame[offset + 1], frame[offset + 2], frame[offset + 3]])
+        };
+        frames.map(sample).collect()
+    };
+    Ok([channel(0), channel(4)])
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

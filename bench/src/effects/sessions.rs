@@ -15,7 +15,7 @@ pub(crate) const EFFECT_TRACKS: usize = 8;
 /// Length of the session of one effect in seconds.
 const EFFECT_SECS: u64 = 10;
 /// Length of the recording in seconds.
-const RECORDED_SECS: u64 = 20;
+pub(super) const RECORDED_SECS: u64 = 20;
 /// Number of tracks in the song session.
 const TRACKS: usize = 24;
 /// The third effect on each track of the song session, after an equalizer and a compressor.
@@ -46,9 +46,9 @@ const THIRD_EFFECTS: [&str; TRACKS] = [
     "delay",
 ];
 
-/// Makes a substitute for a recording in interleaved stereo: the beginning of a song at -6 dB, plus
-/// a noise burst of 50 ms every 250 ms.
-pub(super) fn render_recording(session: &Session, bank: &Bank) -> anyhow::Result<Vec<f32>> {
+/// Makes a substitute for a recording in interleaved stereo: the first `secs` seconds of a song at
+/// -6 dB, plus a noise burst of 50 ms every 250 ms.
+pub(super) fn render_recording(session: &Session, bank: &Bank, secs: u64) -> anyhow::Result<Vec<f32>> {
     let banks = [Some(bank.clone())];
     let mut render = OfflineRender::new(session, &banks, TailConfig { max_secs: 0.0 })?;
     let mut values = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn render_recording(session: &Session, bank: &Bank) -> anyhow::Result
                 values.push(0.5 * value + if is_burst { 0.5 * noise } else { 0.0 });
             }
         }
-        if values.len() as u64 >= 2 * RECORDED_SECS * u64::from(RATE_HZ) {
+        if values.len() as u64 >= 2 * secs * u64::from(RATE_HZ) {
             break;
         }
     }

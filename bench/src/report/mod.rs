@@ -5,6 +5,8 @@ mod effects;
 mod engines;
 mod finished_files;
 mod memory;
+mod pedalboard_effects;
+mod plugins;
 mod service;
 mod service_memory;
 mod songs;
@@ -36,11 +38,23 @@ pub(crate) struct Args {
     /// The folder of the scripts for Node.js.
     #[arg(long)]
     scripts: PathBuf,
+    /// The program `songfoundry-bridge` from a release build.
+    #[arg(long)]
+    bridge: PathBuf,
+    /// A Python interpreter with pedalboard.
+    #[arg(long)]
+    python: PathBuf,
+    /// The folder of the scripts for Python.
+    #[arg(long)]
+    python_scripts: PathBuf,
+    /// The folder of the VST3 plugins of dpf-plugins.
+    #[arg(long)]
+    dpf_plugins: PathBuf,
     /// Number of runs of each program. The medians are printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
-    /// Parts to leave out: songs, files, engines, effects, threads, memory, signal, service,
-    /// service-memory, browser.
+    /// Parts to leave out: songs, files, engines, effects, pedalboard-effects, threads, memory,
+    /// signal, service, plugins, browser, service-memory.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
     /// Measure only these parts.
@@ -107,6 +121,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if is_selected("effects") {
         effects::report(args, folder.path())?;
     }
+    if is_selected("pedalboard-effects") {
+        pedalboard_effects::report(args, folder.path())?;
+    }
     if is_selected("threads") {
         engines::report_threads(args)?;
     }
@@ -118,6 +135,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if is_selected("service") {
         service::report(args, folder.path())?;
+    }
+    if is_selected("plugins") {
+        plugins::report(args, folder.path())?;
     }
     if is_selected("browser") {
         browser::report(args)?;

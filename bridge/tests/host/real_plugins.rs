@@ -1,4 +1,5 @@
-//! The plugins of Debian packages, which must be installed.
+//! The plugins of Debian packages, which must be installed or, where a package has only their
+//! source, built.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -80,6 +81,15 @@ const FRAMES: usize = 19_200;
 fn installed(path: String, package: &str) -> PathBuf {
     let path = PathBuf::from(path);
     assert!(path.exists(), "{} is missing: install the Debian package {package}", path.display());
+    path
+}
+
+/// Returns the path of a VST3 plugin that `need_dpf_plugins` in `scripts/setup.bash` has built.
+fn built(name: &str) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder of all builds");
+    let path = target.join(format!("dpf-plugins/{name}.vst3"));
+    let command = "bash -c '. scripts/setup.bash; need_dpf_plugins'";
+    assert!(path.exists(), "{} is missing: run {command}", path.display());
     path
 }
 
@@ -244,9 +254,33 @@ fn lsp_plugins() {
     );
 }
 
-fn instruments() -> [PathBuf; 3] {
-    [("Nekobi-vst.so", "dpf-plugins-vst"), ("Kars-vst.so", "dpf-plugins-vst"), ("amsynth_vst.so", "amsynth")]
-        .map(|(name, package)| installed(format!("/usr/lib/vst/{name}"), package))
+#[test]
+fn vst3_plugins_of_dpf_are_scanned_with_their_kind() {
+    for (name, kind, categories) in [
+        ("Nekobi", PluginKind::Instrument, "Instrument"),
+        ("Kars", PluginKind::Instrument, "Instrument"),
+        ("MVerb", PluginKind::Effect, "Fx|Reverb"),
+    ] {
+        let plugins = scan(&built(name));
+        assert_eq!(plugins.len(), 1, "{plugins:?}");
+        let plugin = &plugins[0];
+        let scanned = (plugin.name.as_str(), plugin.kind, plugin.categories.join("|"));
+        assert_eq!(scanned, (name, kind, categories.to_owned()));
+    }
+}
+
+#[test]
+fn a_vst3_effect_of_dpf() {
+    check_all([built("MVerb")], check);
+}
+
+fn amsynth() -> PathBuf {
+    installed("/usr/lib/vst/amsynth_vst.so".to_owned(), "amsynth")
+}
+
+fn instruments() -> [PathBuf; 5] {
+    let dpf = |name| installed(format!("/usr/lib/vst/{name}-vst.so"), "dpf-plugins-vst");
+    [dpf("Nekobi"), dpf("Kars"), amsynth(), built("Nekobi"), built("Kars")]
 }
 
 #[test]
@@ -288,7 +322,7 @@ fn latencies_are_those_of_the_plugins() {
 
 #[test]
 fn programs_are_selected_by_their_index() {
-    let (mut helper, opened) = open(&instruments()[2]);
+    let (mut helper, opened) = open(&amsynth());
     println!("{:?} {:?}", opened.programs, opened.program);
     assert!(opened.programs.len() > 10 && opened.programs.iter().all(|name| !name.is_empty()));
     let initial = run(&mut helper, &opened, Vec::new());

@@ -15,7 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("songfoundry-tests", &[]),
     ("songfoundry-test-plugins", &[]),
     ("songfoundry-power-cut", &[]),
-    ("songfoundry-bench", &["dsp-core", "schemas", "songfoundry-server"]),
+    ("songfoundry-bench", &["dsp-core", "schemas", "songfoundry-bridge-protocol", "songfoundry-server"]),
 ];
 
 /// Crates that the engine must not use, because it has no JSON, network, clocks or logging.

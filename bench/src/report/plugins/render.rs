@@ -1,0 +1,196 @@
+//! Compares renders through plugins with those of pedalboard, which loads plugins into its own
+//! process.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context as _, ensure};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use songfoundry_bridge_protocol::host::{Event, EventKind, Process};
+use songfoundry_server::plugin_hosts::{PluginHosts, PluginRef};
+
+use super::super::{FLUIDR3, Goal, print_figure, song_path};
+use super::{Args, BLOCK_FRAMES, REQUEST_FRAMES, hosted};
+use crate::SongAndBank;
+use crate::effects::{read_channels, write_recording};
+use crate::process::{path_text, run_json};
+use crate::song::RATE_HZ;
+use crate::stats::median;
+
+/// Length of a render in seconds.
+const RENDER_SECS: u32 = 60;
+
+/// The song that the effect processes.
+const SONG_NAME: &str = "tttheme2";
+
+/// Notes of the instrument per second. Each note lasts half of the time to the next one.
+const NOTES_PER_SEC: u32 = 2;
+
+/// MIDI velocity of the notes.
+const VELOCITY: u8 = 100;
+
+/// Largest ratio of the levels of two renders of the same sound.
+const LEVEL_RATIO_MAX: f64 = 1.1;
+
+/// A finished render.
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Rendered {
+    /// Seconds from the first request to the output in memory.
+    secs: f64,
+    /// Seconds to load the plugin. Ours include the start of its process.
+    load_secs: f64,
+    /// Root mean square of the output.
+    rms: f64,
+}
+
+/// What a plugin plays.
+enum Sound {
+    /// Notes, of which an instrument makes one channel.
+    Notes,
+    /// Audio in two channels, for an effect.
+    Audio([Vec<f32>; 2]),
+}
+
+/// A note of an instrument.
+struct Note {
+    start_frame: u32,
+    end_frame: u32,
+    key: u8,
+}
+
+fn notes() -> impl Iterator<Item = Note> {
+    let interval = RATE_HZ / NOTES_PER_SEC;
+    (0..RENDER_SECS * NOTES_PER_SEC).map(move |number| Note {
+        start_frame: number * interval,
+        end_frame: number * interval + interval / 2,
+        key: 36 + (number % 24) as u8,
+    })
+}
+
+/// Returns the starts and ends of all notes in ascending order.
+fn note_events() -> Vec<Event> {
+    let events = notes().flat_map(|Note { start_frame, end_frame, key }| {
+        let note_id = i32::from(key);
+        let velocity = f32::from(VELOCITY) / 127.0;
+        let start = EventKind::NoteOn { note_id, channel: 0, key, velocity };
+        let end = EventKind::NoteOff { note_id, channel: 0, key, velocity: 0.5 };
+        [Event { frame: start_frame, kind: start }, Event { frame: end_frame, kind: end }]
+    });
+    events.collect()
+}
+
+/// Renders with the service's code, in requests and blocks of the same lengths as its renders.
+fn render(hosts: &PluginHosts, plugin: &PluginRef, sound: &Sound) -> anyhow::Result<Rendered> {
+    let start = Instant::now();
+    let mut host = hosted::open(hosts, plugin)?;
+    let load_secs = start.elapsed().as_secs_f64();
+    let events = match sound {
+        Sound::Notes => note_events(),
+        Sound::Audio(_) => Vec::new(),
+    };
+    let frames_total = RENDER_SECS * RATE_HZ;
+    let start = Instant::now();
+    let mut output: [Vec<f32>; 2] = Default::default();
+    let mut events = events.as_slice();
+    let mut position = 0;
+    while position < frames_total {
+        let frames = REQUEST_FRAMES.min(frames_total - position);
+        let (now, later) = events.split_at(events.partition_point(|event| event.frame < position + frames));
+        events = later;
+        let input: Vec<Vec<f32>> = match sound {
+            Sound::Notes => Vec::new(),
+            Sound::Audio(channels) => {
+                let range = position as usize..(position + frames) as usize;
+                channels.iter().map(|channel| channel[range.clone()].to_vec()).collect()
+            }
+        };
+        let process = Process {
+            frames,
+            input_channels: input.len() as u16,
+            output_channels: 2,
+            events: now.iter().map(|event| Event { frame: event.frame - position, ..*event }).collect(),
+            ..Process::default()
+        };
+        let audio = host.process(process, &input)?;
+        for (output, channel) in output.iter_mut().zip(&audio.channels) {
+            output.extend_from_slice(channel);
+        }
+        position += frames;
+    }
+    let secs = start.elapsed().as_secs_f64();
+    let squares = output.iter().flatten().map(|sample| f64::from(*sample).powi(2));
+    let rms = (squares.sum::<f64>() / (2.0 * f64::from(frames_total))).sqrt();
+    Ok(Rendered { secs, load_secs, rms })
+}
+
+/// Compares the renders of one plugin.
+fn compare(
+    args: &Args,
+    hosts: &PluginHosts,
+    module: &Path,
+    sound: &Sound,
+    task: &Path,
+) -> anyhow::Result<()> {
+    let plugin = hosted::find(args, module)?;
+    let name = module.file_stem().and_then(|stem| stem.to_str()).context("the module has no name")?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    // The programs run in turn, so that other load of the machine affects both equally.
+    for run in 1..=args.runs {
+        eprint!("\r{name}: run {run}");
+        let our_render = render(hosts, &plugin, sound)?;
+        let script = args.python_scripts.join("pedalboard_plugin.py");
+        let their_render: Rendered = run_json(Command::new(&args.python).arg(script).arg(module).arg(task))?;
+        // Some plugins start their LFOs and noise at random.
+        let ratio = our_render.rms / their_render.rms;
+        ensure!(
+            our_render.rms > 0.001 && (1.0 / LEVEL_RATIO_MAX..=LEVEL_RATIO_MAX).contains(&ratio),
+            "the renders of {name} differ: {our_render:?}, pedalboard {their_render:?}"
+        );
+        ours.push(our_render);
+        theirs.push(their_render);
+    }
+    eprint!("\r{:60}\r", "");
+    let of = |renders: &[Rendered], secs: fn(&Rendered) -> f64| {
+        median(renders.iter().map(secs)).unwrap_or(f64::NAN)
+    };
+    let [our_secs, their_secs] = [&ours, &theirs].map(|renders| of(renders, |render| render.secs));
+    let [our_load, their_load] = [&ours, &theirs].map(|renders| of(renders, |render| render.load_secs));
+    print_figure(&format!("{name}: {RENDER_SECS} s"), f64::from(RENDER_SECS) / our_secs, "x real", None);
+    print_figure(&format!("{name}: pedalboard"), f64::from(RENDER_SECS) / their_secs, "x real", None);
+    print_figure("  speed to pedalboard", their_secs / our_secs, "x", Some(Goal::AtLeast(1.0)));
+    print_figure("  time to load the plugin, and to start its process", our_load * 1e3, "ms", None);
+    print_figure("  time to load the plugin: pedalboard", their_load * 1e3, "ms", None);
+    Ok(())
+}
+
+/// Prints the speed of an instrument and of an effect.
+pub(super) fn report(args: &Args, hosts: &PluginHosts, folder: &Path) -> anyhow::Result<()> {
+    println!(
+        "Renders of {RENDER_SECS} s through VST3 plugins at {RATE_HZ} Hz in blocks of {BLOCK_FRAMES} frames: time on the \
+         clock, the"
+    );
+    println!(
+        "process boundary included, loading the plugin not. pedalboard has the plugin in its own process."
+    );
+    let audio = folder.join("plugin-input.f32");
+    let input = SongAndBank { song: song_path(SONG_NAME), bank: FLUIDR3.into() };
+    write_recording(&input, RENDER_SECS.into(), &audio)?;
+    let secs = |frame: u32| f64::from(frame) / f64::from(RATE_HZ);
+    let notes: Vec<Value> = notes()
+        .map(|Note { start_frame, end_frame, key }| {
+            json!({ "start_secs": secs(start_frame), "end_secs": secs(end_frame), "key": key, "velocity": VELOCITY })
+        })
+        .collect();
+    let task = folder.join("plugin-task.json");
+    let text = json!({
+        "sample_rate_hz": RATE_HZ, "block_frames": BLOCK_FRAMES, "secs": RENDER_SECS, "is_mono": true,
+        "notes": notes, "audio": path_text(&audio)?
+    });
+    std::fs::write(&task, text.to_string())?;
+    compare(args, hosts, &args.dpf_plugins.join("Nekobi.vst3"), &Sound::Notes, &task)?;
+    let channels = read_channels(&audio)?;
+    let effect = PathBuf::from("/usr/lib/vst3/ZamVerb.vst3");
+    compare(args, hosts, &effect, &Sound::Audio(channels), &task)
+}
