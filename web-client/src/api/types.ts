@@ -49,6 +49,8 @@ export type SoundFontRenderRequest = Schemas['SoundFontRenderRequest'];
 
 /** A VST instrument or effect that a scan has found. */
 export type VstPlugin = Schemas['VstPlugin'];
+/** The plugin folders, and the usual folders of the system that can be added. */
+export type PluginFolders = Schemas['PluginDirs'];
 export type PluginScanResult = Schemas['ScanAnswer'];
 export type PluginProblem = Schemas['PluginProblem'];
 export type MidiRenderRequest = Schemas['MidiRenderRequest'];

@@ -1,7 +1,7 @@
 /** The folders that the service searches for plugins, and the scans of these folders. */
 import { reasonOf, type Api } from '../../api/client';
-import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins } from '../../api/plugins';
-import type { PluginProblem, PluginScanResult } from '../../api/types';
+import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins, type ScanProgress } from '../../api/plugins';
+import type { PluginFolders, PluginProblem, PluginScanResult } from '../../api/types';
 import type { Player } from '../../engine/player.svelte';
 import type { Session } from '../account/session.svelte';
 import { Submission } from '../submission.svelte';
@@ -11,7 +11,8 @@ import type { PluginCatalog } from './plugin-catalog.svelte';
 /** A scan that this page started. */
 export type ScanState =
   | { kind: 'none' }
-  | { kind: 'running'; startedAtMs: number }
+  /** `progress` is null until the service reports it. */
+  | { kind: 'running'; startedAtMs: number; progress: ScanProgress | null }
   | { kind: 'done'; instruments: number; effects: number; isTruncated: boolean }
   | { kind: 'failed'; problem: string };
 
@@ -21,6 +22,8 @@ export type PluginRights = 'manage' | 'use' | 'none';
 export class PluginSetup {
   /** Absolute paths of the plugin folders; null before they are read. */
   folders = $state.raw<readonly string[] | null>(null);
+  /** Usual plugin folders of the service's system that the user can add. */
+  suggestedFolders = $state.raw<readonly string[]>([]);
   scan = $state.raw<ScanState>({ kind: 'none' });
   /** Modules and folders that the last scan could not use. */
   problems = $state.raw<readonly PluginProblem[]>([]);
@@ -34,6 +37,8 @@ export class PluginSetup {
   isPicking = $state(false);
   /** Number of changes of the list of folders. A list that was requested earlier is outdated. */
   #changeCount = 0;
+  /** Number of scans that this page started. Only the last one is shown. */
+  #scanCount = 0;
   readonly #session: Session;
   readonly #catalog: PluginCatalog;
   readonly #effects: EffectCatalog;
@@ -68,7 +73,7 @@ export class PluginSetup {
     await this.reading.submit(async () => {
       const changeCount = this.#changeCount;
       const folders = await listPluginFolders(this.#session.api);
-      if (changeCount === this.#changeCount) this.folders = folders;
+      if (changeCount === this.#changeCount) this.#setFolders(folders);
       await Promise.all([this.#catalog.load(), this.#effects.load()]);
       if (this.scan.kind === 'none') await this.#loadProblems();
     });
@@ -101,12 +106,16 @@ export class PluginSetup {
    * Scans the folders. Plugin tracks are rendered again, because their plugins may have changed.
    */
   async startScan(): Promise<void> {
-    const running: ScanState = { kind: 'running', startedAtMs: Date.now() };
-    this.scan = running;
+    const scanNumber = ++this.#scanCount;
+    const startedAtMs = Date.now();
+    const show = (state: ScanState): void => {
+      if (scanNumber === this.#scanCount) this.scan = state;
+    };
+    show({ kind: 'running', startedAtMs, progress: null });
     let next: ScanState;
     try {
-      const result = await scanPlugins(this.#session.api);
-      if (this.scan !== running) return;
+      const result = await scanPlugins(this.#session.api, (progress) => show({ kind: 'running', startedAtMs, progress }));
+      if (scanNumber !== this.#scanCount) return;
       this.problems = problemsOf(result);
       this.ignored = result.ignored.map(({ path, reason }) => ({ path, problem: reason }));
       await Promise.all([this.#catalog.load(), this.#effects.load()]);
@@ -115,7 +124,7 @@ export class PluginSetup {
     } catch (error) {
       next = { kind: 'failed', problem: reasonOf(error) };
     }
-    if (this.scan === running) this.scan = next;
+    show(next);
   }
 
   /** Ends the processes that load plugins for the running scan. Their modules count as failed. */
@@ -124,12 +133,17 @@ export class PluginSetup {
   }
 
   /** Changes the list of folders. Returns whether that succeeded. */
-  async #change(request: (api: Api) => Promise<string[]>): Promise<boolean> {
+  async #change(request: (api: Api) => Promise<PluginFolders>): Promise<boolean> {
     await this.submission.submit(async () => {
       this.#changeCount += 1;
-      this.folders = await request(this.#session.api);
+      this.#setFolders(await request(this.#session.api));
     });
     return this.submission.problem === '';
+  }
+
+  #setFolders({ plugin_dirs: folders, suggested }: PluginFolders): void {
+    this.folders = folders;
+    this.suggestedFolders = suggested;
   }
 
   async #loadProblems(): Promise<void> {
