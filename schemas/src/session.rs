@@ -23,11 +23,11 @@ use dsp_core::session::{
 };
 use dsp_core::tempo::{TICKS_PER_QUARTER, TempoError, TempoMap};
 
-use automation::Targets;
 use crate::project::{
     ChorusSettings, Control, Interpolation, MidiItem, ParameterControl, ProgramControl, Project,
     ReverbSettings, Send, SynthEngine, TempoPoint, Track, TrackKind, VelocityToCutoff,
 };
+use automation::Targets;
 
 /// Controller numbers of data entry, most and least significant byte (MIDI 1.0).
 const DATA_ENTRY: [u8; 2] = [6, 38];

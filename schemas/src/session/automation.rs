@@ -44,7 +44,8 @@ impl Builder<'_> {
                 Some(target) => {
                     let range = range(target, effects);
                     self.report_out_of_range(lane, range, &pointer);
-                    let points = lane.points.iter().map(|point| compiled_point(point, range, &self.clock)).collect();
+                    let points =
+                        lane.points.iter().map(|point| compiled_point(point, range, &self.clock)).collect();
                     compiled_lanes.push(session::AutomationLane { target, points });
                 }
                 None => {

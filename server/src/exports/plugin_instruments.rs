@@ -49,12 +49,14 @@ impl PluginInstruments<'_> {
             ),
             None => StartState::New,
         };
+        let values = part.engine.params.iter().map(|(id, value)| (id.clone(), *value)).collect();
+        let setup = PluginSetup { start, values, curves: part.automation.clone() };
         let is_cancelled = || !self.client.is_waiting();
         let hosts = &self.state.plugin_hosts;
         let track = PluginTrack {
             hosts,
             plugin: &plugin,
-            setup: &PluginSetup { start, ..PluginSetup::default() },
+            setup: &setup,
             session: &part.session,
             tail_secs: self.state.config.limits.tail_max_secs as f64,
             is_cancelled: &is_cancelled,

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 pub use modules::Plugins;
-pub(crate) use modules::Scan;
+pub(crate) use modules::{Scan, version_of};
 pub(crate) use pick_dir::Picker;
 pub(crate) use scan::SCAN_TASK;
 pub(crate) use soundfont_files::soundfont_files;
@@ -35,4 +35,4 @@ pub fn routes() -> OpenApiRouter<AppState> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

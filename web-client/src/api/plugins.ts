@@ -1,10 +1,13 @@
 /** Calls the service's operations on VST plugins and their folders, one function per operation. */
 import { bodyOf, type Api } from './client';
 import { followTask } from './task-events';
-import type { PluginFolders, PluginScanResult } from './types';
+import type { ParametersRequest, PluginFolders, PluginScanResult } from './types';
 
 /** Returns the VST instruments and SoundFonts that the user can use. May wait for a scan. */
 export const listInstruments = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/available'));
+
+/** Lists the parameters of a plugin with its own texts. The service starts the plugin for this. */
+export const listPluginParameters = ({ call }: Api, body: ParametersRequest) => bodyOf(call.POST('/api/v1/plugins/parameters', { body }));
 
 /** Returns all plugin folders; the service allows 32 of them. */
 export const listPluginFolders = ({ call }: Api): Promise<PluginFolders> =>

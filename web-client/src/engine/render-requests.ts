@@ -1,6 +1,7 @@
 /** Builds the requests with which the service renders the notes of a track. */
 import type { MidiRenderRequest, SoundFontRenderRequest } from '../api/types';
 import { isPluginEngine, type Control, type Item, type Note, type PluginEngine, type Project, type SoundFontEngine, type Track } from '../project/model';
+import { instrumentLanes } from '../project/plugin-instrument';
 import { voiceSettings } from '../project/sound-settings';
 
 /** A request to render a track, by the renderer of the service that answers the request. */
@@ -20,7 +21,7 @@ export function renderRequestOf(project: Project, track: Track): RenderRequest |
   if (track.kind !== 'instrument' || !engine) return null;
   const { notes, controls } = eventsOf(track.items);
   if (notes.length === 0) return null;
-  if (isPluginEngine(engine)) return { renderer: 'plugin', body: pluginBody(project, engine, notes, controls) };
+  if (isPluginEngine(engine)) return { renderer: 'plugin', body: pluginBody(project, track, engine, notes, controls) };
   // A request cannot contain the bank or program of an item.
   return track.items.some(selectsSound) ? null : { renderer: 'soundfont', body: soundFontBody(project, engine, notes, controls) };
 }
@@ -65,14 +66,26 @@ function soundFontBody(project: Project, engine: SoundFontEngine, notes: Note[],
   };
 }
 
-function pluginBody(project: Project, engine: PluginEngine, notes: Note[], controls: Control[]): MidiRenderRequest {
+/** The request applies values and automation as exports do, so that both have the same samples. */
+function pluginBody(project: Project, track: Track, engine: PluginEngine, notes: Note[], controls: Control[]): MidiRenderRequest {
+  const automation = automationOf(track);
   return {
     plugin_id: engine.plugin_id,
     ...(engine.state === undefined ? {} : { state: engine.state }),
+    ...(engine.params === undefined ? {} : { params: engine.params }),
+    ...(automation.length === 0 ? {} : { automation }),
     notes,
     controls,
     tempo_map: project.tempo_map,
     time_base: 'ticks',
     sample_rate_hz: project.sample_rate_hz,
   };
+}
+
+/** Returns the automation of a plugin instrument, with points by ascending tick and valid values. */
+function automationOf(track: Track): NonNullable<MidiRenderRequest['automation']> {
+  return instrumentLanes(track).map(({ param, lane }) => {
+    const points = lane.points.map(({ tick, value, curve = 'linear' as const }) => ({ tick, value: Math.min(1, Math.max(0, value)), curve }));
+    return { param, points: points.sort((a, b) => a.tick - b.tick) };
+  });
 }

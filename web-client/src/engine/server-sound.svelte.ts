@@ -7,7 +7,8 @@
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { ApiError, reasonOf, type Api } from '../api/client';
 import { renderPlugin, renderSoundFont } from '../api/endpoints';
-import type { Project, Track } from '../project/model';
+import type { MidiRenderRequest } from '../api/types';
+import { isPluginEngine, type Project, type Track } from '../project/model';
 import { voiceSettings } from '../project/sound-settings';
 import { planRenders, type PlannedRender } from './render-plan';
 import type { Renderer, RenderRequest } from './render-requests';
@@ -37,7 +38,7 @@ type Inputs = {
   engine: Track['synth_engine'];
   tempo: Project['tempo_map'];
   rateHz: number;
-  /** Settings of the voices as JSON text; empty for plugins, which they do not affect. */
+  /** As JSON text: settings of the voices, or state, values and automation of the plugin. */
   settings: string;
 };
 
@@ -54,14 +55,28 @@ function inputsOf(project: Project, { track, request }: PlannedRender): Inputs {
     engine: track.synth_engine,
     tempo: project.tempo_map,
     rateHz: project.sample_rate_hz,
-    settings: request.renderer === 'soundfont' ? JSON.stringify(voiceSettings(project)) : '',
+    settings: JSON.stringify(request.renderer === 'soundfont' ? voiceSettings(project) : pluginSettings(request.body)),
   };
+}
+
+function pluginSettings({ state, params, automation }: MidiRenderRequest): object {
+  return { state, params, automation };
 }
 
 /** Whether two inputs are equal, except for their items. */
 function haveSameSound(a: Inputs, b: Inputs): boolean {
   const hasSameEngine = a.engine === b.engine || JSON.stringify(a.engine) === JSON.stringify(b.engine);
-  return hasSameEngine && a.tempo === b.tempo && a.rateHz === b.rateHz && a.settings === b.settings;
+  return hasSameEngine && haveSameTime(a, b) && a.settings === b.settings;
+}
+
+/** Whether the notes of two inputs, if they are equal, are at the same times. */
+function haveSameTime(a: Inputs, b: Inputs): boolean {
+  return a.tempo === b.tempo && a.rateHz === b.rateHz;
+}
+
+/** Whether two inputs have the same plugin, whatever its settings. */
+function haveSamePlugin({ engine: a }: Inputs, { engine: b }: Inputs): boolean {
+  return isPluginEngine(a) && isPluginEngine(b) && a.type === b.type && a.plugin_id === b.plugin_id;
 }
 
 /**
@@ -155,8 +170,9 @@ export class ServerSound {
     const previous = this.#renderings.get(track.id);
     const isSameSound = previous?.renderer === request.renderer && haveSameSound(previous.inputs, inputs);
     if (isSameSound && previous.inputs.items === inputs.items) return;
-    // After an edit of its notes, a plugin track plays its earlier audio until the new one arrives.
-    if (isSameSound && request.renderer === 'plugin') previous.abort.abort();
+    // After an edit of its notes or of the plugin's settings, a plugin track plays its earlier audio
+    // until the new one arrives.
+    if (previous && haveSamePlugin(previous.inputs, inputs) && haveSameTime(previous.inputs, inputs)) previous.abort.abort();
     else this.forget(engine, track.id);
     const rendering: Rendering = { renderer: request.renderer, inputs, abort: new AbortController() };
     this.#renderings.set(track.id, rendering);

@@ -13,7 +13,7 @@ const DEPTH_MAX: usize = 6;
 /// Returns a text that changes with the number, total size or latest modification time of a
 /// module's files. It also changes with the version of the service, because the helper has the same
 /// version.
-pub(super) fn version_of(module: &Path) -> String {
+pub(crate) fn version_of(module: &Path) -> String {
     let mut files = FileTotals::default();
     files.add(module, DEPTH_MAX);
     let modified = files.modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());

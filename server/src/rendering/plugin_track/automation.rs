@@ -1,5 +1,6 @@
-//! Automation of a plugin's parameters: straight lines between points.
+//! Automation of a plugin's parameters.
 
+use dsp_core::session::AutomationPoint;
 use songfoundry_bridge_protocol::host::{Event, EventKind, ParameterValue};
 
 /// Interval of the parameter changes, in frames from the start of the song.
@@ -15,22 +16,22 @@ pub const CURVES_MAX: usize = 64;
 pub struct AutomationCurve {
     /// Id or name of the parameter.
     pub parameter: String,
-    /// Frames and normalized values, by ascending frame.
-    pub points: Vec<(u64, f64)>,
+    /// Points with normalized values, by ascending frame.
+    pub points: Vec<AutomationPoint>,
 }
 
 /// The automation of a parameter of an open plugin, while the song plays.
 #[derive(Debug)]
 pub(super) struct CurveReader<'s> {
     parameter_id: u32,
-    points: &'s [(u64, f64)],
+    points: &'s [AutomationPoint],
     /// Index of the first point after the last frame that was read.
     next: usize,
     last_value: Option<f64>,
 }
 
 impl<'s> CurveReader<'s> {
-    pub(super) fn new(parameter_id: u32, points: &'s [(u64, f64)]) -> Self {
+    pub(super) fn new(parameter_id: u32, points: &'s [AutomationPoint]) -> Self {
         Self { parameter_id, points, next: 0, last_value: None }
     }
 
@@ -56,27 +57,29 @@ impl<'s> CurveReader<'s> {
 
     /// Returns the value at a frame; `None` without points.
     fn value_at(&mut self, frame: u64) -> Option<f64> {
-        while self.points.get(self.next).is_some_and(|(at, _)| *at <= frame) {
+        while self.points.get(self.next).is_some_and(|point| point.frame <= frame) {
             self.next += 1;
         }
-        let before = self.next.checked_sub(1).map(|index| self.points[index]);
+        let before = self.next.checked_sub(1).map(|index| &self.points[index]);
         match (before, self.points.get(self.next)) {
-            (Some((start, from)), Some((end, to))) => {
-                let share = (frame - start) as f64 / (end - start) as f64;
-                Some(from + (to - from) * share)
+            (Some(start), Some(end)) => {
+                let time = (frame - start.frame) as f64 / (end.frame - start.frame) as f64;
+                Some(start.value + (end.value - start.value) * start.curve.fraction(time))
             }
-            (Some((_, value)), None) => Some(value),
-            (None, next) => next.map(|(_, value)| *value),
+            (Some(only_point), None) | (None, Some(only_point)) => Some(only_point.value),
+            (None, None) => None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use dsp_core::session::Curve;
+
     use super::*;
 
     /// Returns the changes in the first 300 frames, in requests of `request_frames`.
-    fn changes(points: &[(u64, f64)], request_frames: u32) -> Vec<(u64, f64)> {
+    fn changes(points: &[AutomationPoint], request_frames: u32) -> Vec<(u64, f64)> {
         let mut reader = CurveReader::new(7, points);
         let mut changes = Vec::new();
         for start in (0..300).step_by(request_frames as usize) {
@@ -93,11 +96,19 @@ mod tests {
     }
 
     #[test]
-    fn values_change_in_straight_lines_whatever_the_length_of_requests() {
+    fn values_follow_the_curve_whatever_the_length_of_requests() {
         for request_frames in [1, 50, 64, 100, 300] {
-            let check = |points: &[(u64, f64)], expected: &[(u64, f64)]| {
-                assert_eq!(changes(points, request_frames), expected, "{request_frames} frames");
+            let check_curve = |curve: Curve, points: &[(u64, f64)], expected: &[(u64, f64)]| {
+                let point = |&(frame, value)| AutomationPoint { frame, value, curve };
+                let points: Vec<_> = points.iter().map(point).collect();
+                assert_eq!(changes(&points, request_frames), expected, "{request_frames} frames");
             };
+            let check = |points: &[(u64, f64)], expected: &[(u64, f64)]| {
+                check_curve(Curve::Linear, points, expected);
+            };
+            check_curve(Curve::Step, &[(0, 0.0), (128, 1.0)], &[(0, 0.0), (128, 1.0)]);
+            // Half of the way, an arc of curvature 0.5 has made a quarter of its change.
+            check_curve(Curve::Arc(0.5), &[(0, 0.0), (128, 1.0)], &[(0, 0.0), (64, 0.25), (128, 1.0)]);
             check(&[], &[]);
             check(&[(200, 0.5)], &[(0, 0.5)]);
             check(&[(0, 0.0), (128, 1.0)], &[(0, 0.0), (64, 0.5), (128, 1.0)]);

@@ -7,6 +7,7 @@ import type { Session } from '../account/session.svelte';
 import { Submission } from '../submission.svelte';
 import type { EffectCatalog } from './effect-catalog.svelte';
 import type { PluginCatalog } from './plugin-catalog.svelte';
+import type { PluginParameters } from './plugin-parameters.svelte';
 
 /** A scan that this page started. */
 export type ScanState =
@@ -18,6 +19,9 @@ export type ScanState =
 
 /** What a user may do with plugins. */
 export type PluginRights = 'manage' | 'use' | 'none';
+
+/** The lists that a scan may change. */
+type PluginLists = { plugins: PluginCatalog; effects: EffectCatalog; parameters: PluginParameters };
 
 export class PluginSetup {
   /** Absolute paths of the plugin folders; null before they are read. */
@@ -42,12 +46,14 @@ export class PluginSetup {
   readonly #session: Session;
   readonly #catalog: PluginCatalog;
   readonly #effects: EffectCatalog;
+  readonly #parameters: PluginParameters;
   readonly #player: Player;
 
-  constructor(session: Session, catalog: PluginCatalog, effects: EffectCatalog, player: Player) {
+  constructor(session: Session, { plugins, effects, parameters }: PluginLists, player: Player) {
     this.#session = session;
-    this.#catalog = catalog;
+    this.#catalog = plugins;
     this.#effects = effects;
+    this.#parameters = parameters;
     this.#player = player;
   }
 
@@ -119,6 +125,7 @@ export class PluginSetup {
       this.problems = problemsOf(result);
       this.ignored = result.ignored.map(({ path, reason }) => ({ path, problem: reason }));
       await Promise.all([this.#catalog.load(), this.#effects.load()]);
+      this.#parameters.forget();
       this.#player.reloadPlugins();
       next = { kind: 'done', instruments: result.instruments, effects: result.effects, isTruncated: result.truncated };
     } catch (error) {
