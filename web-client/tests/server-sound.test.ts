@@ -67,6 +67,17 @@ describe('a render request', () => {
     expect(requestOf({ type: 'vst3', plugin_id: 'x' })?.body).not.toHaveProperty('state');
   });
 
+  it('sets and automates the parameters of a plugin as an export does', () => {
+    const lane = (target: string, values: number[]): object => ({ target, points: values.map((value, index) => ({ tick: 960 - index, value })) });
+    const automation = [lane('pan', [0]), lane('instrument/7', [0.5, 2]), lane('instrument/7', [1]), lane('instrument/x', [1])];
+    const engine = { type: 'vst2', plugin_id: 'x', params: { 7: 0.25 } } as const;
+    const song = songOf({ ...track('a', engine), automation });
+    expect(renderRequestOf(song, song.tracks[0] as Track)?.body).toMatchObject({
+      params: { 7: 0.25 },
+      automation: [{ param: '7', points: [{ tick: 959, value: 1, curve: 'linear' }, { tick: 960, value: 0.5, curve: 'linear' }] }],
+    });
+  });
+
   it('omits events outside the clip, as the engine does', () => {
     const fields = {
       length_ticks: 100,
@@ -210,6 +221,25 @@ describe('audio from the service', () => {
     expect(sound.stateOf('bass')).toEqual({ kind: 'ready', isSilent: false });
     expect(audio.get('bass')).not.toBe(first);
     expect(failures).toEqual([]);
+  });
+
+  it('is rendered again after a change of the plugin, and the earlier audio plays until then', async () => {
+    await update(bass);
+    await answer(wav(2));
+    const first = audio.get('bass');
+    const automated = updateTrack(bass, 'bass', (old) => ({ ...old, automation: [{ target: 'instrument/7', points: [{ tick: 0, value: 1 }] }] }));
+    for (const changed of [songOf(track('bass', { ...NEKOBI, params: { 7: 1 } })), automated]) {
+      await update({ ...changed, tempo_map: bass.tempo_map });
+      expect(sound.stateOf('bass')).toEqual({ kind: 'rendering' });
+      expect(audio.get('bass')).toBe(first);
+    }
+    await vi.advanceTimersByTimeAsync(700);
+    expect(requests).toHaveLength(1);
+    await answer(wav(2));
+    await update({ ...updateTrack(automated, 'bass', (old) => ({ ...old, automation: [...(old.automation ?? []), { target: 'pan', points: [] }] })) });
+    expect(requests, 'the pan is not part of the plugin').toHaveLength(0);
+    await update(songOf(track('bass', { type: 'vst2', plugin_id: 'another' })));
+    expect(audio.get('bass'), 'another plugin').toBeNull();
   });
 
   it('ends at once if the tempo, the plugin or the notes of a plugin track are gone', async () => {

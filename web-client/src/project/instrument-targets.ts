@@ -3,7 +3,7 @@ import type { PluginParameter } from '../api/types';
 import type { AutomationTarget, ParametersOf, TargetScale } from './automation-targets';
 import type { Track } from './model';
 import { instrumentLanes, pluginOf, targetOfParameter } from './plugin-instrument';
-import { formatParameter, hasSteps, parseParameter, roundValue, stepOfParameter } from './plugin-parameter-format';
+import { formatParameter, hasSteps, parameterName, parseParameter, roundValue, stepOfParameter } from './plugin-parameter-format';
 
 /** Heading of the parameters in menus while the plugin's name is not known. */
 const UNKNOWN_GROUP = 'Plugin';
@@ -46,7 +46,7 @@ export function instrumentTargets(track: Track, parametersOf: ParametersOf): Aut
   const targets = known.map((parameter) => ({
     ...scaleOf(parameter),
     target: targetOfParameter(parameter.id),
-    name: parameter.name,
+    name: parameterName(parameter),
     group: list?.name ?? UNKNOWN_GROUP,
     current: engine.params?.[parameter.id] ?? parameter.value,
   }));

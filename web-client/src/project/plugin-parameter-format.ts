@@ -14,6 +14,11 @@ const TOLERANCE = 1e-6;
 /** A text with one number, such as `-12.5` or `440 Hz`. */
 const NUMBER_IN_TEXT = /^([^\d.-]*)(-?\d+(?:\.\d+)?)(\D*)$/;
 
+/** Returns the name of a parameter for people. Some plugins join its words by underscores. */
+export function parameterName({ id, name }: PluginParameter): string {
+  return name.replaceAll('_', ' ').trim() || `Parameter ${id}`;
+}
+
 /** Whether the service lists a text for each value of the parameter. */
 export function hasSteps({ step_count: steps, texts }: PluginParameter): boolean {
   return steps > 0 && texts.length === steps + 1;
@@ -47,9 +52,21 @@ export function hasText(parameter: PluginParameter, value: number): boolean {
   return Math.abs(index - Math.round(index)) < TOLERANCE;
 }
 
-/** Appends the unit to a text of the plugin, unless the text has it already. */
+/** A number with more digits after the point than are useful, as many VST2 plugins print. */
+const LONG_NUMBER = /-?\d+\.\d{4,}/g;
+
+/** Shortens the numbers in a text to about three digits. */
+function shortened(text: string): string {
+  return text.replace(LONG_NUMBER, (digits) => {
+    const size = Math.abs(Number(digits));
+    return Number(digits).toFixed(size >= 10 ? 1 : size >= 1 ? 2 : 3);
+  });
+}
+
+/** Appends the unit to a text of the plugin, unless the text has it already or has no number. */
 function withUnit({ unit }: PluginParameter, text: string): string {
-  return unit === '' || text.toLowerCase().endsWith(unit.toLowerCase()) ? text : `${text} ${unit}`;
+  const needsUnit = unit !== '' && /\d/.test(text) && !text.toLowerCase().endsWith(unit.toLowerCase());
+  return shortened(needsUnit ? `${text} ${unit}` : text);
 }
 
 /** Returns the text between two texts of the plugin; that of the nearer one without numbers. */

@@ -3,6 +3,7 @@ import type { PluginParameter } from '../../api/types';
 import { inSentence } from '../../project/effect-kinds';
 import type { PluginEngine } from '../../project/model';
 import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState } from '../../project/plugin-instrument';
+import { parameterName } from '../../project/plugin-parameter-format';
 import type { PluginCatalog } from '../library/plugin-catalog.svelte';
 import type { PluginParameters } from '../library/plugin-parameters.svelte';
 import type { Notices } from '../notices.svelte';
@@ -27,7 +28,7 @@ export class PluginCommands {
     const engine = this.#engineOf(trackId);
     if (!engine) return;
     this.#song.edit(
-      `Change ${this.#plugins.nameOf(engine)} ${inSentence(parameter)}`,
+      `Change ${this.#plugins.nameOf(engine)} ${inSentence({ name: parameterName(parameter) })}`,
       (project) => setInstrumentParameter(project, trackId, parameter.id, value),
       gesture === null ? null : `${trackId} ${gesture}`,
     );
