@@ -135,9 +135,11 @@ describe('commands for a plugin', () => {
       return { ...LIST, value_texts: ['310.5'] };
     });
     const plugin = { type: 'vst2', plugin_id: '444E656B' } as const;
+    await parameters.load(plugin);
+    await parameters.load(plugin);
     await parameters.loadTexts(plugin, [{ id: 2, value: 0.75 }]);
     await parameters.loadTexts(plugin, [{ id: 2, value: 0.75 }]);
-    expect(bodies).toEqual([{ plugin_id: '444E656B', values: [{ id: 2, value: 0.75 }] }]);
+    expect(bodies).toEqual([{ plugin_id: '444E656B' }, { plugin_id: '444E656B', values: [{ id: 2, value: 0.75 }] }]);
     expect(parameters.textOf(plugin, { id: 2, value: 0.75 })).toBe('310.5');
     expect(parameters.textOf({ ...plugin, state: 'c3Q=' }, { id: 2, value: 0.75 })).toBeNull();
   });

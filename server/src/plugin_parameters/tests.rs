@@ -11,8 +11,9 @@ use crate::test_app::Answer;
 
 const PATH: &str = "/api/v1/plugins/parameters";
 
-/// A reverb of Debian's package zam-plugins.
+/// A reverb of Debian's package zam-plugins, in both formats.
 const ZAM_VERB: &str = "/usr/lib/vst/ZamVerb-vst.so";
+const ZAM_VERB_VST3: &str = "/usr/lib/vst3/ZamVerb.vst3";
 
 async fn send(service: &PluginService, body: &Value) -> Answer {
     service.app.local(Method::POST, PATH).json(body).send().await
@@ -48,6 +49,22 @@ async fn instruments_and_effects_list_their_parameters_with_texts() {
             assert_eq!(texts.len(), expected, "{parameter}");
         }
     }
+}
+
+#[tokio::test]
+async fn vst3_plugins_list_ids_units_and_texts() {
+    let (service, ids) = service_with(&[ZAM_VERB_VST3]).await;
+    let list = send(&service, &json!({"plugin_id": ids[0]})).await.expect(200);
+    assert_eq!((&list["name"], &list["format"]), (&json!("ZamVerb"), &json!("vst3")));
+    let parameters = list["parameters"].as_array().expect("a list");
+    let master = parameter(&list, "Master");
+    assert_eq!(master["unit"], "dB");
+    assert_ne!(master["texts"][0], master["texts"][100]);
+    let params: Value =
+        parameters.iter().map(|parameter| (parameter["id"].to_string(), json!(0.5))).collect();
+    let changed = send(&service, &json!({"plugin_id": ids[0], "params": params})).await.expect(200);
+    let master = parameter(&changed, "Master");
+    assert_eq!((&master["value"], &master["text"]), (&json!(0.5), &master["texts"][50]));
 }
 
 #[tokio::test]

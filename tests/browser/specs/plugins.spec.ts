@@ -177,8 +177,11 @@ async function addNekobiTrack(page: Page): Promise<void> {
   await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
 }
 
-/** Waits until the service renders the track after an edit, and until that has ended. */
-async function renderedAgain(page: Page): Promise<void> {
+/** Makes an edit, and waits until the service has rendered the track again. */
+async function renderedAfter(page: Page, edit: () => Promise<unknown>): Promise<void> {
+  const rendering = page.waitForResponse((response) => response.url().endsWith('/plugins/midi-render') && response.ok());
+  await edit();
+  await rendering;
   await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
 }
 
@@ -236,8 +239,7 @@ test('parameters of a plugin are set, automated, heard, and exported', async ({ 
     await expect(cutoff).toHaveAttribute('aria-valuetext', /^100.* %$/);
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect(cutoff).toHaveAttribute('aria-valuetext', initialText ?? '');
-    await page.getByRole('button', { name: 'Redo', exact: true }).click();
-    await renderedAgain(page);
+    await renderedAfter(page, () => page.getByRole('button', { name: 'Redo', exact: true }).click());
     await screenshots(page, 'plugin-parameters');
     const after = await played(page);
     const change = largestDifference(before, after, ONSET_LEVEL);
@@ -247,15 +249,13 @@ test('parameters of a plugin are set, automated, heard, and exported', async ({ 
     await page.getByRole('button', { name: 'Automate Nekobi cutoff' }).click();
     const lane = page.getByLabel(/^Automation of Nekobi Cutoff/);
     await expect(lane).toBeVisible();
-    await lane.click({ position: { x: 160, y: 70 } });
+    await renderedAfter(page, () => lane.click({ position: { x: 160, y: 70 } }));
     await expect(page.getByLabel(/^Automation of Nekobi Cutoff: point 2 of 2/)).toBeVisible();
-    await renderedAgain(page);
     await screenshots(page, 'plugin-automation');
     const instrument = await savedInstrument(page, service);
     expect(instrument).toMatchObject({ type: 'vst2', plugin_id: NEKOBI_ID, params: {} });
 
-    await page.reload();
-    await renderedAgain(page);
+    await renderedAfter(page, () => page.reload());
     await page.getByRole('tab', { name: 'Automation' }).click();
     await expect(page.getByLabel(/^Automation of Nekobi Cutoff/)).toBeVisible();
     const automated = await played(page);

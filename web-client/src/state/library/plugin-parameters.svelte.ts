@@ -16,13 +16,22 @@ export type ParameterValue = { id: number; value: number };
 
 /** Maximum number of values whose texts are requested at once. */
 const VALUES_MAX = 1000;
+/** Maximum number of lists that are kept. A list has up to 20,000 texts. */
+const LISTS_MAX = 24;
 
-const keyOf = ({ type, plugin_id: id, state = '' }: PluginWithState): string => `${type} ${id} ${state}`;
-const keyOfValue = (plugin: PluginWithState, { id, value }: ParameterValue): string => `${id} ${value} ${keyOf(plugin)}`;
+/** The list of a plugin with a state, and the texts of values that the list does not have. */
+type Entry = { plugin: PluginWithState; state: ParameterListState; texts: ReadonlyMap<string, string> };
+
+const keyOfValue = ({ id, value }: ParameterValue): string => `${id} ${value}`;
+
+/** Whether two plugins are the same and load the same state, which may have megabytes. */
+function areEqual(a: PluginWithState, b: PluginWithState): boolean {
+  return a.type === b.type && a.plugin_id === b.plugin_id && a.state === b.state;
+}
 
 export class PluginParameters {
-  #states = $state.raw<ReadonlyMap<string, ParameterListState>>(new Map());
-  #texts = $state.raw<ReadonlyMap<string, string>>(new Map());
+  /** The lists, the newest first. */
+  #entries = $state.raw<readonly Entry[]>([]);
   readonly #api: Api;
 
   constructor(api: Api) {
@@ -31,7 +40,7 @@ export class PluginParameters {
 
   /** Returns the state of the list of a plugin; null before {@link load}. */
   stateOf(plugin: PluginWithState): ParameterListState | null {
-    return this.#states.get(keyOf(plugin)) ?? null;
+    return this.#entryOf(plugin)?.state ?? null;
   }
 
   /** Returns the list of a plugin; null until it is loaded. */
@@ -42,7 +51,7 @@ export class PluginParameters {
 
   /** Returns the plugin's text of a value that was requested by {@link loadTexts}, or null. */
   textOf(plugin: PluginWithState, value: ParameterValue): string | null {
-    return this.#texts.get(keyOfValue(plugin, value)) ?? null;
+    return this.#entryOf(plugin)?.texts.get(keyOfValue(value)) ?? null;
   }
 
   /** Loads the list of a plugin, unless it is loaded or being loaded. */
@@ -57,14 +66,19 @@ export class PluginParameters {
     }
   }
 
-  /** Loads the plugin's texts of values. Without an answer, the page shows interpolated texts. */
+  /**
+   * Loads the plugin's texts of values that its list does not have. Without an answer, the page
+   * shows interpolated texts.
+   */
   async loadTexts(plugin: PluginWithState, wanted: readonly ParameterValue[]): Promise<void> {
     const values = wanted.filter((value) => this.textOf(plugin, value) === null).slice(0, VALUES_MAX);
     if (values.length === 0) return;
     const { value_texts: texts } = await listPluginParameters(this.#api, { ...requestOf(plugin), values });
-    const known = new Map(this.#texts);
-    values.forEach((value, index) => known.set(keyOfValue(plugin, value), texts[index] ?? ''));
-    this.#texts = known;
+    this.#entries = this.#entries.map((entry) => {
+      if (!areEqual(entry.plugin, plugin)) return entry;
+      const added = values.map((value, index) => [keyOfValue(value), texts[index] ?? ''] as const);
+      return { ...entry, texts: new Map([...entry.texts, ...added]) };
+    });
   }
 
   /**
@@ -82,12 +96,17 @@ export class PluginParameters {
 
   /** Forgets all lists, because a scan may have found other versions of the plugins. */
   forget(): void {
-    this.#states = new Map();
-    this.#texts = new Map();
+    this.#entries = [];
   }
 
-  #setState(plugin: PluginWithState, state: ParameterListState): void {
-    this.#states = new Map(this.#states).set(keyOf(plugin), state);
+  #entryOf(plugin: PluginWithState): Entry | undefined {
+    return this.#entries.find((entry) => areEqual(entry.plugin, plugin));
+  }
+
+  #setState({ type, plugin_id, state: pluginState }: PluginWithState, state: ParameterListState): void {
+    const plugin = { type, plugin_id, ...(pluginState === undefined ? {} : { state: pluginState }) };
+    const others = this.#entries.filter((entry) => !areEqual(entry.plugin, plugin));
+    this.#entries = [{ plugin, state, texts: new Map<string, string>() }, ...others].slice(0, LISTS_MAX);
   }
 }
 
