@@ -30,7 +30,10 @@ pub struct CompiledSession {
 /// `default_slot`; tracks whose bank is in no slot are silent. `audio` is an object that maps the
 /// service's ids of audio files to objects. Each of these has the file's `slot`, its length in
 /// `frames` at the engine's sample rate, and the file's own sample rate as `fileRateHz`. If `audio`
-/// is undefined, the engine has no audio files.
+/// is undefined, the engine has no audio files. `plugin_outputs` is a list of objects that name the
+/// recorded outputs of plugins: `trackId` (null for the master), `effectId` (null for the instrument of
+/// the track), and the id of the audio as `audioId`. If it is undefined, plugin effects pass their
+/// input, and plugin instruments are silent.
 ///
 /// # Errors
 ///
@@ -42,6 +45,7 @@ pub fn compile_session(
     default_slot: Option<u32>,
     sample_rate_hz: u32,
     audio: JsValue,
+    plugin_outputs: JsValue,
 ) -> Result<CompiledSession, JsError> {
     let project = read_project(project)?;
     let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots).map_err(|error| {
@@ -51,7 +55,14 @@ pub fn compile_session(
         serde_wasm_bindgen::from_value(audio).map_err(|error| {
             JsError::new(&format!("audio must be an object that maps ids to audio files: {error}"))
         })?;
-    let mut resolver = SlotContents { bank_slots, default_slot, audio: audio.unwrap_or_default() };
+    let plugin_outputs: Option<Vec<PluginOutput>> = serde_wasm_bindgen::from_value(plugin_outputs)
+        .map_err(|error| JsError::new(&format!("plugin_outputs must be a list of outputs: {error}")))?;
+    let mut resolver = SlotContents {
+        bank_slots,
+        default_slot,
+        audio: audio.unwrap_or_default(),
+        plugin_outputs: plugin_outputs.unwrap_or_default(),
+    };
     let CompiledProject { session, left_out } =
         schemas::session::compile(&project, sample_rate_hz, &mut resolver)?;
     memory::check(&session, resolver.audio.values().map(|file| (file.slot, file.frames)))?;
@@ -74,11 +85,24 @@ struct AudioFile {
     file_rate_hz: u32,
 }
 
+/// The recorded output of a plugin.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PluginOutput {
+    /// Id of the track; `None` for the master.
+    track_id: Option<String>,
+    /// Id of the effect; `None` for the instrument of the track.
+    effect_id: Option<String>,
+    /// Id of the audio.
+    audio_id: String,
+}
+
 /// The banks and audio files in the engine's slots, by the service's ids.
 struct SlotContents {
     bank_slots: HashMap<String, u32>,
     default_slot: Option<u32>,
     audio: HashMap<String, AudioFile>,
+    plugin_outputs: Vec<PluginOutput>,
 }
 
 impl MediaResolver for SlotContents {
@@ -92,6 +116,14 @@ impl MediaResolver for SlotContents {
     fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {
         let AudioFile { slot, frames, file_rate_hz } = *self.audio.get(server_file_id)?;
         Some(ResolvedAudio { slot, frames, file_rate_hz })
+    }
+
+    fn plugin_output(&mut self, track_id: Option<&str>, effect_id: Option<&str>) -> Option<ResolvedAudio> {
+        let is_of_plugin = |output: &&PluginOutput| {
+            (output.track_id.as_deref(), output.effect_id.as_deref()) == (track_id, effect_id)
+        };
+        let audio_id = self.plugin_outputs.iter().find(is_of_plugin)?.audio_id.clone();
+        self.audio(&audio_id)
     }
 }
 

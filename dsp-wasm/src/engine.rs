@@ -203,15 +203,13 @@ impl WasmEngine {
     /// Never fails: numbers and texts always have a counterpart in JavaScript.
     #[wasm_bindgen(js_name = wantedAudio, unchecked_return_type = "WantedAudio[]")]
     pub fn wanted_audio(&self) -> Result<JsValue, JsError> {
-        let wanted_audio = self.mixer.wanted_audio().filter_map(|wanted_audio| {
-            Some(WantedAudio {
-                track_id: self.mixer.track_id(wanted_audio.track)?.to_owned(),
-                clip: wanted_audio.clip,
-                slot: wanted_audio.audio_slot,
-                source_frame: wanted_audio.source_frame,
-                frames: wanted_audio.frames,
-                ahead_frames: wanted_audio.ahead_frames,
-            })
+        let wanted_audio = self.mixer.wanted_audio().map(|wanted_audio| WantedAudio {
+            track_id: self.mixer.track_id(wanted_audio.track).unwrap_or_default().to_owned(),
+            clip: wanted_audio.clip,
+            slot: wanted_audio.audio_slot,
+            source_frame: wanted_audio.source_frame,
+            frames: wanted_audio.frames,
+            ahead_frames: wanted_audio.ahead_frames,
         });
         Ok(serde_wasm_bindgen::to_value(&wanted_audio.collect::<Vec<_>>())?)
     }

@@ -68,7 +68,7 @@ mod tests {
             values: Vec::new(),
             bypass: false,
             side_chain: None,
-            impulse: None,
+            audio_slot: None,
         };
         let track = |number: usize| Track {
             id: format!("t{number}"),

@@ -131,9 +131,9 @@ pub struct EffectName {
 #[derive(Debug, Clone, PartialEq, Serialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct WantedAudio {
-    /// Id of the track.
+    /// Id of the track; empty for the master.
     pub track_id: String,
-    /// Index of the clip in its track.
+    /// Index of the clip in its track. The recorded outputs of effects follow the clips.
     pub clip: usize,
     /// Audio slot of the clip's source.
     pub slot: u32,

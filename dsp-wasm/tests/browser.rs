@@ -67,7 +67,8 @@ fn left_output(engine: &WasmEngine, frames: usize) -> Vec<f32> {
 fn a_compiled_project_plays_like_an_offline_render() {
     let slots = to_js(&std::collections::HashMap::from([("small", 0)]));
     let compiled =
-        compile_session(to_js(&project()), slots, None, 48_000, JsValue::UNDEFINED).expect("compiles");
+        compile_session(to_js(&project()), slots, None, 48_000, JsValue::UNDEFINED, JsValue::UNDEFINED)
+            .expect("compiles");
     assert_eq!(compiled.track_ids(), ["sine"]);
     assert_eq!(compiled.tick_to_frame(960.0), 24_000.0);
     assert_eq!(compiled.frame_to_tick(24_000.0), 960.0);
@@ -95,8 +96,15 @@ fn a_compiled_project_plays_like_an_offline_render() {
 #[wasm_bindgen_test]
 fn invalid_projects_banks_sessions_and_commands_are_refused() {
     assert!(
-        compile_session(JsValue::from_str("no project"), to_js(&()), None, 48_000, JsValue::UNDEFINED)
-            .is_err()
+        compile_session(
+            JsValue::from_str("no project"),
+            to_js(&()),
+            None,
+            48_000,
+            JsValue::UNDEFINED,
+            JsValue::UNDEFINED
+        )
+        .is_err()
     );
     let mut engine = WasmEngine::new(48_000).expect("an engine");
     assert!(engine.load_bank(0, b"no bank".to_vec()).is_err());
@@ -116,7 +124,8 @@ fn a_bank_can_be_sent_in_pieces_and_removed() {
     let bytes = small_bank::small_bank_bytes(|_| {});
     let slots = to_js(&std::collections::HashMap::from([("small", 5)]));
     let compiled =
-        compile_session(to_js(&project()), slots, None, 48_000, JsValue::UNDEFINED).expect("compiles");
+        compile_session(to_js(&project()), slots, None, 48_000, JsValue::UNDEFINED, JsValue::UNDEFINED)
+            .expect("compiles");
     let mut engine = WasmEngine::new(48_000).expect("an engine");
     assert!(engine.set_session(&compiled.bytes()).is_ok());
     assert!(engine.add_to_bank(5, &bytes).is_err(), "not begun");

@@ -1,8 +1,8 @@
 //! Compiles a project to a session: ticks become frames, decibels become gains, and notes and
 //! controls become a list of events for each track.
 //!
-//! A session has the project's tracks in the project's order. Plugins and unknown fields are left
-//! out. [`compile`] reports all parts that are left out or changed, except unknown fields.
+//! A session has the project's tracks in the project's order. Plugin effects play their recorded
+//! output, or pass their input. Plugin instruments and unknown fields are left out. [`compile`] reports all parts that are left out or changed, except unknown fields.
 
 mod automation;
 mod clips;
@@ -19,7 +19,7 @@ pub use presets::{presets_used, track_presets};
 
 use dsp_core::gain;
 use dsp_core::session::{
-    self, Event, Instrument, SendSettings, Session, TempoChange, Track as SessionTrack, TrackEvent,
+    self, Clip, Event, Instrument, SendSettings, Session, TempoChange, Track as SessionTrack, TrackEvent,
 };
 use dsp_core::tempo::{TICKS_PER_QUARTER, TempoError, TempoMap};
 
@@ -93,7 +93,7 @@ pub fn compile(
     let mut builder = Builder { project, clock, media, left_out: Vec::new(), length_frames: 0 };
     let tracks: Vec<SessionTrack> =
         project.tracks.iter().enumerate().map(|(index, track)| builder.track(index, track)).collect();
-    let master_effects = builder.compile_effects(&project.master.effects, "/master/effects");
+    let master_effects = builder.compile_effects(None, &project.master.effects, "/master/effects");
     let master_targets = Targets { sends: &[], effects: &master_effects, has_plugin: false };
     let master_automation =
         builder.compile_automation(&project.master.automation, master_targets, "/master/automation");
@@ -141,7 +141,7 @@ impl Builder<'_> {
             let end = u64::from(item.start_tick) + u64::from(item.length_ticks);
             self.length_frames = self.length_frames.max(self.clock.frame_at(end));
         }
-        let effects = self.compile_effects(&track.effects, &format!("{pointer}/effects"));
+        let effects = self.compile_effects(Some(&track.id), &track.effects, &format!("{pointer}/effects"));
         // Sends to missing tracks are left out, and so is their automation.
         let (sends, send_settings) = self.sends(track, &pointer);
         let automation = self.compile_automation(
@@ -150,6 +150,12 @@ impl Builder<'_> {
             &format!("{pointer}/automation"),
         );
         let output = track.output.as_deref().and_then(|id| self.known_track(id, format!("{pointer}/output")));
+        let events = events(track, &self.clock);
+        let clips = self.compile_clips(track, &format!("{pointer}/items"));
+        let (events, clips) = match self.instrument_output(track) {
+            Some(output) => (Vec::new(), clips.into_iter().chain([output]).collect()),
+            None => (events, clips),
+        };
         SessionTrack {
             id: track.id.clone(),
             gain: gain::from_db(track.volume_db),
@@ -157,14 +163,32 @@ impl Builder<'_> {
             mute: track.mute,
             solo: track.solo,
             instrument: instrument(track, self.media),
-            events: events(track, &self.clock),
-            clips: self.compile_clips(track, &format!("{pointer}/items")),
+            events,
+            clips,
             effects,
             bypass: track.bypass,
             output,
             sends: send_settings,
             automation,
         }
+    }
+
+    /// Returns a clip that plays the recorded output of a track's plugin instrument.
+    fn instrument_output(&mut self, track: &Track) -> Option<Clip> {
+        if !matches!(track.synth_engine, Some(SynthEngine::Vst2(_) | SynthEngine::Vst3(_))) {
+            return None;
+        }
+        let output = self.media.plugin_output(Some(&track.id), None)?;
+        Some(Clip {
+            frame: 0,
+            offset_frames: 0,
+            length_frames: output.frames,
+            gain: 1.0,
+            fade_in_frames: 0,
+            fade_out_frames: 0,
+            looped: false,
+            audio_slot: output.slot,
+        })
     }
 
     fn sends(&mut self, track: &Track, pointer: &str) -> (Vec<Send>, Vec<SendSettings>) {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import {
   addEffect,
+  builtInEffect,
   duplicateEffect,
   effectsOf,
   moveEffect,
@@ -201,11 +202,11 @@ const lanes = (project: Project): string[] => (project.tracks[0]?.automation ?? 
 
 describe('effect chains', () => {
   it('insert effects at their end or at an index', () => {
-    const { project, effectId } = addEffect(song(), 'a', KIND);
+    const { project, effectId } = addEffect(song(), 'a', builtInEffect(KIND));
     expect(ids(project)).toEqual(['one', 'two', effectId]);
-    const first = addEffect(song(), 'a', KIND, 0);
+    const first = addEffect(song(), 'a', builtInEffect(KIND), 0);
     expect(ids(first.project)).toEqual([first.effectId, 'one', 'two']);
-    const master = addEffect(song(), MASTER_ID, KIND);
+    const master = addEffect(song(), MASTER_ID, builtInEffect(KIND));
     expect(master.project.master.effects).toEqual([{ id: master.effectId, type: 'builtin', name: 'utility', params: {} }]);
   });
 

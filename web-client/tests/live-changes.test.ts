@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { filesOf } from '../src/project/files';
-import { addEffect, setEffectBypass, setEffectParameter, setSideChain } from '../src/project/edit-effects';
+import { addEffect, builtInEffect, setEffectBypass, setEffectParameter, setSideChain } from '../src/project/edit-effects';
 import type { EffectKind } from '../src/project/effect-kinds';
 import { liveChanges } from '../src/project/live-changes';
 import { MASTER_ID, type Project } from '../src/project/model';
@@ -64,7 +64,7 @@ describe('edits that the engine applies immediately', () => {
   });
 
   it('exclude all other edits', () => {
-    expect(live(addEffect(BEFORE, 'a', KIND).project)).toBeNull();
+    expect(live(addEffect(BEFORE, 'a', builtInEffect(KIND)).project)).toBeNull();
     expect(live(setSideChain(BEFORE, 'a', 'one', 'r'))).toBeNull();
     expect(live(changeSend(BEFORE, 'a', 'r', { pre_fader: true }))).toBeNull();
     expect(live(updateTrack(BEFORE, 'a', (track) => ({ ...track, automation: [] })))).toBeNull();

@@ -50,6 +50,13 @@ export const MAX_BANKS = 64;
  */
 const PIECE_BYTES = 64 * 1024;
 
+/**
+ * The recorded output of a plugin: of the effect `effectId`, or of the instrument of the track if it
+ * is null. If `trackId` is null, the effect is one of the master's. `audioId` is the id of an audio
+ * file of the engine.
+ */
+export type PluginOutput = { trackId: string | null; effectId: string | null; audioId: string };
+
 /** An audio file in a slot of the engine; `frames` is its length at the engine's sample rate. */
 type AudioFile = { slot: number; frames: number; fileRateHz: number; isStreamed: boolean };
 
@@ -86,7 +93,7 @@ export class EngineClient {
     this.context = context;
     this.output = node;
     this.#port = node.port;
-    this.#session = compileSession(EMPTY_PROJECT, {}, undefined, context.sampleRate, undefined);
+    this.#session = compileSession(EMPTY_PROJECT, {}, undefined, context.sampleRate, undefined, undefined);
     this.#port.onmessage = (event: MessageEvent<EngineReport>) => this.#receive(event.data);
     node.onprocessorerror = () => this.#fail('an error occurred on the audio thread');
     node.connect(context.destination);
@@ -266,12 +273,13 @@ export class EngineClient {
 
   /**
    * Replaces the project and continues at the current position. Tracks whose bank is not loaded, or
-   * that have no `soundfont_id`, are silent. Rejects if the project cannot be played; the old
-   * project then continues.
+   * that have no `soundfont_id`, are silent. Plugins play their outputs; without output, an
+   * instrument is silent, and an effect passes its input. Rejects if the project cannot be played;
+   * the old project then continues.
    */
-  async setProject(project: Project): Promise<SessionInfo> {
+  async setProject(project: Project, pluginOutputs: readonly PluginOutput[] = []): Promise<SessionInfo> {
     const slots = Object.fromEntries(this.#slots);
-    const session = compileSession(project, slots, undefined, this.context.sampleRate, Object.fromEntries(this.#audio));
+    const session = compileSession(project, slots, undefined, this.context.sampleRate, Object.fromEntries(this.#audio), pluginOutputs);
     const { bytes, trackIds } = session;
     try {
       await this.#request((request) => this.#send({ type: 'setSession', request, bytes }, [bytes.buffer]));

@@ -4,6 +4,7 @@ export {
   EngineUnavailableError,
   MAX_BANKS,
   type EngineOptions,
+  type PluginOutput,
   type SessionInfo,
   type TrackMix,
   type UnavailableReason,

@@ -54,7 +54,7 @@ class TestHost {
       }
       this.receive({ type: 'endBank', request, slot: 0 });
     } else {
-      const { bytes } = compileSession(command.project, { bank: 0 }, undefined, 48_000, undefined);
+      const { bytes } = compileSession(command.project, { bank: 0 }, undefined, 48_000, undefined, undefined);
       this.receive({ type: 'setSession', request, bytes });
     }
     return this.errorOf(request);
@@ -214,7 +214,7 @@ describe('EngineHost', () => {
     const host = new TestHost();
     const item = { type: 'audio' as const, id: 'take', start_tick: 0, source: { server_file_id: 'file' } };
     const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: [item] }] };
-    const { bytes } = compileSession(clips, {}, undefined, 48_000, { file: { slot: 3, frames: 48_000, fileRateHz: 48_000 } });
+    const { bytes } = compileSession(clips, {}, undefined, 48_000, { file: { slot: 3, frames: 48_000, fileRateHz: 48_000 } }, undefined);
     host.receive({ type: 'setSession', request: 90, bytes });
     expect(host.loadAudio(3, new Float32Array(48_000).fill(0.125))).toBeUndefined();
     const arrive = (sizeBytes: number, pieces: number[], channels: number): string | undefined => {
@@ -407,7 +407,7 @@ describe('EngineHost', () => {
     const item = { type: 'audio' as const, id: 'take', start_tick: 0, source: { server_file_id: 'file' } };
     const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: [item] }] };
     const audio = { file: { slot: 3, frames: 48_000, fileRateHz: 48_000 } };
-    const session = compileSession(clips, {}, undefined, 48_000, audio);
+    const session = compileSession(clips, {}, undefined, 48_000, audio, undefined);
     expect([session.lengthFrames, session.leftOut]).toEqual([48_000, []]);
     host.receive({ type: 'setSession', request: 90, bytes: session.bytes });
     host.receive({ type: 'streamAudio', request: 91, slot: 3, frames: 48_000 });
@@ -434,7 +434,7 @@ describe('EngineHost', () => {
     const audio = { one: { slot: 3, frames: 48_000, fileRateHz: 48_000 }, two: { slot: 4, frames: 48_000, fileRateHz: 48_000 } };
     const set = (ids: string[]): void => {
       const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: ids.map(take) }] };
-      const { bytes } = compileSession(clips, {}, undefined, 48_000, audio);
+      const { bytes } = compileSession(clips, {}, undefined, 48_000, audio, undefined);
       host.receive({ type: 'setSession', request: 90, bytes });
     };
     for (const { slot, frames } of Object.values(audio)) host.receive({ type: 'streamAudio', request: 91, slot, frames });

@@ -60,7 +60,7 @@ pub(super) fn effect_with(kind: &str, changed: &[(&str, f64)]) -> anyhow::Result
         values,
         bypass: false,
         side_chain: None,
-        impulse: None,
+        audio_slot: None,
     })
 }
 

@@ -24,6 +24,7 @@ mod note_value;
 mod parameter;
 mod params;
 mod phaser;
+mod recorded_output;
 mod reverb;
 mod saturator;
 mod simd_dispatch;
@@ -39,6 +40,7 @@ pub use effect::{
     MusicalTime,
 };
 pub use parameter::{Parameter, Scale, Unit};
+pub use recorded_output::RECORDED_OUTPUT;
 
 pub use crate::dsp::control::CONTROL_FRAMES;
 pub(crate) use crate::dsp::control::LONGEST_FRAMES;
@@ -65,11 +67,12 @@ pub static EFFECTS: &[&EffectKind] = &[
     &tremolo::TREMOLO,
 ];
 
-/// Returns the kind of effect with the id `id`, or `None` if no kind has it.
+/// Returns the kind of effect with the id `id`, or `None` if no kind has it. Besides [`EFFECTS`], there
+/// is [`RECORDED_OUTPUT`].
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
     #[cfg(test)]
     if let Some(kind) = test_kinds::KINDS.into_iter().find(|kind| kind.id == id) {
         return Some(kind);
     }
-    EFFECTS.iter().find(|kind| kind.id == id).copied()
+    EFFECTS.iter().copied().chain([&RECORDED_OUTPUT]).find(|kind| kind.id == id)
 }

@@ -1,10 +1,14 @@
 //! Commands that control the mixer while a session plays.
 
+use alloc::boxed::Box;
+
 use super::channel::rack::EffectRack;
+use super::channel::recording::Recording;
 use super::channel::route::Route;
+use super::graph::MixBuffers;
 use super::track::clips::{Underruns, WantedAudio};
 use super::{Mixer, SEEK_TRACK_STEPS, TrackMix};
-use crate::block::TrackBlock;
+use crate::block::{BLOCK_FRAMES, TrackBlock};
 use crate::session::Event;
 
 /// The owner of effects.
@@ -140,8 +144,12 @@ impl Mixer {
     /// particular order. A block is listed until [`Self::fill_audio`] delivers it or playback has
     /// passed it.
     pub fn wanted_audio(&self) -> impl Iterator<Item = WantedAudio> {
-        let tracks = self.tracks[..self.track_count].iter().enumerate();
-        tracks.flat_map(|(index, source)| source.clips.wanted(index))
+        let tracks = self.tracks[..self.track_count].iter().zip(&self.racks).enumerate();
+        let of_tracks = tracks.flat_map(|(index, (source, rack))| {
+            let recordings = rack.wanted(index, source.clips.clip_count());
+            source.clips.wanted(index).chain(recordings)
+        });
+        of_tracks.chain(self.graph.master.rack.wanted(self.track_count, 0))
     }
 
     /// Delivers streamed audio: the slot and the source frame of a [`WantedAudio`], then left and
@@ -151,12 +159,42 @@ impl Mixer {
         for source in &mut self.tracks[..self.track_count] {
             source.clips.fill(audio_slot, source_frame, audio);
         }
+        let racks = self.racks[..self.track_count].iter_mut().chain([&mut self.graph.master.rack]);
+        let recordings = racks.flat_map(|rack| &mut rack.recordings);
+        recordings.for_each(|recording| recording.fill(audio_slot, source_frame, audio));
     }
 
     /// Returns the underruns of streamed audio since the last call.
     pub fn take_underruns(&mut self) -> Underruns {
-        let underruns = self.tracks.iter_mut().map(|source| source.clips.take_underruns());
-        underruns.fold(Underruns::default(), Underruns::plus)
+        let clips = self.tracks.iter_mut().map(|source| source.clips.take_underruns());
+        let racks = self.racks.iter_mut().chain([&mut self.graph.master.rack]);
+        let recordings = racks.flat_map(|rack| &mut rack.recordings).map(Recording::take_underruns);
+        clips.chain(recordings).fold(Underruns::default(), Underruns::plus)
+    }
+
+    /// Makes the signal after the effects of a track, or of the master for `None`, available to
+    /// [`Self::read_tap`] until the next edit of the session.
+    pub(crate) fn tap(&mut self, track: Option<usize>) {
+        if let Some(tap) = track.and_then(|index| self.graph.buffers.taps.get_mut(index)) {
+            tap.get_or_insert_with(|| Box::new([[0.0; BLOCK_FRAMES]; 2]));
+        }
+    }
+
+    /// Returns the latency of the tapped signal in frames.
+    pub(crate) fn tap_latency_frames(&self, track: Option<usize>) -> usize {
+        let owner = track.map_or(EffectOwner::Master, EffectOwner::Track);
+        self.rack(owner).map_or(0, EffectRack::output_latency_frames)
+    }
+
+    /// Copies the last frames of a signal that [`Self::tap`] made available, at most a block.
+    pub(crate) fn read_tap(&self, track: Option<usize>, sides: [&mut [f32]; 2]) {
+        let MixBuffers { sums, taps, .. } = &self.graph.buffers;
+        let tap = track.and_then(|index| taps.get(index)?.as_deref()).map(|tap| [&tap[0][..], &tap[1][..]]);
+        // The effects of the master process the sum of the strips in place.
+        let tap = tap.unwrap_or([&sums.master[0][..], &sums.master[1][..]]);
+        for (side, values) in sides.into_iter().zip(tap) {
+            side.copy_from_slice(&values[..side.len()]);
+        }
     }
 
     /// Writes the sample peaks since the last call: left and right of each track after its fader,

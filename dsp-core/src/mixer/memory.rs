@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::channel::rack::EffectRack;
+use super::channel::recording::{Recording, clip_of};
 use super::channel::route::Route;
 use super::channel::strip::ChannelStrip;
 use super::graph::Routing;
@@ -14,7 +15,7 @@ use super::track::TrackSource;
 use super::track::clips::rings_of;
 use super::{EffectSlot, MixerError, Slots};
 use crate::block::{RENDER_SPAN_BLOCKS, StereoBlock, TRACK_OUTPUTS, TrackBlock};
-use crate::effects::{EffectConfig, effect_kind};
+use crate::effects::{EffectConfig, RECORDED_OUTPUT, effect_kind};
 use crate::session::{
     AutomationLane, AutomationPoint, Clip, EffectSettings, Session, TempoChange, TrackEvent,
 };
@@ -164,7 +165,7 @@ impl Tally {
         slots: Slots<'_>,
     ) {
         let Some(kind) = effect_kind(&effect.kind) else { return };
-        let slot = effect.impulse.and_then(|slot| slots.audio.get(slot as usize)?.as_ref());
+        let slot = effect.audio_slot.and_then(|slot| slots.audio.get(slot as usize)?.as_ref());
         let impulse_frames =
             slot.map_or(0, |audio| audio.frames()).min(kind.impulse_max_frames(sample_rate_hz));
         let effect_bytes =
@@ -174,6 +175,15 @@ impl Tally {
         let slot_bytes =
             2 * size_of::<EffectSlot>() + 2 * size_of::<f32>() * (latency_frames + impulse_frames as usize);
         self.add(&format!("{} effects", kind.id), 1, effect_bytes.saturating_add(slot_bytes));
+        if let Some(slot) = effect.audio_slot.filter(|_| kind.id == RECORDED_OUTPUT.id) {
+            let (rings, ring_bytes) = rings_of(&[clip_of(slot, slots.audio)], slots.audio);
+            self.add(
+                "recorded outputs",
+                1,
+                size_of::<Recording>() + 3 * size_of::<StereoBlock>() + CLIP_BYTES,
+            );
+            self.add("simultaneous clip streams", rings, ring_bytes);
+        }
     }
 
     fn add_lanes(&mut self, lanes: &[AutomationLane]) {

@@ -1,11 +1,14 @@
-//! Offline rendering of a whole session or of one track, until its sound ends.
+//! Offline rendering of a whole session, of one track or of the input of one effect, until its sound
+//! ends.
 
+mod effect_input;
 mod length;
 mod lookahead;
 mod offline;
 mod threads;
 mod track;
 
+pub use effect_input::{EffectInput, session_before_effect, tracks_feeding};
 pub use length::{MAX_TAIL_SECS, TailConfig};
 pub use offline::OfflineRender;
 pub use threads::{RenderThreads, SingleThread};

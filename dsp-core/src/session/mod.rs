@@ -221,7 +221,7 @@ pub struct SendSettings {
 pub struct EffectSettings {
     /// Identifier that is unique within the track.
     pub id: String,
-    /// Identifier of the kind of effect: see [`crate::effects::EFFECTS`].
+    /// Identifier of the kind of effect: see [`crate::effects::effect_kind`].
     pub kind: String,
     /// Values of the parameters in the order of the table for this kind of effect. They are clamped
     /// to their ranges. Parameters without a value have their defaults.
@@ -231,8 +231,10 @@ pub struct EffectSettings {
     /// Index of the track whose signal feeds the side-chain. The signal is taken after the effects
     /// and before the fader of that track.
     pub side_chain: Option<u32>,
-    /// Index of the impulse response in the audio slots of the session, for effects that have one.
-    pub impulse: Option<u32>,
+    /// Index of the effect's audio in the audio slots of the session: the impulse response of a
+    /// convolution, or the output of a [`crate::effects::RECORDED_OUTPUT`] from the start of the
+    /// session on.
+    pub audio_slot: Option<u32>,
 }
 
 /// A preset of a SoundFont bank.

@@ -64,7 +64,7 @@ pub(crate) fn effect(id: &str, kind: &str, values: &[f64]) -> EffectSettings {
         values: values.to_vec(),
         bypass: false,
         side_chain: None,
-        impulse: None,
+        audio_slot: None,
     }
 }
 

@@ -93,7 +93,7 @@ fn an_impulse_response_may_last_up_to_half_a_minute() {
     let mut wet = with_effects(&[("convolution", "response", 0.0)]);
     let convolution = &mut wet.tracks[0].effects[0];
     convolution.values[effect_kind("convolution").unwrap().parameter_index("mix").unwrap()] = 1.0;
-    convolution.impulse = Some(1);
+    convolution.audio_slot = Some(1);
     let [noise] = &media().audio;
     for (frames, is_used) in [(30 * SECOND, true), (30 * SECOND + 1, false)] {
         let response = AudioSlot::Whole(Audio::from_channels(&vec![0.5; frames], None));
@@ -109,7 +109,7 @@ fn an_impulse_response_that_arrives_during_playback_fades_in() {
     let mut wet = with_effects(&[("convolution", "response", 0.0)]);
     let convolution = &mut wet.tracks[0].effects[0];
     convolution.values[effect_kind("convolution").unwrap().parameter_index("mix").unwrap()] = 1.0;
-    convolution.impulse = Some(1);
+    convolution.audio_slot = Some(1);
     let [noise] = &media().audio;
     let decay =
         |frame: u32| (1.0 - frame as f32 / 4_000.0) * libm::sinf((frame * frame % 6_283) as f32 * 1e-3);

@@ -8,6 +8,7 @@ mod inserts;
 mod lanes;
 mod latency;
 mod notes;
+mod recorded_effects;
 mod routing;
 mod seeking;
 mod seeking_notes;

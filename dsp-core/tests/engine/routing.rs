@@ -272,7 +272,7 @@ fn numbers_out_of_range_lead_to_finite_output() {
             }
             track.sends.iter_mut().for_each(|send| send.gain = number as f32);
             track.effects.iter_mut().for_each(|effect| {
-                (effect.values, effect.impulse) = (vec![number; 100], Some(u32::MAX));
+                (effect.values, effect.audio_slot) = (vec![number; 100], Some(u32::MAX));
             });
             for lane in &mut track.automation {
                 lane.points = (0..5)

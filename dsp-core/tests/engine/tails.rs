@@ -130,7 +130,7 @@ fn echoes_after_the_end_are_rendered() {
     check("a reverb without early reflections", &alone(vec![effect_with("reverb", &late_only)]));
     let mut response =
         effect_with("convolution", &[("response", 0.0), ("pre_delay_ms", 250.0), ("mix", 1.0)]);
-    response.impulse = Some(1);
+    response.audio_slot = Some(1);
     let end = check("a response after a pre-delay", &alone(vec![response]));
     assert!(end > 7 * SECOND / 4, "{end}");
     let slow = effect_with("tremolo", &[("rate_hz", 0.9), ("depth", 1.0), ("shape", 2.0)]);

@@ -19,7 +19,7 @@ fn effect(id: usize, kind: &str) -> EffectSettings {
         values: Vec::new(),
         bypass: false,
         side_chain: None,
-        impulse: None,
+        audio_slot: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Compiles automation.
 
+use dsp_core::effects::RECORDED_OUTPUT;
 use dsp_core::gain;
 use dsp_core::session::{self, AutomationTarget, Curve, EffectSettings};
 
@@ -24,8 +25,8 @@ pub(super) struct Targets<'t> {
 }
 
 impl Builder<'_> {
-    /// Compiles the lanes with known targets and reports the other lanes. The lanes of a plugin
-    /// instrument are only checked, because the engine does not play it. `pointer` is the JSON
+    /// Compiles the lanes with known targets and reports the other lanes, except those of plugins:
+    /// their recorded output contains the automation. `pointer` is the JSON
     /// pointer to `lanes`.
     pub(super) fn compile_automation(
         &mut self,
@@ -35,6 +36,9 @@ impl Builder<'_> {
     ) -> Vec<session::AutomationLane> {
         let mut compiled_lanes = Vec::with_capacity(lanes.len());
         for (index, lane) in lanes.iter().enumerate() {
+            if automates_plugin(&lane.target, effects) {
+                continue;
+            }
             let pointer = format!("{pointer}/{index}");
             if has_plugin && parameter_of(&lane.target).is_some() {
                 self.report_out_of_range(lane, NORMALIZED_RANGE, &pointer);
@@ -114,10 +118,20 @@ fn target(target: &str, sends: &[Send], effects: &[EffectSettings]) -> Option<Au
     if let Some(index) = send {
         return Some(AutomationTarget::Send(index as u32));
     }
-    // Effect ids may contain slashes; parameter ids do not.
-    let (effect_id, parameter_id) = target.rsplit_once('/')?;
-    let index = effects.iter().position(|effect| effect.id == effect_id)?;
+    let (index, parameter_id) = effect_target(target, effects)?;
     let kind = dsp_core::effects::effect_kind(&effects[index].kind)?;
     let parameter = kind.parameter_index(parameter_id)? as u32;
     Some(AutomationTarget::Effect { effect: index as u32, parameter })
+}
+
+/// Returns the index of the effect that a target names, and the id of the parameter.
+fn effect_target<'t>(target: &'t str, effects: &[EffectSettings]) -> Option<(usize, &'t str)> {
+    // Effect ids may contain slashes; parameter ids do not.
+    let (effect_id, parameter_id) = target.rsplit_once('/')?;
+    Some((effects.iter().position(|effect| effect.id == effect_id)?, parameter_id))
+}
+
+/// Whether a target is a parameter of a plugin effect.
+fn automates_plugin(target: &str, effects: &[EffectSettings]) -> bool {
+    effect_target(target, effects).is_some_and(|(index, _)| effects[index].kind == RECORDED_OUTPUT.id)
 }

@@ -1,6 +1,6 @@
 //! Compiles the effects of a track or of the master.
 
-use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
+use dsp_core::effects::{EFFECTS, EffectKind, Parameter, RECORDED_OUTPUT, Scale};
 use dsp_core::session::EffectSettings;
 use serde_json::Value;
 
@@ -9,9 +9,14 @@ use super::media::ProjectIssueReason;
 use crate::project::{Effect, EffectType};
 
 impl Builder<'_> {
-    /// Compiles the effects that the engine has and reports the others. `pointer` is the JSON
-    /// pointer to `effects`.
-    pub(super) fn compile_effects(&mut self, effects: &[Effect], pointer: &str) -> Vec<EffectSettings> {
+    /// Compiles the effects that the engine has and those whose output is recorded, and reports the
+    /// others. `track_id` is `None` for the master, and `pointer` is the JSON pointer to `effects`.
+    pub(super) fn compile_effects(
+        &mut self,
+        track_id: Option<&str>,
+        effects: &[Effect],
+        pointer: &str,
+    ) -> Vec<EffectSettings> {
         let mut compiled_effects = Vec::with_capacity(effects.len());
         for (index, effect) in effects.iter().enumerate() {
             let pointer = format!("{pointer}/{index}");
@@ -19,20 +24,19 @@ impl Builder<'_> {
             {
                 self.report_issue(pointer, ProjectIssueReason::DuplicateId { id: effect.id.clone() });
             } else {
-                compiled_effects.extend(self.effect(effect, &pointer));
+                compiled_effects.extend(self.effect(track_id, effect, &pointer));
             }
         }
         compiled_effects
     }
 
-    fn effect(&mut self, effect: &Effect, pointer: &str) -> Option<EffectSettings> {
+    fn effect(&mut self, track_id: Option<&str>, effect: &Effect, pointer: &str) -> Option<EffectSettings> {
+        if effect.effect_type != EffectType::Builtin {
+            return Some(self.plugin_effect(track_id, effect, pointer));
+        }
         let name = effect.name.as_deref().unwrap_or_default();
-        let Some(kind) = built_in(effect) else {
-            let reason = match effect.effect_type {
-                EffectType::Builtin => ProjectIssueReason::UnknownEffect { name: name.into() },
-                EffectType::Vst2 | EffectType::Vst3 => ProjectIssueReason::Plugin,
-            };
-            self.report_issue(pointer.into(), reason);
+        let Some(kind) = EFFECTS.iter().find(|kind| kind.id == name) else {
+            self.report_issue(pointer.into(), ProjectIssueReason::UnknownEffect { name: name.into() });
             return None;
         };
         let values = self.values(effect, kind, pointer);
@@ -51,8 +55,24 @@ impl Builder<'_> {
             values,
             bypass: effect.bypass,
             side_chain,
-            impulse,
+            audio_slot: impulse,
         })
+    }
+
+    /// Compiles a plugin effect, which passes its input if its output is not recorded.
+    fn plugin_effect(&mut self, track_id: Option<&str>, effect: &Effect, pointer: &str) -> EffectSettings {
+        let audio_slot = self.media.plugin_output(track_id, Some(&effect.id)).map(|output| output.slot);
+        if audio_slot.is_none() {
+            self.report_issue(pointer.into(), ProjectIssueReason::Plugin);
+        }
+        EffectSettings {
+            id: effect.id.clone(),
+            kind: RECORDED_OUTPUT.id.into(),
+            values: Vec::new(),
+            bypass: effect.bypass,
+            side_chain: None,
+            audio_slot,
+        }
     }
 
     /// Returns the audio slot of an effect's impulse response. Reports a missing or too long file
@@ -97,12 +117,6 @@ impl Builder<'_> {
         }
         values
     }
-}
-
-/// Returns the kind of a built-in effect; `None` for a plugin or an unknown effect.
-fn built_in(effect: &Effect) -> Option<&'static EffectKind> {
-    let name = effect.name.as_deref().filter(|_| effect.effect_type == EffectType::Builtin)?;
-    effect_kind(name)
 }
 
 /// Returns the number that a parameter is set to. Switches also accept true and false, and choices

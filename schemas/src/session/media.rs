@@ -19,6 +19,14 @@ pub trait MediaResolver {
 
     /// Returns the audio of a file of the service. Items whose file has no audio are silent.
     fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio>;
+
+    /// Returns the recorded output of a plugin, from the start of the song on. `track_id` is `None`
+    /// for an effect of the master, and `effect_id` for the instrument of the track. Without
+    /// recorded output, which is the default, an effect passes its input and an instrument is
+    /// silent.
+    fn plugin_output(&mut self, _track_id: Option<&str>, _effect_id: Option<&str>) -> Option<ResolvedAudio> {
+        None
+    }
 }
 
 /// A resolver for banks, which has no audio files.
@@ -46,9 +54,15 @@ pub struct ProjectIssue {
 /// The reason why a part of a project is missing from its session, or was changed in it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ProjectIssueReason {
-    /// A plugin. The engine cannot run plugins.
+    /// A plugin effect whose output is not recorded. The engine cannot run plugins.
     #[error("the engine cannot run plugins")]
     Plugin,
+    /// A plugin effect that cannot process audio.
+    #[error("the plugin does not process the sound: {reason}")]
+    PluginEffect {
+        /// Reason, as a sentence without a capital and a full stop.
+        reason: String,
+    },
     /// The plugin instrument of a track that has notes.
     #[error("the plugin cannot play the notes: {reason}")]
     PluginInstrument {

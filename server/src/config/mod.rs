@@ -173,6 +173,8 @@ pub struct LimitsConfig {
     pub projects_quota_bytes: u64,
     /// Quota for a user's finished renders, in bytes; the oldest are deleted first.
     pub renders_quota_bytes: u64,
+    /// Quota of one user for the stored sounds of plugins, in bytes.
+    pub plugin_sounds_quota_bytes: u64,
     /// Number of requests that may wait for each kind of heavy work.
     pub work_waiting_max: u64,
     /// Rate limits.
@@ -341,6 +343,7 @@ impl Config {
                 tail_max_secs: source.integer("SF_TAIL_MAX_SECS")?,
                 projects_quota_bytes: source.integer("SF_PROJECTS_QUOTA_BYTES")?,
                 renders_quota_bytes: source.integer("SF_RENDERS_QUOTA_BYTES")?,
+                plugin_sounds_quota_bytes: source.integer("SF_PLUGIN_SOUNDS_QUOTA_BYTES")?,
                 work_waiting_max: source.integer("SF_WORK_WAITING_MAX")?,
                 requests: RequestLimits {
                     per_user_per_minute: source.integer("SF_REQUESTS_PER_MINUTE_PER_USER")?,

@@ -577,6 +577,14 @@ pub const SETTINGS: &[Setting] = &[
         ..DEFAULT_SETTING
     },
     Setting {
+        name: "SF_PLUGIN_SOUNDS_QUOTA_BYTES",
+        default: "4294967296",
+        unit: "bytes",
+        range: Range::Integer(0, 1 << 50),
+        description: "Quota for the stored sounds of one user's plugins, from which playback and exports read; the least recently used are deleted first and rendered again when they are needed.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
         name: "SF_DISK_RESERVE_BYTES",
         default: "268435456",
         unit: "bytes",

@@ -116,15 +116,17 @@ impl Export for Freeze {
             );
             return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
         }
-        let parts = opened.parts(&|needed| needed == index)?;
+        let mut sources = opened.sources()?;
+        let mut parts = opened.parts(&mut sources, &|needed| needed == index)?;
         let part = match stage {
             Stage::BeforeFader => Part::BeforeFader(index),
             Stage::AfterFader => Part::AfterFader(index),
         };
         ensure_room(opened.state, opened.runtime, opened.state.blobs.root(), parts.file_bytes())?;
         let name = format!("{} (frozen)", file_stem(&track.name));
-        let (file, report) = opened
-            .render_to_audio(&name, "Rendering", |writer, observer| parts.render(part, writer, observer))?;
+        let (file, report) = opened.render_to_audio(&name, "Rendering", |writer, observer| {
+            parts.render(part, &mut sources, writer, observer)
+        })?;
         let stored = document.view().list("tracks").nth(index).ok_or_else(not_found)?;
         let (track, has_left_out_fields) = frozen_track::freeze(stored, stage, &file.id, &name)?;
         let mut warnings = parts.warnings(report.is_silent);

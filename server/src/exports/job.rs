@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 
 use super::client::Client;
 use super::file_options::CheckedFile;
-use super::plugin_instruments::PluginInstruments;
+use super::plugin_sounds::PluginSounds;
 use super::request::{ExportRequest, TAIL_DEFAULT_SECS, checked_tail};
 use super::sound_options::{FileSettings, SoundDefaults};
 use super::sources::ProjectSources;
@@ -182,7 +182,7 @@ impl OpenedExport<'_> {
     /// Opens the owner's SoundFonts and recordings for the project.
     pub(super) fn sources(&self) -> ApiResult<ProjectSources<'_>> {
         let mut is_waiting = || self.client.is_waiting();
-        let plugins = PluginInstruments {
+        let plugins = PluginSounds {
             state: self.state,
             runtime: self.runtime,
             owner_id: self.owner_id,
@@ -193,11 +193,15 @@ impl OpenedExport<'_> {
     }
 
     /// Opens the project so that parts of it can be rendered. `is_needed` returns whether a part
-    /// needs the track with an index.
-    pub(super) fn parts(&self, is_needed: &dyn Fn(usize) -> bool) -> ApiResult<Parts> {
+    /// needs the track with an index. `sources` are those of [`Self::sources`].
+    pub(super) fn parts(
+        &self,
+        sources: &mut ProjectSources<'_>,
+        is_needed: &dyn Fn(usize) -> bool,
+    ) -> ApiResult<Parts> {
         let options = self.options.clone();
         let mut observer = |_| self.client.is_waiting();
-        Ok(Parts::open(&self.project, options, &mut self.sources()?, is_needed, &mut observer)?)
+        Ok(Parts::open(&self.project, options, sources, is_needed, &mut observer)?)
     }
 
     /// Renders to an unnamed file.

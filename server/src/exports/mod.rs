@@ -12,8 +12,9 @@ mod mixdown;
 mod more_files;
 mod new_render;
 mod notes;
-mod plugin_instruments;
 mod plugin_options;
+mod plugin_sound_files;
+mod plugin_sounds;
 mod preset_options;
 mod queries;
 mod render;
@@ -23,6 +24,7 @@ mod render_link;
 mod render_list;
 mod rendered_file;
 mod request;
+mod song_sounds;
 mod sound_options;
 mod soundfont_render;
 mod sources;
@@ -58,7 +60,8 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let rendering = OpenApiRouter::new()
         .routes(routes!(render::render))
         .routes(routes!(soundfont_render::render))
-        .routes(routes!(midi_render::render));
+        .routes(routes!(midi_render::render))
+        .routes(routes!(song_sounds::render));
     let exporting = OpenApiRouter::new()
         .routes(routes!(mixdown::mixdown))
         .routes(routes!(stems::stems))
@@ -72,6 +75,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(render_files::read))
         .routes(routes!(render_files::delete))
         .routes(routes!(stem_files::read))
+        .routes(routes!(song_sounds::read))
         .routes(routes!(audio_export::export))
         .merge(with_body_limit(rendering, limit("A project to render")))
         .merge(with_body_limit(exporting, limit("A project to export")))

@@ -14,7 +14,7 @@ use crate::rendering::selection::{Selection, TickRange};
 pub(super) const TAIL_DEFAULT_SECS: f64 = 5.0;
 
 /// The project of an export, and how its audio is written.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[schema(as = RenderOptions)]
 pub(super) struct ExportRequest {
     /// Id of a stored project. A request must have either this or `project`.

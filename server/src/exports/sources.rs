@@ -7,14 +7,17 @@ use std::io;
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::session::files_used;
+use serde::Serialize;
 use tokio::runtime::Handle;
+use utoipa::ToSchema;
 
-use super::plugin_instruments::PluginInstruments;
+use super::plugin_sounds::PluginSounds;
 use crate::audio;
 use crate::encoding::EncoderProgram;
 use crate::error::ApiResult;
 use crate::rendering::budget::BudgetShare;
 use crate::rendering::missing::OpenedBank;
+use crate::rendering::plugin_effects::PluginEffectPart;
 use crate::rendering::sources::{PluginPart, PluginSound, Recording, Sources};
 use crate::rendering::workspace::Workspace;
 use crate::rendering::{Observer, RenderError};
@@ -25,24 +28,95 @@ use crate::storage::ensure_room;
 /// The SoundFonts and recordings that a user has for a project.
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
-    plugins: PluginInstruments<'a>,
+    plugins: PluginSounds<'a>,
+    /// The outcome of each plugin instrument and plugin effect. If it is `Some`, a plugin that fails
+    /// does not end the render.
+    pub(super) plugin_outcomes: Option<Vec<PluginOutcome>>,
     /// Ids of the SoundFonts that were opened.
     pub(super) soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
+}
+
+/// The outcome of a plugin instrument or a plugin effect.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub(super) struct PluginOutcome {
+    /// Id of the track; null for an effect of the master.
+    track_id: Option<String>,
+    /// Id of the effect; null for the instrument of the track.
+    effect_id: Option<String>,
+    /// Whether there is a sound.
+    #[serde(flatten)]
+    state: PluginState,
+}
+
+/// Whether a plugin has a sound.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub(super) enum PluginState {
+    /// The sound is stored.
+    Ready {
+        /// Id of the sound. It changes with everything that determines the sound.
+        sound_id: String,
+        /// Length in frames at the sample rate of the project.
+        frames: u64,
+        /// Whether the sound is silent.
+        is_silent: bool,
+    },
+    /// The plugin cannot be used here.
+    Missing {
+        /// Reason, as a sentence without a capital and a full stop.
+        reason: String,
+    },
+    /// The plugin fails.
+    Failed {
+        /// Reason, as a sentence.
+        reason: String,
+    },
 }
 
 impl<'a> ProjectSources<'a> {
     /// Opens the recordings that a project refers to and the owner of the plugins has. Blocks, and
     /// fails when `should_continue` returns false.
     pub(super) fn open(
-        plugins: PluginInstruments<'a>,
+        plugins: PluginSounds<'a>,
         snapshot: &'a Snapshot,
         project: &Project,
         should_continue: &mut dyn FnMut() -> bool,
     ) -> ApiResult<Self> {
-        let PluginInstruments { state, runtime, owner_id, .. } = plugins;
+        let PluginSounds { state, runtime, owner_id, .. } = plugins;
         let recordings = open_recordings(state, runtime, owner_id, project, should_continue)?;
-        Ok(Self { snapshot, plugins, soundfonts: Vec::new(), recordings })
+        Ok(Self { snapshot, plugins, plugin_outcomes: None, soundfonts: Vec::new(), recordings })
+    }
+
+    /// Records the outcome of a plugin. `effect_id` is `None` for an instrument.
+    fn record(
+        &mut self,
+        track_id: Option<&str>,
+        effect_id: Option<&str>,
+        sound: Result<PluginSound, RenderError>,
+    ) -> Result<PluginSound, RenderError> {
+        let Some(outcomes) = &mut self.plugin_outcomes else { return sound };
+        let (state, sound) = match sound {
+            Ok(PluginSound::Rendered { audio, version, is_silent }) => {
+                let ready =
+                    PluginState::Ready { sound_id: version.clone(), frames: audio.frames(), is_silent };
+                (ready, PluginSound::Rendered { audio, version, is_silent })
+            }
+            Ok(PluginSound::Missing { reason }) => {
+                (PluginState::Missing { reason: reason.clone() }, PluginSound::Missing { reason })
+            }
+            Err(error @ (RenderError::Plugin(_) | RenderError::PluginSetup { .. })) => {
+                let reason = error.to_string();
+                (PluginState::Failed { reason: reason.clone() }, PluginSound::Missing { reason })
+            }
+            Err(other) => return Err(other),
+        };
+        outcomes.push(PluginOutcome {
+            track_id: track_id.map(str::to_owned),
+            effect_id: effect_id.map(str::to_owned),
+            state,
+        });
+        Ok(sound)
     }
 
     fn workspace(&self) -> StorageWorkspace<'a> {
@@ -59,7 +133,8 @@ impl Sources for ProjectSources<'_> {
             self.soundfonts.push(id.clone());
         }
         let is_upload = chosen.soundfont.summary.source == SoundFontSource::Upload;
-        Ok(Some(OpenedBank { bank, soundfont_id: id, is_substitute: chosen.fallback, is_upload }))
+        let version = chosen.soundfont.file.version_text();
+        Ok(Some(OpenedBank { bank, soundfont_id: id, version, is_substitute: chosen.fallback, is_upload }))
     }
 
     fn prepare(
@@ -86,7 +161,17 @@ impl Sources for ProjectSources<'_> {
         part: &PluginPart<'_>,
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
-        self.plugins.sound(part, &mut self.workspace(), observer)
+        let sound = self.plugins.instrument(part, observer);
+        self.record(Some(part.track_id), None, sound)
+    }
+
+    fn plugin_effect_sound(
+        &mut self,
+        part: &PluginEffectPart<'_>,
+        observer: Observer<'_>,
+    ) -> Result<PluginSound, RenderError> {
+        let sound = self.plugins.effect(part, observer);
+        self.record(part.track_id, Some(&part.effect.id), sound)
     }
 
     fn budget(&self) -> BudgetShare {

@@ -135,7 +135,8 @@ impl Export for Stems {
             let track = &project.tracks[index];
             self.tracks.as_ref().map_or(!track.mute, |ids| ids.contains(&track.id))
         };
-        let parts = opened.parts(&is_needed)?;
+        let mut sources = opened.sources()?;
+        let mut parts = opened.parts(&mut sources, &is_needed)?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 
         // The disk must have space for the archive, plus one stem at a time, which a compressed
@@ -157,7 +158,7 @@ impl Export for Stems {
                     true => Part::ThroughMaster(index),
                     false => Part::Stem(index),
                 };
-                parts.render(part, writer, &mut |progress| {
+                parts.render(part, &mut sources, writer, &mut |progress| {
                     client.report((number as f64 + progress) / tracks.len() as f64, &step)
                 })
             })?;

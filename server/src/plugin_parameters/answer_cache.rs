@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use sha2::{Digest as _, Sha256};
 
 use crate::plugin_hosts::PluginRef;
-use crate::plugins::version_of;
+use crate::plugins::module_version;
 
 /// Maximum total size of the cached answers.
 const TOTAL_MAX_BYTES: usize = 32 * 1024 * 1024;
@@ -21,7 +21,7 @@ pub(super) type CacheKey = [u8; 32];
 /// Returns the key of a request about a plugin. The module's version is read from the disk. Blocks.
 pub(super) fn cache_key(plugin: &PluginRef, request: &[u8]) -> CacheKey {
     let module = plugin.module.as_os_str().as_encoded_bytes();
-    let version = version_of(&plugin.module);
+    let version = module_version(&plugin.module);
     let mut hash = Sha256::new();
     for part in [module, version.as_bytes(), request] {
         hash.update((part.len() as u64).to_le_bytes());

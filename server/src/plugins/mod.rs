@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 pub use modules::Plugins;
-pub(crate) use modules::{Scan, version_of};
+pub(crate) use modules::{Scan, module_version};
 pub(crate) use pick_dir::Picker;
 pub(crate) use scan::SCAN_TASK;
 pub(crate) use soundfont_files::soundfont_files;

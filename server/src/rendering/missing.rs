@@ -18,6 +18,8 @@ pub struct OpenedBank {
     pub bank: Bank,
     /// Id of the opened bank.
     pub soundfont_id: String,
+    /// Text that changes with the content of the bank's file.
+    pub version: String,
     /// Whether this bank replaces a missing SoundFont.
     pub is_substitute: bool,
     /// Whether a user uploaded this bank.

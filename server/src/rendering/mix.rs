@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
-use schemas::project::{Item, Project, Track, TrackKind};
+use schemas::project::{EffectType, Item, Project, Track, TrackKind};
 
 use super::error::RenderError;
 pub use super::mix_file::MixFile;
@@ -16,7 +16,7 @@ pub use super::report::{FileReport, LeftOutOfRender, MixReport};
 use super::sources::{PreparedRender, Sources, has_notes, plugin_tracks};
 use super::{Observer, threads};
 
-/// Progress of a render when its plugin instruments have played, if it has some.
+/// Progress of a render when its plugins have played, if it has some.
 const PLUGINS_PROGRESS: f64 = 0.5;
 
 /// Renders a project as a complete file into `destination`.
@@ -56,10 +56,15 @@ pub fn render_files<W: Write + Seek>(
 ) -> Result<(), RenderError> {
     let selection = files.first().map(|file| file.options.selection.clone()).unwrap_or_default();
     let is_needed = |index: usize| selection.plays(&project.tracks[index]);
-    let mix_start = if plugin_tracks(project, &is_needed).is_empty() { 0.0 } else { PLUGINS_PROGRESS };
-    let mut plugin_observer = |progress: f64| observer(mix_start * progress);
-    let mut prepared_render = PreparedRender::open(project, sources, &is_needed, &mut plugin_observer)?;
-    selection.apply(&mut prepared_render.session);
+    let [instruments_end, mix_start] = plugin_progress(project, plugin_tracks(project, &is_needed).len());
+    let mut instrument_observer = |progress: f64| observer(instruments_end * progress);
+    let mut prepared_render = PreparedRender::open(project, sources, &is_needed, &mut instrument_observer)?;
+    let mut session = std::mem::take(&mut prepared_render.session);
+    selection.apply(&mut session);
+    let mut effect_observer =
+        |progress: f64| observer(instruments_end + (mix_start - instruments_end) * progress);
+    prepared_render.play_plugin_effects(&mut session, sources, &mut effect_observer)?;
+    prepared_render.session = session;
     let playing_tracks = tracks_with_content(project);
     let (mut whole_pass, mut range_pass) = (MixPass { files: Vec::new() }, MixPass { files: Vec::new() });
     let mut size_bytes = 0_u64;
@@ -85,6 +90,16 @@ pub fn render_files<W: Write + Seek>(
         )?;
     }
     Ok(())
+}
+
+/// Returns the progress when the plugin instruments have played, and when the plugin effects have.
+fn plugin_progress(project: &Project, instruments: usize) -> [f64; 2] {
+    let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
+    let effects = effects.filter(|effect| effect.effect_type != EffectType::Builtin).count();
+    match instruments + effects {
+        0 => [0.0, 0.0],
+        plugins => [PLUGINS_PROGRESS * instruments as f64 / plugins as f64, PLUGINS_PROGRESS],
+    }
 }
 
 /// Returns the indices of the tracks that have notes or audio items.

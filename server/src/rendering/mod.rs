@@ -22,6 +22,7 @@ pub mod normalization;
 mod options;
 pub mod parts;
 mod pass;
+pub mod plugin_effects;
 pub mod plugin_track;
 pub mod receipt;
 mod report;

@@ -130,20 +130,23 @@ impl Parts {
         warnings(self.prepared_render.missing(), self.prepared_render.damaged(), is_silent)
     }
 
-    /// Renders a part as a complete file into `destination`. All parts have the same length: up to
+    /// Renders a part as a complete file into `destination`. `sources` are those of [`Self::open`]. All parts have the same length: up to
     /// the end of the last item, plus the maximum tail.
     ///
     /// # Errors
     /// [`RenderError`]; the content of the destination is then undefined.
     pub fn render(
-        &self,
+        &mut self,
         part: Part,
+        sources: &mut dyn Sources,
         destination: impl Write + Seek,
         observer: Observer<'_>,
     ) -> Result<PartReport, RenderError> {
+        let mut session = part_session(&self.prepared_render.session, part, self.options.tail_secs);
+        let mut plugins_observer = |_| observer(0.0);
+        self.prepared_render.play_plugin_effects(&mut session, sources, &mut plugins_observer)?;
         let options = &self.options;
         let temporary = TemporaryFiles { staging_file: None, encoding: self.encoding.clone() };
-        let session = part_session(&self.prepared_render.session, part, options.tail_secs);
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared_render.slots(), no_tail)?;
         let (rate_hz, seed) = (session.sample_rate_hz, session.seed);

@@ -17,6 +17,7 @@ use super::damaged_samples::DamagedSamples;
 use super::error::RenderError;
 use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
+use super::plugin_effects::{PluginEffectOfProject, PluginEffectPart, audible_effects};
 use super::plugin_track::{AutomationCurve, CURVES_MAX};
 use super::report::LeftOutOfRender;
 use super::workspace::Workspace;
@@ -82,6 +83,18 @@ pub trait Sources: Workspace {
         Ok(PluginSound::Missing { reason: "there is no plugin helper".to_owned() })
     }
 
+    /// Processes the input of a plugin effect. The default is that there are no plugins.
+    ///
+    /// # Errors
+    /// The plugin exists but fails; [`RenderError::Cancelled`] if `observer` returned false.
+    fn plugin_effect_sound(
+        &mut self,
+        _part: &PluginEffectPart<'_>,
+        _observer: Observer<'_>,
+    ) -> Result<PluginSound, RenderError> {
+        Ok(PluginSound::Missing { reason: "there is no plugin helper".to_owned() })
+    }
+
     /// Returns the budget for memory and time. The default is [`budget::DEFAULT_BYTES`] for this
     /// render alone.
     fn budget(&self) -> BudgetShare {
@@ -98,6 +111,7 @@ impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F 
         let opened_bank = |bank| OpenedBank {
             bank,
             soundfont_id: soundfont_id.unwrap_or(DEFAULT_NAME).to_owned(),
+            version: String::new(),
             is_substitute: false,
             is_upload: false,
         };
@@ -114,6 +128,8 @@ impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F 
 pub struct PluginPart<'p> {
     /// Format of the plugin.
     pub format: PluginFormat,
+    /// Id of the track.
+    pub track_id: &'p str,
     /// The plugin, its state and the values of its parameters.
     pub engine: &'p PluginEngine,
     /// Automation of its parameters.
@@ -124,12 +140,19 @@ pub struct PluginPart<'p> {
     pub reservation: &'p Reservation,
 }
 
-/// The sound of a plugin instrument.
+/// The sound of a plugin instrument or a plugin effect.
 #[derive(Debug)]
 pub enum PluginSound {
-    /// The sound from the start of the song, before effects and faders.
-    Rendered(Audio),
-    /// The plugin cannot be used here. The track is silent.
+    /// The plugin has rendered the sound.
+    Rendered {
+        /// The sound from the start of the song, before later effects and faders.
+        audio: Audio,
+        /// Text that changes with everything that determines the sound.
+        version: String,
+        /// Whether no sample is audible.
+        is_silent: bool,
+    },
+    /// The plugin cannot be used here. The track is silent, or the effect passes its input.
     Missing {
         /// Reason, as a sentence without a capital and a full stop.
         reason: String,
@@ -142,6 +165,10 @@ pub(super) struct PreparedRender {
     pub(super) session: Session,
     banks: Vec<Option<Bank>>,
     audio: Vec<Option<AudioSlot>>,
+    /// Versions of the banks and of the audio in their slots.
+    bank_versions: Vec<String>,
+    audio_versions: Vec<String>,
+    plugin_effects: Vec<PluginEffectOfProject>,
     /// Parts of the project that the engine cannot play.
     left_out: Vec<ProjectIssue>,
     /// SoundFonts and presets that are missing.
@@ -173,6 +200,8 @@ impl PreparedRender {
         check_length(&compiled_project.session)?;
         let OpenedSounds { banks, recordings } = opened_sounds;
         let missing_sounds = missing_sounds(&compiled_project.session, &banks);
+        // The content of an audio file never changes.
+        let mut audio_versions: Vec<String> = recordings.iter().map(|(id, _)| id.clone()).collect();
         let mut audio: Vec<Option<AudioSlot>> =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
         let audio_slots = Slots { banks: &[], audio: &audio };
@@ -184,6 +213,7 @@ impl PreparedRender {
             name,
             presets: presets_used(&compiled_project.session, slot),
             bank: opened_bank.bank,
+            version: opened_bank.version,
             is_upload: opened_bank.is_upload,
         };
         let used_banks: Vec<UsedBank> =
@@ -200,12 +230,15 @@ impl PreparedRender {
         {
             let session = session_of_track(&compiled_project.session, index);
             let automation = automation_of_track(project, index)?;
-            let part = PluginPart { format, engine, automation, session, reservation: &reservation };
+            let track_id = &project.tracks[index].id;
+            let part =
+                PluginPart { format, track_id, engine, automation, session, reservation: &reservation };
             let mut track_observer = |progress: f64| observer((number as f64 + progress) / track_count);
             match sources.plugin_sound(&part, &mut track_observer)? {
-                PluginSound::Rendered(sound) => {
+                PluginSound::Rendered { audio: sound, version, .. } => {
                     play_sound(&mut compiled_project.session.tracks[index], &sound, audio.len());
                     audio.push(Some(AudioSlot::Whole(sound)));
+                    audio_versions.push(version);
                 }
                 PluginSound::Missing { reason } => compiled_project.left_out.push(ProjectIssue {
                     pointer: format!("/tracks/{index}/synth_engine"),
@@ -216,17 +249,82 @@ impl PreparedRender {
         let damaged_of =
             |used_bank: &UsedBank| DamagedSamples::find(&used_bank.bank, &used_bank.name, &used_bank.presets);
         let damaged_samples = used_banks.iter().filter_map(damaged_of).collect();
+        let bank_versions = used_banks.iter().map(|used_bank| used_bank.version.clone()).collect();
         let slots = used_banks.into_iter().map(|used_bank| Some(used_bank.bank)).collect();
-        let left_out = compiled_project.left_out;
+        let mut left_out = compiled_project.left_out;
+        // `play_plugin_effects` reports the plugin effects that cannot process their input.
+        left_out.retain(|issue| issue.reason != ProjectIssueReason::Plugin);
         Ok(Self {
             session: compiled_project.session,
             banks: slots,
             audio,
+            bank_versions,
+            audio_versions,
+            plugin_effects: PluginEffectOfProject::all(project)?,
             left_out,
             missing_sounds,
             damaged_samples,
             reservation,
         })
+    }
+
+    /// Lets the audible plugin effects of a session process their input. `session` is
+    /// [`Self::session`], or a part of it.
+    pub(super) fn play_plugin_effects(
+        &mut self,
+        session: &mut Session,
+        sources: &mut dyn Sources,
+        observer: Observer<'_>,
+    ) -> Result<(), RenderError> {
+        let of_project = std::mem::take(&mut self.plugin_effects);
+        let played = self.play_effects(&of_project, session, sources, observer);
+        self.plugin_effects = of_project;
+        played
+    }
+
+    fn play_effects(
+        &mut self,
+        of_project: &[PluginEffectOfProject],
+        session: &mut Session,
+        sources: &mut dyn Sources,
+        observer: Observer<'_>,
+    ) -> Result<(), RenderError> {
+        let effects = audible_effects(session, of_project);
+        let effect_count = effects.len() as f64;
+        for (number, effect) in effects.into_iter().enumerate() {
+            let mut effect_observer = |progress: f64| observer((number as f64 + progress) / effect_count);
+            let slot_versions = [&self.bank_versions[..], &self.audio_versions[..]];
+            let part = effect.part(session, self.slots(), slot_versions, &self.reservation);
+            let sound = sources.plugin_effect_sound(&part, &mut effect_observer)?;
+            drop(part);
+            match sound {
+                PluginSound::Rendered { audio, version, .. } => {
+                    let slot = self.slot_of(audio, version);
+                    if let Some(settings) = effect.settings_mut(session) {
+                        settings.audio_slot = Some(slot);
+                    }
+                }
+                PluginSound::Missing { reason } => {
+                    let pointer = effect.of_project.pointer.clone();
+                    if self.left_out.iter().all(|issue| issue.pointer != pointer) {
+                        let reason = ProjectIssueReason::PluginEffect { reason };
+                        self.left_out.push(ProjectIssue { pointer, reason });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the slot of a plugin's sound, which several parts of a project may share.
+    fn slot_of(&mut self, audio: Audio, version: String) -> u32 {
+        let known = self.audio_versions.iter().position(|known| *known == version);
+        let slot = known.unwrap_or_else(|| {
+            self.audio.push(Some(AudioSlot::Whole(audio)));
+            self.audio_versions.push(version);
+            self.audio.len() - 1
+        });
+        slot as u32
     }
 
     /// Returns the parts of the project that the engine cannot play, with the reasons as text.
@@ -357,6 +455,7 @@ fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedB
 struct UsedBank {
     name: String,
     bank: Bank,
+    version: String,
     presets: Vec<(u16, u8)>,
     is_upload: bool,
 }

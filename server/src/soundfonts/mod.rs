@@ -220,6 +220,16 @@ pub enum BankFile {
     },
 }
 
+impl BankFile {
+    /// Returns a text that changes with the content of the file.
+    pub(crate) fn version_text(&self) -> String {
+        match self {
+            Self::InFolder { path, version } => format!("{} {version:?}", path.display()),
+            Self::Stored { blob_key, .. } => blob_key.path(),
+        }
+    }
+}
+
 impl SoundFont {
     /// Returns the path of a SoundFont in a folder; `None` if it was uploaded.
     #[must_use]

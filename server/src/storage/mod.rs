@@ -19,7 +19,7 @@ pub use blobs::{
 use contents::ContentsLock;
 pub(crate) use contents::lock_contents;
 pub(crate) use document_quota::{DocumentBytes, DocumentQuota};
-pub(crate) use hash::{hash_file, sha256_of};
+pub(crate) use hash::{hash_file, sha256_of, sha256_of_json};
 pub(crate) use quota::{Allowance, UsedBytes, read_individual_quotas, set_quota};
 pub(crate) use receive::{
     Destination, FORM_EXTRA_BYTES, FileReceiver, ReceivedFile, clean_name, receive_field,

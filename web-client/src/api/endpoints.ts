@@ -5,7 +5,6 @@ import type {
   BitDepth,
   BitRateKbps,
   ExportFormat,
-  MidiRenderRequest,
   ProjectEntry,
   RenderEntry,
   FileWithReceipt,
@@ -92,9 +91,6 @@ export const downloadAudioSamples = ({ call }: Api, id: string, sampleRateHz: nu
 
 export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
   answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...UNREAD_BODY }));
-/** Renders notes with a VST instrument. */
-export const renderPlugin = ({ call }: Api, request: MidiRenderRequest, signal: AbortSignal) =>
-  answerOf(call.POST('/api/v1/plugins/midi-render', { body: request, signal, ...UNREAD_BODY }));
 
 /**
  * Quality of a lossy file: a bit rate in kbit/s, or for a variable bit rate a quality from 0 to 10,

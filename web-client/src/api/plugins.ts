@@ -1,7 +1,8 @@
 /** Calls the service's operations on VST plugins and their folders, one function per operation. */
+import type { Project } from '../project/model';
 import { bodyOf, type Api } from './client';
 import { followTask } from './task-events';
-import type { ParametersRequest, PluginFolders, PluginScanResult } from './types';
+import type { ParametersRequest, PluginFolders, PluginOutcome, PluginScanResult } from './types';
 
 /** Returns the VST instruments and SoundFonts that the user can use. May wait for a scan. */
 export const listInstruments = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/available'));
@@ -48,3 +49,19 @@ export async function endPluginScans({ call }: Api): Promise<void> {
 }
 /** Returns the results of the last scans of all users. Only administrators may read them. */
 export const readScans = ({ call }: Api) => bodyOf(call.GET('/api/v1/admin/scans'));
+
+/**
+ * Lets the plugins of a song render their sounds. The service reuses sounds that it has rendered
+ * before.
+ */
+export const renderPluginSounds = async ({ call }: Api, project: Project, signal: AbortSignal): Promise<PluginOutcome[]> =>
+  (await bodyOf(call.POST('/api/v1/plugins/sounds', { body: { project }, signal }))).sounds;
+/** Downloads bytes of a plugin's sound from `from` up to, but not including, `to`. */
+export const downloadPluginSound = ({ call }: Api, soundId: string, [from, to]: [from: number, to: number]) =>
+  bodyOf(
+    call.GET('/api/v1/plugins/sounds/{sound_id}', {
+      params: { path: { sound_id: soundId } },
+      headers: { Range: `bytes=${from}-${to - 1}` },
+      parseAs: 'arrayBuffer',
+    }),
+  );

@@ -58,7 +58,8 @@ export type PluginParameterList = Schemas['ParameterList'];
 export type PluginParameter = Schemas['PluginParameter'];
 export type ParametersRequest = Schemas['ParametersRequest'];
 export type PluginProblem = Schemas['PluginProblem'];
-export type MidiRenderRequest = Schemas['MidiRenderRequest'];
+/** Whether a plugin of a song has a sound. */
+export type PluginOutcome = Schemas['PluginOutcome'];
 
 export type AudioFile = Schemas['AudioFile'];
 export type AudioUpload = Schemas['UploadAnswer'];

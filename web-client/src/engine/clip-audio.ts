@@ -1,12 +1,14 @@
 /**
- * Loads the audio files of a song into the engine. Short files are loaded whole, up to a memory
+ * Loads the audio files of a song and the sounds of its plugins into the engine. Short files are loaded whole, up to a memory
  * limit. Other files are streamed: the engine requests the blocks that its clips play next.
  */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { ApiError, type Api } from '../api/client';
 import { audioFile, downloadAudioSamples } from '../api/endpoints';
+import { downloadPluginSound } from '../api/plugins';
 import { filesOf } from '../project/files';
 import type { Project } from '../project/model';
+import { soundIdOf } from './plugin-sounds.svelte';
 import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav';
 
 /**
@@ -61,11 +63,13 @@ export class ClipAudio {
   }
 
   /**
-   * Loads the files of a project into the engine, and drops files that the project no longer has.
+   * Loads the files of a project and the sounds of its plugins into the engine, and drops those that
+   * the project no longer has. `soundFileIds` are the ids of the sounds, as `fileIdOfSound` makes them.
    */
-  assign(engine: EngineClient, project: Project): void {
+  assign(engine: EngineClient, project: Project, soundFileIds: readonly string[] = []): void {
     if (engine !== this.#engine) this.#startOver(engine);
     const { clips, impulses } = filesOf(project);
+    for (const id of soundFileIds) clips.add(id);
     for (const id of this.#files.keys()) {
       if (clips.has(id) || impulses.has(id)) continue;
       this.#files.delete(id);
@@ -80,6 +84,12 @@ export class ClipAudio {
         this.#enqueue(engine, file);
       }
     }
+  }
+
+  /** Whether sessions can play a file. */
+  canPlay(id: string): boolean {
+    const kind = this.#files.get(id)?.state.kind;
+    return kind === 'whole' || kind === 'streamed';
   }
 
   /**
@@ -131,8 +141,9 @@ export class ClipAudio {
     const stream = streamOf(file);
     try {
       const { sampleRate } = engine.context;
-      const { sample_rate_hz: fileRateHz } = await audioFile(this.#api, id);
-      const layout = readFloatWavLayout(await downloadAudioSamples(this.#api, id, sampleRate, [0, HEADER_BYTES]));
+      const isSound = soundIdOf(id) !== null;
+      const fileRateHz = isSound ? sampleRate : (await audioFile(this.#api, id)).sample_rate_hz;
+      const layout = readFloatWavLayout(await this.#download(id, sampleRate, [0, HEADER_BYTES]));
       if (!isStillNeeded()) return;
       const bytes = layout.frames * layout.channels * 4;
       if (this.#fitsWhole(file, bytes)) {
@@ -161,8 +172,14 @@ export class ClipAudio {
   async *#chunks(id: string, startBytes: number, bytes: number, rateHz: number): AsyncGenerator<Uint8Array> {
     for (let fromByte = 0; fromByte < bytes; fromByte += CHUNK_BYTES) {
       const toByte = Math.min(bytes, fromByte + CHUNK_BYTES);
-      yield new Uint8Array(await downloadAudioSamples(this.#api, id, rateHz, [startBytes + fromByte, startBytes + toByte]));
+      yield new Uint8Array(await this.#download(id, rateHz, [startBytes + fromByte, startBytes + toByte]));
     }
+  }
+
+  /** Downloads bytes of a file, from the first byte of `range` up to, but not including, the last. */
+  #download(id: string, rateHz: number, range: [from: number, to: number]): Promise<ArrayBuffer> {
+    const soundId = soundIdOf(id);
+    return soundId === null ? downloadAudioSamples(this.#api, id, rateHz, range) : downloadPluginSound(this.#api, soundId, range);
   }
 
   /** Fetches a block of a streamed file, unless another block is being fetched for its clip. */
@@ -178,7 +195,7 @@ export class ClipAudio {
       const fromByte = layout.startBytes + block.sourceFrame * frameBytes;
       const toByte = fromByte + Math.min(BLOCK_FRAMES, block.frames) * frameBytes;
       const [left, right = left] = readFloatSamples(
-        await downloadAudioSamples(this.#api, file.id, engine.context.sampleRate, [fromByte, toByte]),
+        await this.#download(file.id, engine.context.sampleRate, [fromByte, toByte]),
         layout.channels,
       );
       // The engine may have put another file in the slot during the request.

@@ -21,6 +21,7 @@ import { GainReductions } from './gain-reductions';
 import { MeterBank } from './meters';
 import { Playhead } from './playhead';
 import { PresetNeeds } from './preset-needs';
+import { PluginSounds, soundIdOf } from './plugin-sounds.svelte';
 import { ServerSound } from './server-sound.svelte';
 import { SongEnd } from './song-end';
 
@@ -75,6 +76,7 @@ export class Player {
   readonly meters = new MeterBank();
   readonly banks: Banks;
   readonly serverSound: ServerSound;
+  readonly pluginSounds: PluginSounds;
   readonly clipAudio: ClipAudio;
   readonly gainReductions = new GainReductions();
   measurements = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
@@ -106,10 +108,14 @@ export class Player {
     this.serverSound = new ServerSound(api, (error) =>
       host.reportFailure('The service could not render a track, so this browser renders the track instead', error),
     );
+    this.pluginSounds = new PluginSounds(api, () => this.#renewSession());
     this.clipAudio = new ClipAudio(
       api,
       () => this.#renewSession(),
-      (fileId, error) => host.reportFailure(`The audio file “${host.audioFileName(fileId) ?? fileId}” cannot be played`, error),
+      (fileId, error) => {
+        if (soundIdOf(fileId) !== null) this.pluginSounds.loadFailed(fileId, error);
+        else host.reportFailure(`The audio file “${host.audioFileName(fileId) ?? fileId}” cannot be played`, error);
+      },
     );
   }
 
@@ -140,22 +146,12 @@ export class Player {
     this.#updateServerSound();
   }
 
-  /** Renders a track again, after the service could not render it. */
-  renderAgain(trackId: string): void {
-    this.serverSound.forget(this.engine, trackId);
-    this.#updateServerSound();
-  }
-
-  /** Renders the plugin tracks again, after a scan may have found other plugins. */
-  reloadPlugins(): void {
-    this.serverSound.forgetAll(this.engine, 'plugin');
-    this.#updateServerSound();
-  }
 
   /** Loads the SoundFonts of the song again after SoundFonts were added or deleted. */
   reloadSoundFonts(): void {
     this.banks.forget();
-    this.serverSound.forgetAll(this.engine, 'soundfont');
+    this.serverSound.stop(this.engine);
+    this.pluginSounds.renderAgain();
     this.#renewSession();
   }
 
@@ -311,10 +307,12 @@ export class Player {
   async #setSession({ project, audition }: PlayableTarget): Promise<void> {
     const engine = await this.#engineAt(project.sample_rate_hz);
     if (!engine) return;
-    this.clipAudio.assign(engine, project);
+    this.pluginSounds.update(project);
+    this.clipAudio.assign(engine, project, this.pluginSounds.fileIds);
     const forEngine = projectForEngine(project, this.#host.defaultSoundfontId(), audition);
+    const outputs = this.pluginSounds.takeOutputs((id) => this.clipAudio.canPlay(id));
     const banks = this.banks.assign(engine, this.#presetNeeds.needsOf(engine, forEngine));
-    const sessionInfo = await engine.setProject(withBanks(forEngine, banks));
+    const sessionInfo = await engine.setProject(withBanks(forEngine, banks), outputs);
     this.#trackIds = sessionInfo.trackIds;
     this.#lengthFrames = sessionInfo.lengthFrames;
     applyMix(engine, project, this.#trackIds);
@@ -327,9 +325,8 @@ export class Player {
   }
 
   #useServerSound(engine: EngineClient, project: Project): void {
-    const projectWithSoundfontIds = projectForEngine(project, this.#host.defaultSoundfontId(), null);
-    const rendersSoundFonts = this.#host.instrumentSound() === 'server';
-    this.serverSound.update(engine, projectWithSoundfontIds, this.#lengthFrames, rendersSoundFonts);
+    if (this.#host.instrumentSound() !== 'server') return this.serverSound.stop(engine);
+    this.serverSound.update(engine, projectForEngine(project, this.#host.defaultSoundfontId(), null), this.#lengthFrames);
   }
 
   #seekEngine(engine: EngineClient): void {

@@ -1,36 +1,21 @@
 /**
- * Lets the service render tracks whose notes the page's engine does not play: tracks with a VST
- * instrument always, and SoundFont tracks for `instrument_sound` "server". The engine plays the
- * rendered audio. Until the audio of a SoundFont track arrives, the engine renders the same samples
- * itself. A plugin track is silent until its first audio arrives.
+ * Lets the service render SoundFont tracks, for `instrument_sound` "server". The engine plays the
+ * rendered audio. Until the audio of a track arrives, the engine renders the same samples itself.
  */
 import type { EngineClient } from '@songfoundry/web-worklet';
-import { ApiError, reasonOf, type Api } from '../api/client';
-import { renderPlugin, renderSoundFont } from '../api/endpoints';
-import type { MidiRenderRequest } from '../api/types';
-import { isPluginEngine, type Project, type Track } from '../project/model';
+import type { Api } from '../api/client';
+import { renderSoundFont } from '../api/endpoints';
+import type { SoundFontRenderRequest } from '../api/types';
+import type { Project, Track } from '../project/model';
 import { voiceSettings } from '../project/sound-settings';
 import { planRenders, type PlannedRender } from './render-plan';
-import type { Renderer, RenderRequest } from './render-requests';
 import { readFloatWav } from './wav';
 
 /** Time after an edit until the track is rendered again, in milliseconds. */
 const SETTLE_MS = 700;
 
-/** Header in which the service names problems of a plugin's sound. */
-const PLUGIN_WARNINGS = 'X-Plugin-Warnings';
-
-/** Reason why a plugin track of a long song is not rendered. */
-const OVERSIZED = 'The song is too long: the audio of its plugin tracks does not fit into the memory of this page.';
-
-/** State of a track that the service renders. */
-export type RenderState =
-  | { kind: 'rendering' }
-  /** The engine plays the audio. `isSilent`: a plugin made no sound although there are notes. */
-  | { kind: 'ready'; isSilent: boolean }
-  | { kind: 'failed'; reason: string }
-  /** The service has no such plugin. */
-  | { kind: 'missing' };
+/** Number of channels of rendered audio: left, right, reverb send and chorus send. */
+const CHANNEL_COUNT = 4;
 
 /** The data on which the audio of a track depends. */
 type Inputs = {
@@ -38,45 +23,24 @@ type Inputs = {
   engine: Track['synth_engine'];
   tempo: Project['tempo_map'];
   rateHz: number;
-  /** As JSON text: settings of the voices, or state, values and automation of the plugin. */
+  /** Settings of the voices as JSON text. */
   settings: string;
 };
 
-type Rendering = { renderer: Renderer; inputs: Inputs; abort: AbortController };
-type TrackState = { renderer: Renderer; state: RenderState };
+type Rendering = { inputs: Inputs; abort: AbortController };
 type TrackAudio = NonNullable<Parameters<EngineClient['setTrackAudio']>[1]>;
 
-/** Number of tracks of a renderer, and how many of them play audio of the service. */
+/** Number of tracks that the service renders, and how many of them play audio of the service. */
 export type RenderCount = { requested: number; ready: number };
 
-function inputsOf(project: Project, { track, request }: PlannedRender): Inputs {
-  return {
-    items: track.items,
-    engine: track.synth_engine,
-    tempo: project.tempo_map,
-    rateHz: project.sample_rate_hz,
-    settings: JSON.stringify(request.renderer === 'soundfont' ? voiceSettings(project) : pluginSettings(request.body)),
-  };
+function inputsOf(project: Project, { items, synth_engine: engine }: Track): Inputs {
+  const { tempo_map: tempo, sample_rate_hz: rateHz } = project;
+  return { items, engine, tempo, rateHz, settings: JSON.stringify(voiceSettings(project)) };
 }
 
-function pluginSettings({ state, params, automation }: MidiRenderRequest): object {
-  return { state, params, automation };
-}
-
-/** Whether two inputs are equal, except for their items. */
-function haveSameSound(a: Inputs, b: Inputs): boolean {
-  const hasSameEngine = a.engine === b.engine || JSON.stringify(a.engine) === JSON.stringify(b.engine);
-  return hasSameEngine && haveSameTime(a, b) && a.settings === b.settings;
-}
-
-/** Whether the notes of two inputs, if they are equal, are at the same times. */
-function haveSameTime(a: Inputs, b: Inputs): boolean {
-  return a.tempo === b.tempo && a.rateHz === b.rateHz;
-}
-
-/** Whether two inputs have the same plugin, whatever its settings. */
-function haveSamePlugin({ engine: a }: Inputs, { engine: b }: Inputs): boolean {
-  return isPluginEngine(a) && isPluginEngine(b) && a.type === b.type && a.plugin_id === b.plugin_id;
+function areEqual(a: Inputs, b: Inputs): boolean {
+  const haveSameEngine = a.engine === b.engine || JSON.stringify(a.engine) === JSON.stringify(b.engine);
+  return haveSameEngine && a.items === b.items && a.tempo === b.tempo && a.rateHz === b.rateHz && a.settings === b.settings;
 }
 
 /**
@@ -84,140 +48,98 @@ function haveSamePlugin({ engine: a }: Inputs, { engine: b }: Inputs): boolean {
  *
  * @throws {Error} if the file has other channels or another sample rate than requested.
  */
-function audioOf({ renderer, body }: RenderRequest, file: ArrayBuffer): TrackAudio {
+function audioOf({ sample_rate_hz: requestedHz }: SoundFontRenderRequest, file: ArrayBuffer): TrackAudio {
   const { channels, sampleRateHz } = readFloatWav(file);
-  if (sampleRateHz !== body.sample_rate_hz) {
-    throw new Error(`the service rendered at ${sampleRateHz} Hz instead of ${body.sample_rate_hz} Hz`);
-  }
+  if (sampleRateHz !== requestedHz) throw new Error(`the service rendered at ${sampleRateHz} Hz instead of ${requestedHz} Hz`);
   const [left, right, reverb, chorus] = channels;
-  const expectedChannels = renderer === 'plugin' ? 2 : 4;
-  if (channels.length !== expectedChannels || !left || !right) {
-    throw new Error(`the service rendered ${channels.length} channels instead of ${expectedChannels}`);
+  if (channels.length !== CHANNEL_COUNT || !left || !right || !reverb || !chorus) {
+    throw new Error(`the service rendered ${channels.length} channels instead of ${CHANNEL_COUNT}`);
   }
-  // The engine reads silence after the end of a channel, so empty channels are silent.
-  return { left, right, reverb: reverb ?? new Float32Array(), chorus: chorus ?? new Float32Array() };
+  return { left, right, reverb, chorus };
 }
 
 export class ServerSound {
-  /** States of the tracks that the service renders, by their ids. */
-  #states = $state.raw<ReadonlyMap<string, TrackState>>(new Map());
+  /** Whether each track that the service renders plays audio of the service, by the track's id. */
+  #isReady = $state.raw<ReadonlyMap<string, boolean>>(new Map());
   readonly #api: Api;
   readonly #onFailure: (error: unknown) => void;
   /** Renderings by the id of their track. */
   readonly #renderings = new Map<string, Rendering>();
-  /** Ids of the tracks that play audio of the service. */
-  readonly #audibleIds = new Set<string>();
-  /** The last render of each renderer. A slow plugin does not delay SoundFont tracks. */
-  readonly #queues: Record<Renderer, Promise<void>> = { soundfont: Promise.resolve(), plugin: Promise.resolve() };
+  /** The last render. */
+  #queue: Promise<void> = Promise.resolve();
 
-  /** `onFailure` reports a SoundFont track that failed. The page's engine renders that track. */
+  /** `onFailure` reports a track that failed. The page's engine renders that track. */
   constructor(api: Api, onFailure: (error: unknown) => void) {
     this.#api = api;
     this.#onFailure = onFailure;
   }
 
-  /** Returns the state of a track; null if the service does not render the track. */
-  stateOf(trackId: string): RenderState | null {
-    return this.#states.get(trackId)?.state ?? null;
+  /** Counts the tracks, except those that failed. */
+  get count(): RenderCount {
+    const states = [...this.#isReady.values()];
+    return { requested: states.length, ready: states.filter((isReady) => isReady).length };
   }
 
-  /** Counts the tracks of a renderer, except those that failed or whose plugin is missing. */
-  countOf(renderer: Renderer): RenderCount {
-    const count: RenderCount = { requested: 0, ready: 0 };
-    for (const { renderer: ofTrack, state } of this.#states.values()) {
-      if (ofTrack !== renderer || state.kind === 'failed' || state.kind === 'missing') continue;
-      count.requested += 1;
-      if (state.kind === 'ready') count.ready += 1;
-    }
-    return count;
-  }
-
-  /**
-   * Renders the tracks that changed since the last call. `lengthFrames` is the length of the song.
-   */
-  update(engine: EngineClient, project: Project, lengthFrames: number, rendersSoundFonts: boolean): void {
-    const { renders, oversized } = planRenders(project, lengthFrames, rendersSoundFonts);
+  /** Renders the tracks that changed since the last call. `lengthFrames` is the length of the song. */
+  update(engine: EngineClient, project: Project, lengthFrames: number): void {
+    const renders = planRenders(project, lengthFrames);
     const plannedIds = new Set(renders.map(({ track }) => track.id));
-    for (const id of [...this.#states.keys()]) if (!plannedIds.has(id)) this.forget(engine, id);
-    for (const { track, request } of oversized) {
-      this.#setState(track.id, request.renderer, { kind: 'failed', reason: OVERSIZED });
-    }
+    for (const id of [...this.#renderings.keys()]) if (!plannedIds.has(id)) this.#forget(engine, id);
     for (const planned of renders) this.#renderIfChanged(engine, project, planned);
-  }
-
-  /** Removes the audio of a track, which the next {@link update} renders again. */
-  forget(engine: EngineClient | null, trackId: string): void {
-    this.#renderings.get(trackId)?.abort.abort();
-    this.#renderings.delete(trackId);
-    this.#silence(engine, trackId);
-    const states = new Map(this.#states);
-    if (states.delete(trackId)) this.#states = states;
-  }
-
-  /** Removes the audio of all tracks of a renderer, as {@link forget} does. */
-  forgetAll(engine: EngineClient | null, renderer: Renderer): void {
-    for (const [id, track] of [...this.#states]) if (track.renderer === renderer) this.forget(engine, id);
   }
 
   /** Ends all renderings and removes their audio; `engine` is null if the engine has failed. */
   stop(engine: EngineClient | null): void {
-    for (const id of [...this.#states.keys()]) this.forget(engine, id);
+    for (const id of [...this.#renderings.keys()]) this.#forget(engine, id);
   }
 
-  #renderIfChanged(engine: EngineClient, project: Project, planned: PlannedRender): void {
-    const { track, request } = planned;
-    const inputs = inputsOf(project, planned);
+  #forget(engine: EngineClient | null, trackId: string): void {
+    this.#renderings.get(trackId)?.abort.abort();
+    this.#renderings.delete(trackId);
+    this.#setReady(engine, trackId, null);
+  }
+
+  /** Sets whether a track is ready; null for a track that the engine renders. */
+  #setReady(engine: EngineClient | null, trackId: string, isReady: boolean | null): void {
+    const states = new Map(this.#isReady);
+    if (states.get(trackId) === true && isReady !== true) engine?.setTrackAudio(trackId, null);
+    if (isReady === null) states.delete(trackId);
+    else states.set(trackId, isReady);
+    this.#isReady = states;
+  }
+
+  #renderIfChanged(engine: EngineClient, project: Project, { track, request }: PlannedRender): void {
+    const inputs = inputsOf(project, track);
     const previous = this.#renderings.get(track.id);
-    const isSameSound = previous?.renderer === request.renderer && haveSameSound(previous.inputs, inputs);
-    if (isSameSound && previous.inputs.items === inputs.items) return;
-    // After an edit of its notes or of the plugin's settings, a plugin track plays its earlier audio
-    // until the new one arrives.
-    if (previous && haveSamePlugin(previous.inputs, inputs) && haveSameTime(previous.inputs, inputs)) previous.abort.abort();
-    else this.forget(engine, track.id);
-    const rendering: Rendering = { renderer: request.renderer, inputs, abort: new AbortController() };
+    if (previous && areEqual(previous.inputs, inputs)) return;
+    this.#forget(engine, track.id);
+    const rendering: Rendering = { inputs, abort: new AbortController() };
     this.#renderings.set(track.id, rendering);
-    this.#setState(track.id, request.renderer, { kind: 'rendering' });
+    this.#setReady(engine, track.id, false);
     const notBeforeMs = performance.now() + (previous ? SETTLE_MS : 0);
-    const render = (): Promise<void> => this.#render(engine, track.id, rendering, request, notBeforeMs);
-    this.#queues[request.renderer] = this.#queues[request.renderer].then(render);
+    this.#queue = this.#queue.then(() => this.#render(engine, track.id, rendering, request, notBeforeMs));
   }
 
-  #silence(engine: EngineClient | null, id: string): void {
-    if (this.#audibleIds.delete(id)) engine?.setTrackAudio(id, null);
-  }
-
-  #setState(id: string, renderer: Renderer, state: RenderState): void {
-    this.#states = new Map(this.#states).set(id, { renderer, state });
-  }
-
-  async #render(engine: EngineClient, id: string, rendering: Rendering, request: RenderRequest, notBeforeMs: number): Promise<void> {
-    const { signal } = rendering.abort;
+  async #render(
+    engine: EngineClient,
+    id: string,
+    { abort: { signal } }: Rendering,
+    request: SoundFontRenderRequest,
+    notBeforeMs: number,
+  ): Promise<void> {
     const waitMs = notBeforeMs - performance.now();
     if (waitMs > 0 && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, waitMs));
     if (signal.aborted) return;
     try {
-      const response = await this.#request(request, signal);
+      const response = await renderSoundFont(this.#api, request, signal);
       const audio = audioOf(request, await response.arrayBuffer());
       if (signal.aborted) return;
       engine.setTrackAudio(id, audio);
-      this.#audibleIds.add(id);
-      const isSilent = response.headers.get(PLUGIN_WARNINGS)?.includes('silent') ?? false;
-      this.#setState(id, request.renderer, { kind: 'ready', isSilent });
+      this.#setReady(engine, id, true);
     } catch (error) {
-      if (!signal.aborted) this.#fail(engine, id, request.renderer, error);
+      if (signal.aborted) return;
+      this.#setReady(engine, id, null);
+      this.#onFailure(error);
     }
-  }
-
-  #request(request: RenderRequest, signal: AbortSignal): Promise<Response> {
-    return request.renderer === 'plugin'
-      ? renderPlugin(this.#api, request.body, signal)
-      : renderSoundFont(this.#api, request.body, signal);
-  }
-
-  #fail(engine: EngineClient, id: string, renderer: Renderer, error: unknown): void {
-    this.#silence(engine, id);
-    const isMissing = renderer === 'plugin' && error instanceof ApiError && error.status === 404;
-    this.#setState(id, renderer, isMissing ? { kind: 'missing' } : { kind: 'failed', reason: reasonOf(error) });
-    if (renderer === 'soundfont') this.#onFailure(error);
   }
 }

@@ -2,6 +2,7 @@
  * Edits effect chains. `channelId` is the id of a track, or `MASTER_ID`. An edit of an effect that
  * does not exist returns the same project.
  */
+import type { VstPlugin } from '../api/types';
 import { lanesOf, updateLanes } from './automation';
 import type { EffectKind } from './effect-kinds';
 import { newId } from './ids';
@@ -30,14 +31,21 @@ function updateEffect(project: Project, channelId: string, id: string, change: (
   );
 }
 
-/** Inserts an effect with default parameters, by default at the end; returns the effect's id. */
+/** Returns a new built-in effect with default parameters. */
+export const builtInEffect = (kind: EffectKind): Effect => ({ id: newId('effect'), type: 'builtin', name: kind.id, params: {} });
+
+/** Returns a new plugin effect with the parameters with which the plugin starts. */
+export function pluginEffect({ format, plugin_id, name }: VstPlugin): Effect {
+  return { id: newId('effect'), type: format, plugin_id, name, params: {} };
+}
+
+/** Inserts an effect, by default at the end; returns the effect's id. */
 export function addEffect(
   project: Project,
   channelId: string,
-  kind: EffectKind,
+  effect: Effect,
   index = Infinity,
 ): { project: Project; effectId: string } {
-  const effect: Effect = { id: newId('effect'), type: 'builtin', name: kind.id, params: {} };
   const effects = effectsOf(project, channelId).toSpliced(Math.min(index, effectsOf(project, channelId).length), 0, effect);
   return { project: withEffects(project, channelId, effects), effectId: effect.id };
 }

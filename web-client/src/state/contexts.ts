@@ -20,6 +20,7 @@ import type { Timeline } from './editing/timeline.svelte';
 import type { TrackCommands } from './editing/track-commands';
 import type { AudioFiles } from './library/audio-files.svelte';
 import type { EffectCatalog } from './library/effect-catalog.svelte';
+import type { FavouritePlugins } from './library/favourite-plugins.svelte';
 import type { Instruments } from './library/instruments';
 import type { PluginCatalog } from './library/plugin-catalog.svelte';
 import type { PluginParameters } from './library/plugin-parameters.svelte';
@@ -88,6 +89,7 @@ export type Library = {
   pluginSetup: PluginSetup;
   instruments: Instruments;
   effectCatalog: EffectCatalog;
+  favouritePlugins: FavouritePlugins;
   audioFiles: AudioFiles;
 };
 

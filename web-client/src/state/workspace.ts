@@ -16,6 +16,7 @@ import { Timeline } from './editing/timeline.svelte';
 import { TrackCommands } from './editing/track-commands';
 import { AudioFiles } from './library/audio-files.svelte';
 import { EffectCatalog } from './library/effect-catalog.svelte';
+import { FavouritePlugins } from './library/favourite-plugins.svelte';
 import { Instruments } from './library/instruments';
 import { PluginCatalog } from './library/plugin-catalog.svelte';
 import { PluginParameters } from './library/plugin-parameters.svelte';
@@ -68,6 +69,7 @@ export function createWorkspace(): Workspace {
     pluginSetup: new PluginSetup(session, { plugins, effects: effectCatalog, parameters: pluginParameters }, player),
     instruments,
     effectCatalog,
+    favouritePlugins: new FavouritePlugins(),
     audioFiles,
   };
 

@@ -4,6 +4,7 @@ pub(super) mod chain;
 pub(super) mod fader;
 pub(super) mod meter;
 pub(super) mod rack;
+pub(super) mod recording;
 pub(super) mod route;
 pub(super) mod sidechain;
 pub(super) mod slot;

@@ -5,14 +5,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::chain::{EffectChain, MAX_EFFECTS, SlotSource};
+use super::recording::Recording;
 use super::sidechain::Sidechain;
 use super::slot::{EffectSlot, impulse_of};
 use crate::block::{ActiveOutputs, StereoBlock, TRACK_OUTPUTS};
 use crate::dsp::delay_line::DelayLine;
-use crate::effects::{EffectConfig, effect_kind};
+use crate::effects::{EffectConfig, RECORDED_OUTPUT, effect_kind};
 use crate::mixer::automation::curve::{multiple_before, next_multiple};
 use crate::mixer::automation::{AutomationCurve, AutomationReader};
 use crate::mixer::tempo::Tempo;
+use crate::mixer::track::clips::WantedAudio;
 use crate::mixer::transition::EffectsPlan;
 use crate::session::{Audio, AudioSlot, AutomationLane, AutomationTarget, EffectSettings};
 
@@ -63,6 +65,8 @@ pub(crate) struct EffectRack {
     /// Otherwise it runs with the track's source.
     pub(crate) runs_in_mix: bool,
     pub(crate) sidechains: Vec<Sidechain>,
+    /// The recorded outputs of effects that the engine cannot run itself.
+    pub(crate) recordings: Vec<Recording>,
     /// Delays that align the track's source with the inputs of its strip.
     source_delays: [DelayLine; TRACK_OUTPUTS],
     /// Delays of the reverb and chorus sends by the latency of the effects. The sends bypass the
@@ -86,6 +90,7 @@ impl EffectRack {
             next_control_point: 0,
             runs_in_mix: false,
             sidechains: Vec::new(),
+            recordings: Vec::new(),
             source_delays: core::array::from_fn(|_| DelayLine::new(0)),
             send_delays: core::array::from_fn(|_| DelayLine::new(0)),
         }
@@ -99,15 +104,22 @@ impl EffectRack {
         self.chain.latency_frames()
     }
 
+    /// Returns the latency of the output in frames, relative to the clock.
+    pub(crate) fn output_latency_frames(&self) -> usize {
+        self.input_latency_frames + self.latency_frames()
+    }
+
     /// Returns the latency of the input of the effect at an index in frames, relative to the rack's
     /// input.
     pub(crate) fn latency_frames_before(&self, effect: usize) -> usize {
         self.chain.latency_frames_before(effect)
     }
 
-    /// See [`EffectChain::longest_silence_frames`].
+    /// Returns the longest silence in frames after which the output may become audible again
+    /// without new input. A recording may do so until its end.
     pub(crate) fn longest_silence_frames(&self) -> usize {
-        self.chain.longest_silence_frames()
+        let recorded_frames = self.recordings.iter().map(Recording::remaining_frames).max().unwrap_or(0);
+        self.chain.longest_silence_frames() + recorded_frames
     }
 
     /// Changes the effects according to a plan, and applies their settings.
@@ -119,6 +131,7 @@ impl EffectRack {
             self.clock = settings.clock;
             self.chain.set_clock(settings.clock);
         }
+        let old_recordings = self.take_recordings();
         if plan.is_changed {
             let sources = settings.effects.iter().zip(&plan.sources);
             let sources = sources.filter_map(|(effect, kept_index)| match kept_index {
@@ -129,7 +142,8 @@ impl EffectRack {
             self.chain.change(sources);
         }
         self.effect_bypass = settings.effects.iter().map(|effect| effect.bypass).collect();
-        self.chain.set_impulse_slots(settings.effects.iter().map(|effect| effect.impulse));
+        self.chain.set_impulse_slots(settings.effects.iter().map(|effect| effect.audio_slot));
+        self.set_recordings(settings.effects, old_recordings);
         self.set_audio(settings.audio);
         self.set_values(settings);
         self.set_lanes(settings.lanes);
@@ -138,9 +152,48 @@ impl EffectRack {
         self.next_tempo_change = 0;
     }
 
-    /// Sets each effect's impulse response from its slot.
+    /// Sets each effect's impulse response or recording from its slot.
     pub(crate) fn set_audio(&mut self, audio: &[Option<AudioSlot>]) {
         self.chain.set_audio(audio);
+        self.recordings.iter_mut().for_each(|recording| recording.set_audio(audio));
+    }
+
+    /// Returns the blocks that the recordings need. `clip_count` is the number of clips of the track
+    /// at the index `track`. See [`crate::mixer::Mixer::wanted_audio`].
+    pub(crate) fn wanted(&self, track: usize, clip_count: usize) -> impl Iterator<Item = WantedAudio> {
+        self.recordings
+            .iter()
+            .flat_map(move |recording| recording.wanted(track, clip_count + recording.effect))
+    }
+
+    /// Takes the recordings, with the ids of their effects.
+    fn take_recordings(&mut self) -> Vec<(String, Recording)> {
+        let slots = self.chain.slots();
+        let with_id = |recording: Recording| Some((slots.get(recording.effect)?.id().into(), recording));
+        core::mem::take(&mut self.recordings).into_iter().filter_map(with_id).collect()
+    }
+
+    /// Creates the recordings of the effects. Those of kept effects continue.
+    fn set_recordings(&mut self, effects: &[EffectSettings], mut old: Vec<(String, Recording)>) {
+        for (index, effect) in effects.iter().enumerate() {
+            let Some(slot) = effect.audio_slot.filter(|_| effect.kind == RECORDED_OUTPUT.id) else {
+                continue;
+            };
+            let kept = old.iter().position(|(id, _)| *id == effect.id).map(|kept| old.swap_remove(kept).1);
+            let recording = match kept {
+                Some(mut recording) => {
+                    recording.effect = index;
+                    recording.set_slot(slot);
+                    recording
+                }
+                None => {
+                    let mut recording = Recording::new(index, slot, self.sample_rate_hz);
+                    recording.join(self.clock);
+                    recording
+                }
+            };
+            self.recordings.push(recording);
+        }
     }
 
     fn delay_fade_frames(&self) -> u32 {
@@ -150,7 +203,7 @@ impl EffectRack {
     /// Creates an effect whose parameters have their values from the first frame on.
     fn new_slot(&self, effect: &EffectSettings, settings: &RackSettings<'_>) -> Option<EffectSlot> {
         let kind = effect_kind(&effect.kind)?;
-        let audio = impulse_of(kind, effect.impulse, settings.audio, self.sample_rate_hz);
+        let audio = impulse_of(kind, effect.audio_slot, settings.audio, self.sample_rate_hz);
         let impulse = audio.map(Audio::channels);
         let config = EffectConfig {
             sample_rate_hz: self.sample_rate_hz,
@@ -224,6 +277,10 @@ impl EffectRack {
                 .set_latency(frames + self.chain.latency_frames_before(automated_parameter.effect));
             automated_parameter.send_integral(self.clock, &mut self.chain);
         }
+        for recording in &mut self.recordings {
+            let before_frames = self.chain.latency_frames_before(recording.effect);
+            recording.set_latency(frames + before_frames, self.clock);
+        }
         self.next_tempo_change = 0;
         self.next_control_point = 0;
         let fade_frames = self.delay_fade_frames();
@@ -282,6 +339,7 @@ impl EffectRack {
         }
         self.chain.reset(clock);
         self.sidechains.iter_mut().for_each(Sidechain::reset);
+        self.recordings.iter_mut().for_each(|recording| recording.reset(clock));
         self.source_delays.iter_mut().chain(&mut self.send_delays).for_each(DelayLine::clear);
         self.next_control_point = 0;
         self.set_time();
@@ -296,6 +354,7 @@ impl EffectRack {
                 automated_parameter.reader.stop(frame),
             );
         }
+        self.recordings.iter_mut().for_each(|recording| recording.stop(frame));
         self.next_control_point = 0;
     }
 
@@ -387,6 +446,9 @@ impl EffectRack {
     ) {
         let frames = left.len();
         self.sidechains.iter_mut().for_each(|sidechain| sidechain.read(taps, frames));
+        // While the session is stopped, effects with a recording pass their input.
+        let playing_recordings = if is_playing { self.recordings.len() } else { 0 };
+        self.recordings[..playing_recordings].iter_mut().for_each(|recording| recording.read(frames));
         let mut processed_frames = 0;
         while processed_frames < frames {
             let chunk_frames = if is_playing {
@@ -396,13 +458,17 @@ impl EffectRack {
             };
             let chunk = processed_frames..processed_frames + chunk_frames;
             let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
-            if self.sidechains.is_empty() {
+            let recordings = &self.recordings[..playing_recordings];
+            if self.sidechains.is_empty() && recordings.is_empty() {
                 self.chain.process(left, right, &[]);
             } else {
                 let mut inputs = [None; MAX_EFFECTS];
-                for sidechain in &self.sidechains {
-                    if let Some(input) = inputs.get_mut(sidechain.effect) {
-                        *input = Some(sidechain.audio().each_ref().map(|values| &values[chunk.clone()]));
+                let sidechains =
+                    self.sidechains.iter().map(|sidechain| (sidechain.effect, sidechain.audio()));
+                let recordings = recordings.iter().map(|recording| (recording.effect, recording.audio()));
+                for (effect, audio) in sidechains.chain(recordings) {
+                    if let Some(input) = inputs.get_mut(effect) {
+                        *input = Some(audio.each_ref().map(|values| &values[chunk.clone()]));
                     }
                 }
                 self.chain.process(left, right, &inputs);

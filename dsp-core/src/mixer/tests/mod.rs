@@ -48,7 +48,7 @@ fn effect(id: &str, kind: &str) -> EffectSettings {
         values: Vec::new(),
         bypass: false,
         side_chain: None,
-        impulse: None,
+        audio_slot: None,
     }
 }
 

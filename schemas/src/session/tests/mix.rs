@@ -1,6 +1,6 @@
 //! Tests of compiling the effects, routes, automation and audio of a project.
 
-use dsp_core::effects::effect_kind;
+use dsp_core::effects::{RECORDED_OUTPUT, effect_kind};
 use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, TempoChange};
 use serde_json::json;
 
@@ -23,6 +23,16 @@ impl MediaResolver for Files {
             _ => return None,
         };
         Some(ResolvedAudio { slot, frames, file_rate_hz: 24_000 })
+    }
+
+    fn plugin_output(&mut self, track_id: Option<&str>, effect_id: Option<&str>) -> Option<ResolvedAudio> {
+        let slot = match (track_id, effect_id) {
+            (Some("t"), Some("recorded")) => 7,
+            (None, Some("recorded")) => 8,
+            (Some("t"), None) => 9,
+            _ => return None,
+        };
+        Some(ResolvedAudio { slot, frames: 96_000, file_rate_hz: 48_000 })
     }
 }
 
@@ -58,15 +68,17 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
         track.effects.iter().map(|effect| (&*effect.id, &*effect.values)).collect();
     let kind = effect_kind("utility").expect("the effect");
     let index = |id| kind.parameter_index(id).expect("the parameter");
-    assert_eq!((values[0].0, values.len()), ("u", 2));
+    assert_eq!((values[0].0, values.len()), ("v", 3));
+    let values = &values[1..];
+    assert_eq!(values[0].0, "u");
     for (id, value) in
         [("gain_db", -6.0), ("invert_left", 1.0), ("invert_right", 1.0), ("channels", 4.0), ("balance", 0.0)]
     {
         assert_eq!(values[0].1[index(id)], value, "{id}");
     }
     assert_eq!(values[1].1[index("gain_db")], 36.0);
-    let last = &track.effects[1];
-    assert_eq!((last.bypass, last.side_chain, last.impulse), (true, Some(1), Some(4)));
+    let last = &track.effects[2];
+    assert_eq!((last.bypass, last.side_chain, last.audio_slot), (true, Some(1), Some(4)));
     assert_eq!(session.master_effects[0].values[index("channels")], 2.0);
     let expected = [
         ("/tracks/0/effects/0", "the engine cannot run plugins"),
@@ -87,13 +99,48 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
 }
 
 #[test]
+fn plugin_effects_play_their_recorded_output() {
+    let lane = |target: &str| json!({"target": target, "points": [{"tick": 0, "value": 0.5}]});
+    let plugin =
+        |id: &str| json!({"id": id, "type": "vst2", "plugin_id": "x", "params": {"3": 0.1}, "bypass": true});
+    let (session, left_out) = compiled(json!({
+        "tracks": [{"id": "t", "kind": "audio", "effects": [plugin("recorded"), plugin("other")],
+            "automation": [lane("recorded/3"), lane("other/4"), lane("gone/4")]}],
+        "master": {"effects": [plugin("recorded")], "automation": [lane("recorded/9")]},
+    }));
+    let effects = session.tracks[0].effects.iter().chain(&session.master_effects);
+    let compiled: Vec<_> = effects.map(|effect| (&*effect.kind, effect.bypass, effect.audio_slot)).collect();
+    let of_slot = |slot| (RECORDED_OUTPUT.id, true, slot);
+    assert_eq!(compiled, [of_slot(Some(7)), of_slot(None), of_slot(Some(8))]);
+    assert!(session.tracks[0].automation.is_empty() && session.master_automation.is_empty());
+    let pointers: Vec<_> = left_out.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    assert_eq!(pointers, ["/tracks/0/effects/1", "/tracks/0/automation/2"]);
+}
+
+#[test]
+fn plugin_instruments_play_their_recorded_output_instead_of_their_notes() {
+    let track = |id: &str| {
+        json!({"id": id, "kind": "instrument", "synth_engine": {"type": "vst3", "plugin_id": "x"}, "items": [
+            {"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 100,
+                "notes": [{"tick": 0, "length_ticks": 50, "pitch": 60, "velocity": 1}], "controls": []}]})
+    };
+    let (session, _) = compiled(json!({"tracks": [track("t"), track("other")]}));
+    let [recorded, silent] = &session.tracks[..] else { panic!("{session:?}") };
+    assert!(recorded.events.is_empty());
+    let [Clip { frame: 0, length_frames: 96_000, audio_slot: 9, .. }] = recorded.clips[..] else {
+        panic!("{recorded:?}")
+    };
+    assert!(silent.clips.is_empty() && silent.events.len() == 2);
+}
+
+#[test]
 fn invalid_impulse_responses_are_reported() {
     let with = |id: &str, name: &str, impulse: &str| json!({"id": id, "type": "builtin", "name": name, "impulse": impulse});
     let (session, left_out) = compiled(json!({"tracks": [{"id": "t", "kind": "audio", "effects": [
         with("a", "convolution", "half a minute"), with("b", "convolution", "longer"),
         with("c", "convolution", "gone"), with("d", "utility", "longer"),
     ]}]}));
-    let impulses: Vec<_> = session.tracks[0].effects.iter().map(|effect| effect.impulse).collect();
+    let impulses: Vec<_> = session.tracks[0].effects.iter().map(|effect| effect.audio_slot).collect();
     assert_eq!(impulses, [Some(5), None, None, Some(6)]);
     let expected = [
         ("/tracks/0/effects/1/impulse", "the impulse response lasts 30.00002 s; the limit is 30 s"),

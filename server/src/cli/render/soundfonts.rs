@@ -71,6 +71,7 @@ impl Sources for CommandLineSources {
         Ok(played_bank.map(|NamedBank { soundfont_id, bank }| OpenedBank {
             bank: bank.clone(),
             soundfont_id: soundfont_id.clone(),
+            version: String::new(),
             is_substitute: requested_id.is_some() && requested_bank.is_none(),
             is_upload: false,
         }))

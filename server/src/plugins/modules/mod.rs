@@ -18,4 +18,4 @@ pub(super) use scan_cache::{ModuleRequest, SCAN_CACHE_SECS};
 pub(crate) use scanner::Scan;
 pub(super) use scanner::{FoundPlugin, UnclassifiedModule};
 pub(super) use search::{Limits, Remark, search};
-pub(crate) use version::version_of;
+pub(crate) use version::version_of as module_version;

@@ -5,6 +5,7 @@ mod effects;
 pub(crate) mod midi_render;
 mod midi_render_faults;
 mod pick_dir;
+mod project_effects;
 mod project_instruments;
 mod scans;
 pub(crate) mod vst;

@@ -10,10 +10,10 @@ use super::vst::PluginService;
 use crate::test_studio::{float_samples, peak};
 
 /// Largest allowed difference between a plugin and its frozen sound: -120 dBFS.
-const NULL_PEAK: f32 = 1e-6;
+pub(super) const NULL_PEAK: f32 = 1e-6;
 
 /// Returns a track whose notes the plugin plays.
-fn plugin_track(id: &str, plugin_id: &str) -> Value {
+pub(super) fn plugin_track(id: &str, plugin_id: &str) -> Value {
     json!({
         "id": id, "name": id, "kind": "instrument",
         "synth_engine": {"type": "vst2", "plugin_id": plugin_id},
@@ -22,29 +22,29 @@ fn plugin_track(id: &str, plugin_id: &str) -> Value {
     })
 }
 
-fn project(tracks: &[Value]) -> Value {
+pub(super) fn project(tracks: &[Value]) -> Value {
     json!({"schema_version": 1, "project_id": "p", "name": "Plugins", "sample_rate_hz": 48000,
         "tempo_map": [{"tick": 0, "bpm": 120}], "tracks": tracks})
 }
 
-async fn post(service: &PluginService, path: &str, body: &Value, status: u16) -> Value {
+pub(super) async fn post(service: &PluginService, path: &str, body: &Value, status: u16) -> Value {
     service.app.local(Method::POST, &format!("/api/v1{path}")).json(body).send().await.expect(status)
 }
 
-async fn samples(service: &PluginService, address: &Value) -> Vec<f32> {
+pub(super) async fn samples(service: &PluginService, address: &Value) -> Vec<f32> {
     let address = address.as_str().expect("an address");
     float_samples(&service.app.local(Method::GET, address).send().await.bytes)
 }
 
 /// Renders the mix. Returns its samples and the parts that were left out.
-async fn mix(service: &PluginService, project: &Value) -> (Vec<f32>, Value) {
+pub(super) async fn mix(service: &PluginService, project: &Value) -> (Vec<f32>, Value) {
     let request = json!({"project": project, "bit_depth": "float32", "tail_secs": 1});
     let answer = post(service, "/plugins/render", &request, 200).await;
     (samples(service, &answer["audio_url"]).await, answer["receipt"]["left_out"].clone())
 }
 
 /// Freezes a track. Returns the result of the task.
-async fn freeze(service: &PluginService, project: &Value, track_id: &str) -> Value {
+pub(super) async fn freeze(service: &PluginService, project: &Value, track_id: &str) -> Value {
     let request = json!({"project": project, "track_id": track_id});
     let started = post(service, "/multitrack/freeze", &request, 202).await;
     assert!(service.app.state.tasks.wait_until_drained(Duration::from_secs(120)).await);
@@ -54,7 +54,7 @@ async fn freeze(service: &PluginService, project: &Value, track_id: &str) -> Val
     task["result"].clone()
 }
 
-fn difference(a: &[f32], b: &[f32]) -> f32 {
+pub(super) fn difference(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).fold(0.0, |largest, (a, b)| (a - b).abs().max(largest))
 }
 

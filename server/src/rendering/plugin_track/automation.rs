@@ -1,6 +1,8 @@
 //! Automation of a plugin's parameters.
 
 use dsp_core::session::AutomationPoint;
+use schemas::project::AutomationPoint as PointOfProject;
+use serde::Serialize;
 use songfoundry_bridge_protocol::host::{Event, EventKind, ParameterValue};
 
 /// Interval of the parameter changes, in frames from the start of the song.
@@ -12,12 +14,27 @@ pub const CURVES_MAX: usize = 64;
 
 /// The automation of one parameter. Before the first point the value is that of the first point,
 /// and after the last point that of the last.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AutomationCurve {
     /// Id or name of the parameter.
     pub parameter: String,
     /// Points with normalized values, by ascending frame.
     pub points: Vec<AutomationPoint>,
+}
+
+impl AutomationCurve {
+    /// Returns the curve through the points of a project's automation lane. `frame_at` returns the
+    /// frame of a tick.
+    pub fn of_points(parameter: String, points: &[PointOfProject], frame_at: &dyn Fn(u32) -> u64) -> Self {
+        let compiled = |point: &PointOfProject| AutomationPoint {
+            frame: frame_at(point.tick),
+            value: point.value.clamp(0.0, 1.0),
+            curve: point.curve.into(),
+        };
+        let mut points: Vec<AutomationPoint> = points.iter().map(compiled).collect();
+        points.sort_by_key(|point| point.frame);
+        Self { parameter, points }
+    }
 }
 
 /// The automation of a parameter of an open plugin, while the song plays.
@@ -75,6 +92,8 @@ impl<'s> CurveReader<'s> {
 #[cfg(test)]
 mod tests {
     use dsp_core::session::Curve;
+    use schemas::Extra;
+    use schemas::project::AutomationCurve as CurveOfProject;
 
     use super::*;
 
@@ -93,6 +112,24 @@ mod tests {
             }));
         }
         changes
+    }
+
+    #[test]
+    fn points_of_a_project_are_sorted_and_their_values_limited() {
+        let point = |tick, value, curve| PointOfProject { tick, value, curve, extra: Extra::default() };
+        let points = [
+            point(26, 1.5, CurveOfProject::Linear),
+            point(0, 0.0, CurveOfProject::Step),
+            point(10, 0.5, CurveOfProject::Curvature(0.5)),
+        ];
+        let curve = AutomationCurve::of_points("7".to_owned(), &points, &|tick| u64::from(tick) * 10);
+        let compiled = |frame, value, curve| AutomationPoint { frame, value, curve };
+        let expected = [
+            compiled(0, 0.0, Curve::Step),
+            compiled(100, 0.5, Curve::Arc(0.5)),
+            compiled(260, 1.0, Curve::Linear),
+        ];
+        assert_eq!(curve.points, expected);
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! Renders the notes of one track with a hosted plugin to a WAV file, before fader and pan.
+//! Renders the notes of one track, or the input of one effect, with a hosted plugin to a WAV file.
 //!
 //! The plugin first processes silence, so that it can load its sounds and report its latency. The
 //! latency is removed from the start of the file.
 
 mod automation;
+mod input;
 mod output;
 mod setup;
 mod timeline;
@@ -11,6 +12,7 @@ mod timeline;
 use std::io::{self, BufWriter, Seek, Write};
 use std::time::Duration;
 
+use dsp_core::render::EffectInput;
 use dsp_core::session::{Event, Session};
 use dsp_core::wav::FLOAT_HEADER_BYTES;
 use songfoundry_bridge_protocol::host::{Event as PluginEvent, Process, Transport};
@@ -19,10 +21,12 @@ use super::budget::Reservation;
 use super::pass::Pass;
 use super::{Observer, RenderError};
 use crate::plugin_hosts::{Audio, HostError, OpenOptions, PluginHost, PluginHosts, PluginRef};
+use input::InputReader;
 use output::Output;
 use timeline::Timeline;
 
 pub use automation::{AutomationCurve, CURVES_MAX};
+pub use output::SILENT_MAGNITUDE;
 pub use setup::{PluginSetup, StartState};
 
 /// Number of channels of the file.
@@ -45,7 +49,10 @@ const LONG_WARM_UP_PAUSE: Duration = Duration::from_millis(50);
 /// Longest latency that a plugin may have, in seconds.
 const LATENCY_MAX_SECS: u32 = 10;
 
-/// A track that a plugin plays.
+/// Opens the input of an effect, from its start.
+pub type OpenInput<'t> = &'t dyn Fn() -> Result<EffectInput, RenderError>;
+
+/// Notes that a plugin plays, or sound that it processes.
 pub struct PluginTrack<'t> {
     /// Hosts the plugin.
     pub hosts: &'t PluginHosts,
@@ -55,6 +62,8 @@ pub struct PluginTrack<'t> {
     pub setup: &'t PluginSetup,
     /// The session, whose first track has the notes.
     pub session: &'t Session,
+    /// The sound that the plugin processes; `None` for an instrument.
+    pub input: Option<OpenInput<'t>>,
     /// Longest tail in seconds. Silence ends the tail sooner.
     pub tail_secs: f64,
     /// Whether nobody waits for the file any more.
@@ -73,7 +82,7 @@ enum WarmUp {
 /// A rendered track.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderedTrack {
-    /// Whether the file is silent although the track has notes.
+    /// Whether the file is silent although the track has notes, or the input has sound.
     pub is_silent: bool,
     /// Number of samples that were infinite or not a number. They are 0 in the file.
     pub non_finite_samples: u64,
@@ -81,7 +90,7 @@ pub struct RenderedTrack {
 
 impl PluginTrack<'_> {
     /// Renders the track into a file of `new_file` as 32-bit floats. If the process of the plugin
-    /// dies, or the file is silent although the track has notes, a new process renders once more
+    /// dies, or the file is silent without a reason, a new process renders once more
     /// into another file. After silence it has a long warm-up.
     ///
     /// # Errors
@@ -133,9 +142,12 @@ impl PluginTrack<'_> {
             is_cancelled: self.is_cancelled,
         };
         let mut host = PluginHost::open(self.hosts, self.plugin, options)?;
-        if !host.opened().accepts_notes {
-            return Err(setup::no_instrument());
-        }
+        let mut input = match self.input {
+            None if !host.opened().accepts_notes => return Err(setup::no_instrument()),
+            None => None,
+            Some(_) if host.opened().inputs.is_empty() => return Err(setup::no_effect()),
+            Some(open_input) => Some(InputReader::new(open_input()?)),
+        };
         let values = self.setup.apply(&mut host)?;
         let curves = self.setup.curves(host.opened())?;
         let mut timeline = Timeline::new(self.session, curves);
@@ -144,14 +156,17 @@ impl PluginTrack<'_> {
         let pass = Pass::begin(reservation);
         let (mut position_frames, mut non_finite_samples) = (0, 0_u64);
         while !output.has_ended() {
-            let stretch = timeline.next(position_frames, REQUEST_FRAMES_MAX)?;
+            let mut stretch = timeline.next(position_frames, REQUEST_FRAMES_MAX)?;
             position_frames += u64::from(stretch.frames);
-            let Audio { channels, processed } = host.process(stretch, &[])?;
+            let sides = input.as_mut().map_or(&[][..], |input| input.read(stretch.frames as usize));
+            stretch.input_channels = sides.len() as u16;
+            let Audio { channels, processed } = host.process(stretch, sides)?;
             non_finite_samples = non_finite_samples.saturating_add(processed.non_finite_samples);
             output.write(&channels)?;
             pass.report(output.written_frames(), output.max_frames(), observer)?;
         }
-        let is_silent = output.finish()? && self.has_notes();
+        let has_input = input.is_some_and(|input| input.has_sound());
+        let is_silent = output.finish()? && (has_input || self.has_notes());
         Ok(RenderedTrack { is_silent, non_finite_samples })
     }
 

@@ -9,7 +9,7 @@ use dsp_core::wav::FloatWavWriter;
 use super::CHANNELS;
 
 /// Highest magnitude that counts as silence: -100 dBFS. Plugins may always produce softer noise.
-const SILENT_MAGNITUDE: f32 = 1e-5;
+pub const SILENT_MAGNITUDE: f32 = 1e-5;
 
 /// Length of the silence that ends a tail, in seconds. It is longer than the gaps of most echoes.
 const SILENCE_SECS: f64 = 0.5;

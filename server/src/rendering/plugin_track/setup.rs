@@ -103,6 +103,14 @@ pub(super) fn no_instrument() -> RenderError {
     }
 }
 
+/// Returns the error for a plugin that has no audio input.
+pub(super) fn no_effect() -> RenderError {
+    RenderError::PluginSetup {
+        code: "not_an_effect",
+        detail: "The plugin has no audio input; name an effect of GET /plugins/effects.".to_owned(),
+    }
+}
+
 /// Names the field of the request in the plugin's refusal.
 fn refused(code: &'static str, field: &str, error: HostError) -> RenderError {
     match error {

@@ -1062,26 +1062,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/plugins/parameters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Lists the parameters of a plugin with the plugin's own texts, and its programs. The plugin runs
-         *     in a separate process, which ends with the request. Lists are cached until the module changes.
-         */
-        post: operations["post_plugins_parameters"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/plugins/pick-dir": {
         parameters: {
             query?: never;
@@ -1330,6 +1310,47 @@ export interface paths {
          *     has such a SoundFont. SoundFonts of other users count as missing.
          */
         delete: operations["delete_plugins_soundfonts_sf_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/sounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets the plugin instruments of a song play their notes, and its plugin effects process their
+         *     input. Sounds that earlier requests or exports have rendered are used again unless something that
+         *     determines them has changed. Exports have the same samples.
+         */
+        post: operations["post_plugins_sounds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/sounds/{sound_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sends a sound that a plugin has rendered, as a 32-bit float WAV file from the start of the song
+         *     on. Sounds that were not used for long may be gone; render them again then.
+         */
+        get: operations["get_plugins_sounds_sound_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3378,73 +3399,11 @@ export interface components {
             /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A plugin with its parameters. */
-        ParameterList: {
-            /** @description Id of the plugin. */
-            plugin_id: string;
-            /** @description Name of the plugin. */
-            name: string;
-            /** @description Vendor of the plugin; empty if the plugin does not state it. */
-            vendor: string;
-            /** @description Version of the plugin as its vendor writes it; empty if the plugin does not state it. */
-            version: string;
-            /** @description Plugin format: VST 2.4 or VST 3. */
-            format: components["schemas"]["VstFormat"];
-            /** @description Whether the plugin receives notes. */
-            accepts_notes: boolean;
-            /**
-             * Format: double
-             * @description Latency at 48 kHz, in seconds. Renders remove it.
-             */
-            latency_secs: number;
-            /** @description How long the plugin sounds after its input has ended. */
-            tail: components["schemas"]["PluginTail"];
-            /**
-             * Format: double
-             * @description Length of the tail in seconds; null if it is `infinite` or `unknown`.
-             */
-            tail_secs: number | null;
-            /** @description Names of the programs, which `preset` selects by their index. */
-            programs: string[];
-            /**
-             * Format: int32
-             * @description Index of the selected program; null if it is unknown, as after `state`, or if there is none.
-             */
-            program: number | null;
-            /** @description All parameters except hidden and read-only ones. */
-            parameters: components["schemas"]["PluginParameter"][];
-            /** @description A text for each of the `values` of the request, without the unit. */
-            value_texts: string[];
-            /** @description State of the plugin in base64; null if it was not requested. */
-            state: string | null;
-        };
         /**
          * @description How a control, such as a knob, divides the range of a parameter.
          * @enum {string}
          */
         ParameterScale: "linear" | "logarithmic" | "choice" | "switch";
-        /** @description A plugin, and the values with which its parameters are listed. */
-        ParametersRequest: {
-            /**
-             * @description Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
-             *     /plugins/effects`.
-             */
-            plugin_id: string;
-            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
-            state?: string | null;
-            preset?: components["schemas"]["PluginPreset"] | null;
-            /**
-             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
-             *     set after `state` or `preset` is loaded.
-             */
-            params?: {
-                [key: string]: number;
-            };
-            /** @description Values whose texts are wanted, at most 1000. They do not change the plugin. */
-            values?: components["schemas"]["PluginValue"][];
-            /** @description Whether the answer has the state of the plugin with these values. */
-            with_state?: boolean;
-        };
         /** @description A password to score. */
         PasswordCandidate: {
             /** @description The password, which is not stored. Only its first 100 characters are scored. */
@@ -3517,7 +3476,7 @@ export interface components {
         PluginAutomation: {
             /** @description Id or name of the parameter, as in `params`. */
             param: string;
-            /** @description Points by ascending time. */
+            /** @description Points by ascending time, between which the value changes in straight lines. */
             points: components["schemas"]["PluginAutomationPoint"][];
         };
         /** @description A point of automation. It has either `tick` or `secs`. */
@@ -3537,7 +3496,6 @@ export interface components {
              * @description Normalized value.
              */
             value: number;
-            curve?: ("linear" | "step") | number;
         };
         /** @description A plugin folder. */
         PluginDir: {
@@ -3560,47 +3518,12 @@ export interface components {
             /** @description Cursor of the next page; null on the last page and in answers that contain all folders. */
             next_cursor: string | null;
         };
-        /** @description A parameter of a plugin. Its values are normalized: 0 to 1. */
-        PluginParameter: {
-            /**
-             * Format: int32
-             * @description Id of the parameter, as in the `params` of an instrument.
-             */
-            id: number;
-            /** @description Display name. */
-            name: string;
-            /** @description Shorter name; empty if the plugin does not state it. */
-            short_name: string;
-            /** @description Label of the unit, such as `dB`; empty if the plugin does not state it. */
-            unit: string;
-            /**
-             * Format: double
-             * @description Value with the settings of the request.
-             */
-            value: number;
-            /**
-             * Format: double
-             * @description Default value.
-             */
-            default: number;
-            /** @description Text of `value` without the unit; empty if the plugin has none. */
-            text: string;
-            /**
-             * Format: int32
-             * @description Number of steps between 0 and 1: 0 for a continuous parameter, 1 for a switch, and otherwise
-             *     one less than the number of values.
-             */
-            step_count: number;
-            /** @description Whether the parameter can be changed and automated. */
-            is_automatable: boolean;
-            /** @description Whether this is the plugin's own bypass. */
-            is_bypass: boolean;
-            /**
-             * @description Texts of evenly spaced values from 0 to 1, without the unit. Every step of a parameter with
-             *     up to 128 values has one. Continuous parameters have 101, 51, 21, 11 or 2: the fewer, the
-             *     more parameters the plugin has. Empty if the parameter cannot be changed.
-             */
-            texts: string[];
+        /** @description The outcome of a plugin instrument or a plugin effect. */
+        PluginOutcome: components["schemas"]["PluginState"] & {
+            /** @description Id of the track; null for an effect of the master. */
+            track_id: string | null;
+            /** @description Id of the effect; null for the instrument of the track. */
+            effect_id: string | null;
         };
         /** @description A preset of a plugin. */
         PluginPreset: number | string;
@@ -3626,23 +3549,29 @@ export interface components {
             /** @description Plugins and modules that could not be classified, and folders that could not be read. */
             problems: components["schemas"]["PluginProblem"][];
         };
-        /**
-         * @description How long a plugin sounds after its input has ended.
-         * @enum {string}
-         */
-        PluginTail: "none" | "fixed" | "infinite" | "unknown";
-        /** @description A value of a parameter. */
-        PluginValue: {
+        /** @description Whether a plugin has a sound. */
+        PluginState: {
+            /** @description Id of the sound. It changes with everything that determines the sound. */
+            sound_id: string;
             /**
-             * Format: int32
-             * @description Id of the parameter.
+             * Format: int64
+             * @description Length in frames at the sample rate of the project.
              */
-            id: number;
-            /**
-             * Format: double
-             * @description Normalized value.
-             */
-            value: number;
+            frames: number;
+            /** @description Whether the sound is silent. */
+            is_silent: boolean;
+            /** @enum {string} */
+            state: "ready";
+        } | {
+            /** @description Reason, as a sentence without a capital and a full stop. */
+            reason: string;
+            /** @enum {string} */
+            state: "missing";
+        } | {
+            /** @description Reason, as a sentence. */
+            reason: string;
+            /** @enum {string} */
+            state: "failed";
         };
         /** @description A preset of a SoundFont. */
         Preset: {
@@ -4444,6 +4373,20 @@ export interface components {
             channel_check?: boolean | null;
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
+        };
+        /** @description The sounds of the plugins of a song. */
+        SoundsAnswer: {
+            /**
+             * @description The outcome of each plugin instrument with notes and each plugin effect that can be heard, in
+             *     the order in which they were rendered.
+             */
+            sounds: components["schemas"]["PluginOutcome"][];
+        };
+        /** @description The song whose plugins render. */
+        SoundsRequest: {
+            /** @description Id of a stored project. A request must have either this or `project`. */
+            project_id?: string | null;
+            project?: components["schemas"]["Project"] | null;
         };
         /**
          * @description Point in the signal path at which a track is rendered.
@@ -6747,30 +6690,6 @@ export interface operations {
             };
         };
     };
-    post_plugins_parameters: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ParametersRequest"];
-            };
-        };
-        responses: {
-            /** @description Succeeded; the body contains the result. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ParameterList"];
-                };
-            };
-        };
-    };
     post_plugins_pick_dir: {
         parameters: {
             query?: never;
@@ -7158,6 +7077,61 @@ export interface operations {
                 headers: {
                     /** @description `system` if a SoundFont of the system now has this id; otherwise absent */
                     "X-Soundfont-Instead"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_plugins_sounds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SoundsRequest"];
+            };
+        };
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundsAnswer"];
+                };
+            };
+        };
+    };
+    get_plugins_sounds_sound_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sound */
+                sound_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sound */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": unknown;
+                };
+            };
+            /** @description The requested range */
+            206: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content?: never;

@@ -1,6 +1,5 @@
 /** Commands of menus, buttons and keys that edit the effects of a track or the master. */
 import { addEffect, duplicateEffect, effectsOf, moveEffect, removeEffect } from '../../project/edit-effects';
-import type { EffectKind } from '../../project/effect-kinds';
 import type { Effect } from '../../project/model';
 import type { EffectCatalog } from '../library/effect-catalog.svelte';
 import type { View } from '../view/view.svelte';
@@ -18,9 +17,9 @@ export class EffectCommands {
   }
 
   /** Appends a new effect and shows it in the editor. */
-  add(channelId: string, kind: EffectKind): void {
-    const added = addEffect(this.#song.project, channelId, kind);
-    this.#song.edit(`Add ${kind.name}`, () => added.project);
+  add(channelId: string, effect: Effect): void {
+    const added = addEffect(this.#song.project, channelId, effect);
+    this.#song.edit(`Add ${this.#catalog.nameOf(effect)}`, () => added.project);
     this.show(channelId, added.effectId);
   }
 

@@ -39,8 +39,15 @@ export class EffectCatalog {
     return effect.type === 'builtin' ? (this.kinds.find((kind) => kind.id === effect.name) ?? null) : null;
   }
 
+  /** Returns the plugin of an effect; null for built-in effects, and if the scans did not find it. */
+  pluginOf(effect: Effect): VstPlugin | null {
+    if (effect.type === 'builtin') return null;
+    return this.vstEffects.find(({ plugin_id: id, format }) => id === effect.plugin_id && format === effect.type) ?? null;
+  }
+
   /** Returns the name under which the page shows an effect. */
   nameOf(effect: Effect): string {
-    return this.kindOf(effect)?.name ?? effect.name ?? (effect.type === 'builtin' ? 'Effect' : effect.plugin_id);
+    const known = this.kindOf(effect)?.name ?? this.pluginOf(effect)?.name ?? effect.name;
+    return known ?? (effect.type === 'builtin' ? 'Effect' : `Plugin ${effect.plugin_id}`);
   }
 }

@@ -29,13 +29,9 @@ export class PluginCatalog {
     }
   }
 
-  /**
-   * Returns the instruments that match every word of `query` by name, maker, format or category,
-   * grouped by maker.
-   */
+  /** Returns the instruments that match a query; see {@link searchPlugins}. */
   search(query: string): PluginGroup[] {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    return groupByMaker(this.instruments.filter((plugin) => matches(plugin, words)));
+    return groupByMaker(searchPlugins(this.instruments, query));
   }
 
   /** Whether the scans did not find the plugin of a track. False until the catalogue is loaded. */
@@ -70,7 +66,11 @@ export function groupByMaker(plugins: readonly VstPlugin[]): PluginGroup[] {
     .sort((a, b) => a.maker.localeCompare(b.maker));
 }
 
-function matches(plugin: VstPlugin, words: readonly string[]): boolean {
-  const text = [plugin.name, plugin.vendor, plugin.format, ...plugin.categories].join(' ').toLowerCase();
-  return words.every((word) => text.includes(word));
+/** Returns the plugins that match every word of `query` by name, maker, format or category. */
+export function searchPlugins(plugins: readonly VstPlugin[], query: string): VstPlugin[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return plugins.filter(({ name, vendor, format, categories }) => {
+    const text = [name, vendor, format, ...categories].join(' ').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }

@@ -126,7 +126,7 @@ export class PluginSetup {
       this.ignored = result.ignored.map(({ path, reason }) => ({ path, problem: reason }));
       await Promise.all([this.#catalog.load(), this.#effects.load()]);
       this.#parameters.forget();
-      this.#player.reloadPlugins();
+      this.#player.pluginSounds.renderAgain();
       next = { kind: 'done', instruments: result.instruments, effects: result.effects, isTruncated: result.truncated };
     } catch (error) {
       next = { kind: 'failed', problem: reasonOf(error) };

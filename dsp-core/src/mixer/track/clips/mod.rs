@@ -26,9 +26,10 @@ const BEHIND_FRAMES: u64 = 8_192;
 /// A block of streamed audio that a clip needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WantedAudio {
-    /// Index of the track.
+    /// Index of the track; the number of tracks for the master.
     pub track: usize,
-    /// Index of the clip in its track.
+    /// Index of the clip in its track. The recorded outputs of effects follow the clips: their
+    /// number is that of the clips plus the index of the effect.
     pub clip: usize,
     /// Audio slot of the source.
     pub audio_slot: u32,
@@ -164,6 +165,12 @@ impl ClipPlayer {
         self.declicker.switch();
     }
 
+    /// Returns the number of frames until the end of the last clip.
+    pub(crate) fn remaining_frames(&self) -> u64 {
+        let end = self.voices.iter().map(Voice::end).max().unwrap_or(0);
+        end.saturating_sub(self.position_frames)
+    }
+
     fn find_near_voices(&mut self) {
         self.near_voices.clear();
         self.next_voice =
@@ -205,6 +212,10 @@ impl ClipPlayer {
                 ring.begin(index);
             }
         }
+    }
+
+    pub(crate) fn clip_count(&self) -> usize {
+        self.clips.len()
     }
 
     /// Returns the blocks that the clips need, in no particular order.

@@ -1,0 +1,180 @@
+//! Renders the input of one effect, for effects that run outside the engine.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::length::{RenderLength, TailConfig};
+use crate::block::{BLOCK_FRAMES, StereoBlock};
+use crate::mixer::{EffectOwner, Mixer, MixerError, Slots};
+use crate::session::{AutomationLane, AutomationTarget, ChorusSettings, ReverbSettings, Session, Track};
+
+/// Highest magnitude of an input that counts as silence: -120 dBFS.
+const INPUT_SILENCE: f32 = 1e-6;
+
+/// Returns the part of a session that determines the input of an effect: the effects before it, and
+/// the tracks that feed it. If there is no such owner, the result has no tracks.
+///
+/// Other changes of the session change neither the result nor the input. While a track is soloed,
+/// all tracks are part of the result, because solo affects them all.
+#[must_use]
+pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usize) -> Session {
+    let mut before = Session { master_gain: 1.0, ..session.clone() };
+    let EffectOwner::Track(owner) = owner else {
+        before.master_effects.truncate(effect);
+        keep_effect_lanes(&mut before.master_automation, effect);
+        return before;
+    };
+    before.master_effects.clear();
+    before.master_automation.clear();
+    (before.reverb, before.chorus) = (ReverbSettings::default(), ChorusSettings::default());
+    let Some(track) = before.tracks.get_mut(owner) else {
+        before.tracks.clear();
+        return before;
+    };
+    (track.gain, track.pan, track.mute, track.output) = (1.0, 0.0, false, None);
+    track.sends.clear();
+    track.effects.truncate(effect);
+    keep_effect_lanes(&mut track.automation, effect);
+    if before.tracks.iter().all(|track| !track.solo) {
+        let is_kept = tracks_feeding(&before.tracks, owner);
+        keep_tracks(&mut before.tracks, &is_kept);
+    }
+    before
+}
+
+/// Removes all lanes except those of the first `effects` effects.
+fn keep_effect_lanes(lanes: &mut Vec<AutomationLane>, effects: usize) {
+    lanes.retain(|lane| match lane.target {
+        AutomationTarget::Effect { effect, .. } => (effect as usize) < effects,
+        AutomationTarget::Volume | AutomationTarget::Pan | AutomationTarget::Send(_) => false,
+    });
+}
+
+/// Returns, for each track, whether it is the track at the index `fed` or feeds that track directly,
+/// through other tracks or through side-chains.
+#[must_use]
+pub fn tracks_feeding(tracks: &[Track], fed: usize) -> Vec<bool> {
+    let mut is_feeder = alloc::vec![false; tracks.len()];
+    let mut unvisited = alloc::vec![fed];
+    unvisited.retain(|&index| index < tracks.len());
+    while let Some(fed) = unvisited.pop() {
+        if core::mem::replace(&mut is_feeder[fed], true) {
+            continue;
+        }
+        let id = fed as u32;
+        let feeds = |track: &Track| track.output == Some(id) || track.sends.iter().any(|send| send.to == id);
+        let by_routes = (0..tracks.len()).filter(|&index| feeds(&tracks[index]));
+        let by_sidechains = tracks[fed].effects.iter().filter_map(|effect| effect.side_chain);
+        unvisited.extend(by_routes.chain(by_sidechains.map(|index| index as usize)));
+        unvisited.retain(|&index| index < tracks.len());
+    }
+    is_feeder
+}
+
+/// Removes tracks, and the outputs and sends to them.
+fn keep_tracks(tracks: &mut Vec<Track>, is_kept: &[bool]) {
+    let new_index = |old: u32| {
+        let old = old as usize;
+        let is_kept = is_kept.get(..=old)?;
+        is_kept[old].then(|| is_kept[..old].iter().filter(|is_kept| **is_kept).count() as u32)
+    };
+    let mut index = 0;
+    tracks.retain_mut(|track| {
+        index += 1;
+        track.output = track.output.and_then(new_index);
+        for effect in &mut track.effects {
+            effect.side_chain = effect.side_chain.and_then(new_index);
+        }
+        let sends: Vec<_> = track.sends.iter().map(|send| new_index(send.to)).collect();
+        let new_send = |old: u32| {
+            let old = old as usize;
+            sends.get(old)?.map(|_| sends[..old].iter().flatten().count() as u32)
+        };
+        track.automation.retain_mut(|lane| match &mut lane.target {
+            AutomationTarget::Send(send) => new_send(*send).map(|new| *send = new).is_some(),
+            AutomationTarget::Volume | AutomationTarget::Pan | AutomationTarget::Effect { .. } => true,
+        });
+        let mut new = sends.iter();
+        track.sends.retain_mut(|send| match new.next() {
+            Some(Some(to)) => {
+                send.to = *to;
+                true
+            }
+            _ => false,
+        });
+        is_kept[index - 1]
+    });
+}
+
+/// Renders the input of an effect block by block, from the start of the session on. The first frame
+/// is the first frame of the session: the latency of the effects before it is removed.
+pub struct EffectInput {
+    mixer: Mixer,
+    /// Index of the effect's track; `None` for the master.
+    track: Option<usize>,
+    length: RenderLength,
+    /// Number of frames to render and drop before the first frame that is returned.
+    skipped_frames: usize,
+    audio: Box<StereoBlock>,
+}
+
+impl EffectInput {
+    /// Creates a render of the input of the effect at an index.
+    ///
+    /// # Errors
+    ///
+    /// [`MixerError`] for a session that cannot be played, and if it has no such owner.
+    pub fn new(
+        session: &Session,
+        slots: Slots<'_>,
+        owner: EffectOwner,
+        effect: usize,
+        tail: TailConfig,
+    ) -> Result<Self, MixerError> {
+        let before = session_before_effect(session, owner, effect);
+        let mut mixer = Mixer::new(&before, slots)?;
+        let track = match owner {
+            EffectOwner::Master => None,
+            EffectOwner::Track(index) => {
+                let id = session.tracks.get(index).map(|track| &track.id);
+                let track = id.and_then(|id| mixer.track_index(id));
+                let missing = MixerError::NoSuchTrack { track_id: "".into(), index };
+                Some(track.ok_or(missing)?)
+            }
+        };
+        mixer.tap(track);
+        mixer.play();
+        Ok(Self {
+            skipped_frames: mixer.tap_latency_frames(track),
+            length: RenderLength::new(before.length_frames, tail, INPUT_SILENCE, before.sample_rate_hz),
+            mixer,
+            track,
+            audio: Box::new([[0.0; BLOCK_FRAMES]; 2]),
+        })
+    }
+
+    /// Renders left and right of the next block, at most `max_frames` frames. Returns `None` when
+    /// the rest of the input is silent.
+    pub fn next_block(&mut self, max_frames: usize) -> Option<[&[f32]; 2]> {
+        while self.skipped_frames > 0 {
+            let frames = self.skipped_frames.min(BLOCK_FRAMES);
+            self.process(frames);
+            self.skipped_frames -= frames;
+        }
+        let frames = self.length.next_frames().min(max_frames);
+        let may_sound = || self.length.may_sound_again(self.mixer.longest_silence_frames());
+        if frames == 0 || !self.length.is_audible() && !may_sound() {
+            return None;
+        }
+        self.process(frames);
+        let [left, right] = self.audio.each_ref().map(|values| &values[..frames]);
+        self.length.count(left, right);
+        Some([left, right])
+    }
+
+    fn process(&mut self, frames: usize) {
+        let [left, right] = self.audio.each_mut().map(|values| &mut values[..frames]);
+        self.mixer.process(left, right);
+        self.mixer.read_tap(self.track, [left, right]);
+    }
+}

@@ -1,0 +1,250 @@
+//! Tests that the recorded output of an effect replaces the effect, and that the engine renders the
+//! input that such an effect has.
+
+use dsp_core::effects::RECORDED_OUTPUT;
+use dsp_core::mixer::{EffectOwner, Mixer, Slots, Underruns};
+use dsp_core::render::{EffectInput, OfflineRender, TailConfig, session_before_effect};
+use dsp_core::session::{
+    Audio, AudioSlot, AutomationTarget, Clip, Curve, EffectSettings, SendSettings, Session, Track,
+};
+
+use crate::full::{effect, lane, media, play, point};
+use crate::sessions::{peak, session, track};
+
+/// Gain of the effect that is recorded. A multiplication by it is exact.
+const GAIN: f32 = 0.25;
+
+const TAIL: TailConfig = TailConfig { max_secs: 2.0 };
+
+fn recorded(id: &str, audio_slot: Option<u32>) -> EffectSettings {
+    EffectSettings { audio_slot, ..effect(id, RECORDED_OUTPUT.id, &[]) }
+}
+
+fn clip_track(id: &str, frame: u64) -> Track {
+    let clip = Clip {
+        frame,
+        offset_frames: 0,
+        length_frames: 40_000,
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 0,
+    };
+    Track { id: id.to_owned(), clips: vec![clip], ..Track::default() }
+}
+
+/// Returns a song with a recorded effect in a track, in the group that the track feeds and in the
+/// master. Limiters before the effects have a latency. The values of `audio_slots` are those of the
+/// track, the group and the master.
+fn song(audio_slots: [Option<u32>; 3]) -> Session {
+    let [of_track, of_group, of_master] = audio_slots;
+    let limiter = |id: &str| effect(id, "limiter", &[]);
+    let lead = Track {
+        effects: vec![limiter("l"), recorded("r", of_track), effect("d", "delay", &[])],
+        output: Some(2),
+        automation: vec![
+            lane(
+                AutomationTarget::Volume,
+                &[point(0, -6.0, Curve::Linear), point(48_000, 0.0, Curve::Linear)],
+            ),
+            lane(
+                AutomationTarget::Effect { effect: 2, parameter: 0 },
+                &[point(0, 0.1, Curve::Linear), point(48_000, 0.2, Curve::Linear)],
+            ),
+        ],
+        ..track("lead", &[(0, 20_000, 60), (24_000, 60_000, 67)])
+    };
+    let apart = Track { pan: 0.5, ..clip_track("apart", 3_000) };
+    let group = Track {
+        id: "group".to_owned(),
+        effects: vec![recorded("r", of_group), limiter("l")],
+        sends: vec![SendSettings { to: 3, gain: 0.5, pre_fader: false }],
+        ..Track::default()
+    };
+    let bus = Track { id: "bus".to_owned(), effects: vec![effect("rv", "reverb", &[])], ..Track::default() };
+    let mut song = session(vec![lead, apart, group, bus]);
+    song.master_effects = vec![limiter("l"), recorded("r", of_master)];
+    song.master_gain = 0.5;
+    song.length_frames = 96_000;
+    song
+}
+
+/// The recorded effects of [`song`] in the order of the signal: owner and index of the effect.
+const EFFECTS: [(EffectOwner, usize); 3] =
+    [(EffectOwner::Track(0), 1), (EffectOwner::Track(2), 0), (EffectOwner::Master, 1)];
+
+fn input(song: &Session, audio: &[Option<AudioSlot>], index: usize) -> [Vec<f32>; 2] {
+    let (owner, effect) = EFFECTS[index];
+    let slots = Slots { audio, ..media().slots() };
+    let mut render = EffectInput::new(song, slots, owner, effect, TAIL).expect("a session");
+    let mut input = [Vec::new(), Vec::new()];
+    let mut sizes = [256, 100, 7].into_iter().cycle();
+    while let Some(block) = render.next_block(sizes.next().expect("a size")) {
+        input.iter_mut().zip(block).for_each(|(side, values)| side.extend_from_slice(values));
+    }
+    input
+}
+
+fn rendered(song: &Session, audio: &[Option<AudioSlot>]) -> Vec<f32> {
+    let slots = Slots { audio, ..media().slots() };
+    let mut render = OfflineRender::new(song, slots, TAIL).expect("a session");
+    let mut output = Vec::new();
+    while let Some((left, right)) = render.next_block() {
+        output.extend(left.iter().zip(right).flat_map(|(left, right)| [*left, *right]));
+    }
+    output
+}
+
+/// Returns the song with the recordings of its effects, which multiply by [`GAIN`].
+fn recorded_song() -> (Session, Vec<Option<AudioSlot>>) {
+    let mut audio = media().audio.to_vec();
+    let mut audio_slots = [None; 3];
+    for index in 0..EFFECTS.len() {
+        let input = input(&song(audio_slots), &audio, index);
+        assert!(peak(&input[0]) > 0.0 && peak(&input[1]) > 0.0, "effect {index}");
+        let [left, right] = input.map(|side| side.iter().map(|value| value * GAIN).collect::<Vec<_>>());
+        audio_slots[index] = Some(audio.len() as u32);
+        audio.push(Some(AudioSlot::Whole(Audio::from_channels(&left, Some(&right)))));
+    }
+    (song(audio_slots), audio)
+}
+
+#[test]
+fn recordings_of_a_gain_sound_like_the_gain_in_the_engine() {
+    let (recorded, audio) = recorded_song();
+    let mut with_gains = recorded.clone();
+    let gain_db = 20.0 * f64::from(GAIN).log10();
+    for (owner, index) in EFFECTS {
+        let effects = match owner {
+            EffectOwner::Track(track) => &mut with_gains.tracks[track].effects,
+            EffectOwner::Master => &mut with_gains.master_effects,
+        };
+        effects[index] = effect("r", "utility", &[gain_db]);
+    }
+    let (expected, output) = (rendered(&with_gains, &audio), rendered(&recorded, &audio));
+    assert!(peak(&output) > 0.001);
+    for (frame, (expected, value)) in expected.iter().zip(&output).enumerate() {
+        assert!((expected - value).abs() < 1e-6, "{value} instead of {expected} at sample {frame}");
+    }
+    // The rest of the longer render is too soft to count.
+    let common = expected.len().min(output.len());
+    assert!(peak(&expected[common..]) < 2e-4 && peak(&output[common..]) < 2e-4);
+}
+
+#[test]
+fn without_a_recording_and_while_stopped_the_input_is_heard() {
+    let audio = media().audio.to_vec();
+    let without = song([None; 3]);
+    let mut dry = without.clone();
+    for effects in dry.tracks.iter_mut().map(|track| &mut track.effects).chain([&mut dry.master_effects]) {
+        effects.retain(|effect| effect.kind != RECORDED_OUTPUT.id);
+    }
+    for lane in &mut dry.tracks[0].automation {
+        if let AutomationTarget::Effect { effect, .. } = &mut lane.target {
+            *effect = 1;
+        }
+    }
+    assert!(rendered(&without, &audio) == rendered(&dry, &audio));
+    // A key that is played while the session is stopped passes the effect.
+    let (recorded, audio) = recorded_song();
+    let slots = Slots { audio: &audio, ..media().slots() };
+    let mut mixer = Mixer::new(&recorded, slots).expect("a session");
+    mixer.play_event(0, dsp_core::session::Event::NoteOn { key: 72, velocity: 100 });
+    assert!(peak(&play(&mut mixer, 9_600, &[128])) > 0.001);
+}
+
+#[test]
+fn streamed_recordings_play_like_whole_ones_from_anywhere() {
+    let (recorded, audio) = recorded_song();
+    let streamed: Vec<_> = audio
+        .iter()
+        .map(|slot| slot.as_ref().map(|slot| AudioSlot::Streamed { frames: slot.frames() }))
+        .collect();
+    let mut slots = audio.clone();
+    slots[1..].clone_from_slice(&streamed[1..]);
+    let mut whole = Mixer::new(&recorded, Slots { audio: &audio, ..media().slots() }).expect("a session");
+    let mut stream = Mixer::new(&recorded, Slots { audio: &slots, ..media().slots() }).expect("a session");
+    let sources: Vec<[Vec<f32>; 2]> = (0..EFFECTS.len())
+        .map(|index| {
+            let audio_slots = [Some(1), Some(2), Some(3)];
+            let mut known = [None; 3];
+            known[..index].copy_from_slice(&audio_slots[..index]);
+            input(&song(known), &audio, index).map(|side| side.iter().map(|value| value * GAIN).collect())
+        })
+        .collect();
+    for start in [0, 30_000, 12_345] {
+        for mixer in [&mut whole, &mut stream] {
+            mixer.seek(start);
+            mixer.play();
+        }
+        for _ in 0..60 {
+            loop {
+                let wanted = stream.wanted_audio().next();
+                let Some(wanted) = wanted else { break };
+                let first = wanted.source_frame as usize;
+                let source = &sources[wanted.audio_slot as usize - 1];
+                let part = source.each_ref().map(|side| &side[first..side.len().min(first + wanted.frames)]);
+                stream.fill_audio(wanted.audio_slot, wanted.source_frame, part);
+            }
+            let [whole, stream] = [&mut whole, &mut stream].map(|mixer| play(mixer, 1_000, &[128, 1_000]));
+            assert!(whole == stream, "from {start}");
+        }
+        assert_eq!(stream.take_underruns(), Underruns::default());
+    }
+}
+
+#[test]
+fn a_recording_that_arrives_during_playback_does_not_click() {
+    let (recorded, audio) = recorded_song();
+    let slots = Slots { audio: &audio, ..media().slots() };
+    let mut without = recorded.clone();
+    without.tracks[0].effects[1].audio_slot = None;
+    let (mut late, mut early) =
+        (Mixer::new(&without, slots).expect("a session"), Mixer::new(&recorded, slots).expect("a session"));
+    for mixer in [&mut late, &mut early] {
+        mixer.play();
+        play(mixer, 9_000, &[128]);
+    }
+    late.set_session(&recorded, slots).expect("a session");
+    let output = play(&mut late, 9_600, &[128]);
+    let largest_step = |values: &[f32]| {
+        values.windows(2).fold(0.0_f32, |largest, pair| largest.max((pair[1] - pair[0]).abs()))
+    };
+    let expected = play(&mut early, 9_600, &[128]);
+    assert!(largest_step(&output[..9_600]) < 2.0 * largest_step(&expected[..9_600]) + 0.005);
+    let (output, expected) = (play(&mut late, 4_800, &[128]), play(&mut early, 4_800, &[128]));
+    let difference = output.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(difference < 1e-3, "a difference of {difference} after a fifth of a second");
+}
+
+#[test]
+fn the_input_depends_only_on_what_precedes_the_effect() {
+    let song = song([None; 3]);
+    let before = |song: &Session, index: usize| {
+        let (owner, effect) = EFFECTS[index];
+        session_before_effect(song, owner, effect)
+    };
+    let mut edited = song.clone();
+    edited.tracks[1].gain = 0.1;
+    edited.tracks[0].effects[2].values = vec![0.3];
+    edited.tracks[2].mute = true;
+    edited.master_gain = 0.9;
+    edited.reverb.level = 0.1;
+    edited.tracks.insert(0, clip_track("new", 0));
+    for track in &mut edited.tracks {
+        track.output = track.output.map(|output| output + 1);
+        track.sends.iter_mut().for_each(|send| send.to += 1);
+    }
+    let (owner, effect) = (EffectOwner::Track(1), 1);
+    assert_eq!(session_before_effect(&edited, owner, effect), before(&song, 0));
+    assert_eq!(before(&song, 0).tracks.len(), 1);
+    let of_group = before(&song, 1);
+    assert_eq!(of_group.tracks.iter().map(|track| &*track.id).collect::<Vec<_>>(), ["lead", "group"]);
+    assert_eq!(of_group.tracks[0].output, Some(1));
+    assert_eq!(before(&song, 2).tracks, song.tracks);
+    // A solo elsewhere changes what reaches the group.
+    edited.tracks[2].solo = true;
+    let (owner, effect) = (EffectOwner::Track(3), 0);
+    assert_eq!(session_before_effect(&edited, owner, effect).tracks.len(), 5);
+}

@@ -1,0 +1,48 @@
+//! Stores the sounds of plugins as WAV files, so that playback and exports use the same samples.
+
+use std::fs::File;
+use std::io;
+use std::time::SystemTime;
+
+use crate::encoding::audio_format::AudioFormat;
+use crate::state::AppState;
+use crate::storage::{BadBlobId, BlobKey, Blobs};
+
+/// Folder of the sounds in the blob storage.
+pub(crate) const FOLDER: &str = "plugin-sounds";
+
+/// Returns the key of a user's sound. Its name begins with the owner's id, so that no other user can
+/// find it.
+pub(super) fn key(owner_id: &str, sound_id: &str) -> Result<BlobKey, BadBlobId> {
+    BlobKey::new(FOLDER, &format!("{owner_id}_{sound_id}"), AudioFormat::Wav.extension())
+}
+
+/// Opens a stored sound, and marks it as recently used.
+pub(super) fn find(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
+    let found = blobs.read_stored(key)?;
+    if let Some(file) = &found {
+        file.set_modified(SystemTime::now())?;
+    }
+    Ok(found)
+}
+
+/// Deletes the sounds of a user that were used least recently, if together they exceed the quota.
+/// The sound of `new` is kept.
+pub(super) fn keep_newest(state: &AppState, owner_id: &str, new: &BlobKey) -> io::Result<()> {
+    let quota_bytes = state.config.limits.plugin_sounds_quota_bytes;
+    let prefix = format!("{owner_id}_");
+    let mut entries = state.blobs.entries(FOLDER)?;
+    entries.retain(|entry| entry.id.starts_with(&prefix) && entry.file_name() != new.file_name());
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.stored_at));
+    let mut kept_bytes =
+        state.blobs.read_stored(new)?.map_or(Ok(0), |file| Ok::<_, io::Error>(file.metadata()?.len()))?;
+    for entry in entries {
+        kept_bytes = kept_bytes.saturating_add(entry.size_bytes);
+        if kept_bytes > quota_bytes
+            && let Ok(key) = BlobKey::new(FOLDER, &entry.id, AudioFormat::Wav.extension())
+        {
+            state.blobs.remove_from_readers(&key)?;
+        }
+    }
+    Ok(())
+}

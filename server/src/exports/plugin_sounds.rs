@@ -1,0 +1,261 @@
+//! Renders the plugin instruments and plugin effects of a project for exports and for the page.
+//!
+//! Each sound is stored, and used again while nothing that determines it changes. So playback in the
+//! page and an export have the same samples, even of plugins that never sound the same twice.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use dsp_core::session::{Audio, Session};
+use dsp_core::wav::FLOAT_HEADER_BYTES;
+use schemas::project::{Effect, PluginEngine};
+use serde::Serialize;
+use serde_json::Value;
+use songfoundry_bridge_protocol::PluginFormat;
+use tokio::runtime::Handle;
+
+use super::client::Client;
+use super::plugin_sound_files as files;
+use crate::error::ApiResult;
+use crate::plugin_hosts::PluginRef;
+use crate::plugins::module_version;
+use crate::rendering::budget::Reservation;
+use crate::rendering::plugin_effects::PluginEffectPart;
+use crate::rendering::plugin_track::{
+    AutomationCurve, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
+};
+use crate::rendering::sources::{PluginPart, PluginSound};
+use crate::rendering::{CHANNELS, Observer, RenderError, memory};
+use crate::state::AppState;
+use crate::storage::{BlobKey, RoomChecked, sha256_of_json};
+
+/// The plugins that the owner of an export may use.
+#[derive(Clone, Copy)]
+pub(super) struct PluginSounds<'a> {
+    pub(super) state: &'a AppState,
+    /// Runtime for queries of the database, because tasks run on threads outside of it.
+    pub(super) runtime: &'a Handle,
+    pub(super) owner_id: &'a str,
+    pub(super) client: Client<'a>,
+    pub(super) may_use_plugins: bool,
+}
+
+/// Everything that determines the sound of a plugin.
+#[derive(Serialize)]
+struct SoundInputs<'i> {
+    module: &'i Path,
+    module_version: &'i str,
+    plugin_id: &'i str,
+    state: Option<&'i str>,
+    values: &'i [(String, f64)],
+    curves: &'i [AutomationCurve],
+    /// The notes of an instrument, or the part of the song that precedes an effect.
+    session: &'i Session,
+    /// Versions of the banks and the audio of the session.
+    slot_versions: [&'i [String]; 2],
+    tail_secs: f64,
+}
+
+/// A sound to render.
+struct Sound<'s> {
+    format: PluginFormat,
+    plugin_id: &'s str,
+    /// State of the plugin in base64.
+    state: Option<&'s str>,
+    values: Vec<(String, f64)>,
+    curves: &'s [AutomationCurve],
+    /// What the sound depends on.
+    session: &'s Session,
+    slot_versions: [&'s [String]; 2],
+    /// The session that the plugin plays, or that times the input.
+    played: &'s Session,
+    input: Option<OpenInput<'s>>,
+    reservation: &'s Reservation,
+}
+
+impl PluginSounds<'_> {
+    /// Renders the notes of a track with its plugin. Blocks.
+    ///
+    /// # Errors
+    /// The plugin fails, its state is invalid, the disk is full, or the export is cancelled.
+    pub(super) fn instrument(
+        &self,
+        part: &PluginPart<'_>,
+        observer: Observer<'_>,
+    ) -> Result<PluginSound, RenderError> {
+        let PluginEngine { plugin_id, state, params, .. } = part.engine;
+        let sound = Sound {
+            format: part.format,
+            plugin_id,
+            state: state.as_deref(),
+            values: params.iter().map(|(id, value)| (id.clone(), *value)).collect(),
+            curves: &part.automation,
+            session: &part.session,
+            slot_versions: [&[], &[]],
+            played: &part.session,
+            input: None,
+            reservation: part.reservation,
+        };
+        self.sound(&sound, observer)
+    }
+
+    /// Processes the input of an effect with its plugin. Blocks.
+    ///
+    /// # Errors
+    /// Those of [`Self::instrument`].
+    pub(super) fn effect(
+        &self,
+        part: &PluginEffectPart<'_>,
+        observer: Observer<'_>,
+    ) -> Result<PluginSound, RenderError> {
+        let Some(plugin_id) = &part.effect.plugin_id else {
+            return Ok(PluginSound::Missing { reason: "the project names no plugin".to_owned() });
+        };
+        let before = &part.before;
+        let played = Session {
+            sample_rate_hz: before.sample_rate_hz,
+            tempo: before.tempo.clone(),
+            length_frames: before.length_frames,
+            ..Session::default()
+        };
+        let open_input = || -> Result<_, RenderError> { Ok(part.input(self.tail_secs())?) };
+        let sound = Sound {
+            format: part.format,
+            plugin_id,
+            state: part.effect.state.as_deref(),
+            values: values(part.effect)?,
+            curves: part.curves,
+            session: before,
+            slot_versions: part.slot_versions,
+            played: &played,
+            input: Some(&open_input),
+            reservation: part.reservation,
+        };
+        self.sound(&sound, observer)
+    }
+
+    fn tail_secs(&self) -> f64 {
+        self.state.config.limits.tail_max_secs as f64
+    }
+
+    /// Returns the stored sound, or renders and stores it.
+    fn sound(&self, sound: &Sound<'_>, observer: Observer<'_>) -> Result<PluginSound, RenderError> {
+        let (plugin, module_version) = match self.plugin(sound.format, sound.plugin_id)? {
+            Ok(found) => found,
+            Err(reason) => return Ok(PluginSound::Missing { reason }),
+        };
+        let inputs = SoundInputs {
+            module: &plugin.module,
+            module_version: &module_version,
+            plugin_id: &plugin.plugin_id,
+            state: sound.state,
+            values: &sound.values,
+            curves: sound.curves,
+            session: sound.session,
+            slot_versions: sound.slot_versions,
+            tail_secs: self.tail_secs(),
+        };
+        let version = sha256_of_json(&inputs).map_err(io::Error::other)?;
+        let key = files::key(self.owner_id, &version).map_err(io::Error::other)?;
+        let file = match files::find(&self.state.blobs, &key)? {
+            Some(file) => file,
+            None => self.render(sound, &plugin, &key, observer)?,
+        };
+        let bytes = memory::map_file(&file)?;
+        let samples = FLOAT_HEADER_BYTES as usize..(*bytes).as_ref().len();
+        let is_silent = !(*bytes).as_ref().get(samples.clone()).is_some_and(has_sound);
+        let audio = Audio::from_shared(bytes, samples, CHANNELS as u16).map_err(io::Error::other)?;
+        Ok(PluginSound::Rendered { audio, version, is_silent })
+    }
+
+    /// Renders a sound, and stores it by its key.
+    fn render(
+        &self,
+        sound: &Sound<'_>,
+        plugin: &PluginRef,
+        key: &BlobKey,
+        observer: Observer<'_>,
+    ) -> Result<File, RenderError> {
+        let start = match sound.state {
+            Some(state) => StartState::State(
+                BASE64_STANDARD.decode(state).map_err(|error| invalid_state(plugin, &error))?,
+            ),
+            None => StartState::New,
+        };
+        let setup = PluginSetup { start, values: sound.values.clone(), curves: sound.curves.to_vec() };
+        let is_cancelled = || !self.client.is_waiting();
+        let hosts = &self.state.plugin_hosts;
+        let track = PluginTrack {
+            hosts,
+            plugin,
+            setup: &setup,
+            session: sound.played,
+            input: sound.input,
+            tail_secs: self.tail_secs(),
+            is_cancelled: &is_cancelled,
+        };
+        let _runtime = self.runtime.enter();
+        let new_file = || Ok(RoomChecked::new(self.state, self.state.blobs.unnamed_writer(files::FOLDER)?));
+        let render = || track.render(sound.reservation, new_file, observer);
+        let (writer, _) = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)??;
+        let file = File::open(writer.into_inner().finish_as(key)?)?;
+        files::keep_newest(self.state, self.owner_id, key)?;
+        Ok(file)
+    }
+
+    /// Returns a plugin and the version of its module, or the reason why it cannot be used, as a
+    /// sentence without a capital and a full stop.
+    fn plugin(
+        &self,
+        format: PluginFormat,
+        id: &str,
+    ) -> Result<Result<(PluginRef, String), String>, RenderError> {
+        if !self.may_use_plugins {
+            return Ok(Err("the account may not use plugins".to_owned()));
+        }
+        let found: ApiResult<_> = self.runtime.block_on(self.state.plugins.find_scanned(self.owner_id, id));
+        let Some(found) = found.map_err(io::Error::other)?.filter(|found| found.format == format) else {
+            return Ok(Err(format!("no scan of the plugin folders found the plugin {id}")));
+        };
+        if let Err(error) = self.runtime.block_on(self.state.plugin_hosts.check_format(found.format)) {
+            return Ok(Err(error.to_string()));
+        }
+        if !found.module.exists() {
+            return Ok(Err(format!(
+                "its file {} is gone; scan the plugin folders again",
+                found.module.display()
+            )));
+        }
+        let version = module_version(&found.module);
+        let plugin =
+            PluginRef { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id };
+        Ok(Ok((plugin, version)))
+    }
+}
+
+/// Whether any of these samples, which are 32-bit floats, is audible.
+fn has_sound(samples: &[u8]) -> bool {
+    samples.as_chunks().0.iter().any(|sample| f32::from_le_bytes(*sample).abs() > SILENT_MAGNITUDE)
+}
+
+/// Returns the values of an effect's parameters, limited to 0 to 1.
+fn values(effect: &Effect) -> Result<Vec<(String, f64)>, RenderError> {
+    let value = |(parameter, value): (&String, &Value)| match value.as_f64() {
+        Some(number) => Ok((parameter.clone(), number.clamp(0.0, 1.0))),
+        None => Err(RenderError::PluginSetup {
+            code: "bad_plugin_parameter",
+            detail: format!("The parameter `{parameter}` of the effect `{}` is not a number.", effect.id),
+        }),
+    };
+    effect.params.iter().map(value).collect()
+}
+
+fn invalid_state(plugin: &PluginRef, error: &base64::DecodeError) -> RenderError {
+    RenderError::PluginSetup {
+        code: "bad_state",
+        detail: format!("The state of the plugin {} is not valid base64: {error}.", plugin.plugin_id),
+    }
+}

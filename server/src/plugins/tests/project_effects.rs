@@ -1,0 +1,171 @@
+//! Tests plugin effects of tracks, groups and the master with real plugins.
+
+use std::fs;
+use std::path::Path;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::midi_render::{NEKOBI, service_with};
+use super::project_instruments::{NULL_PEAK, difference, freeze, mix, plugin_track, post, project, samples};
+use super::vst::PluginService;
+use crate::test_studio::peak;
+
+/// Effects of Debian's packages zam-plugins and lsp-plugins-vst.
+const ZAM_DELAY: &str = "/usr/lib/vst/ZamDelay-vst.so";
+const ZAM_VERB: &str = "/usr/lib/vst/ZamVerb-vst.so";
+const ZAM_EQ: &str = "/usr/lib/vst/ZamEQ2-vst.so";
+const ZA_MAXIM: &str = "/usr/lib/vst/ZaMaximX2-vst.so";
+const LSP_LIMITER: &str = "/usr/lib/vst/lsp-plugins/limiter-stereo.so";
+
+fn effect(id: &str, plugin_id: &str) -> Value {
+    json!({"id": id, "type": "vst2", "plugin_id": plugin_id})
+}
+
+/// Returns a quiet track of Nekobi with these effects.
+fn quiet_track(id: &str, nekobi: &str, effects: &[Value]) -> Value {
+    let mut track = plugin_track(id, nekobi);
+    track["volume_db"] = (-12).into();
+    track["effects"] = effects.into();
+    track
+}
+
+async fn sounds(service: &PluginService, song: &Value) -> Vec<Value> {
+    let answer = post(service, "/plugins/sounds", &json!({"project": song}), 200).await;
+    answer["sounds"].as_array().expect("a list").clone()
+}
+
+/// Returns the ids of the sounds, which must all be ready.
+fn sound_ids(sounds: &[Value]) -> Vec<&str> {
+    sounds.iter().map(|sound| sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}"))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn effects_of_tracks_groups_and_the_master_process_their_input() {
+    let (service, ids) = service_with(&[NEKOBI, ZAM_DELAY, ZAM_VERB, ZAM_EQ]).await;
+    let [nekobi, delay, verb, eq] = &ids[..] else { panic!("{ids:?}") };
+    let limiter = json!({"id": "l", "type": "builtin", "name": "limiter"});
+    let mut bass = quiet_track("bass", nekobi, &[limiter.clone(), effect("d", delay)]);
+    bass["output"] = "band".into();
+    let band =
+        json!({"id": "band", "name": "band", "kind": "group", "effects": [effect("v", verb), limiter]});
+    let mut song = project(&[band, bass, quiet_track("lead", nekobi, &[])]);
+    song["master"] = json!({"effects": [effect("e", eq)]});
+
+    let first = sounds(&service, &song).await;
+    let owners: Vec<_> = first.iter().map(|sound| [&sound["track_id"], &sound["effect_id"]]).collect();
+    let expected = json!([["bass", null], ["lead", null], ["bass", "d"], ["band", "v"], [null, "e"]]);
+    assert_eq!(json!(owners), expected);
+    let first_ids = sound_ids(&first);
+
+    // The song sounds different with each effect that is bypassed.
+    let (mixed, left_out) = mix(&service, &song).await;
+    assert_eq!(left_out, json!([]));
+    for pointer in ["/tracks/1/effects/1", "/tracks/0/effects/0"] {
+        let mut bypassed = song.clone();
+        bypassed.pointer_mut(pointer).expect("an effect")["bypass"] = true.into();
+        let (other, left_out) = mix(&service, &bypassed).await;
+        assert_eq!(left_out, json!([]));
+        assert!(difference(&mixed, &other) > 0.001, "{pointer}");
+    }
+
+    // Sounds are rendered again only after a change of what precedes the effect.
+    let mut edited = song.clone();
+    edited["tracks"][2]["volume_db"] = (-20).into();
+    edited["tracks"][1]["name"] = "another name".into();
+    let second = sounds(&service, &edited).await;
+    let second_ids = sound_ids(&second);
+    assert_eq!(first_ids[..4], second_ids[..4]);
+    assert_ne!(first_ids[4], second_ids[4]);
+
+    // Frozen with its effects, the track sounds the same.
+    let frozen = freeze(&service, &song, "bass").await;
+    assert_eq!(frozen["left_out"], json!([]));
+    let mut changed = song.clone();
+    changed["tracks"][1] = frozen["track"].clone();
+    let (after, _) = mix(&service, &changed).await;
+    let residual = difference(&mixed, &after);
+    assert!(residual < 2.0 * NULL_PEAK, "{residual}");
+
+    // The page plays the stored sound of the master's effect, which is the mix before the limiter.
+    let address = format!("/api/v1/plugins/sounds/{}", first_ids[4]);
+    let master = samples(&service, &address.as_str().into()).await;
+    assert!(peak(&master) > 0.01 && master.len() > mixed.len() / 2);
+    let residual = difference(&mixed, &master);
+    assert!(residual < 1e-4, "the limiter of the mix does not act: {residual}");
+    let unknown = service.app.local(Method::GET, "/api/v1/plugins/sounds/0123").send().await;
+    unknown.problem(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_latency_of_plugins_is_compensated() {
+    let (service, ids) = service_with(&[NEKOBI, ZA_MAXIM, LSP_LIMITER]).await;
+    for plugin in &ids[1..] {
+        // The second track is the first without the plugin and with the opposite polarity.
+        let invert = json!({"id": "u", "type": "builtin", "name": "utility",
+            "params": {"invert_left": true, "invert_right": true}});
+        let with_plugin = |tracks: &[Value]| project(tracks);
+        let wet = quiet_track("wet", &ids[0], &[effect("p", plugin)]);
+        let dry = quiet_track("dry", &ids[0], &[invert]);
+        let (alone, left_out) = mix(&service, &with_plugin(std::slice::from_ref(&wet))).await;
+        assert_eq!(left_out, json!([]));
+        let (nulled, _) = mix(&service, &with_plugin(&[wet, dry])).await;
+        let (level, residual) = (peak(&alone), peak(&nulled));
+        assert!(level > 0.01 && residual < level / 1_000.0, "{plugin}: {residual} of {level}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parameters_and_automation_reach_the_plugin() {
+    let (service, ids) = service_with(&[NEKOBI, ZAM_DELAY]).await;
+    let song = |effect: Value, lanes: Value| {
+        let mut track = quiet_track("bass", &ids[0], &[effect]);
+        track["automation"] = lanes;
+        project(&[track])
+    };
+    let (dry, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
+    let mut no_delay = effect("d", &ids[1]);
+    no_delay["params"] = json!({"Dry/Wet": 0.0});
+    let (off, _) = mix(&service, &song(no_delay, json!([]))).await;
+    let (on, _) = mix(&service, &song(effect("d", &ids[1]), json!([]))).await;
+    assert!(difference(&dry, &off) < 1e-3 && difference(&dry, &on) > 0.01, "{}", difference(&dry, &off));
+    // The delay begins at 0.625 seconds. A name with a slash cannot be a target, so the id is used.
+    let points = json!([{"tick": 0, "value": 0, "curve": "step"}, {"tick": 1200, "value": 0.9}]);
+    let lanes = json!([{"target": "d/6", "points": points}]);
+    let (automated, left_out) = mix(&service, &song(effect("d", &ids[1]), lanes)).await;
+    assert_eq!(left_out, json!([]));
+    let start = 2 * 30_000;
+    assert!(difference(&automated[..start], &off[..start]) < 1e-3);
+    assert!(difference(&automated[start..], &off[start..]) > 0.01);
+    let mut wrong = effect("d", &ids[1]);
+    wrong["params"] = json!({"No such parameter": 0.5});
+    let request = json!({"project": song(wrong, json!([]))});
+    let refused = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
+    let detail = refused.problem(422, "bad_plugin_parameter");
+    assert!(detail.contains("No such parameter"), "{detail}");
+    let sounds = post(&service, "/plugins/sounds", &request, 200).await["sounds"].clone();
+    assert_eq!((&sounds[0]["state"], &sounds[1]["state"]), (&json!("ready"), &json!("failed")));
+    assert!(sounds[1]["reason"].as_str().is_some_and(|reason| reason.contains("No such parameter")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_effect_passes_its_input_and_sounds_again_when_it_is_back() {
+    let (service, ids) = service_with(&[NEKOBI, ZAM_DELAY]).await;
+    let song = project(&[quiet_track("bass", &ids[0], &[effect("d", &ids[1])])]);
+    let (dry, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
+    let (wet, _) = mix(&service, &song).await;
+    assert!(difference(&dry, &wet) > 0.001);
+    let module = service.path(Path::new(ZAM_DELAY).file_name().expect("a name").to_str().expect("text"));
+    fs::remove_file(&module).expect("removes the link");
+    post(&service, "/plugins/scan", &json!({}), 200).await;
+    let (without, left_out) = mix(&service, &song).await;
+    assert_eq!(left_out[0]["pointer"], "/tracks/0/effects/0", "{left_out}");
+    assert!(left_out[0]["reason"].as_str().is_some_and(|reason| reason.contains(&ids[1])), "{left_out}");
+    assert!(difference(&dry, &without) == 0.0);
+    assert_eq!(sounds(&service, &song).await[1]["state"], "missing");
+    std::os::unix::fs::symlink(ZAM_DELAY, &module).expect("makes the link again");
+    post(&service, "/plugins/scan", &json!({}), 200).await;
+    let (again, left_out) = mix(&service, &song).await;
+    assert_eq!(left_out, json!([]));
+    assert!(difference(&wet, &again) == 0.0);
+}

@@ -1,0 +1,233 @@
+//! The plugin effects of a project: their order, and their settings in frames.
+//!
+//! The engine plays the output of a plugin effect like a recording. So each plugin effect processes
+//! its whole input before the song is mixed, in the order of the signal: the input of an effect may
+//! contain the output of another one.
+
+use dsp_core::effects::RECORDED_OUTPUT;
+use dsp_core::mixer::{EffectOwner, MixerError, Slots};
+use dsp_core::render::{EffectInput, TailConfig, session_before_effect, tracks_feeding};
+use dsp_core::session::{EffectSettings, Session};
+use schemas::Project;
+use schemas::project::{AutomationLane, Effect, EffectType, SynthEngine};
+use schemas::session::tempo_map;
+use songfoundry_bridge_protocol::PluginFormat;
+
+use super::budget::Reservation;
+use super::plugin_track::AutomationCurve;
+use super::sources::{PreparedRender, Sources};
+use super::{Observer, RenderError};
+
+/// A plugin effect of a project.
+#[derive(Debug)]
+pub(super) struct PluginEffectOfProject {
+    /// Id of the track; `None` for the master.
+    track_id: Option<String>,
+    /// JSON pointer to the effect.
+    pub(super) pointer: String,
+    format: PluginFormat,
+    effect: Effect,
+    curves: Vec<AutomationCurve>,
+}
+
+/// A plugin effect, and where it is in a session.
+#[derive(Debug)]
+pub(super) struct PlacedEffect<'p> {
+    pub(super) owner: EffectOwner,
+    /// Index among the effects of the owner.
+    pub(super) index: usize,
+    pub(super) of_project: &'p PluginEffectOfProject,
+}
+
+/// A plugin effect and its input.
+#[derive(Debug)]
+pub struct PluginEffectPart<'p> {
+    /// Format of the plugin.
+    pub format: PluginFormat,
+    /// Id of the track; `None` for the master.
+    pub track_id: Option<&'p str>,
+    /// The effect of the project, with the state and the parameters of the plugin.
+    pub effect: &'p Effect,
+    /// Automation of the plugin's parameters.
+    pub curves: &'p [AutomationCurve],
+    /// Memory and time of the whole render.
+    pub reservation: &'p Reservation,
+    /// The part of the session that determines the input.
+    pub before: Session,
+    /// Versions of the contents of the slots of `before`: of the banks, and of the audio.
+    pub slot_versions: [&'p [String]; 2],
+    session: &'p Session,
+    slots: Slots<'p>,
+    owner: EffectOwner,
+    index: usize,
+}
+
+impl PluginEffectPart<'_> {
+    /// Returns a render of the input with a tail of at most `tail_secs`.
+    ///
+    /// # Errors
+    /// The session cannot be played.
+    pub fn input(&self, tail_secs: f64) -> Result<EffectInput, MixerError> {
+        let tail = TailConfig { max_secs: tail_secs };
+        EffectInput::new(self.session, self.slots, self.owner, self.index, tail)
+    }
+}
+
+impl PluginEffectOfProject {
+    /// Returns the plugin effects of a project.
+    pub(super) fn all(project: &Project) -> Result<Vec<Self>, RenderError> {
+        let tempo = tempo_map(project)?;
+        let frame_at = |tick: u32| tempo.frame_at(tick.into(), project.sample_rate_hz);
+        let tracks = project.tracks.iter().enumerate().map(|(index, track)| {
+            (Some(track.id.clone()), &track.effects, &track.automation, format!("/tracks/{index}"))
+        });
+        let master = (None, &project.master.effects, &project.master.automation, "/master".to_owned());
+        let mut plugin_effects = Vec::new();
+        for (track_id, effects, lanes, pointer) in tracks.chain([master]) {
+            for (index, effect) in effects.iter().enumerate() {
+                let format = match effect.effect_type {
+                    EffectType::Builtin => continue,
+                    EffectType::Vst2 => PluginFormat::Vst2,
+                    EffectType::Vst3 => PluginFormat::Vst3,
+                };
+                plugin_effects.push(Self {
+                    track_id: track_id.clone(),
+                    pointer: format!("{pointer}/effects/{index}"),
+                    format,
+                    curves: curves(lanes, &effect.id, &frame_at),
+                    effect: effect.clone(),
+                });
+            }
+        }
+        Ok(plugin_effects)
+    }
+}
+
+/// Whether a project has plugin instruments or plugin effects.
+#[must_use]
+pub fn has_plugins(project: &Project) -> bool {
+    let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
+    let is_plugin_engine = |engine: &SynthEngine| !matches!(engine, SynthEngine::SoundFont(_));
+    project.tracks.iter().filter_map(|track| track.synth_engine.as_ref()).any(is_plugin_engine)
+        || effects.into_iter().any(|effect| effect.effect_type != EffectType::Builtin)
+}
+
+/// Lets the plugin instruments and plugin effects of a project render their sounds.
+///
+/// # Errors
+/// [`RenderError`].
+pub fn render_plugins(
+    project: &Project,
+    sources: &mut dyn Sources,
+    observer: Observer<'_>,
+) -> Result<(), RenderError> {
+    let mut prepared_render = PreparedRender::open(project, sources, &|_| true, observer)?;
+    let mut session = std::mem::take(&mut prepared_render.session);
+    prepared_render.play_plugin_effects(&mut session, sources, observer)
+}
+
+/// Returns the automation of the parameters of an effect.
+fn curves(lanes: &[AutomationLane], effect_id: &str, frame_at: &dyn Fn(u32) -> u64) -> Vec<AutomationCurve> {
+    let of_effect = |lane: &AutomationLane| {
+        let (target_id, parameter) = lane.target.rsplit_once('/')?;
+        let is_of_effect = target_id == effect_id && !lane.points.is_empty();
+        is_of_effect.then(|| AutomationCurve::of_points(parameter.to_owned(), &lane.points, frame_at))
+    };
+    lanes.iter().filter_map(of_effect).collect()
+}
+
+/// Returns the plugin effects that are audible in a session, each after those that precede it in the
+/// signal.
+pub(super) fn audible_effects<'p>(
+    session: &Session,
+    of_project: &'p [PluginEffectOfProject],
+) -> Vec<PlacedEffect<'p>> {
+    let mut owners: Vec<(usize, EffectOwner)> = (0..session.tracks.len())
+        .filter(|&track| session.tracks[track].effects.iter().any(is_plugin) && is_heard(session, track))
+        .map(|track| {
+            let feeders = tracks_feeding(&session.tracks, track).into_iter().filter(|feeds| *feeds);
+            (feeders.count(), EffectOwner::Track(track))
+        })
+        .collect();
+    // A track that feeds another one has fewer feeders.
+    owners.sort_by_key(|(feeders, _)| *feeders);
+    let owners = owners.into_iter().map(|(_, owner)| owner).chain([EffectOwner::Master]);
+    owners.flat_map(|owner| placed_effects(session, owner, of_project)).collect()
+}
+
+fn placed_effects<'p>(
+    session: &Session,
+    owner: EffectOwner,
+    of_project: &'p [PluginEffectOfProject],
+) -> Vec<PlacedEffect<'p>> {
+    let (track_id, is_bypassed, effects) = match owner {
+        EffectOwner::Master => (None, false, &session.master_effects),
+        EffectOwner::Track(index) => {
+            let track = &session.tracks[index];
+            (Some(track.id.as_str()), track.bypass, &track.effects)
+        }
+    };
+    let placed = |(index, settings): (usize, &EffectSettings)| {
+        let is_same = |known: &&PluginEffectOfProject| {
+            known.track_id.as_deref() == track_id && known.effect.id == settings.id
+        };
+        let is_active = is_plugin(settings) && !settings.bypass && !is_bypassed;
+        let of_project = of_project.iter().find(is_same).filter(|_| is_active)?;
+        Some(PlacedEffect { owner, index, of_project })
+    };
+    effects.iter().enumerate().filter_map(placed).collect()
+}
+
+fn is_plugin(effect: &EffectSettings) -> bool {
+    effect.kind == RECORDED_OUTPUT.id
+}
+
+/// Whether mute and solo may let a track through, or an effect may listen to it.
+fn is_heard(session: &Session, track: usize) -> bool {
+    let tracks = &session.tracks;
+    let effects = tracks.iter().flat_map(|track| &track.effects).chain(&session.master_effects);
+    if effects.into_iter().any(|effect| effect.side_chain == Some(track as u32)) {
+        return true;
+    }
+    let mut soloed = (0..tracks.len()).filter(|&index| tracks[index].solo).peekable();
+    let is_in_solo = soloed.peek().is_none()
+        || soloed
+            .any(|soloed| tracks_feeding(tracks, soloed)[track] || tracks_feeding(tracks, track)[soloed]);
+    is_in_solo && !tracks[track].mute
+}
+
+impl<'p> PlacedEffect<'p> {
+    /// Returns the effect with its input. The versions of the slots are those of the banks and of
+    /// the audio.
+    pub(super) fn part(
+        &self,
+        session: &'p Session,
+        slots: Slots<'p>,
+        slot_versions: [&'p [String]; 2],
+        reservation: &'p Reservation,
+    ) -> PluginEffectPart<'p> {
+        let PluginEffectOfProject { track_id, format, effect, curves, .. } = self.of_project;
+        PluginEffectPart {
+            format: *format,
+            track_id: track_id.as_deref(),
+            effect,
+            curves,
+            reservation,
+            before: session_before_effect(session, self.owner, self.index),
+            slot_versions,
+            session,
+            slots,
+            owner: self.owner,
+            index: self.index,
+        }
+    }
+
+    /// Returns the settings of the effect in a session.
+    pub(super) fn settings_mut<'s>(&self, session: &'s mut Session) -> Option<&'s mut EffectSettings> {
+        let effects = match self.owner {
+            EffectOwner::Master => &mut session.master_effects,
+            EffectOwner::Track(index) => &mut session.tracks.get_mut(index)?.effects,
+        };
+        effects.get_mut(self.index)
+    }
+}

@@ -1,0 +1,237 @@
+/**
+ * Lets the service render the plugins of a song: instruments play their notes, and effects process
+ * their input. The engine plays the rendered sounds. After an edit, it plays the earlier sounds until
+ * the new ones have arrived. Without a sound, an instrument is silent, and an effect passes its input.
+ */
+import type { PluginOutput } from '@songfoundry/web-worklet';
+import { reasonOf, type Api } from '../api/client';
+import { renderPluginSounds } from '../api/plugins';
+import type { PluginOutcome } from '../api/types';
+import { isPluginEngine, type Effect, type PluginEngine, type Project, type Track } from '../project/model';
+
+type PluginEffect = Exclude<Effect, { type: 'builtin' }>;
+
+/** Time after an edit until the service renders, in milliseconds. */
+const SETTLE_MS = 700;
+/** Time after which the sounds count as being rendered if the service has not answered. */
+const SLOW_MS = 300;
+
+/** Prefix of the ids of sounds among the ids of audio files. */
+const SOUND_PREFIX = 'plugin-sound:';
+
+/** State of a plugin of the song. */
+export type PluginState =
+  | { kind: 'rendering' }
+  /** The engine plays the sound. `isSilent`: an instrument made no sound although there are notes. */
+  | { kind: 'ready'; isSilent: boolean }
+  | { kind: 'failed'; reason: string }
+  /** The service cannot use the plugin. */
+  | { kind: 'missing'; reason: string };
+
+/** Number of plugins of the song that have or get a sound, and how many of them have it. */
+export type PluginCount = { requested: number; ready: number };
+
+/** The place of a plugin in the song; see {@link PluginOutput}. */
+type Place = Pick<PluginOutput, 'trackId' | 'effectId'>;
+
+/** A plugin in the song. If its identity changes, its earlier sounds are not played any more. */
+type PlacedPlugin = Place & { identity: string };
+
+/** A plugin, its last sound and the sound that the engine plays. */
+type Plugin = PlacedPlugin & { newest: { fileId: string; isSilent: boolean } | null; playedFileId: string | null };
+
+/** Returns the id of a sound among the ids of audio files. */
+export const fileIdOfSound = (soundId: string): string => SOUND_PREFIX + soundId;
+
+/** Returns the id of a sound from its id among the audio files; null for other files. */
+export const soundIdOf = (fileId: string): string | null => (fileId.startsWith(SOUND_PREFIX) ? fileId.slice(SOUND_PREFIX.length) : null);
+
+const keyOf = ({ trackId, effectId }: Place): string => JSON.stringify([trackId, effectId]);
+
+/** Returns the plugins of a song by their places, except instruments without notes. */
+function pluginsOf(project: Project): Map<string, PlacedPlugin> {
+  const plugins = new Map<string, PlacedPlugin>();
+  const time = JSON.stringify([project.tempo_map, project.sample_rate_hz]);
+  const add = (place: Place, { type, plugin_id: id }: PluginEngine | PluginEffect): void => {
+    plugins.set(keyOf(place), { ...place, identity: `${type} ${id} ${time}` });
+  };
+  const addEffects = ({ effects = [] }: Pick<Track, 'effects'>, trackId: string | null): void => {
+    for (const effect of effects) if (effect.type !== 'builtin') add({ trackId, effectId: effect.id }, effect);
+  };
+  for (const track of project.tracks) {
+    const engine = track.synth_engine;
+    if (track.kind === 'instrument' && isPluginEngine(engine) && hasNotes(track)) add({ trackId: track.id, effectId: null }, engine);
+    addEffects(track, track.id);
+  }
+  addEffects(project.master, null);
+  return plugins;
+}
+
+const hasNotes = ({ items }: Track): boolean => items.some((item) => item.type === 'midi' && item.notes.length > 0);
+
+/** Returns a text that changes with every part of a song that can change a sound. */
+function inputsOf({ tracks, tempo_map, master, settings, sample_rate_hz }: Project): string {
+  const audible = tracks.map(({ name: _name, color: _color, ...track }) => track);
+  return JSON.stringify([audible, tempo_map, master, settings, sample_rate_hz]);
+}
+
+export class PluginSounds {
+  #states = $state.raw<ReadonlyMap<string, PluginState>>(new Map());
+  readonly #api: Api;
+  /** Called when there are sounds that the engine does not have. */
+  readonly #onSounds: () => void;
+  readonly #plugins = new Map<string, Plugin>();
+  #project: Project | null = null;
+  /** The inputs of the last answer, or of the request in progress. */
+  #inputs = '';
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #request: AbortController | null = null;
+  /** Sounds that could not be loaded, although the service had rendered them. */
+  readonly #lostFileIds = new Set<string>();
+
+  constructor(api: Api, onSounds: () => void) {
+    this.#api = api;
+    this.#onSounds = onSounds;
+  }
+
+  /** Returns the state of a plugin; null if the song plays without it. */
+  stateOf(trackId: string | null, effectId: string | null): PluginState | null {
+    return this.#states.get(keyOf({ trackId, effectId })) ?? null;
+  }
+
+  /** Counts the plugins, except those that failed or are missing. */
+  get count(): PluginCount {
+    const states = [...this.#states.values()].filter(({ kind }) => kind === 'rendering' || kind === 'ready');
+    return { requested: states.length, ready: states.filter(({ kind }) => kind === 'ready').length };
+  }
+
+  /** Renders the sounds of a song that changed since the last call. */
+  update(project: Project): void {
+    if (project === this.#project) return;
+    const isFirst = this.#project?.project_id !== project.project_id;
+    this.#project = project;
+    const plugins = pluginsOf(project);
+    if (plugins.size === 0) return this.stop();
+    const states = new Map<string, PluginState>();
+    for (const key of [...this.#plugins.keys()]) if (!plugins.has(key)) this.#plugins.delete(key);
+    for (const [key, plugin] of plugins) {
+      const isSame = this.#plugins.get(key)?.identity === plugin.identity;
+      if (!isSame) this.#plugins.set(key, { ...plugin, newest: null, playedFileId: null });
+      const state = this.#states.get(key);
+      if (!isSame || state) states.set(key, isSame && state ? state : { kind: 'rendering' });
+    }
+    this.#states = states;
+    this.#schedule(isFirst ? 0 : SETTLE_MS);
+  }
+
+  /** Renders all sounds again, for example after a scan has found other plugins. */
+  renderAgain(): void {
+    this.#inputs = '';
+    if (this.#plugins.size > 0) this.#schedule(0);
+  }
+
+  /** Forgets all sounds. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#request?.abort();
+    this.#request = null;
+    this.#plugins.clear();
+    this.#project = null;
+    this.#inputs = '';
+    this.#states = new Map();
+  }
+
+  /** Returns the ids of the audio files that the engine plays or needs. */
+  get fileIds(): string[] {
+    const ids = [...this.#plugins.values()].flatMap(({ newest, playedFileId }) => [newest?.fileId ?? null, playedFileId]);
+    return [...new Set(ids.filter((id) => id !== null))];
+  }
+
+  /**
+   * Returns the outputs that the engine plays from the next session on. `canPlay` says whether the
+   * engine has an audio file.
+   */
+  takeOutputs(canPlay: (fileId: string) => boolean): PluginOutput[] {
+    const states = new Map(this.#states);
+    const outputs: PluginOutput[] = [];
+    for (const [key, plugin] of this.#plugins) {
+      const { trackId, effectId, newest } = plugin;
+      if (newest && canPlay(newest.fileId)) {
+        plugin.playedFileId = newest.fileId;
+        if (this.#request === null && states.has(key)) states.set(key, { kind: 'ready', isSilent: newest.isSilent });
+      }
+      const { playedFileId } = plugin;
+      if (playedFileId !== null && canPlay(playedFileId)) outputs.push({ trackId, effectId, audioId: playedFileId });
+    }
+    this.#states = states;
+    return outputs;
+  }
+
+  /** Reports a sound that the engine cannot load. The service may have deleted it since. */
+  loadFailed(fileId: string, error: unknown): void {
+    for (const [key, plugin] of this.#plugins) {
+      if (plugin.newest?.fileId !== fileId) continue;
+      plugin.newest = null;
+      this.#setState(key, { kind: 'failed', reason: reasonOf(error) });
+    }
+    if (this.#lostFileIds.has(fileId)) return;
+    this.#lostFileIds.add(fileId);
+    this.renderAgain();
+  }
+
+  #schedule(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#render(), delayMs);
+  }
+
+  async #render(): Promise<void> {
+    const project = this.#project;
+    if (!project) return;
+    const inputs = inputsOf(project);
+    if (inputs === this.#inputs) return;
+    this.#inputs = inputs;
+    this.#request?.abort();
+    const request = new AbortController();
+    this.#request = request;
+    const slow = setTimeout(() => this.#setAllRendering(), SLOW_MS);
+    try {
+      const outcomes = await renderPluginSounds(this.#api, project, request.signal);
+      if (this.#request !== request) return;
+      this.#request = null;
+      this.#receive(outcomes);
+    } catch (error) {
+      if (this.#request !== request) return;
+      this.#request = null;
+      this.#inputs = '';
+      for (const key of this.#plugins.keys()) this.#setState(key, { kind: 'failed', reason: reasonOf(error) });
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  #setAllRendering(): void {
+    this.#states = new Map([...this.#states].map(([key, state]) => [key, state.kind === 'missing' ? state : { kind: 'rendering' }]));
+  }
+
+  #receive(outcomes: readonly PluginOutcome[]): void {
+    const states = new Map<string, PluginState>();
+    for (const outcome of outcomes) {
+      const key = keyOf({ trackId: outcome.track_id, effectId: outcome.effect_id });
+      const plugin = this.#plugins.get(key);
+      if (!plugin) continue;
+      if (outcome.state === 'ready') {
+        plugin.newest = { fileId: fileIdOfSound(outcome.sound_id), isSilent: outcome.effect_id === null && outcome.is_silent };
+        states.set(key, { kind: 'rendering' });
+      } else {
+        Object.assign(plugin, { newest: null, playedFileId: null });
+        states.set(key, { kind: outcome.state, reason: outcome.reason });
+      }
+    }
+    this.#states = states;
+    this.#onSounds();
+  }
+
+  #setState(key: string, state: PluginState): void {
+    this.#states = new Map(this.#states).set(key, state);
+  }
+}
