@@ -179,7 +179,7 @@ async function addNekobiTrack(page: Page): Promise<void> {
 
 /** Makes an edit, and waits until the service has rendered the track again. */
 async function renderedAfter(page: Page, edit: () => Promise<unknown>): Promise<void> {
-  const rendering = page.waitForResponse((response) => response.url().endsWith('/plugins/midi-render') && response.ok());
+  const rendering = page.waitForResponse((response) => response.url().endsWith('/plugins/sounds') && response.ok());
   await edit();
   await rendering;
   await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
