@@ -210,6 +210,7 @@ test('parameters of a plugin are set, automated, heard, and exported', async ({ 
   const dialog = await openPlugins(page);
   await dialog.getByRole('button', { name: `Add the folder ${VST2_FOLDER}`, exact: true }).click();
   await expect(dialog.getByRole('progressbar', { name: 'Scan of the plugin folders' })).toBeVisible();
+  await expect(dialog.getByText(/^\d+ of \d+ modules/)).toBeVisible();
   await page.screenshot({ path: 'output/plugins-scanning.png' });
   await expect(dialog.getByText(/^The scan found \d+ instruments and \d+ effects\.$/)).toBeVisible();
   await expect(dialog.getByRole('button', { name: `Add the folder ${VST2_FOLDER}`, exact: true })).toHaveCount(0);

@@ -40,8 +40,8 @@ export type AutomationTarget = TargetScale & {
 /** Returns the kind of an effect, or null for an effect that the service does not know. */
 export type KindOf = (effect: Effect) => EffectKind | null;
 
-/** Returns the parameters of a plugin instrument, or null while they are not known. */
-export type ParametersOf = (engine: PluginEngine) => PluginParameterList | null;
+/** Returns the parameters of a plugin, or null while they are not known. */
+export type ParametersOf = (plugin: Pick<PluginEngine, 'type' | 'plugin_id' | 'state'>) => PluginParameterList | null;
 
 const LEVEL_SCALE: TargetScale = {
   min: SILENCE_DB,

@@ -23,7 +23,8 @@ const UNKNOWN_SCALE: TargetScale = {
   },
 };
 
-function scaleOf(parameter: PluginParameter): TargetScale {
+/** Returns the scale of a plugin's parameter, with the plugin's texts. */
+export function scaleOfParameter(parameter: PluginParameter): TargetScale {
   return {
     ...UNKNOWN_SCALE,
     isStepped: hasSteps(parameter),
@@ -44,7 +45,7 @@ export function instrumentTargets(track: Track, parametersOf: ParametersOf): Aut
   const list = parametersOf(engine);
   const known = (list?.parameters ?? []).filter((parameter) => parameter.is_automatable);
   const targets = known.map((parameter) => ({
-    ...scaleOf(parameter),
+    ...scaleOfParameter(parameter),
     target: targetOfParameter(parameter.id),
     name: parameterName(parameter),
     group: list?.name ?? UNKNOWN_GROUP,
