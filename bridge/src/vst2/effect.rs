@@ -183,10 +183,24 @@ impl Instance {
             plugin_id: plugin_id(id),
             name: names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(stem),
             vendor: self.request_text(Request::Vendor).1,
-            version: if version == 0 { String::new() } else { version.to_string() },
+            version: version_text(version),
             categories: Vec::new(),
             kind: kind(flags, self.request(Request::Category), inputs, outputs),
         }
+    }
+}
+
+/// Returns the version of a plugin as text. VST2 leaves the meaning of the number to the vendor. Most
+/// have a byte for each of major, minor and micro, or a decimal digit for each of four parts.
+fn version_text(version: isize) -> String {
+    match version {
+        0 => String::new(),
+        0x1_0000..=0xff_ffff => format!("{}.{}.{}", version >> 16, version >> 8 & 0xff, version & 0xff),
+        1_000..=9_999 => {
+            let digit = |unit: isize| version / unit % 10;
+            format!("{}.{}.{}.{}", digit(1_000), digit(100), digit(10), digit(1))
+        }
+        _ => version.to_string(),
     }
 }
 
@@ -210,6 +224,14 @@ pub(super) fn plugin_id(unique_id: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_have_parts() {
+        let versions = [(0, ""), (3, "3"), (1_100, "1.1.0.0"), (0x04_01_00, "4.1.0"), (0x100_0000, "16777216")];
+        for (version, text) in versions {
+            assert_eq!(version_text(version), text);
+        }
+    }
 
     #[test]
     fn the_kind_follows_from_flags_and_channels() {

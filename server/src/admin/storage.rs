@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::auth::{Admin, management};
 use crate::error::{ApiResult, CommonErrors};
-use crate::exports::{STEMS_FOLDER, render_files};
+use crate::exports::{STEMS_FOLDER, plugin_sound_files, render_files};
 use crate::extract::Json;
 use crate::state::AppState;
 use crate::storage::Blobs;
@@ -36,7 +36,7 @@ pub(super) struct UserStorage {
     project_bytes: u64,
     /// Size of the inputs and results of tasks, in bytes. It counts toward the quota of projects.
     task_bytes: u64,
-    /// Size of finished exports and stems that are kept, in bytes.
+    /// Size of finished exports, stems and sounds of plugins that are kept, in bytes.
     render_bytes: u64,
     /// Sum of all sizes above, in bytes.
     total_bytes: u64,
@@ -70,11 +70,13 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
     let (render_bytes_by_user, [audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes]) =
         tokio::task::spawn_blocking(move || {
             let mut render_bytes_by_user = render_files::usage_of_all(&blobs, render_files::FOLDER)?;
-            for (owner_id, bytes) in render_files::usage_of_all(&blobs, STEMS_FOLDER)? {
-                *render_bytes_by_user.entry(owner_id).or_default() += bytes;
+            let mut render_bytes = measure_folder_bytes(&blobs, render_files::FOLDER)?;
+            for folder in [STEMS_FOLDER, plugin_sound_files::FOLDER] {
+                for (owner_id, bytes) in render_files::usage_of_all(&blobs, folder)? {
+                    *render_bytes_by_user.entry(owner_id).or_default() += bytes;
+                }
+                render_bytes += measure_folder_bytes(&blobs, folder)?;
             }
-            let render_bytes = measure_folder_bytes(&blobs, render_files::FOLDER)?
-                + measure_folder_bytes(&blobs, STEMS_FOLDER)?;
             let [audio_bytes, soundfont_bytes] = [
                 measure_folder_bytes(&blobs, audio::FOLDER)?,
                 measure_folder_bytes(&blobs, soundfonts::FILE_KIND.folder)?,

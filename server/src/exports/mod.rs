@@ -13,7 +13,7 @@ mod more_files;
 mod new_render;
 mod notes;
 mod plugin_options;
-mod plugin_sound_files;
+pub(crate) mod plugin_sound_files;
 mod plugin_sounds;
 mod preset_options;
 mod queries;

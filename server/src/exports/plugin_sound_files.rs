@@ -1,15 +1,36 @@
 //! Stores the sounds of plugins as WAV files, so that playback and exports use the same samples.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::encoding::audio_format::AudioFormat;
+use crate::error::ApiResult;
 use crate::state::AppState;
-use crate::storage::{BadBlobId, BlobKey, Blobs};
+use crate::storage::{BadBlobId, BlobKey, Blobs, FileKind, Orphan};
 
 /// Folder of the sounds in the blob storage.
 pub(crate) const FOLDER: &str = "plugin-sounds";
+
+/// The files of the sounds.
+const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["wav"] };
+
+/// Returns the sounds of users who are not in `owner_ids` that are at least `age` old. Blocks.
+///
+/// # Errors
+/// If the storage fails.
+pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration) -> ApiResult<Vec<Orphan>> {
+    let is_owned = |id: &str| id.split_once('_').is_some_and(|(owner_id, _)| owner_ids.contains(owner_id));
+    let entries = blobs.entries(FOLDER)?.into_iter();
+    let orphans = entries.filter(|entry| entry.age() >= age && !is_owned(&entry.id));
+    Ok(orphans
+        .filter_map(|entry| {
+            let key = FILES.key(&entry.file_name())?;
+            Some(Orphan { key, size_bytes: entry.size_bytes, stored_at: entry.stored_at })
+        })
+        .collect())
+}
 
 /// Returns the key of a user's sound. Its name begins with the owner's id, so that no other user can
 /// find it.

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::error::ApiResult;
-use crate::exports::{STEM_FILES, render_files};
+use crate::exports::{STEM_FILES, plugin_sound_files, render_files};
 use crate::state::AppState;
 use crate::{audio, db, disk, soundfonts};
 
@@ -55,6 +55,7 @@ pub(super) async fn update(state: &AppState) -> ApiResult<()> {
             ("soundfonts", sum(soundfonts::FILE_KIND.folder)?),
             ("renders", sum(render_files::FOLDER)?),
             ("stems", sum(STEM_FILES.folder)?),
+            ("plugin_sounds", sum(plugin_sound_files::FOLDER)?),
         ])
     });
     for (kind, size_bytes) in sums.await?? {

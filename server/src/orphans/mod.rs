@@ -18,7 +18,7 @@ use crate::auth::management;
 use crate::clock;
 use crate::db::{Db, take_lease};
 use crate::error::ApiResult;
-use crate::exports::render_files;
+use crate::exports::{plugin_sound_files, render_files};
 use crate::state::AppState;
 use crate::storage::{Blobs, ExpectedFile, Orphan, QuarantineReason, QuarantinedFile, lock_contents};
 use crate::{audio, inventory, soundfonts};
@@ -41,7 +41,9 @@ pub(crate) fn find(
     let mut orphans = blobs.find_orphans(audio::FILE_KIND, expected_files, age)?;
     orphans.extend(blobs.find_orphans(audio::WAITING_FILE_KIND, &waiting_files, age)?);
     orphans.extend(blobs.find_orphans(soundfonts::FILE_KIND, expected_files, age)?);
-    orphans.extend(render_files::orphans(blobs, &read_owner_ids(database, runtime)?, age)?);
+    let owner_ids = read_owner_ids(database, runtime)?;
+    orphans.extend(render_files::orphans(blobs, &owner_ids, age)?);
+    orphans.extend(plugin_sound_files::orphans(blobs, &owner_ids, age)?);
     if !blobs.is_remote() {
         orphans.extend(blobs.find_orphans(audio::PART_FILE_KIND, expected_files, age)?);
     }

@@ -44,7 +44,7 @@ async function drawNote(page: Page, x: number): Promise<void> {
 async function holdRenders(page: Page): Promise<() => void> {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/plugins/midi-render', async (route) => {
+  await page.route('**/plugins/sounds', async (route) => {
     await released;
     await route.continue();
   });
@@ -121,14 +121,14 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
 
     // A render that fails says why, and is repeated by a click.
-    await page.route('**/plugins/midi-render', (route) =>
+    await page.route('**/plugins/sounds', (route) =>
       route.fulfill({ status: 502, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'The plugin crashed twice.' }) }),
     );
     await drawNote(page, 180);
     const failed = header(page).getByRole('button', { name: /^Nekobi: rendering failed. The plugin crashed twice/ });
     await expect(failed).toBeVisible();
     await page.screenshot({ path: 'output/plugins-track-failed.png' });
-    await page.unroute('**/plugins/midi-render');
+    await page.unroute('**/plugins/sounds');
     await failed.click();
     await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
 
