@@ -3,7 +3,7 @@ import type { Api } from './client';
 import { readTask, openTaskEvents } from './endpoints';
 import type { Problem, Task } from './types';
 
-/** A task whose result has the type `R`. The OpenAPI document does not give the types of results. */
+/** A task whose result has the type `R`. The OpenAPI document gives no types of results. */
 export type TaskOf<R> = Omit<Task, 'result' | 'error'> & { result: R | null; error: Problem | null };
 
 const POLL_MS = 500;
