@@ -7,11 +7,13 @@
 mod automation;
 mod clips;
 mod effects;
+mod instrument_automation;
 mod item_chains;
 mod media;
 mod presets;
 
 pub use clips::files_used;
+pub use instrument_automation::{InstrumentAutomation, instrument_automation};
 pub use media::{MediaResolver, ProjectIssue, ProjectIssueReason, ResolvedAudio};
 pub use presets::{presets_used, track_presets};
 
@@ -25,6 +27,7 @@ use crate::project::{
     ChorusSettings, Control, Interpolation, MidiItem, ParameterControl, ProgramControl, Project,
     ReverbSettings, Send, SynthEngine, TempoPoint, Track, TrackKind, VelocityToCutoff,
 };
+use automation::Targets;
 
 /// Controller numbers of data entry, most and least significant byte (MIDI 1.0).
 const DATA_ENTRY: [u8; 2] = [6, 38];
@@ -91,8 +94,9 @@ pub fn compile(
     let tracks: Vec<SessionTrack> =
         project.tracks.iter().enumerate().map(|(index, track)| builder.track(index, track)).collect();
     let master_effects = builder.compile_effects(None, &project.master.effects, "/master/effects");
+    let master_targets = Targets { sends: &[], effects: &master_effects, has_plugin: false };
     let master_automation =
-        builder.compile_automation(&project.master.automation, &[], &master_effects, "/master/automation");
+        builder.compile_automation(&project.master.automation, master_targets, "/master/automation");
     let Builder { clock, left_out, length_frames, .. } = builder;
     let session = Session {
         sample_rate_hz,
@@ -140,8 +144,11 @@ impl Builder<'_> {
         let effects = self.compile_effects(Some(&track.id), &track.effects, &format!("{pointer}/effects"));
         // Sends to missing tracks are left out, and so is their automation.
         let (sends, send_settings) = self.sends(track, &pointer);
-        let automation =
-            self.compile_automation(&track.automation, &sends, &effects, &format!("{pointer}/automation"));
+        let automation = self.compile_automation(
+            &track.automation,
+            Targets { sends: &sends, effects: &effects, has_plugin: track.plugin_engine().is_some() },
+            &format!("{pointer}/automation"),
+        );
         let output = track.output.as_deref().and_then(|id| self.known_track(id, format!("{pointer}/output")));
         let events = events(track, &self.clock);
         let clips = self.compile_clips(track, &format!("{pointer}/items"));

@@ -179,7 +179,7 @@ export interface PluginEffect {
 }
 export interface AutomationLane {
   /**
-   * Target of the automation: `volume_db`, `pan`, `send/` followed by the id of the bus, or `effect_id/parameter_id`; the master has no pan and no sends.
+   * Target of the automation: `volume_db`, `pan`, `send/` followed by the id of the bus, `instrument/` followed by the id of a parameter of the track's plugin instrument, whose values are normalized, or `effect_id/parameter_id`; the master has no pan, no sends and no instrument.
    */
   target: string;
   /**
@@ -338,6 +338,12 @@ export interface PluginEngine {
    * State of the plugin in base64, which only the plugin interprets. It is kept while the plugin is missing.
    */
   state?: string;
+  /**
+   * Normalized parameter values, 0 to 1, by parameter id in decimal digits. They are set after the state is loaded.
+   */
+  params?: {
+    [k: string]: number;
+  };
 }
 export interface Master {
   /**

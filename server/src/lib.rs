@@ -59,6 +59,7 @@ pub mod panics;
 mod peer;
 pub(crate) mod permits;
 pub mod plugin_hosts;
+pub mod plugin_parameters;
 pub mod plugins;
 mod plural;
 pub mod presets;

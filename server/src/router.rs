@@ -40,8 +40,8 @@ use crate::query_names::{QueryNames, refuse_unknown};
 use crate::state::AppState;
 use crate::{
     admin, ai_presets, ai_proxy, audio, auth, body_pace, bundles, compression, cors, dawproject, docs,
-    exports, files, health, held_answers, media, metrics, monitoring, multitrack, page, panics, plugins,
-    presets, projects, request_log, soundfonts, system, tasks, user_config,
+    exports, files, health, held_answers, media, metrics, monitoring, multitrack, page, panics,
+    plugin_parameters, plugins, presets, projects, request_log, soundfonts, system, tasks, user_config,
 };
 
 /// Head of the OpenAPI document.
@@ -68,6 +68,7 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
         .merge(files::routes(config))
         .merge(media::routes())
         .merge(multitrack::routes(config))
+        .merge(plugin_parameters::routes(config))
         .merge(plugins::routes())
         .merge(presets::routes())
         .merge(projects::routes(config))

@@ -28,6 +28,7 @@ use crate::monitoring::LastMeasurement;
 use crate::page::PageFiles;
 use crate::permits::Permits;
 use crate::plugin_hosts::PluginHosts;
+use crate::plugin_parameters::PluginParameters;
 use crate::plugins::{self, Picker, Plugins};
 use crate::project_archives::ArchiveLimits;
 use crate::projects::{self, OnSaved};
@@ -70,6 +71,8 @@ pub struct Services {
     pub plugins: Plugins,
     /// Hosts plugins.
     pub plugin_hosts: PluginHosts,
+    /// Lists the parameters of plugins.
+    pub plugin_parameters: PluginParameters,
     /// Shows folder dialogs on this machine's screen.
     pub(crate) picker: Picker,
     /// Decoding and inspection of audio files.
@@ -170,7 +173,8 @@ impl AppState {
     /// Ends the work that an account's requests wait for, because the account has been disabled.
     pub(crate) fn end_work_of(&self, user_id: &str) {
         let ArchiveLimits { imports, exports, .. } = &self.archives;
-        for permits in [&*self.exports.renders, &self.audio.decoding, imports, exports] {
+        let lists = &self.plugin_parameters.permits;
+        for permits in [&*self.exports.renders, &self.audio.decoding, imports, exports, lists] {
             permits.end_work_of(user_id);
         }
     }
@@ -213,6 +217,7 @@ impl AppState {
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),
             plugin_hosts: PluginHosts::new(&config, &helpers),
+            plugin_parameters: PluginParameters::new(&config),
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
             storage_sums: LastMeasurement::default(),

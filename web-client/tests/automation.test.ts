@@ -136,7 +136,7 @@ describe('lanes', () => {
 });
 
 describe('automation targets', () => {
-  const descriptionsOf = (channelId: string): string[] => targetsOf(song(), channelId, () => KIND).map((target) => `${target.group}: ${target.name} = ${target.format(target.current)}`);
+  const descriptionsOf = (channelId: string): string[] => targetsOf(song(), channelId, () => KIND, () => null).map((target) => `${target.group}: ${target.name} = ${target.format(target.current)}`);
 
   it('are the channel, its sends and its effects', () => {
     expect(descriptionsOf('a')).toEqual([
@@ -149,11 +149,11 @@ describe('automation targets', () => {
       'Filter 2: Mode = Low',
     ]);
     expect(descriptionsOf(MASTER_ID)).toEqual(['Master: Volume = 0.0 dB', 'Filter: Frequency = 500 Hz', 'Filter: Mode = Low']);
-    expect(targetsOf(song(), 'a', () => null).map((target) => target.target)).toEqual(['volume_db', 'pan', 'send/r']);
+    expect(targetsOf(song(), 'a', () => null, () => null).map((target) => target.target)).toEqual(['volume_db', 'pan', 'send/r']);
   });
 
   it('have the scale of their control', () => {
-    for (const target of targetsOf(song(), 'a', () => KIND)) {
+    for (const target of targetsOf(song(), 'a', () => KIND, () => null)) {
       expect(target.valueAt(0)).toBe(target.min);
       expect(target.valueAt(1)).toBe(target.max);
       expect(target.positionOf(target.valueAt(0.4))).toBeCloseTo(target.isStepped ? 0 : 0.4, 2);

@@ -86,6 +86,17 @@ describe('a plugin as an instrument', () => {
     expect(open.project.tracks[1]).toMatchObject({ name: 'Nekobi', synth_engine: { type: 'vst2', plugin_id: '444E656B' } });
   });
 
+  it('removes the automation of another plugin\'s parameters', async () => {
+    const { open, commands } = await opened();
+    commands.assignInstrument(nekobi, 'a');
+    const automation = [{ target: 'instrument/3', points: [] }, { target: 'pan', points: [] }];
+    open.edit('Automate', (project) => ({ ...project, tracks: project.tracks.map((track) => ({ ...track, automation })) }));
+    commands.assignInstrument({ kind: 'plugin', plugin: PLUGINS[1] as VstPlugin }, 'a');
+    expect(open.project.tracks[0]?.automation).toEqual([{ target: 'pan', points: [] }]);
+    open.undo();
+    expect(open.project.tracks[0]?.automation).toEqual(automation);
+  });
+
   it('keeps its state if it is chosen again', async () => {
     const { open, commands } = await opened();
     const engine = { type: 'vst2', plugin_id: '444E656B', state: 'c3RhdGU=' } as const;

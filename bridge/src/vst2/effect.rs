@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn versions_have_parts() {
-        let versions = [(0, ""), (3, "3"), (1_100, "1.1.0.0"), (0x04_01_00, "4.1.0"), (0x100_0000, "16777216")];
+        let versions =
+            [(0, ""), (3, "3"), (1_100, "1.1.0.0"), (0x04_01_00, "4.1.0"), (0x100_0000, "16777216")];
         for (version, text) in versions {
             assert_eq!(version_text(version), text);
         }

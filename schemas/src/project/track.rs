@@ -83,6 +83,14 @@ impl Track {
         }
     }
 
+    /// Returns the track's plugin instrument, if it has one.
+    pub fn plugin_engine(&self) -> Option<&PluginEngine> {
+        match self.synth_engine.as_ref()? {
+            SynthEngine::SoundFont(_) => None,
+            SynthEngine::Vst2(engine) | SynthEngine::Vst3(engine) => Some(engine),
+        }
+    }
+
     /// Returns the track's MIDI items in the order in which they begin.
     pub fn midi_items(&self) -> Vec<&MidiItem> {
         let mut items: Vec<&MidiItem> = self
@@ -150,6 +158,10 @@ pub struct PluginEngine {
     /// is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// Normalized parameter values, 0 to 1, by parameter id in decimal digits. They are set after
+    /// the state is loaded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, f64>,
     /// Unknown fields.
     #[serde(flatten)]
     pub extra: Extra,
@@ -221,7 +233,8 @@ pub enum EffectType {
 /// The automation of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AutomationLane {
-    /// `volume_db`, `pan`, `send/` and the id of the bus, or `effect_id/parameter_id`.
+    /// `volume_db`, `pan`, `send/` and the id of the bus, `instrument/` and the id of a parameter of
+    /// the plugin instrument, or `effect_id/parameter_id`.
     pub target: String,
     /// The control points of the lane.
     pub points: Vec<AutomationPoint>,

@@ -4,12 +4,25 @@ use dsp_core::effects::RECORDED_OUTPUT;
 use dsp_core::gain;
 use dsp_core::session::{self, AutomationTarget, Curve, EffectSettings};
 
-use super::Builder;
+use super::instrument_automation::parameter_of;
 use super::media::ProjectIssueReason;
+use super::{Builder, Clock};
 use crate::project::{AutomationCurve, AutomationLane, AutomationPoint, Send};
 
 /// Range of levels in a project, in decibels, as in `Decibels` of `project.schema.json`.
 const LEVEL_RANGE_DB: [f64; 2] = [gain::FADER_FLOOR_DB, 24.0];
+
+/// Range of the normalized values of a plugin's parameters.
+pub(super) const NORMALIZED_RANGE: [f64; 2] = [0.0, 1.0];
+
+/// What lanes of a track or of the master can automate besides volume and pan.
+#[derive(Clone, Copy)]
+pub(super) struct Targets<'t> {
+    pub(super) sends: &'t [Send],
+    pub(super) effects: &'t [EffectSettings],
+    /// Whether the track has a plugin instrument.
+    pub(super) has_plugin: bool,
+}
 
 impl Builder<'_> {
     /// Compiles the lanes with known targets and reports the other lanes, except those of plugins:
@@ -18,8 +31,7 @@ impl Builder<'_> {
     pub(super) fn compile_automation(
         &mut self,
         lanes: &[AutomationLane],
-        sends: &[Send],
-        effects: &[EffectSettings],
+        Targets { sends, effects, has_plugin }: Targets<'_>,
         pointer: &str,
     ) -> Vec<session::AutomationLane> {
         let mut compiled_lanes = Vec::with_capacity(lanes.len());
@@ -28,11 +40,16 @@ impl Builder<'_> {
                 continue;
             }
             let pointer = format!("{pointer}/{index}");
+            if has_plugin && parameter_of(&lane.target).is_some() {
+                self.report_out_of_range(lane, NORMALIZED_RANGE, &pointer);
+                continue;
+            }
             match target(&lane.target, sends, effects) {
                 Some(target) => {
                     let range = range(target, effects);
                     self.report_out_of_range(lane, range, &pointer);
-                    let points = lane.points.iter().map(|point| self.point(point, range)).collect();
+                    let points =
+                        lane.points.iter().map(|point| compiled_point(point, range, &self.clock)).collect();
                     compiled_lanes.push(session::AutomationLane { target, points });
                 }
                 None => {
@@ -53,16 +70,27 @@ impl Builder<'_> {
             self.report_issue(format!("{pointer}/points/{index}/value"), reason);
         }
     }
+}
 
-    fn point(&self, point: &AutomationPoint, [min, max]: [f64; 2]) -> session::AutomationPoint {
-        session::AutomationPoint {
-            frame: self.clock.frame_at(point.tick.into()),
-            value: point.value.clamp(min, max),
-            curve: match point.curve {
-                AutomationCurve::Linear => Curve::Linear,
-                AutomationCurve::Step => Curve::Step,
-                AutomationCurve::Curvature(curvature) => Curve::Arc(curvature),
-            },
+/// Returns a point with its value clamped to the range.
+pub(super) fn compiled_point(
+    point: &AutomationPoint,
+    [min, max]: [f64; 2],
+    clock: &Clock,
+) -> session::AutomationPoint {
+    session::AutomationPoint {
+        frame: clock.frame_at(point.tick.into()),
+        value: point.value.clamp(min, max),
+        curve: point.curve.into(),
+    }
+}
+
+impl From<AutomationCurve> for Curve {
+    fn from(curve: AutomationCurve) -> Self {
+        match curve {
+            AutomationCurve::Linear => Self::Linear,
+            AutomationCurve::Step => Self::Step,
+            AutomationCurve::Curvature(curvature) => Self::Arc(curvature),
         }
     }
 }

@@ -53,6 +53,7 @@ impl<'t> Outline<'t> {
             self.totals.controls += item.list("controls").count();
         }
         self.totals.add_effects(track);
+        self.totals.params += track.get("synth_engine").map_or(0, count_params);
         TrackOutline {
             id: track.text("id").unwrap_or_default(),
             kind: track.text("kind").unwrap_or_default(),
@@ -67,9 +68,14 @@ impl Totals {
     fn add_effects(&mut self, owner: View<'_>) {
         for effect in owner.list("effects") {
             self.effects += 1;
-            self.params += effect.get("params").map_or(0, |params| params.fields().count());
+            self.params += count_params(effect);
         }
     }
+}
+
+/// Returns the number of parameter values of an effect or an instrument.
+fn count_params(owner: View<'_>) -> usize {
+    owner.get("params").map_or(0, |params| params.fields().count())
 }
 
 /// Returns the effects with a side-chain of a track or of the master, as in

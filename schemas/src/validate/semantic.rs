@@ -188,7 +188,7 @@ fn check_totals(totals: &Totals, violations: &mut Violations) {
     }
     for (name, total, limit) in [
         ("effects", totals.effects, MAX_PROJECT_EFFECTS),
-        ("effect parameter values", totals.params, MAX_PARAMS),
+        ("parameter values of effects and instruments", totals.params, MAX_PARAMS),
     ] {
         if total > limit {
             violations

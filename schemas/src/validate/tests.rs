@@ -281,7 +281,10 @@ fn a_project_has_a_thousand_effects_at_most() {
             let plugin = json!({"id": "v", "type": "vst3", "plugin_id": "x", "params": params});
             document["master"] = json!({"effects": [plugin]});
         },
-        &[("/tracks", "the project has 100001 effect parameter values in all, and the limit is 100000")],
+        &[(
+            "/tracks",
+            "the project has 100001 parameter values of effects and instruments in all, and the limit is 100000",
+        )],
     );
 }
 

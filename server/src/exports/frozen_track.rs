@@ -73,7 +73,7 @@ pub(super) fn freeze(
 fn keeps_automation(target: &str, stage: Stage) -> bool {
     match target {
         "volume_db" | "pan" => stage == Stage::BeforeFader,
-        // Other targets are parameters of effects, which the audio already contains.
+        // Other targets are parameters of effects or of the instrument, whose sound the audio has.
         other => other.starts_with("send/"),
     }
 }
@@ -90,7 +90,7 @@ mod tests {
             "id": "t", "kind": "instrument", "volume_db": -3, "pan": 0.5, "mute": true, "x_unknown": 1,
             "synth_engine": { "type": "soundfont", "bank": 0, "program": 0 }, "effects": [{}], "bypass": false,
             "sends": [{ "to": "b" }], "output": "g",
-            "automation": [lane("volume_db"), lane("pan"), lane("send/b"), lane("e/mix")],
+            "automation": [lane("volume_db"), lane("pan"), lane("send/b"), lane("e/mix"), lane("instrument/3")],
             "items": [{ "type": "midi" }, { "type": "section", "sectionId": "s" }, { "type": "audio" }],
         });
         track.as_object().expect("an object").clone()

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use dsp_core::session::AutomationPoint;
 use dsp_core::tempo::TempoMap;
 use schemas::json::{JsonKind, JsonText};
 use schemas::limits::MAX_TICK;
+use schemas::project::AutomationCurve as CurveShape;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use songfoundry_bridge_protocol::frame::BINARY_BYTES_MAX;
 use songfoundry_bridge_protocol::host::PARAMETERS_MAX;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
 
 use super::notes::TimeBase;
 use crate::error::{ApiError, ApiResult};
@@ -26,7 +29,7 @@ const POINT_MAX_SECS: f64 = 86_400.0;
 /// A preset of a plugin.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
-pub(super) enum PluginPreset {
+pub(crate) enum PluginPreset {
     /// Index of one of the plugin's programs.
     Program(u32),
     /// Content of a `.vstpreset`, `.fxp` or `.fxb` file, in base64.
@@ -39,7 +42,7 @@ pub(super) enum PluginPreset {
 pub(super) struct PluginAutomation {
     /// Id or name of the parameter, as in `params`.
     param: String,
-    /// Points by ascending time, between which the value changes in straight lines.
+    /// Points by ascending time.
     points: Vec<PluginAutomationPoint>,
 }
 
@@ -56,6 +59,17 @@ pub(super) struct PluginAutomationPoint {
     /// Normalized value.
     #[schema(minimum = 0, maximum = 1)]
     value: f64,
+    /// Shape of the segment to the next point, as in the automation of a project: `linear`, `step`,
+    /// or an arc by its curvature from -1 to 1.
+    #[serde(default)]
+    #[schema(schema_with = curve_shapes)]
+    curve: CurveShape,
+}
+
+fn curve_shapes() -> Schema {
+    let name = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["linear", "step"]));
+    let curvature = ObjectBuilder::new().schema_type(Type::Number).minimum(Some(-1.0)).maximum(Some(1.0));
+    Schema::OneOf(OneOfBuilder::new().item(name).item(curvature).build())
 }
 
 /// The fields of a request that set up a plugin.
@@ -80,17 +94,30 @@ impl PluginOptions {
     /// 422 `bad_state`, `bad_preset`, `bad_plugin_parameter` or `bad_automation`, which names the
     /// field and its limit.
     pub(super) fn check(self, clock: &PointClock<'_>) -> ApiResult<PluginSetup> {
-        let start = match (self.state, self.preset) {
-            (Some(_), Some(_)) => {
-                let detail = "A plugin starts with either `state` or `preset`; leave one of them out.";
-                return Err(unprocessable("bad_preset", detail.to_owned()));
-            }
-            (Some(state), None) => StartState::State(bytes("bad_state", "state", &state)?),
-            (None, Some(preset)) => preset_of(preset)?,
-            (None, None) => StartState::New,
-        };
-        Ok(PluginSetup { start, values: values(self.params)?, curves: curves(self.automation, clock)? })
+        let setup = setup_of(self.state, self.preset, self.params)?;
+        Ok(PluginSetup { curves: curves(self.automation, clock)?, ..setup })
     }
+}
+
+/// Returns the checked setup of a plugin without automation.
+///
+/// # Errors
+/// 422 `bad_state`, `bad_preset` or `bad_plugin_parameter`, which names the field and its limit.
+pub(crate) fn setup_of(
+    state: Option<String>,
+    preset: Option<Value>,
+    params: Map<String, Value>,
+) -> ApiResult<PluginSetup> {
+    let start = match (state, preset) {
+        (Some(_), Some(_)) => {
+            let detail = "A plugin starts with either `state` or `preset`; leave one of them out.";
+            return Err(unprocessable("bad_preset", detail.to_owned()));
+        }
+        (Some(state), None) => StartState::State(bytes("bad_state", "state", &state)?),
+        (None, Some(preset)) => preset_of(preset)?,
+        (None, None) => StartState::New,
+    };
+    Ok(PluginSetup { start, values: values(params)?, curves: Vec::new() })
 }
 
 fn unprocessable(code: &'static str, detail: String) -> ApiError {
@@ -162,19 +189,24 @@ fn curves(automation: Option<JsonText>, clock: &PointClock<'_>) -> ApiResult<Vec
             let detail = format!("`automation` has more than {POINTS_MAX} points, which is the maximum.");
             return Err(unprocessable(CODE, detail));
         }
-        let mut frames = Vec::with_capacity(points.len());
+        let mut compiled = Vec::with_capacity(points.len());
         for (number, point) in points.iter().enumerate() {
             let error = |reason: &str| unprocessable(CODE, format!("`{pointer}/points/{number}` {reason}."));
             let frame = clock.frame_of(point).map_err(|reason| error(&reason))?;
             if !(0.0..=1.0).contains(&point.value) {
                 return Err(error(&format!("has the value {}; expected 0 to 1", point.value)));
             }
-            if frames.last().is_some_and(|(last, _)| *last > frame) {
+            if let CurveShape::Curvature(curvature) = point.curve
+                && !(-1.0..=1.0).contains(&curvature)
+            {
+                return Err(error(&format!("has the curvature {curvature}; expected -1 to 1")));
+            }
+            if compiled.last().is_some_and(|last: &AutomationPoint| last.frame > frame) {
                 return Err(error("is before the point that precedes it"));
             }
-            frames.push((frame, point.value));
+            compiled.push(AutomationPoint { frame, value: point.value, curve: point.curve.into() });
         }
-        let curve = AutomationCurve { parameter: param.clone(), points: frames };
+        let curve = AutomationCurve { parameter: param.clone(), points: compiled };
         if curves.insert(param, curve).is_some() {
             return Err(unprocessable(CODE, format!("`{pointer}/param` was automated before.")));
         }

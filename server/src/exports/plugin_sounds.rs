@@ -86,13 +86,13 @@ impl PluginSounds<'_> {
         part: &PluginPart<'_>,
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
-        let PluginEngine { plugin_id, state, .. } = part.engine;
+        let PluginEngine { plugin_id, state, params, .. } = part.engine;
         let sound = Sound {
             format: part.format,
             plugin_id,
             state: state.as_deref(),
-            values: Vec::new(),
-            curves: &[],
+            values: params.iter().map(|(id, value)| (id.clone(), *value)).collect(),
+            curves: &part.automation,
             session: &part.session,
             slot_versions: [&[], &[]],
             played: &part.session,

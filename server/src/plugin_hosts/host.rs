@@ -6,7 +6,7 @@ use songfoundry_bridge_protocol::host::{
     Request, TEXT_BYTES_MAX,
 };
 
-use super::error::HostError;
+use super::error::{HostError, printable};
 use super::helper::HostHelper;
 use super::{PluginHosts, PluginRef};
 
@@ -131,6 +131,20 @@ impl<'a> PluginHost<'a> {
     /// [`HostError`]; [`HostError::Refused`] if there is no such program.
     pub fn set_program(&mut self, index: u32) -> Result<Vec<ParameterValue>, HostError> {
         self.change(&Request::SetProgram { index }, &[])
+    }
+
+    /// Returns the texts of parameter values, as the plugin formats them. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn parameter_texts(&mut self, values: Vec<ParameterValue>) -> Result<Vec<String>, HostError> {
+        let count = values.len();
+        match self.helper.accepted(&Request::ParameterTexts { values }, &[])?.header {
+            Answer::ParameterTexts { texts } if texts.len() == count => {
+                Ok(texts.iter().map(|text| printable(text)).collect())
+            }
+            _ => Err(unexpected()),
+        }
     }
 
     fn change(&mut self, request: &Request, binary: &[u8]) -> Result<Vec<ParameterValue>, HostError> {

@@ -102,6 +102,12 @@ impl PluginHosts {
         done.map_err(std::io::Error::other)?.ok_or(HostError::Cancelled)
     }
 
+    /// Takes all permits, so that no further plugin is hosted until the result is dropped.
+    #[cfg(test)]
+    pub(crate) fn take_all(&self) -> [tokio::sync::OwnedSemaphorePermit; 2] {
+        self.permits.take_all()
+    }
+
     /// Returns the formats that the program can host.
     ///
     /// # Errors

@@ -35,4 +35,4 @@ pub fn routes() -> OpenApiRouter<AppState> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

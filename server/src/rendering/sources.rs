@@ -6,7 +6,8 @@ use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::project::{Item, PluginEngine, SynthEngine, Track, TrackKind};
 use schemas::session::{
-    MediaResolver, ProjectIssue, ProjectIssueReason, ResolvedAudio, compile, files_used, presets_used,
+    InstrumentAutomation, MediaResolver, ProjectIssue, ProjectIssueReason, ResolvedAudio, compile,
+    files_used, instrument_automation, presets_used,
 };
 
 use songfoundry_bridge_protocol::PluginFormat;
@@ -17,6 +18,7 @@ use super::error::RenderError;
 use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::plugin_effects::{PluginEffectOfProject, PluginEffectPart, audible_effects};
+use super::plugin_track::{AutomationCurve, CURVES_MAX};
 use super::report::LeftOutOfRender;
 use super::workspace::Workspace;
 use super::{Observer, banks};
@@ -128,8 +130,10 @@ pub struct PluginPart<'p> {
     pub format: PluginFormat,
     /// Id of the track.
     pub track_id: &'p str,
-    /// The plugin and its state.
+    /// The plugin, its state and the values of its parameters.
     pub engine: &'p PluginEngine,
+    /// Automation of its parameters.
+    pub automation: Vec<AutomationCurve>,
     /// A session with this track only.
     pub session: Session,
     /// Memory and time of the whole render.
@@ -225,8 +229,10 @@ impl PreparedRender {
         for (number, PluginTrackOfProject { index, format, engine }) in plugin_tracks.into_iter().enumerate()
         {
             let session = session_of_track(&compiled_project.session, index);
+            let automation = automation_of_track(project, index)?;
             let track_id = &project.tracks[index].id;
-            let part = PluginPart { format, track_id, engine, session, reservation: &reservation };
+            let part =
+                PluginPart { format, track_id, engine, automation, session, reservation: &reservation };
             let mut track_observer = |progress: f64| observer((number as f64 + progress) / track_count);
             match sources.plugin_sound(&part, &mut track_observer)? {
                 PluginSound::Rendered { audio: sound, version, .. } => {
@@ -388,6 +394,24 @@ fn session_of_track(session: &Session, index: usize) -> Session {
         tracks: vec![session::Track { events, ..session::Track::default() }],
         ..Session::default()
     }
+}
+
+/// Returns the automation of a track's plugin instrument.
+fn automation_of_track(project: &Project, index: usize) -> Result<Vec<AutomationCurve>, RenderError> {
+    let lanes = instrument_automation(project, &project.tracks[index], project.sample_rate_hz)?;
+    if lanes.len() > CURVES_MAX {
+        let detail = format!(
+            "The track {} automates {} parameters of its instrument; at most {CURVES_MAX} are allowed.",
+            project.tracks[index].id,
+            lanes.len()
+        );
+        return Err(RenderError::PluginSetup { code: "bad_automation", detail });
+    }
+    let curve = |InstrumentAutomation { parameter_id, points }| AutomationCurve {
+        parameter: parameter_id.to_string(),
+        points,
+    };
+    Ok(lanes.into_iter().map(curve).collect())
 }
 
 /// Makes a track play the sound of its plugin instrument, which is in the slot `slot`, instead of

@@ -21,6 +21,9 @@ const RATE_HZ = 48_000;
 /** Level above which a sound counts as started: Nekobi's filter settles before the first note. */
 const ONSET_LEVEL = 1e-3;
 
+/** The folder in which Debian's packages install VST2 plugins. */
+const VST2_FOLDER = '/usr/lib/vst';
+
 type Stored = { tracks: { synth_engine?: { type: string; plugin_id?: string } }[] };
 
 const header = (page: Page): Locator => page.getByRole('listitem', { name: 'Track Nekobi' });
@@ -159,6 +162,111 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     expect(await savedInstrument(page, service)).toEqual({ type: 'vst2', plugin_id: NEKOBI_ID });
   } finally {
     rmSync(folder, { recursive: true });
+  }
+});
+
+/** Chooses Nekobi for a new track, and draws a note for it. */
+async function addNekobiTrack(page: Page): Promise<void> {
+  const search = page.getByRole('combobox', { name: 'Search sounds' });
+  await search.fill('nekobi');
+  await expect(page.getByRole('option', { name: /^Nekobi/ })).toBeVisible();
+  await search.press('ArrowDown');
+  await search.press('Enter');
+  await page.getByLabel('Clips of the tracks').dblclick({ position: { x: 20, y: 30 } });
+  await drawNote(page, 60);
+  await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
+}
+
+/** Makes an edit, and waits until the service has rendered the track again. */
+async function renderedAfter(page: Page, edit: () => Promise<unknown>): Promise<void> {
+  const rendering = page.waitForResponse((response) => response.url().endsWith('/plugins/sounds') && response.ok());
+  await edit();
+  await rendering;
+  await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
+}
+
+/** Plays the song from its start, and returns what is heard. */
+async function played(page: Page): Promise<Awaited<ReturnType<typeof recorded>>> {
+  await page.getByRole('button', { name: 'To start' }).click();
+  await startRecording(page);
+  await play(page);
+  await recordSound(page, ONSET_LEVEL);
+  await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible();
+  await recordMore(page, RATE_HZ / 2);
+  return recorded(page);
+}
+
+/** Takes screenshots of the page in both sizes for which it is designed. */
+async function screenshots(page: Page, name: string): Promise<void> {
+  for (const [width, height] of [[1024, 768], [1440, 900]] as const) {
+    await page.setViewportSize({ width, height });
+    await page.screenshot({ path: `output/${name}-${width}.png` });
+  }
+}
+
+test('parameters of a plugin are set, automated, heard, and exported', async ({ page, service }) => {
+  await openDemo(page, service);
+  await newSong(page);
+  const dialog = await openPlugins(page);
+  await dialog.getByRole('button', { name: `Add the folder ${VST2_FOLDER}`, exact: true }).click();
+  await expect(dialog.getByRole('progressbar', { name: 'Scan of the plugin folders' })).toBeVisible();
+  await expect(dialog.getByText(/^\d+ of \d+ modules/)).toBeVisible();
+  await page.screenshot({ path: 'output/plugins-scanning.png' });
+  await expect(dialog.getByText(/^The scan found \d+ instruments and \d+ effects\.$/)).toBeVisible();
+  await expect(dialog.getByRole('button', { name: `Add the folder ${VST2_FOLDER}`, exact: true })).toHaveCount(0);
+  await screenshots(page, 'plugins-suggested');
+  await page.keyboard.press('Escape');
+  try {
+    await addNekobiTrack(page);
+    const before = await played(page);
+
+    await page.getByRole('tab', { name: 'Plugin', exact: true }).click();
+    const cutoff = page.getByRole('slider', { name: 'Nekobi cutoff' });
+    await expect(page.getByRole('list', { name: 'Parameters of Nekobi' })).toBeVisible();
+    const initialText = await cutoff.getAttribute('aria-valuetext');
+    await cutoff.focus();
+    await cutoff.press('End');
+    await expect(cutoff).toHaveAttribute('aria-valuetext', /^100.* %$/);
+    // A drag is one step of the history, however many values it sets.
+    const box = await cutoff.boundingBox();
+    if (!box) throw new Error('the knob is not visible');
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    for (const offset of [10, 20, 31]) await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + offset);
+    await page.mouse.up();
+    await expect(cutoff).toHaveAttribute('aria-valuetext', /^(≈ )?8\d.* %$/);
+    await expect(cutoff, 'the exact text of the plugin follows').toHaveAttribute('aria-valuetext', /^8\d.* %$/);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(cutoff).toHaveAttribute('aria-valuetext', /^100.* %$/);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(cutoff).toHaveAttribute('aria-valuetext', initialText ?? '');
+    await renderedAfter(page, () => page.getByRole('button', { name: 'Redo', exact: true }).click());
+    await screenshots(page, 'plugin-parameters');
+    const after = await played(page);
+    const change = largestDifference(before, after, ONSET_LEVEL);
+    expect(change.difference, 'the cutoff is heard').toBeGreaterThan(0.01);
+
+    await cutoff.hover();
+    await page.getByRole('button', { name: 'Automate Nekobi cutoff' }).click();
+    const lane = page.getByLabel(/^Automation of Nekobi Cutoff/);
+    await expect(lane).toBeVisible();
+    await renderedAfter(page, () => lane.click({ position: { x: 160, y: 70 } }));
+    await expect(page.getByLabel(/^Automation of Nekobi Cutoff: point 2 of 2/)).toBeVisible();
+    await screenshots(page, 'plugin-automation');
+    const instrument = await savedInstrument(page, service);
+    expect(instrument).toMatchObject({ type: 'vst2', plugin_id: NEKOBI_ID, params: {} });
+
+    await renderedAfter(page, () => page.reload());
+    await page.getByRole('tab', { name: 'Automation' }).click();
+    await expect(page.getByLabel(/^Automation of Nekobi Cutoff/)).toBeVisible();
+    const automated = await played(page);
+    expect(largestDifference(after, automated, ONSET_LEVEL).difference, 'the automation is heard').toBeGreaterThan(0.01);
+    const file = await exported(page);
+    const { difference, frames } = largestDifference(automated, file, ONSET_LEVEL);
+    expect(frames).toBeGreaterThan(RATE_HZ);
+    expect(difference, 'playback equals the export, to the bit').toBe(0);
+  } finally {
+    await page.request.delete(`${service.url}/api/v1/plugins/dirs`, { params: { path: VST2_FOLDER } });
   }
 });
 

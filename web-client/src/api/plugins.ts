@@ -1,18 +1,22 @@
 /** Calls the service's operations on VST plugins and their folders, one function per operation. */
 import type { Project } from '../project/model';
 import { bodyOf, type Api } from './client';
-import type { PluginOutcome, PluginScanResult } from './types';
+import { followTask } from './task-events';
+import type { ParametersRequest, PluginFolders, PluginOutcome, PluginScanResult } from './types';
 
 /** Returns the VST instruments and SoundFonts that the user can use. May wait for a scan. */
 export const listInstruments = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/available'));
 
+/** Lists the parameters of a plugin with its own texts. The service starts the plugin for this. */
+export const listPluginParameters = ({ call }: Api, body: ParametersRequest) => bodyOf(call.POST('/api/v1/plugins/parameters', { body }));
+
 /** Returns all plugin folders; the service allows 32 of them. */
-export const listPluginFolders = async ({ call }: Api): Promise<string[]> =>
-  (await bodyOf(call.GET('/api/v1/plugins/dirs', { params: { query: { limit: 100 } } }))).plugin_dirs;
-export const addPluginFolder = async ({ call }: Api, path: string): Promise<string[]> =>
-  (await bodyOf(call.POST('/api/v1/plugins/dirs', { body: { path } }))).plugin_dirs;
-export const removePluginFolder = async ({ call }: Api, path: string): Promise<string[]> =>
-  (await bodyOf(call.DELETE('/api/v1/plugins/dirs', { params: { query: { path } } }))).plugin_dirs;
+export const listPluginFolders = ({ call }: Api): Promise<PluginFolders> =>
+  bodyOf(call.GET('/api/v1/plugins/dirs', { params: { query: { limit: 100 } } }));
+export const addPluginFolder = ({ call }: Api, path: string): Promise<PluginFolders> =>
+  bodyOf(call.POST('/api/v1/plugins/dirs', { body: { path } }));
+export const removePluginFolder = ({ call }: Api, path: string): Promise<PluginFolders> =>
+  bodyOf(call.DELETE('/api/v1/plugins/dirs', { params: { query: { path } } }));
 
 /**
  * Shows a folder dialog on the screen of the service's machine, and waits for the user's choice.
@@ -21,11 +25,21 @@ export const removePluginFolder = async ({ call }: Api, path: string): Promise<s
 export const pickPluginFolder = async ({ call }: Api): Promise<string | null> =>
   (await bodyOf(call.POST('/api/v1/plugins/pick-dir'))).path;
 
-/** Scans the folders. The service completes the scan even if nobody waits for the answer. */
-export async function scanPlugins({ call }: Api): Promise<PluginScanResult> {
-  const answer = await bodyOf(call.POST('/api/v1/plugins/scan'));
-  if ('task_id' in answer) throw new Error('the service answered with a task instead of the result of the scan; try again');
-  return answer;
+/** How far a scan is: a fraction, 0..1, and a text such as `3 of 40 modules, now Foo.vst3`. */
+export type ScanProgress = { fraction: number; message: string };
+
+/**
+ * Scans the folders in a task of the service, which completes the scan even if nobody waits for it.
+ */
+export async function scanPlugins(api: Api, onProgress: (progress: ScanProgress) => void): Promise<PluginScanResult> {
+  const answer = await bodyOf(api.call.POST('/api/v1/plugins/scan', { params: { query: { async: true } } }));
+  // A service that answers with the result has already completed the scan.
+  if (!('task_id' in answer)) return answer;
+  const task = await followTask<PluginScanResult>(api, answer.task_id, ({ progress, message }) =>
+    onProgress({ fraction: progress, message }),
+  );
+  if (task.state === 'succeeded' && task.result) return task.result;
+  throw new Error(task.error?.detail ?? 'the service stopped the scan; start it again');
 }
 /** Ends the processes of the service that load plugins for a scan. */
 export async function endPluginScans({ call }: Api): Promise<void> {

@@ -1,14 +1,14 @@
 /** Follows a task by server-sent events, or by polling if those fail. */
 import type { Api } from './client';
 import { readTask, openTaskEvents } from './endpoints';
-import type { Problem, RenderResult, Task } from './types';
+import type { Problem, Task } from './types';
 
-/** A task that renders a song. The OpenAPI document does not give the types of its result. */
-export type ExportTask = Omit<Task, 'result' | 'error'> & { result: RenderResult | null; error: Problem | null };
+/** A task whose result has the type `R`. The OpenAPI document gives no types of results. */
+export type TaskOf<R> = Omit<Task, 'result' | 'error'> & { result: R | null; error: Problem | null };
 
 const POLL_MS = 500;
 
-export function isFinished(task: ExportTask): boolean {
+export function isFinished(task: Pick<Task, 'state'>): boolean {
   return task.state === 'succeeded' || task.state === 'failed' || task.state === 'cancelled';
 }
 
@@ -34,7 +34,7 @@ export class EventSplitter {
 }
 
 /** Follows the event stream; returns the finished task, or null if the stream ends before that. */
-async function followEvents(api: Api, id: string, onChange: (task: ExportTask) => void): Promise<ExportTask | null> {
+async function followEvents<R>(api: Api, id: string, onChange: (task: TaskOf<R>) => void): Promise<TaskOf<R> | null> {
   const response = await openTaskEvents(api, id);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return null;
@@ -43,7 +43,7 @@ async function followEvents(api: Api, id: string, onChange: (task: ExportTask) =
     const { value, done } = await reader.read();
     if (done) return null;
     for (const eventText of splitter.push(value)) {
-      const task = JSON.parse(eventText) as ExportTask;
+      const task = JSON.parse(eventText) as TaskOf<R>;
       onChange(task);
       if (isFinished(task)) {
         void reader.cancel();
@@ -53,13 +53,16 @@ async function followEvents(api: Api, id: string, onChange: (task: ExportTask) =
   }
 }
 
-/** Calls `onChange` with each state of a task, and returns the finished task. */
-export async function followTask(api: Api, id: string, onChange: (task: ExportTask) => void): Promise<ExportTask> {
+/**
+ * Calls `onChange` with each state of a task, and returns the finished task. `R` is the type of the
+ * task's result.
+ */
+export async function followTask<R>(api: Api, id: string, onChange: (task: TaskOf<R>) => void): Promise<TaskOf<R>> {
   const finishedTask = await followEvents(api, id, onChange).catch(() => null);
   if (finishedTask) return finishedTask;
   // The event stream could not be opened or broke off.
   for (;;) {
-    const task = (await readTask(api, id)) as ExportTask;
+    const task = (await readTask(api, id)) as TaskOf<R>;
     onChange(task);
     if (isFinished(task)) return task;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

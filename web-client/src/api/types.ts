@@ -49,7 +49,14 @@ export type SoundFontRenderRequest = Schemas['SoundFontRenderRequest'];
 
 /** A VST instrument or effect that a scan has found. */
 export type VstPlugin = Schemas['VstPlugin'];
+/** The plugin folders, and the usual folders of the system that can be added. */
+export type PluginFolders = Schemas['PluginDirs'];
 export type PluginScanResult = Schemas['ScanAnswer'];
+/** A plugin with its parameters and programs. */
+export type PluginParameterList = Schemas['ParameterList'];
+/** A parameter of a plugin. Its values are normalized: 0..1. */
+export type PluginParameter = Schemas['PluginParameter'];
+export type ParametersRequest = Schemas['ParametersRequest'];
 export type PluginProblem = Schemas['PluginProblem'];
 /** Whether a plugin of a song has a sound. */
 export type PluginOutcome = Schemas['PluginOutcome'];

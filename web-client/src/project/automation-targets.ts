@@ -1,10 +1,12 @@
 /** The parameters that can be automated, and the scales of their automation lanes. */
+import type { PluginParameterList } from '../api/types';
 import { dbAtPosition, positionOfDb } from '../ui/fader-scale';
 import { effectsOf } from './edit-effects';
 import { formatValue, parseValue } from './effect-format';
 import { clampValue, positionOfValue, stepOf, storedValue, valueAtPosition, type EffectKind, type EffectParameter } from './effect-kinds';
 import { formatDb, formatPan, parseNumber, parsePan } from './format';
-import { FADER_FLOOR_DB, FADER_TOP_DB, MASTER_ID, SILENCE_DB, type Effect, type Project } from './model';
+import { instrumentTargets } from './instrument-targets';
+import { FADER_FLOOR_DB, FADER_TOP_DB, MASTER_ID, SILENCE_DB, type Effect, type PluginEngine, type Project } from './model';
 
 /** How the values of an automation target are drawn, stepped and formatted. */
 export type TargetScale = {
@@ -23,7 +25,10 @@ export type TargetScale = {
 };
 
 export type AutomationTarget = TargetScale & {
-  /** Id in the project document: `pan`, `volume_db`, `send/<bus id>`, `<effect id>/<parameter>`. */
+  /**
+   * Id in the project document: `pan`, `volume_db`, `send/<bus id>`, `instrument/<parameter>`,
+   * `<effect id>/<parameter>`.
+   */
   target: string;
   name: string;
   /** Heading in menus: `Channel`, `Sends`, `Master` or the name of an effect. */
@@ -34,6 +39,9 @@ export type AutomationTarget = TargetScale & {
 
 /** Returns the kind of an effect, or null for an effect that the service does not know. */
 export type KindOf = (effect: Effect) => EffectKind | null;
+
+/** Returns the parameters of a plugin, or null while they are not known. */
+export type ParametersOf = (plugin: Pick<PluginEngine, 'type' | 'plugin_id' | 'state'>) => PluginParameterList | null;
 
 const LEVEL_SCALE: TargetScale = {
   min: SILENCE_DB,
@@ -77,7 +85,7 @@ function scaleOf(parameter: EffectParameter): TargetScale {
  * Returns the automation targets of a track or the master, in the order of menus. `channelId` is
  * the id of the track, or `MASTER_ID`.
  */
-export function targetsOf(project: Project, channelId: string, kindOf: KindOf): AutomationTarget[] {
+export function targetsOf(project: Project, channelId: string, kindOf: KindOf, parametersOf: ParametersOf): AutomationTarget[] {
   const targets: AutomationTarget[] = [];
   if (channelId === MASTER_ID) {
     targets.push({ ...LEVEL_SCALE, target: 'volume_db', name: 'Volume', group: 'Master', current: project.master.volume_db });
@@ -92,6 +100,7 @@ export function targetsOf(project: Project, channelId: string, kindOf: KindOf): 
       const name = project.tracks.find((bus) => bus.id === to)?.name ?? to;
       targets.push({ ...LEVEL_SCALE, target: `send/${to}`, name, group: 'Sends', current });
     }
+    targets.push(...instrumentTargets(track, parametersOf));
   }
   const effectCounts = new Map<string, number>();
   for (const effect of effectsOf(project, channelId)) {

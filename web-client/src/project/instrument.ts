@@ -1,6 +1,7 @@
 /** Sets the instrument of a track. */
+import { isPluginEngine, type Control, type Item, type MidiItem, type Project, type SynthEngine, type Track } from './model';
+import { parameterOfTarget } from './plugin-instrument';
 import { updateTrack } from './update-track';
-import type { Control, Item, MidiItem, Project, SynthEngine, Track } from './model';
 
 /** The result of {@link setInstrument}. */
 export type InstrumentChange = {
@@ -9,6 +10,8 @@ export type InstrumentChange = {
   removedControlCount: number;
   /** Number of program changes after the first note. They stay in the song. */
   laterProgramChangeCount: number;
+  /** Number of automation lanes of the earlier plugin's parameters that were removed. */
+  removedLaneCount: number;
 };
 
 /** MIDI controllers of Bank Select: the most and the least significant byte. */
@@ -37,11 +40,12 @@ function withoutPresetSelection(item: MidiItem, controls: Control[]): MidiItem {
 /**
  * Sets the instrument of a track. Removes program and bank controls up to the first note, and the
  * bank and program of items, because these would override the instrument. Keeps program and bank
- * controls after the first note.
+ * controls after the first note. Removes the automation of another plugin's parameters.
  */
 export function setInstrument(project: Project, trackId: string, engine: SynthEngine): InstrumentChange {
   let removedControlCount = 0;
   let laterProgramChangeCount = 0;
+  let removedLaneCount = 0;
   const updatedProject = updateTrack(project, trackId, (track) => {
     const firstTick = firstNoteTick(track);
     const items = track.items.map((item): Item => {
@@ -56,7 +60,15 @@ export function setInstrument(project: Project, trackId: string, engine: SynthEn
       if (!hasSound && controls.length === item.controls.length) return item;
       return withoutPresetSelection(item, controls);
     });
-    return { ...track, kind: 'instrument', items, synth_engine: engine };
+    const changed = { ...track, kind: 'instrument' as const, items, synth_engine: engine };
+    if (!track.automation || isSamePlugin(track.synth_engine, engine)) return changed;
+    const automation = track.automation.filter((lane) => parameterOfTarget(lane.target) === null);
+    removedLaneCount += track.automation.length - automation.length;
+    return { ...changed, automation };
   });
-  return { project: updatedProject, removedControlCount, laterProgramChangeCount };
+  return { project: updatedProject, removedControlCount, laterProgramChangeCount, removedLaneCount };
+}
+
+function isSamePlugin(a: SynthEngine | undefined, b: SynthEngine): boolean {
+  return isPluginEngine(a) && isPluginEngine(b) && a.type === b.type && a.plugin_id === b.plugin_id;
 }

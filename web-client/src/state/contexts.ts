@@ -13,6 +13,7 @@ import type { AudioClipCommands } from './editing/audio-clip-commands';
 import type { AutomationCommands } from './editing/automation-commands.svelte';
 import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
+import type { PluginCommands } from './editing/plugin-commands.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
 import type { Song } from './editing/song.svelte';
 import type { Timeline } from './editing/timeline.svelte';
@@ -22,6 +23,7 @@ import type { EffectCatalog } from './library/effect-catalog.svelte';
 import type { FavouritePlugins } from './library/favourite-plugins.svelte';
 import type { Instruments } from './library/instruments';
 import type { PluginCatalog } from './library/plugin-catalog.svelte';
+import type { PluginParameters } from './library/plugin-parameters.svelte';
 import type { PluginSetup } from './library/plugin-setup.svelte';
 import type { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import type { SoundFontUploads } from './library/soundfont-uploads.svelte';
@@ -51,6 +53,7 @@ export type Editing = {
   effectCommands: EffectCommands;
   automation: AutomationCommands;
   audioClipCommands: AudioClipCommands;
+  pluginCommands: PluginCommands;
 };
 
 /** The engine, the transport, and the notes that the user plays live. */
@@ -82,6 +85,7 @@ export type Library = {
   soundFonts: SoundFontCatalog;
   soundFontUploads: SoundFontUploads;
   plugins: PluginCatalog;
+  pluginParameters: PluginParameters;
   pluginSetup: PluginSetup;
   instruments: Instruments;
   effectCatalog: EffectCatalog;

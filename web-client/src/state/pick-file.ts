@@ -19,6 +19,9 @@ export const AUDIO_ACCEPT = '.wav,.aif,.aiff,.flac,.mp3,.ogg,.oga,.m4a,.aac';
 /** File name extensions of SoundFonts. */
 export const SOUNDFONT_ACCEPT = '.sf2,.sf3';
 
+/** File name extensions of presets of plugins. */
+export const PLUGIN_PRESET_ACCEPT = '.vstpreset,.fxp,.fxb';
+
 /** File name extensions of files that contain a song with its audio. */
 export const PROJECT_FILE_ACCEPT = '.dawproject,.zip';
 

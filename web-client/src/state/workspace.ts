@@ -9,6 +9,7 @@ import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
 import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
 import { EffectCommands } from './editing/effect-commands';
+import { PluginCommands } from './editing/plugin-commands.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
 import { Timeline } from './editing/timeline.svelte';
@@ -18,6 +19,7 @@ import { EffectCatalog } from './library/effect-catalog.svelte';
 import { FavouritePlugins } from './library/favourite-plugins.svelte';
 import { Instruments } from './library/instruments';
 import { PluginCatalog } from './library/plugin-catalog.svelte';
+import { PluginParameters } from './library/plugin-parameters.svelte';
 import { PluginSetup } from './library/plugin-setup.svelte';
 import { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import { SoundFontUploads } from './library/soundfont-uploads.svelte';
@@ -47,6 +49,7 @@ export function createWorkspace(): Workspace {
 
   const soundFonts = new SoundFontCatalog(api);
   const plugins = new PluginCatalog(api);
+  const pluginParameters = new PluginParameters(api);
   const instruments = new Instruments(soundFonts, plugins);
   const effectCatalog = new EffectCatalog(api);
   const audioFiles = new AudioFiles(api);
@@ -62,7 +65,8 @@ export function createWorkspace(): Workspace {
     soundFonts,
     soundFontUploads: new SoundFontUploads(session, soundFonts, player, notices),
     plugins,
-    pluginSetup: new PluginSetup(session, plugins, effectCatalog, player),
+    pluginParameters,
+    pluginSetup: new PluginSetup(session, { plugins, effects: effectCatalog, parameters: pluginParameters }, player),
     instruments,
     effectCatalog,
     favouritePlugins: new FavouritePlugins(),
@@ -71,7 +75,7 @@ export function createWorkspace(): Workspace {
 
   const timeline = new Timeline(song, audioFiles);
   const effectCommands = new EffectCommands(song, effectCatalog, view);
-  const automation = new AutomationCommands(song, player, preferences, effectCatalog);
+  const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
   const editing: Editing = {
     song,
     selection: song.selection,
@@ -81,6 +85,7 @@ export function createWorkspace(): Workspace {
     effectCommands,
     automation,
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
+    pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
   };
 
   const pluginKeysHint = new PluginKeysHint();

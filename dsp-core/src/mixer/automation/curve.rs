@@ -7,7 +7,7 @@ use crate::session::{AutomationPoint, Curve};
 
 impl Curve {
     /// Returns the fraction of the change at a fraction of the time, both from 0 to 1.
-    fn fraction(self, time: f64) -> f64 {
+    pub fn fraction(self, time: f64) -> f64 {
         match self {
             Self::Linear => time,
             Self::Step => 0.0,

@@ -15,8 +15,8 @@ use crate::test_studio::{float_samples, peak};
 pub(super) const PATH: &str = "/api/v1/plugins/midi-render";
 
 /// Instruments of Debian's packages dpf-plugins-vst and amsynth.
-pub(super) const NEKOBI: &str = "/usr/lib/vst/Nekobi-vst.so";
-const AMSYNTH: &str = "/usr/lib/vst/amsynth_vst.so";
+pub(crate) const NEKOBI: &str = "/usr/lib/vst/Nekobi-vst.so";
+pub(crate) const AMSYNTH: &str = "/usr/lib/vst/amsynth_vst.so";
 
 /// An effect of Debian's package zam-plugins.
 const ZAM_COMP: &str = "/usr/lib/vst/ZamComp-vst.so";
@@ -26,11 +26,11 @@ pub(super) fn note(tick: f64, length: f64) -> Value {
 }
 
 /// A service with these modules of the system, and the ids of their plugins.
-pub(super) async fn service_with(modules: &[&str]) -> (PluginService, Vec<String>) {
+pub(crate) async fn service_with(modules: &[&str]) -> (PluginService, Vec<String>) {
     let service = PluginService::start().await;
     for module in modules {
         let path = Path::new(module);
-        assert!(path.is_file(), "{module} is missing; install dpf-plugins-vst, amsynth and zam-plugins");
+        assert!(path.exists(), "{module} is missing; install dpf-plugins-vst, amsynth and zam-plugins");
         symlink(path, service.path(path.file_name().expect("a name").to_str().expect("text")))
             .expect("makes a symbolic link");
     }
@@ -164,6 +164,8 @@ async fn invalid_requests_name_the_field_and_the_limit() {
     check(points(json!([{"tick": 0.5, "value": 1}])), 422, "bad_automation", "whole number").await;
     check(points(json!([{"secs": 1e9, "value": 1}])), 422, "bad_automation", "0 to 86400").await;
     check(points(json!([{"tick": 0, "value": 2}])), 422, "bad_automation", "automation/0/points/0").await;
+    check(points(json!([{"tick": 0, "value": 1, "curve": 2}])), 422, "bad_automation", "-1 to 1").await;
+    check(points(json!([{"tick": 0, "value": 1, "curve": "x"}])), 422, "bad_automation", "linear").await;
     let falling = points(json!([{"tick": 9, "value": 1}, {"tick": 8, "value": 1}]));
     check(falling, 422, "bad_automation", "automation/0/points/1").await;
     let curve = json!({"param": "Cutoff", "points": []});

@@ -2,10 +2,10 @@
 
 mod dirs;
 mod effects;
-mod midi_render;
+pub(crate) mod midi_render;
 mod midi_render_faults;
 mod pick_dir;
 mod project_effects;
 mod project_instruments;
 mod scans;
-mod vst;
+pub(crate) mod vst;

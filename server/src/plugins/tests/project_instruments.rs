@@ -87,6 +87,46 @@ async fn exports_play_plugin_instruments() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn exports_set_and_automate_parameters_as_midi_renders_do() {
+    let (service, ids) = service_with(&[NEKOBI]).await;
+    let list = post(&service, "/plugins/parameters", &json!({"plugin_id": ids[0]}), 200).await;
+    let parameters = list["parameters"].as_array().expect("a list");
+    let id_of = |name: &str| {
+        let found = parameters.iter().find(|parameter| parameter["name"] == name);
+        found.unwrap_or_else(|| panic!("{name}: {list}"))["id"].to_string()
+    };
+    let (cutoff, volume) = (id_of("Cutoff"), id_of("Volume"));
+    let points = json!([
+        {"tick": 960, "value": 0.2, "curve": 0.7},
+        {"tick": 1200, "value": 0.9, "curve": "step"},
+        {"tick": 1440, "value": 0.1}
+    ]);
+    let mut bass = plugin_track("bass", &ids[0]);
+    bass["synth_engine"]["params"] = json!({&volume: 0.8});
+    bass["automation"] = json!([{"target": format!("instrument/{cutoff}"), "points": points}]);
+    let song = project(std::slice::from_ref(&bass));
+    let frozen = freeze(&service, &song, "bass").await;
+    assert_eq!(frozen["left_out"], json!([]));
+    let request = json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)], "params": {&volume: 0.8},
+        "automation": [{"param": cutoff, "points": points}]});
+    let alone = render_notes(&service, &request).await;
+    let file = format!("/api/v1/audio/{}/file", frozen["file"]["id"].as_str().expect("an id"));
+    let residual = difference(&samples(&service, &file.into()).await, &alone);
+    assert!(residual < NULL_PEAK, "{residual}");
+    let plain = render_notes(&service, &json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)]})).await;
+    assert!(difference(&plain, &alone) > 0.01, "the values change the sound");
+
+    let (mixed, left_out) = mix(&service, &song).await;
+    assert_eq!(left_out, json!([]));
+    assert!(peak(&mixed) > 0.01);
+    bass["synth_engine"]["params"] = json!({"999": 0.8});
+    let path = "/api/v1/plugins/render";
+    let request = json!({"project": project(&[bass])});
+    let refused = service.app.local(Method::POST, path).json(&request).send().await;
+    assert!(refused.problem(422, "bad_plugin_parameter").contains("999"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn muted_tracks_start_no_plugin_and_crashes_fail_the_export() {
     let (service, ids) = service_with(&[NEKOBI]).await;
     let mut bass = plugin_track("bass", &ids[0]);

@@ -52,17 +52,17 @@ pub(super) fn helper() -> &'static Path {
 }
 
 /// A service whose administrator has one plugin folder.
-pub(super) struct PluginService {
-    pub(super) app: TestApp,
+pub(crate) struct PluginService {
+    pub(crate) app: TestApp,
     folder: tempfile::TempDir,
 }
 
 impl PluginService {
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::with(&[]).await
     }
 
-    pub(super) async fn with(settings: &[(&str, &str)]) -> Self {
+    pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         let helper = built().helper.to_string_lossy().into_owned();
         let mut all_settings = vec![("SF_BRIDGE", helper.as_str())];
         all_settings.extend(settings);

@@ -1,6 +1,7 @@
-//! Automation of a plugin's parameters: straight lines between points.
+//! Automation of a plugin's parameters.
 
-use schemas::project::{AutomationCurve as ShapeOfProject, AutomationPoint};
+use dsp_core::session::AutomationPoint;
+use schemas::project::AutomationPoint as PointOfProject;
 use serde::Serialize;
 use songfoundry_bridge_protocol::host::{Event, EventKind, ParameterValue};
 
@@ -17,58 +18,37 @@ pub const CURVES_MAX: usize = 64;
 pub struct AutomationCurve {
     /// Id or name of the parameter.
     pub parameter: String,
-    /// Frames and normalized values, by ascending frame.
-    pub points: Vec<(u64, f64)>,
+    /// Points with normalized values, by ascending frame.
+    pub points: Vec<AutomationPoint>,
 }
-
-/// Number of straight lines that replace the arc between two points.
-const LINES_OF_ARC: u32 = 16;
 
 impl AutomationCurve {
     /// Returns the curve through the points of a project's automation lane. `frame_at` returns the
     /// frame of a tick.
-    pub fn of_points(parameter: String, points: &[AutomationPoint], frame_at: &dyn Fn(u32) -> u64) -> Self {
-        let mut lines: Vec<(u64, f64)> = Vec::with_capacity(points.len());
-        for (index, point) in points.iter().enumerate() {
-            let (frame, value) = (frame_at(point.tick), point.value.clamp(0.0, 1.0));
-            lines.push((frame, value));
-            let Some(next) = points.get(index + 1) else { break };
-            let (end, next_value) = (frame_at(next.tick), next.value.clamp(0.0, 1.0));
-            match point.curve {
-                ShapeOfProject::Linear => {}
-                ShapeOfProject::Step => lines.push((end, value)),
-                ShapeOfProject::Curvature(curvature) => lines.extend((1..LINES_OF_ARC).map(|step| {
-                    let share = f64::from(step) / f64::from(LINES_OF_ARC);
-                    let at = frame + ((end - frame) as f64 * share) as u64;
-                    (at, value + (next_value - value) * arc(share, curvature))
-                })),
-            }
-        }
-        Self { parameter, points: lines }
+    pub fn of_points(parameter: String, points: &[PointOfProject], frame_at: &dyn Fn(u32) -> u64) -> Self {
+        let compiled = |point: &PointOfProject| AutomationPoint {
+            frame: frame_at(point.tick),
+            value: point.value.clamp(0.0, 1.0),
+            curve: point.curve.into(),
+        };
+        let mut points: Vec<AutomationPoint> = points.iter().map(compiled).collect();
+        points.sort_by_key(|point| point.frame);
+        Self { parameter, points }
     }
-}
-
-/// Returns the fraction of the change after a fraction of the length of an arc, as
-/// [`dsp_core::session::Curve::Arc`] defines it.
-fn arc(share: f64, curvature: f64) -> f64 {
-    if curvature >= 1.0 {
-        return 0.0;
-    }
-    share / (share + (1.0 - share) * (1.0 + curvature) / (1.0 - curvature))
 }
 
 /// The automation of a parameter of an open plugin, while the song plays.
 #[derive(Debug)]
 pub(super) struct CurveReader<'s> {
     parameter_id: u32,
-    points: &'s [(u64, f64)],
+    points: &'s [AutomationPoint],
     /// Index of the first point after the last frame that was read.
     next: usize,
     last_value: Option<f64>,
 }
 
 impl<'s> CurveReader<'s> {
-    pub(super) fn new(parameter_id: u32, points: &'s [(u64, f64)]) -> Self {
+    pub(super) fn new(parameter_id: u32, points: &'s [AutomationPoint]) -> Self {
         Self { parameter_id, points, next: 0, last_value: None }
     }
 
@@ -94,29 +74,31 @@ impl<'s> CurveReader<'s> {
 
     /// Returns the value at a frame; `None` without points.
     fn value_at(&mut self, frame: u64) -> Option<f64> {
-        while self.points.get(self.next).is_some_and(|(at, _)| *at <= frame) {
+        while self.points.get(self.next).is_some_and(|point| point.frame <= frame) {
             self.next += 1;
         }
-        let before = self.next.checked_sub(1).map(|index| self.points[index]);
+        let before = self.next.checked_sub(1).map(|index| &self.points[index]);
         match (before, self.points.get(self.next)) {
-            (Some((start, from)), Some((end, to))) => {
-                let share = (frame - start) as f64 / (end - start) as f64;
-                Some(from + (to - from) * share)
+            (Some(start), Some(end)) => {
+                let time = (frame - start.frame) as f64 / (end.frame - start.frame) as f64;
+                Some(start.value + (end.value - start.value) * start.curve.fraction(time))
             }
-            (Some((_, value)), None) => Some(value),
-            (None, next) => next.map(|(_, value)| *value),
+            (Some(only_point), None) | (None, Some(only_point)) => Some(only_point.value),
+            (None, None) => None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use dsp_core::session::Curve;
     use schemas::Extra;
+    use schemas::project::AutomationCurve as CurveOfProject;
 
     use super::*;
 
     /// Returns the changes in the first 300 frames, in requests of `request_frames`.
-    fn changes(points: &[(u64, f64)], request_frames: u32) -> Vec<(u64, f64)> {
+    fn changes(points: &[AutomationPoint], request_frames: u32) -> Vec<(u64, f64)> {
         let mut reader = CurveReader::new(7, points);
         let mut changes = Vec::new();
         for start in (0..300).step_by(request_frames as usize) {
@@ -133,31 +115,37 @@ mod tests {
     }
 
     #[test]
-    fn steps_and_arcs_become_straight_lines() {
-        let point = |tick, value, curve| AutomationPoint { tick, value, curve, extra: Extra::default() };
-        let curve = AutomationCurve::of_points(
-            "7".to_owned(),
-            &[
-                point(0, 0.0, ShapeOfProject::Step),
-                point(10, 0.5, ShapeOfProject::Curvature(0.5)),
-                point(26, 1.5, ShapeOfProject::Linear),
-            ],
-            &|tick| u64::from(tick) * 10,
-        );
-        let lines = &curve.points;
-        assert_eq!(lines[..3], [(0, 0.0), (100, 0.0), (100, 0.5)]);
-        assert_eq!(lines.last(), Some(&(260, 1.0)), "values are limited");
-        // At half of the length, an arc has made (1 - curvature) / 2 of its change.
-        assert_eq!(lines[2 + 8], (180, 0.5 + 0.5 * 0.25));
-        assert!(lines.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
+    fn points_of_a_project_are_sorted_and_their_values_limited() {
+        let point = |tick, value, curve| PointOfProject { tick, value, curve, extra: Extra::default() };
+        let points = [
+            point(26, 1.5, CurveOfProject::Linear),
+            point(0, 0.0, CurveOfProject::Step),
+            point(10, 0.5, CurveOfProject::Curvature(0.5)),
+        ];
+        let curve = AutomationCurve::of_points("7".to_owned(), &points, &|tick| u64::from(tick) * 10);
+        let compiled = |frame, value, curve| AutomationPoint { frame, value, curve };
+        let expected = [
+            compiled(0, 0.0, Curve::Step),
+            compiled(100, 0.5, Curve::Arc(0.5)),
+            compiled(260, 1.0, Curve::Linear),
+        ];
+        assert_eq!(curve.points, expected);
     }
 
     #[test]
-    fn values_change_in_straight_lines_whatever_the_length_of_requests() {
+    fn values_follow_the_curve_whatever_the_length_of_requests() {
         for request_frames in [1, 50, 64, 100, 300] {
-            let check = |points: &[(u64, f64)], expected: &[(u64, f64)]| {
-                assert_eq!(changes(points, request_frames), expected, "{request_frames} frames");
+            let check_curve = |curve: Curve, points: &[(u64, f64)], expected: &[(u64, f64)]| {
+                let point = |&(frame, value)| AutomationPoint { frame, value, curve };
+                let points: Vec<_> = points.iter().map(point).collect();
+                assert_eq!(changes(&points, request_frames), expected, "{request_frames} frames");
             };
+            let check = |points: &[(u64, f64)], expected: &[(u64, f64)]| {
+                check_curve(Curve::Linear, points, expected);
+            };
+            check_curve(Curve::Step, &[(0, 0.0), (128, 1.0)], &[(0, 0.0), (128, 1.0)]);
+            // Half of the way, an arc of curvature 0.5 has made a quarter of its change.
+            check_curve(Curve::Arc(0.5), &[(0, 0.0), (128, 1.0)], &[(0, 0.0), (64, 0.25), (128, 1.0)]);
             check(&[], &[]);
             check(&[(200, 0.5)], &[(0, 0.5)]);
             check(&[(0, 0.0), (128, 1.0)], &[(0, 0.0), (64, 0.5), (128, 1.0)]);

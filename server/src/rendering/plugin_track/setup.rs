@@ -14,7 +14,7 @@ const LISTED_NAMES: usize = 10;
 pub struct PluginSetup {
     /// The state that is loaded first.
     pub start: StartState,
-    /// Ids or names of parameters, and their normalized values.
+    /// Ids or names of parameters, and their normalized values. They are set by ascending id.
     pub values: Vec<(String, f64)>,
     /// Automation.
     pub curves: Vec<AutomationCurve>,
@@ -37,13 +37,20 @@ pub enum StartState {
 impl PluginSetup {
     /// Loads the state. Returns the changes of the parameters.
     pub(super) fn apply(&self, host: &mut PluginHost<'_>) -> Result<Vec<Event>, RenderError> {
+        self.load_start(host)?;
+        self.value_changes(host.opened())
+    }
+
+    /// Loads the state. Returns the values of all parameters; nothing for the state of a new
+    /// plugin.
+    pub(crate) fn load_start(&self, host: &mut PluginHost<'_>) -> Result<Vec<ParameterValue>, RenderError> {
         match &self.start {
-            StartState::New => {}
+            StartState::New => Ok(Vec::new()),
             StartState::State(state) => {
-                host.set_state(state).map_err(|error| refused("bad_state", "state", error))?;
+                host.set_state(state).map_err(|error| refused("bad_state", "state", error))
             }
             StartState::Preset(preset) => {
-                host.load_preset(preset).map_err(|error| refused("bad_preset", "preset", error))?;
+                host.load_preset(preset).map_err(|error| refused("bad_preset", "preset", error))
             }
             StartState::Program(index) => {
                 let programs = host.opened().programs.len();
@@ -57,15 +64,23 @@ impl PluginSetup {
                     };
                     return Err(RenderError::PluginSetup { code: "bad_preset", detail });
                 }
-                host.set_program(*index).map_err(|error| refused("bad_preset", "preset", error))?;
+                host.set_program(*index).map_err(|error| refused("bad_preset", "preset", error))
             }
         }
+    }
+
+    /// Returns the changes of an open plugin's parameters, by ascending id. The order matters: a
+    /// parameter may change others.
+    pub(crate) fn value_changes(&self, opened: &Opened) -> Result<Vec<Event>, RenderError> {
         let change = |(name, value): &(String, f64)| {
-            let id = parameter_id(&host.opened().parameters, name, "params")?;
-            let kind = EventKind::Parameter(ParameterValue { id, value: *value });
-            Ok(Event { frame: 0, kind })
+            let id = parameter_id(&opened.parameters, name, "params")?;
+            Ok(ParameterValue { id, value: *value })
         };
-        self.values.iter().map(change).collect()
+        let changes: Result<Vec<_>, RenderError> = self.values.iter().map(change).collect();
+        let mut changes = changes?;
+        changes.sort_by_key(|change| change.id);
+        let event = |change| Event { frame: 0, kind: EventKind::Parameter(change) };
+        Ok(changes.into_iter().map(event).collect())
     }
 
     /// Returns the automation of the parameters of an open plugin.

@@ -141,7 +141,7 @@ fn kinds(event: Event) -> impl Iterator<Item = EventKind> {
 
 #[cfg(test)]
 mod tests {
-    use dsp_core::session::Track;
+    use dsp_core::session::{AutomationPoint, Curve, Track};
 
     use super::*;
 
@@ -171,7 +171,8 @@ mod tests {
         let on = Event::NoteOn { key: 60, velocity: 127 };
         let events = [(0, on), (70, Event::NoteOff { key: 60 }), (128, Event::PitchBend { value: -8_192 })];
         let session = session(&events, Vec::new());
-        let points = [(0, 0.0), (128, 1.0)];
+        let point = |(frame, value)| AutomationPoint { frame, value, curve: Curve::Linear };
+        let points = [(0, 0.0), (128, 1.0)].map(point);
         let mut timeline = Timeline::new(&session, vec![CurveReader::new(3, &points)]);
         let request = timeline.next(0, 100).expect("a request");
         let frames: Vec<_> = request.events.iter().map(|event| event.frame).collect();

@@ -1062,6 +1062,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/parameters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lists the parameters of a plugin with the plugin's own texts, and its programs. The plugin runs
+         *     in a separate process, which ends with the request. Lists are cached until the module changes.
+         */
+        post: operations["post_plugins_parameters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/pick-dir": {
         parameters: {
             query?: never;
@@ -3399,11 +3419,73 @@ export interface components {
             /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
+        /** @description A plugin with its parameters. */
+        ParameterList: {
+            /** @description Id of the plugin. */
+            plugin_id: string;
+            /** @description Name of the plugin. */
+            name: string;
+            /** @description Vendor of the plugin; empty if the plugin does not state it. */
+            vendor: string;
+            /** @description Version of the plugin as its vendor writes it; empty if the plugin does not state it. */
+            version: string;
+            /** @description Plugin format: VST 2.4 or VST 3. */
+            format: components["schemas"]["VstFormat"];
+            /** @description Whether the plugin receives notes. */
+            accepts_notes: boolean;
+            /**
+             * Format: double
+             * @description Latency at 48 kHz, in seconds. Renders remove it.
+             */
+            latency_secs: number;
+            /** @description How long the plugin sounds after its input has ended. */
+            tail: components["schemas"]["PluginTail"];
+            /**
+             * Format: double
+             * @description Length of the tail in seconds; null if it is `infinite` or `unknown`.
+             */
+            tail_secs: number | null;
+            /** @description Names of the programs, which `preset` selects by their index. */
+            programs: string[];
+            /**
+             * Format: int32
+             * @description Index of the selected program; null if it is unknown, as after `state`, or if there is none.
+             */
+            program: number | null;
+            /** @description All parameters except hidden and read-only ones. */
+            parameters: components["schemas"]["PluginParameter"][];
+            /** @description A text for each of the `values` of the request, without the unit. */
+            value_texts: string[];
+            /** @description State of the plugin in base64; null if it was not requested. */
+            state: string | null;
+        };
         /**
          * @description How a control, such as a knob, divides the range of a parameter.
          * @enum {string}
          */
         ParameterScale: "linear" | "logarithmic" | "choice" | "switch";
+        /** @description A plugin, and the values with which its parameters are listed. */
+        ParametersRequest: {
+            /**
+             * @description Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
+             *     /plugins/effects`.
+             */
+            plugin_id: string;
+            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
+            state?: string | null;
+            preset?: components["schemas"]["PluginPreset"] | null;
+            /**
+             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
+             *     set after `state` or `preset` is loaded.
+             */
+            params?: {
+                [key: string]: number;
+            };
+            /** @description Values whose texts are wanted, at most 1000. They do not change the plugin. */
+            values?: components["schemas"]["PluginValue"][];
+            /** @description Whether the answer has the state of the plugin with these values. */
+            with_state?: boolean;
+        };
         /** @description A password to score. */
         PasswordCandidate: {
             /** @description The password, which is not stored. Only its first 100 characters are scored. */
@@ -3476,7 +3558,7 @@ export interface components {
         PluginAutomation: {
             /** @description Id or name of the parameter, as in `params`. */
             param: string;
-            /** @description Points by ascending time, between which the value changes in straight lines. */
+            /** @description Points by ascending time. */
             points: components["schemas"]["PluginAutomationPoint"][];
         };
         /** @description A point of automation. It has either `tick` or `secs`. */
@@ -3496,6 +3578,7 @@ export interface components {
              * @description Normalized value.
              */
             value: number;
+            curve?: ("linear" | "step") | number;
         };
         /** @description A plugin folder. */
         PluginDir: {
@@ -3524,6 +3607,48 @@ export interface components {
             track_id: string | null;
             /** @description Id of the effect; null for the instrument of the track. */
             effect_id: string | null;
+        };
+        /** @description A parameter of a plugin. Its values are normalized: 0 to 1. */
+        PluginParameter: {
+            /**
+             * Format: int32
+             * @description Id of the parameter, as in the `params` of an instrument.
+             */
+            id: number;
+            /** @description Display name. */
+            name: string;
+            /** @description Shorter name; empty if the plugin does not state it. */
+            short_name: string;
+            /** @description Label of the unit, such as `dB`; empty if the plugin does not state it. */
+            unit: string;
+            /**
+             * Format: double
+             * @description Value with the settings of the request.
+             */
+            value: number;
+            /**
+             * Format: double
+             * @description Default value.
+             */
+            default: number;
+            /** @description Text of `value` without the unit; empty if the plugin has none. */
+            text: string;
+            /**
+             * Format: int32
+             * @description Number of steps between 0 and 1: 0 for a continuous parameter, 1 for a switch, and otherwise
+             *     one less than the number of values.
+             */
+            step_count: number;
+            /** @description Whether the parameter can be changed and automated. */
+            is_automatable: boolean;
+            /** @description Whether this is the plugin's own bypass. */
+            is_bypass: boolean;
+            /**
+             * @description Texts of evenly spaced values from 0 to 1, without the unit. Every step of a parameter with
+             *     up to 128 values has one. Continuous parameters have 101, 51, 21, 11 or 2: the fewer, the
+             *     more parameters the plugin has. Empty if the parameter cannot be changed.
+             */
+            texts: string[];
         };
         /** @description A preset of a plugin. */
         PluginPreset: number | string;
@@ -3572,6 +3697,24 @@ export interface components {
             reason: string;
             /** @enum {string} */
             state: "failed";
+        };
+        /**
+         * @description How long a plugin sounds after its input has ended.
+         * @enum {string}
+         */
+        PluginTail: "none" | "fixed" | "infinite" | "unknown";
+        /** @description A value of a parameter. */
+        PluginValue: {
+            /**
+             * Format: int32
+             * @description Id of the parameter.
+             */
+            id: number;
+            /**
+             * Format: double
+             * @description Normalized value.
+             */
+            value: number;
         };
         /** @description A preset of a SoundFont. */
         Preset: {
@@ -6686,6 +6829,30 @@ export interface operations {
                 };
                 content: {
                     "audio/wav": unknown;
+                };
+            };
+        };
+    };
+    post_plugins_parameters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParametersRequest"];
+            };
+        };
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParameterList"];
                 };
             };
         };

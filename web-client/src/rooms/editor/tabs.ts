@@ -6,11 +6,13 @@ import AutomationTab from '../automation/automation-tab.svelte';
 import AutomationTools from '../automation/automation-tools.svelte';
 import EffectsTab from '../effects/effects-tab.svelte';
 import EffectsTools from '../effects/effects-tools.svelte';
+import PluginTab from '../plugin/plugin-tab.svelte';
+import PluginTools from '../plugin/plugin-tools.svelte';
 import ClipTab from './clip-tab.svelte';
 import ClipTools from './clip-tools.svelte';
 import KeysPanel from './keys-panel.svelte';
 
-export type EditorTabId = 'roll' | 'effects' | 'automation' | 'keys';
+export type EditorTabId = 'roll' | 'plugin' | 'effects' | 'automation' | 'keys';
 
 export type EditorTab = {
   id: EditorTabId;
@@ -26,6 +28,7 @@ export type EditorTab = {
 
 export const EDITOR_TABS: readonly EditorTab[] = [
   { id: 'roll', title: 'Piano roll', content: ClipTab, tools: ClipTools },
+  { id: 'plugin', title: 'Plugin', content: PluginTab, tools: PluginTools },
   { id: 'effects', title: 'Effects', content: EffectsTab, tools: EffectsTools },
   { id: 'automation', title: 'Automation', content: AutomationTab, tools: AutomationTools },
   { id: 'keys', title: 'Keys', content: KeysPanel },

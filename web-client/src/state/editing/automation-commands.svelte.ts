@@ -6,31 +6,36 @@ import { inSentence } from '../../project/effect-kinds';
 import { snapTick } from '../../project/grid';
 import type { AutomationPoint } from '../../project/model';
 import type { EffectCatalog } from '../library/effect-catalog.svelte';
+import type { PluginParameters } from '../library/plugin-parameters.svelte';
 import type { Preferences } from '../view/preferences.svelte';
 import type { Song } from './song.svelte';
 
 /** Identifies a point of an automation lane; `channelId` is the id of a track or `MASTER_ID`. */
 export type PointRef = { channelId: string; target: string; index: number };
 
+/** The kinds of effects and the parameters of plugins, which can be automated. */
+type TargetCatalogs = { effects: EffectCatalog; parameters: PluginParameters };
+
 export class AutomationCommands {
   readonly #song: Song;
   readonly #player: Player;
   readonly #preferences: Preferences;
-  readonly #effectCatalog: EffectCatalog;
+  readonly #catalogs: TargetCatalogs;
   /** The point that was selected last, which edits may have removed since. */
   #selected = $state.raw<PointRef | null>(null);
   /** The automation targets of the selected track or the master. */
   readonly targets: AutomationTarget[] = $derived.by(() => {
     const { project, selection } = this.#song;
     const { channelId } = selection;
-    return channelId === null ? [] : targetsOf(project, channelId, (effect) => this.#effectCatalog.kindOf(effect));
+    const { effects, parameters } = this.#catalogs;
+    return channelId === null ? [] : targetsOf(project, channelId, (effect) => effects.kindOf(effect), (engine) => parameters.listOf(engine));
   });
 
-  constructor(song: Song, player: Player, preferences: Preferences, effectCatalog: EffectCatalog) {
+  constructor(song: Song, player: Player, preferences: Preferences, catalogs: TargetCatalogs) {
     this.#song = song;
     this.#player = player;
     this.#preferences = preferences;
-    this.#effectCatalog = effectCatalog;
+    this.#catalogs = catalogs;
   }
 
   /** Returns the index of the selected point if it is in the lane; null if it is not. */

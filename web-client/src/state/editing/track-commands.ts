@@ -83,7 +83,8 @@ export class TrackCommands {
     const change = setInstrument(song.project, track.id, engine);
     song.edit(`Choose ${name}`, () => change.project);
     const laterChanges = change.laterProgramChangeCount;
-    if (change.removedControlCount === 0 && laterChanges === 0) return;
+    const removedLanes = change.removedLaneCount;
+    if (change.removedControlCount === 0 && laterChanges === 0 && removedLanes === 0) return;
     const result =
       change.removedControlCount > 0
         ? `The program change at the start of ${track.name} was removed, because it would change the sound of ${name}.`
@@ -92,7 +93,9 @@ export class TrackCommands {
       laterChanges > 0
         ? ` The track still has ${laterChanges} later program ${laterChanges === 1 ? 'change, which changes' : 'changes, which change'} the sound.`
         : '';
-    this.#notices.show('info', `${result}${remaining} Undo restores the earlier sound.`);
+    const automation =
+      removedLanes > 0 ? ` The automation of ${removedLanes} ${removedLanes === 1 ? 'parameter' : 'parameters'} of the earlier plugin was removed.` : '';
+    this.#notices.show('info', `${result}${automation}${remaining} Undo restores the earlier sound.`);
   }
 
   /** Returns the next unused name for a track of a kind: `Bus 2` after `Bus 1`. */

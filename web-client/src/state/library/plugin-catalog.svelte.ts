@@ -6,7 +6,7 @@ import type { PluginEngine } from '../../project/model';
 import type { CatalogState } from './soundfont-catalog.svelte';
 
 /** Maker that the page shows for plugins whose module names none. */
-const UNKNOWN_MAKER = 'Unknown maker';
+export const UNKNOWN_MAKER = 'Unknown maker';
 
 export type PluginGroup = { maker: string; plugins: VstPlugin[] };
 
@@ -50,7 +50,7 @@ export class PluginCatalog {
 }
 
 /** Returns the format as it is written in texts, such as `VST3`. */
-export function formatName({ format }: VstPlugin): string {
+export function formatName({ format }: Pick<VstPlugin, 'format'>): string {
   return format.toUpperCase();
 }
 

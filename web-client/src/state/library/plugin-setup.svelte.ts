@@ -1,26 +1,33 @@
 /** The folders that the service searches for plugins, and the scans of these folders. */
 import { reasonOf, type Api } from '../../api/client';
-import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins } from '../../api/plugins';
-import type { PluginProblem, PluginScanResult } from '../../api/types';
+import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins, type ScanProgress } from '../../api/plugins';
+import type { PluginFolders, PluginProblem, PluginScanResult } from '../../api/types';
 import type { Player } from '../../engine/player.svelte';
 import type { Session } from '../account/session.svelte';
 import { Submission } from '../submission.svelte';
 import type { EffectCatalog } from './effect-catalog.svelte';
 import type { PluginCatalog } from './plugin-catalog.svelte';
+import type { PluginParameters } from './plugin-parameters.svelte';
 
 /** A scan that this page started. */
 export type ScanState =
   | { kind: 'none' }
-  | { kind: 'running'; startedAtMs: number }
+  /** `progress` is null until the service reports it. */
+  | { kind: 'running'; startedAtMs: number; progress: ScanProgress | null }
   | { kind: 'done'; instruments: number; effects: number; isTruncated: boolean }
   | { kind: 'failed'; problem: string };
 
 /** What a user may do with plugins. */
 export type PluginRights = 'manage' | 'use' | 'none';
 
+/** The lists that a scan may change. */
+type PluginLists = { plugins: PluginCatalog; effects: EffectCatalog; parameters: PluginParameters };
+
 export class PluginSetup {
   /** Absolute paths of the plugin folders; null before they are read. */
   folders = $state.raw<readonly string[] | null>(null);
+  /** Usual plugin folders of the service's system that the user can add. */
+  suggestedFolders = $state.raw<readonly string[]>([]);
   scan = $state.raw<ScanState>({ kind: 'none' });
   /** Modules and folders that the last scan could not use. */
   problems = $state.raw<readonly PluginProblem[]>([]);
@@ -34,15 +41,19 @@ export class PluginSetup {
   isPicking = $state(false);
   /** Number of changes of the list of folders. A list that was requested earlier is outdated. */
   #changeCount = 0;
+  /** Number of scans that this page started. Only the last one is shown. */
+  #scanCount = 0;
   readonly #session: Session;
   readonly #catalog: PluginCatalog;
   readonly #effects: EffectCatalog;
+  readonly #parameters: PluginParameters;
   readonly #player: Player;
 
-  constructor(session: Session, catalog: PluginCatalog, effects: EffectCatalog, player: Player) {
+  constructor(session: Session, { plugins, effects, parameters }: PluginLists, player: Player) {
     this.#session = session;
-    this.#catalog = catalog;
+    this.#catalog = plugins;
     this.#effects = effects;
+    this.#parameters = parameters;
     this.#player = player;
   }
 
@@ -68,7 +79,7 @@ export class PluginSetup {
     await this.reading.submit(async () => {
       const changeCount = this.#changeCount;
       const folders = await listPluginFolders(this.#session.api);
-      if (changeCount === this.#changeCount) this.folders = folders;
+      if (changeCount === this.#changeCount) this.#setFolders(folders);
       await Promise.all([this.#catalog.load(), this.#effects.load()]);
       if (this.scan.kind === 'none') await this.#loadProblems();
     });
@@ -101,21 +112,26 @@ export class PluginSetup {
    * Scans the folders. Plugin tracks are rendered again, because their plugins may have changed.
    */
   async startScan(): Promise<void> {
-    const running: ScanState = { kind: 'running', startedAtMs: Date.now() };
-    this.scan = running;
+    const scanNumber = ++this.#scanCount;
+    const startedAtMs = Date.now();
+    const show = (state: ScanState): void => {
+      if (scanNumber === this.#scanCount) this.scan = state;
+    };
+    show({ kind: 'running', startedAtMs, progress: null });
     let next: ScanState;
     try {
-      const result = await scanPlugins(this.#session.api);
-      if (this.scan !== running) return;
+      const result = await scanPlugins(this.#session.api, (progress) => show({ kind: 'running', startedAtMs, progress }));
+      if (scanNumber !== this.#scanCount) return;
       this.problems = problemsOf(result);
       this.ignored = result.ignored.map(({ path, reason }) => ({ path, problem: reason }));
       await Promise.all([this.#catalog.load(), this.#effects.load()]);
+      this.#parameters.forget();
       this.#player.pluginSounds.renderAgain();
       next = { kind: 'done', instruments: result.instruments, effects: result.effects, isTruncated: result.truncated };
     } catch (error) {
       next = { kind: 'failed', problem: reasonOf(error) };
     }
-    if (this.scan === running) this.scan = next;
+    show(next);
   }
 
   /** Ends the processes that load plugins for the running scan. Their modules count as failed. */
@@ -124,12 +140,17 @@ export class PluginSetup {
   }
 
   /** Changes the list of folders. Returns whether that succeeded. */
-  async #change(request: (api: Api) => Promise<string[]>): Promise<boolean> {
+  async #change(request: (api: Api) => Promise<PluginFolders>): Promise<boolean> {
     await this.submission.submit(async () => {
       this.#changeCount += 1;
-      this.folders = await request(this.#session.api);
+      this.#setFolders(await request(this.#session.api));
     });
     return this.submission.problem === '';
+  }
+
+  #setFolders({ plugin_dirs: folders, suggested }: PluginFolders): void {
+    this.folders = folders;
+    this.suggestedFolders = suggested;
   }
 
   async #loadProblems(): Promise<void> {

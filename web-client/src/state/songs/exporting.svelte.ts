@@ -12,7 +12,7 @@ import {
   type ExportOptions,
 } from '../../api/endpoints';
 import { followTask } from '../../api/task-events';
-import type { FileWithReceipt, RenderEntry } from '../../api/types';
+import type { FileWithReceipt, RenderEntry, RenderResult } from '../../api/types';
 import type { Project } from '../../project/model';
 import { saveBlob } from '../download';
 
@@ -77,7 +77,7 @@ export class Exporting {
     try {
       const taskId = await startExport(this.#api, project, options, files);
       this.#updateRunning({ taskId });
-      const task = await followTask(this.#api, taskId, ({ progress, message }) =>
+      const task = await followTask<RenderResult>(this.#api, taskId, ({ progress, message }) =>
         this.#updateRunning({ progress, message }),
       );
       if (task.state === 'succeeded' && task.result) {

@@ -1,0 +1,151 @@
+//! Tests `POST /plugins/parameters` with real plugins.
+
+use axum::http::Method;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+
+use crate::plugins::tests::midi_render::{AMSYNTH, NEKOBI, service_with};
+use crate::plugins::tests::vst::PluginService;
+use crate::test_app::Answer;
+
+const PATH: &str = "/api/v1/plugins/parameters";
+
+/// A reverb of Debian's package zam-plugins, in both formats.
+const ZAM_VERB: &str = "/usr/lib/vst/ZamVerb-vst.so";
+const ZAM_VERB_VST3: &str = "/usr/lib/vst3/ZamVerb.vst3";
+
+async fn send(service: &PluginService, body: &Value) -> Answer {
+    service.app.local(Method::POST, PATH).json(body).send().await
+}
+
+/// Returns a parameter of a list by its name.
+fn parameter<'l>(list: &'l Value, name: &str) -> &'l Value {
+    let parameters = list["parameters"].as_array().expect("a list");
+    parameters.iter().find(|parameter| parameter["name"] == name).unwrap_or_else(|| panic!("{name}: {list}"))
+}
+
+#[tokio::test]
+async fn instruments_and_effects_list_their_parameters_with_texts() {
+    let (service, ids) = service_with(&[NEKOBI, AMSYNTH, ZAM_VERB]).await;
+    for (id, name, accepts_notes) in
+        [(&ids[0], "Nekobi", true), (&ids[1], "amsynth", true), (&ids[2], "ZamVerb", false)]
+    {
+        let list = send(&service, &json!({"plugin_id": id})).await.expect(200);
+        assert_eq!((&list["name"], &list["format"]), (&json!(name), &json!("vst2")));
+        assert_eq!(list["accepts_notes"], accepts_notes, "{name}");
+        assert_eq!((&list["plugin_id"], &list["state"]), (&json!(id), &Value::Null));
+        let parameters = list["parameters"].as_array().expect("a list");
+        assert!(parameters.len() >= 3, "{name}: {parameters:?}");
+        for parameter in parameters {
+            let value = |field: &str| parameter[field].as_f64().expect("a number");
+            assert!(
+                (0.0..=1.0).contains(&value("value")) && value("value") == value("default"),
+                "{parameter}"
+            );
+            let texts = parameter["texts"].as_array().expect("a list");
+            let steps = parameter["step_count"].as_u64().expect("a number") as usize;
+            let expected = if (1..128).contains(&steps) { steps + 1 } else { 101 };
+            assert_eq!(texts.len(), expected, "{parameter}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn vst3_plugins_list_ids_units_and_texts() {
+    let (service, ids) = service_with(&[ZAM_VERB_VST3]).await;
+    let list = send(&service, &json!({"plugin_id": ids[0]})).await.expect(200);
+    assert_eq!((&list["name"], &list["format"]), (&json!("ZamVerb"), &json!("vst3")));
+    let parameters = list["parameters"].as_array().expect("a list");
+    let master = parameter(&list, "Master");
+    assert_eq!(master["unit"], "dB");
+    assert_ne!(master["texts"][0], master["texts"][100]);
+    let params: Value =
+        parameters.iter().map(|parameter| (parameter["id"].to_string(), json!(0.5))).collect();
+    let changed = send(&service, &json!({"plugin_id": ids[0], "params": params})).await.expect(200);
+    let master = parameter(&changed, "Master");
+    assert_eq!((&master["value"], &master["text"]), (&json!(0.5), &master["texts"][50]));
+}
+
+#[tokio::test]
+async fn values_of_a_request_have_the_texts_of_the_plugin() {
+    let (service, ids) = service_with(&[NEKOBI]).await;
+    let list = send(&service, &json!({"plugin_id": ids[0]})).await.expect(200);
+    let cutoff = parameter(&list, "Cutoff");
+    let (id, texts) = (&cutoff["id"], &cutoff["texts"]);
+    assert_eq!(cutoff["unit"], "%");
+    assert_ne!(texts[37], texts[38]);
+    let body = json!({"plugin_id": ids[0], "params": {"Cutoff": 0.37}, "values": [{"id": id, "value": 0.38}],
+        "with_state": true});
+    let changed = send(&service, &body).await.expect(200);
+    let cutoff = parameter(&changed, "Cutoff");
+    assert!((cutoff["value"].as_f64().expect("a number") - 0.37).abs() < 1e-6, "{cutoff}");
+    assert_eq!(cutoff["text"], texts[37]);
+    assert_eq!(changed["value_texts"], json!([texts[38]]));
+    // The state has the values.
+    let restored = json!({"plugin_id": ids[0], "state": changed["state"]});
+    let restored = send(&service, &restored).await.expect(200);
+    let restored = parameter(&restored, "Cutoff");
+    assert!((restored["value"].as_f64().expect("a number") - 0.37).abs() < 1e-6, "{restored}");
+}
+
+#[tokio::test]
+async fn programs_change_the_values_and_become_a_state() {
+    let (service, ids) = service_with(&[AMSYNTH]).await;
+    let first = send(&service, &json!({"plugin_id": ids[0]})).await.expect(200);
+    let programs = first["programs"].as_array().expect("a list");
+    assert!(programs.len() > 5 && programs[5].as_str().is_some_and(|name| !name.is_empty()), "{programs:?}");
+    let body = json!({"plugin_id": ids[0], "preset": 5, "with_state": true});
+    let selected = send(&service, &body).await.expect(200);
+    assert_eq!(selected["program"], 5);
+    // The plugin stores its values as text.
+    let values = |list: &Value| -> Vec<i64> {
+        let parameters = list["parameters"].as_array().expect("a list");
+        let value = |parameter: &Value| parameter["value"].as_f64().expect("a number");
+        parameters.iter().map(|parameter| (value(parameter) * 10_000.0).round() as i64).collect()
+    };
+    assert_ne!(values(&selected), values(&first));
+    let restored =
+        send(&service, &json!({"plugin_id": ids[0], "state": selected["state"]})).await.expect(200);
+    assert_eq!(values(&restored), values(&selected));
+    assert_eq!(restored["program"], Value::Null);
+}
+
+#[tokio::test]
+async fn lists_are_cached_by_module_and_request() {
+    let (service, ids) = service_with(&[NEKOBI]).await;
+    let body = json!({"plugin_id": ids[0]});
+    let first = send(&service, &body).await.expect(200);
+    // Without a permit, no plugin can be started.
+    let all = service.app.state.plugin_hosts.take_all();
+    assert_eq!(send(&service, &body).await.expect(200), first);
+    drop(all);
+    let other = send(&service, &json!({"plugin_id": ids[0], "params": {"Volume": 0.1}})).await.expect(200);
+    assert_ne!(other, first);
+}
+
+#[tokio::test]
+async fn invalid_requests_and_missing_helpers_are_refused() {
+    let (service, ids) = service_with(&[NEKOBI]).await;
+    let check = async |more: Value, status: u16, code: &str, part: &str| {
+        let mut body = json!({"plugin_id": ids[0]});
+        body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        let detail = send(&service, &body).await.problem(status, code);
+        assert!(detail.contains(part), "{more}: {detail}");
+    };
+    check(json!({"plugin_id": "00".repeat(16)}), 404, "not_found", &"00".repeat(16)).await;
+    check(json!({"bank": 3}), 400, "unexpected_json", "bank").await;
+    check(json!({"state": BASE64_STANDARD.encode("no state")}), 422, "bad_state", "refuses `state`").await;
+    check(json!({"preset": -1}), 422, "bad_preset", "from 0").await;
+    check(json!({"params": {"Cut": 0.5}}), 422, "bad_plugin_parameter", "`Cutoff` (").await;
+    check(json!({"values": [{"id": 0, "value": 2}]}), 422, "bad_plugin_parameter", "`values/0`").await;
+    check(json!({"values": [{"id": 999, "value": 1}]}), 422, "plugin_refused", "999").await;
+    let body = json!({"plugin_id": ids[0]});
+    service.app.remote(Method::POST, PATH).json(&body).send().await.problem(401, "token_missing");
+    let token = service.app.token_of_new_user("ada").await;
+    let ada = service.app.remote(Method::POST, PATH).token(&token).json(&body).send().await;
+    ada.problem(404, "not_found");
+    let service = PluginService::with(&[("SF_BRIDGE", "/nonexistent/helper")]).await;
+    let detail = send(&service, &body).await.problem(501, "plugin_host_unavailable");
+    assert!(detail.contains("/nonexistent/helper"), "{detail}");
+}

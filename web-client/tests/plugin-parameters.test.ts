@@ -1,0 +1,146 @@
+/** Tests of the parameters of plugins: their texts, their values in a song, and their automation. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { Api } from '../src/api/client';
+import type { PluginParameter, PluginParameterList } from '../src/api/types';
+import { targetsOf } from '../src/project/automation-targets';
+import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState } from '../src/project/plugin-instrument';
+import { formatParameter, hasText, parseParameter, roundValue } from '../src/project/plugin-parameter-format';
+import type { PluginEngine, Project } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+import { Song } from '../src/state/editing/song.svelte';
+import { PluginCommands } from '../src/state/editing/plugin-commands.svelte';
+import { PluginCatalog } from '../src/state/library/plugin-catalog.svelte';
+import { PluginParameters } from '../src/state/library/plugin-parameters.svelte';
+import { Notices } from '../src/state/notices.svelte';
+
+function parameter(fields: Partial<PluginParameter>): PluginParameter {
+  return {
+    id: 2, name: 'Cutoff', short_name: '', unit: 'Hz', value: 0.25, default: 0.25, text: '', step_count: 0,
+    is_automatable: true, is_bypass: false, texts: [], ...fields,
+  };
+}
+
+const CUTOFF = parameter({ texts: ['20.0', '100.0', '500.0'] });
+const WAVE = parameter({ id: 3, name: 'Waveform', unit: '', step_count: 2, texts: ['Sine', 'Saw', 'Square'], value: 0 });
+const MIX = parameter({ id: 4, name: 'Mix', unit: '%', texts: ['', '', ''] });
+
+const LIST: PluginParameterList = {
+  plugin_id: '444E656B', name: 'Nekobi', vendor: 'DISTRHO', version: '1.0', format: 'vst2', accepts_notes: true, latency_secs: 0,
+  tail: 'unknown', tail_secs: null, programs: ['Soft', 'Hard'], program: null, parameters: [CUTOFF, WAVE], value_texts: [], state: null,
+};
+
+describe('texts of values', () => {
+  it('are those of the plugin, or interpolated between two of them', () => {
+    expect(formatParameter(CUTOFF, 0)).toBe('20.0 Hz');
+    expect(formatParameter(CUTOFF, 0.5)).toBe('100.0 Hz');
+    expect(formatParameter(CUTOFF, 0.75)).toBe('≈ 300.0 Hz');
+    expect(formatParameter(CUTOFF, 0.75, '310.5')).toBe('310.5 Hz');
+    expect(formatParameter({ ...CUTOFF, text: '55.0' }, 0.25), 'the value of the list').toBe('55.0 Hz');
+    expect(formatParameter({ ...CUTOFF, texts: ['Off', '0.5 Hz', '9 Hz'] }, 0.1)).toBe('≈ Off');
+    expect(formatParameter({ ...CUTOFF, texts: ['Off', '0.5 Hz', '9 Hz'] }, 1), 'the text has the unit').toBe('9 Hz');
+    expect(formatParameter({ ...CUTOFF, texts: ['0.000000', '100.000000'] }, 0.5), 'without idle digits').toBe('≈ 50.0 Hz');
+    expect(formatParameter(WAVE, 0.4)).toBe('Saw');
+    expect(formatParameter(MIX, 0.375), 'without texts').toBe('37.5 %');
+  });
+
+  it('are read again, also as numbers between two of them', () => {
+    for (const [value, text] of [[0, '20'], [0.5, '100.0 Hz'], [0.75, '≈ 300 Hz'], [1, '9000'], [0, '−5']] as const) {
+      expect(parseParameter(CUTOFF, text), text).toBe(value);
+    }
+    expect(parseParameter(CUTOFF, 'loud')).toBeNull();
+    expect(parseParameter(WAVE, 'square')).toBe(1);
+    expect(parseParameter(MIX, '37.5 %')).toBe(0.375);
+  });
+
+  it('are requested only for values that the list does not have', () => {
+    expect([0.5, 0.75, 0.25].map((value) => hasText(CUTOFF, value))).toEqual([true, false, true]);
+    expect([hasText(WAVE, 0.3), hasText(MIX, 0.3)]).toEqual([true, false]);
+    expect([roundValue(CUTOFF, 0.12345), roundValue(WAVE, 0.4), roundValue(CUTOFF, 2)]).toEqual([0.123, 0.5, 1]);
+  });
+});
+
+const song = (engine: object = {}, automation: object[] = []): Project =>
+  normaliseProject({ project_id: 'p', tracks: [{ id: 'bass', synth_engine: { type: 'vst2', plugin_id: '444E656B', ...engine }, automation }] });
+const engineOf = (project: Project): PluginEngine | null => pluginOf(project.tracks[0] ?? null);
+
+describe('values of a song', () => {
+  it('are set by id, and removed without an empty object', () => {
+    const changed = setInstrumentParameter(setInstrumentParameter(song({ state: 'c3Q=' }), 'bass', 2, 0.5), 'bass', 3, 1);
+    expect(engineOf(changed)).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'c3Q=', params: { 2: 0.5, 3: 1 } });
+    expect(engineOf(removeInstrumentParameters(changed, 'bass', ['2']))?.params).toEqual({ 3: 1 });
+    expect(engineOf(removeInstrumentParameters(changed, 'bass', ['2', '3']))).not.toHaveProperty('params');
+    expect(engineOf(setInstrumentState(changed, 'bass', 'bmV3'))).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'bmV3' });
+    expect(engineOf(setInstrumentState(changed, 'bass', null))).toEqual({ type: 'vst2', plugin_id: '444E656B' });
+  });
+
+  it('can be automated, also while the parameters are not known', () => {
+    const automated = song({ params: { 2: 0.5 } }, [{ target: 'instrument/9', points: [] }, { target: 'instrument/2', points: [] }]);
+    const describe = (list: PluginParameterList | null): string[] =>
+      targetsOf(automated, 'bass', () => null, () => list).slice(2).map(({ target, group, name, current, format }) => `${target} ${group} ${name} ${format(current)}`);
+    expect(describe(LIST)).toEqual(['instrument/2 Nekobi Cutoff 100.0 Hz', 'instrument/3 Nekobi Waveform Sine', 'instrument/9 Nekobi Parameter 9 0.0 %']);
+    expect(describe(null)).toEqual(['instrument/9 Plugin Parameter 9 0.0 %', 'instrument/2 Plugin Parameter 2 50.0 %']);
+  });
+});
+
+describe('commands for a plugin', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  function opened(answer: (body: Record<string, unknown>) => object): { open: Song; commands: PluginCommands; parameters: PluginParameters; notices: Notices } {
+    vi.stubGlobal('fetch', async (request: Request) => {
+      const body = (await request.json()) as Record<string, unknown>;
+      return new Response(JSON.stringify(answer(body)), { headers: { 'Content-Type': 'application/json' } });
+    });
+    const api = new Api('http://songs.test');
+    const [open, notices, parameters] = [new Song(), new Notices(), new PluginParameters(api)];
+    open.open(song(), 1, true);
+    return { open, notices, parameters, commands: new PluginCommands(open, new PluginCatalog(api), parameters, notices) };
+  }
+
+  it('make one undo step of a gesture', () => {
+    const { open, commands } = opened(() => LIST);
+    for (const value of [0.3, 0.4, 0.5]) commands.setParameter('bass', CUTOFF, value, 'drag 1');
+    open.endGesture();
+    commands.setParameter('bass', CUTOFF, 0.9, 'drag 2');
+    open.undo();
+    expect(engineOf(open.project)?.params).toEqual({ 2: 0.5 });
+    open.undo();
+    expect(engineOf(open.project)).not.toHaveProperty('params');
+  });
+
+  it('load a program as the state of the plugin, as one undo step', async () => {
+    const { open, commands, parameters } = opened(({ preset }) => ({ ...LIST, state: 'bmV3', program: preset }));
+    commands.setParameter('bass', CUTOFF, 0.3, null);
+    await commands.loadProgram('bass', 1, 'Hard');
+    const engine = engineOf(open.project);
+    expect(engine).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'bmV3' });
+    expect(engine && parameters.listOf(engine)?.program).toBe(1);
+    expect(open.undoLabel).toBe('Load program “Hard”');
+    open.undo();
+    expect(engineOf(open.project)?.params).toEqual({ 2: 0.3 });
+  });
+
+  it('keep the plugin if it refuses a preset', async () => {
+    const { open, commands, notices } = opened(() => LIST);
+    await commands.loadProgram('bass', 0, 'Soft');
+    expect(engineOf(open.project)).not.toHaveProperty('state');
+    expect(notices.visibleNotices).toHaveLength(1);
+    expect(commands.loadingTrackId).toBeNull();
+  });
+
+  it('request the texts of values once', async () => {
+    const bodies: object[] = [];
+    const { parameters } = opened((body) => {
+      bodies.push(body);
+      return { ...LIST, value_texts: ['310.5'] };
+    });
+    const plugin = { type: 'vst2', plugin_id: '444E656B' } as const;
+    await parameters.load(plugin);
+    await parameters.load(plugin);
+    await parameters.loadTexts(plugin, [{ id: 2, value: 0.75 }]);
+    await parameters.loadTexts(plugin, [{ id: 2, value: 0.75 }]);
+    expect(bodies).toEqual([{ plugin_id: '444E656B' }, { plugin_id: '444E656B', values: [{ id: 2, value: 0.75 }] }]);
+    expect(parameters.textOf(plugin, { id: 2, value: 0.75 })).toBe('310.5');
+    expect(parameters.textOf({ ...plugin, state: 'c3Q=' }, { id: 2, value: 0.75 })).toBeNull();
+  });
+});
