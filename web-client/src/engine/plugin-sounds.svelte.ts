@@ -7,9 +7,7 @@ import type { PluginOutput } from '@songfoundry/web-worklet';
 import { reasonOf, type Api } from '../api/client';
 import { renderPluginSounds } from '../api/plugins';
 import type { PluginOutcome } from '../api/types';
-import { isPluginEngine, type Effect, type PluginEngine, type Project, type Track } from '../project/model';
-
-type PluginEffect = Exclude<Effect, { type: 'builtin' }>;
+import { isPluginEngine, type PluginEffect, type PluginEngine, type Project, type Track } from '../project/model';
 
 /** Time after an edit until the service renders, in milliseconds. */
 const SETTLE_MS = 700;

@@ -1,11 +1,12 @@
 /** The parameters that can be automated, and the scales of their automation lanes. */
 import type { PluginParameterList } from '../api/types';
 import { dbAtPosition, positionOfDb } from '../ui/fader-scale';
+import { lanesOf } from './automation';
 import { effectsOf } from './edit-effects';
 import { formatValue, parseValue } from './effect-format';
 import { clampValue, positionOfValue, stepOf, storedValue, valueAtPosition, type EffectKind, type EffectParameter } from './effect-kinds';
 import { formatDb, formatPan, parseNumber, parsePan } from './format';
-import { instrumentTargets } from './instrument-targets';
+import { instrumentTargets, pluginEffectTargets } from './plugin-targets';
 import { FADER_FLOOR_DB, FADER_TOP_DB, MASTER_ID, SILENCE_DB, type Effect, type PluginEngine, type Project } from './model';
 
 /** How the values of an automation target are drawn, stepped and formatted. */
@@ -104,6 +105,10 @@ export function targetsOf(project: Project, channelId: string, kindOf: KindOf, p
   }
   const effectCounts = new Map<string, number>();
   for (const effect of effectsOf(project, channelId)) {
+    if (effect.type !== 'builtin') {
+      targets.push(...pluginEffectTargets(effect, lanesOf(project, channelId), parametersOf));
+      continue;
+    }
     const kind = kindOf(effect);
     if (!kind) continue;
     const kindCount = (effectCounts.get(kind.id) ?? 0) + 1;

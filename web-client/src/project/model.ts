@@ -53,6 +53,9 @@ export function isPluginEngine(engine: schema.SynthEngine | undefined): engine i
   return engine !== undefined && engine.type !== 'soundfont';
 }
 
+/** An effect that is a plugin. */
+export type PluginEffect = Exclude<schema.Effect, { type: 'builtin' }>;
+
 export type TrackKind = schema.Track['kind'];
 
 export type MidiItem = With<schema.MidiItem, 'notes' | 'controls'>;

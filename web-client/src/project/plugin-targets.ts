@@ -1,7 +1,7 @@
-/** The automation targets of a plugin instrument: its parameters. */
+/** The automation targets of plugins, instruments and effects: their parameters. */
 import type { PluginParameter } from '../api/types';
 import type { AutomationTarget, ParametersOf, TargetScale } from './automation-targets';
-import type { Track } from './model';
+import type { AutomationLane, PluginEffect, PluginEngine, Track } from './model';
 import { instrumentLanes, pluginOf, targetOfParameter } from './plugin-instrument';
 import { formatParameter, hasSteps, parameterName, parseParameter, roundValue, stepOfParameter } from './plugin-parameter-format';
 
@@ -42,19 +42,41 @@ export function scaleOfParameter(parameter: PluginParameter): TargetScale {
 export function instrumentTargets(track: Track, parametersOf: ParametersOf): AutomationTarget[] {
   const engine = pluginOf(track);
   if (!engine) return [];
-  const list = parametersOf(engine);
+  const params = instrumentLanes(track).map(({ param }) => param);
+  return pluginTargets(engine, params, (param) => targetOfParameter(Number(param)), parametersOf);
+}
+
+/** Like {@link instrumentTargets}, for a plugin effect; `lanes` are those of its track or the master. */
+export function pluginEffectTargets(effect: PluginEffect, lanes: readonly AutomationLane[], parametersOf: ParametersOf): AutomationTarget[] {
+  const prefix = `${effect.id}/`;
+  const params = lanes.filter(({ target }) => target.startsWith(prefix)).map(({ target }) => target.slice(prefix.length));
+  return pluginTargets(effect, params, (param) => prefix + param, parametersOf);
+}
+
+/** Returns the targets of a plugin, also those of the parameters in `params` that are not known. */
+function pluginTargets(
+  plugin: PluginEngine | PluginEffect,
+  params: readonly string[],
+  targetOf: (param: string) => string,
+  parametersOf: ParametersOf,
+): AutomationTarget[] {
+  const list = parametersOf(plugin);
+  const group = list?.name ?? UNKNOWN_GROUP;
   const known = (list?.parameters ?? []).filter((parameter) => parameter.is_automatable);
+  const currentOf = (param: string): number | null => {
+    const value = plugin.params?.[param];
+    return typeof value === 'number' ? value : null;
+  };
   const targets = known.map((parameter) => ({
     ...scaleOfParameter(parameter),
-    target: targetOfParameter(parameter.id),
+    target: targetOf(String(parameter.id)),
     name: parameterName(parameter),
-    group: list?.name ?? UNKNOWN_GROUP,
-    current: engine.params?.[parameter.id] ?? parameter.value,
+    group,
+    current: currentOf(String(parameter.id)) ?? parameter.value,
   }));
-  for (const { param, lane } of instrumentLanes(track)) {
+  for (const param of params) {
     if (known.some((parameter) => String(parameter.id) === param)) continue;
-    const current = engine.params?.[param] ?? 0;
-    targets.push({ ...UNKNOWN_SCALE, target: lane.target, name: `Parameter ${param}`, group: list?.name ?? UNKNOWN_GROUP, current });
+    targets.push({ ...UNKNOWN_SCALE, target: targetOf(param), name: `Parameter ${param}`, group, current: currentOf(param) ?? 0 });
   }
   return targets;
 }
