@@ -56,15 +56,15 @@ async fn vst3_plugins_list_ids_units_and_texts() {
     let (service, ids) = service_with(&[ZAM_VERB_VST3]).await;
     let list = send(&service, &json!({"plugin_id": ids[0]})).await.expect(200);
     assert_eq!((&list["name"], &list["format"]), (&json!("ZamVerb"), &json!("vst3")));
-    let parameters = list["parameters"].as_array().expect("a list");
-    let master = parameter(&list, "Master");
+    let master = parameter(&list, "Master level");
     assert_eq!(master["unit"], "dB");
     assert_ne!(master["texts"][0], master["texts"][100]);
-    let params: Value =
-        parameters.iter().map(|parameter| (parameter["id"].to_string(), json!(0.5))).collect();
-    let changed = send(&service, &json!({"plugin_id": ids[0], "params": params})).await.expect(200);
-    let master = parameter(&changed, "Master");
-    assert_eq!((&master["value"], &master["text"]), (&json!(0.5), &master["texts"][50]));
+    let room = parameter(&list, "Room");
+    assert_eq!((&room["is_automatable"], &room["texts"]), (&json!(false), &json!([])));
+    let id = master["id"].to_string();
+    let changed = send(&service, &json!({"plugin_id": ids[0], "params": {id: 0.25}})).await.expect(200);
+    let master = parameter(&changed, "Master level");
+    assert_eq!((&master["value"], &master["text"]), (&json!(0.25), &master["texts"][25]));
 }
 
 #[tokio::test]
