@@ -114,7 +114,7 @@ fn recorded_song() -> (Session, Vec<Option<AudioSlot>>) {
 fn recordings_of_a_gain_sound_like_the_gain_in_the_engine() {
     let (recorded, audio) = recorded_song();
     let mut with_gains = recorded.clone();
-    let gain_db = 20.0 * f64::from(GAIN).log10();
+    let gain_db = dsp_core::gain::to_db(f64::from(GAIN));
     for (owner, index) in EFFECTS {
         let effects = match owner {
             EffectOwner::Track(track) => &mut with_gains.tracks[track].effects,

@@ -22,8 +22,8 @@ use crate::extract::{Json, JsonBytes, LongFields, Path, parse_long};
 use crate::file_answer::FileAnswer;
 use crate::permits::Caller;
 use crate::projects::ProjectDocument;
-use crate::rendering::plugin_effects;
 use crate::rendering::selection::Selection;
+use crate::rendering::song_plugins;
 use crate::state::AppState;
 
 /// The song whose plugins render.
@@ -89,13 +89,13 @@ impl Export for SongSounds {
     type Answer = SoundsAnswer;
 
     fn run(self, opened: OpenedExport<'_>) -> ApiResult<SoundsAnswer> {
-        if !plugin_effects::has_plugins(&opened.project) {
+        if !song_plugins::has_plugins(&opened.project) {
             return Ok(SoundsAnswer { sounds: Vec::new() });
         }
         let mut sources = opened.sources()?;
         sources.plugin_outcomes = Some(Vec::new());
         let mut observer = |_| opened.client.is_waiting();
-        plugin_effects::render_plugins(&opened.project, &mut sources, &mut observer)?;
+        song_plugins::render_plugins(&opened.project, &mut sources, &mut observer)?;
         Ok(SoundsAnswer { sounds: sources.plugin_outcomes.unwrap_or_default() })
     }
 }

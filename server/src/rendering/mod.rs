@@ -27,6 +27,7 @@ pub mod plugin_track;
 pub mod receipt;
 mod report;
 pub mod selection;
+pub mod song_plugins;
 pub mod sources;
 mod temporary;
 pub mod threads;

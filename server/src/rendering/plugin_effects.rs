@@ -9,14 +9,13 @@ use dsp_core::mixer::{EffectOwner, MixerError, Slots};
 use dsp_core::render::{EffectInput, TailConfig, session_before_effect, tracks_feeding};
 use dsp_core::session::{EffectSettings, Session};
 use schemas::Project;
-use schemas::project::{AutomationLane, Effect, EffectType, SynthEngine};
+use schemas::project::{AutomationLane, Effect, EffectType};
 use schemas::session::tempo_map;
 use songfoundry_bridge_protocol::PluginFormat;
 
+use super::RenderError;
 use super::budget::Reservation;
 use super::plugin_track::AutomationCurve;
-use super::sources::{PreparedRender, Sources};
-use super::{Observer, RenderError};
 
 /// A plugin effect of a project.
 #[derive(Debug)]
@@ -101,29 +100,6 @@ impl PluginEffectOfProject {
         }
         Ok(plugin_effects)
     }
-}
-
-/// Whether a project has plugin instruments or plugin effects.
-#[must_use]
-pub fn has_plugins(project: &Project) -> bool {
-    let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
-    let is_plugin_engine = |engine: &SynthEngine| !matches!(engine, SynthEngine::SoundFont(_));
-    project.tracks.iter().filter_map(|track| track.synth_engine.as_ref()).any(is_plugin_engine)
-        || effects.into_iter().any(|effect| effect.effect_type != EffectType::Builtin)
-}
-
-/// Lets the plugin instruments and plugin effects of a project render their sounds.
-///
-/// # Errors
-/// [`RenderError`].
-pub fn render_plugins(
-    project: &Project,
-    sources: &mut dyn Sources,
-    observer: Observer<'_>,
-) -> Result<(), RenderError> {
-    let mut prepared_render = PreparedRender::open(project, sources, &|_| true, observer)?;
-    let mut session = std::mem::take(&mut prepared_render.session);
-    prepared_render.play_plugin_effects(&mut session, sources, observer)
 }
 
 /// Returns the automation of the parameters of an effect.

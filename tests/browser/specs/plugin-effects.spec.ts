@@ -119,6 +119,20 @@ test('VST effects of a track and of the master are heard as in the export, and k
     expect(largestDifference(dry, wet, ONSET_LEVEL).difference, 'the effects are heard').toBeGreaterThan(0.01);
     expectEqual('effects', wet, await exported(page));
 
+    // A parameter of the plugin, by hand and by automation.
+    const wetness = effectPanel(page, 'ZamVerb').getByRole('slider', { name: /^ZamVerb wet/i });
+    await wetness.focus();
+    await page.keyboard.press('End');
+    await expect(effectPanel(page, 'ZamVerb')).toContainText('Ready: you hear');
+    await page.screenshot({ path: 'output/plugin-effect-parameters.png' });
+    await effectPanel(page, 'ZamVerb').getByRole('button', { name: /^Automate .*wet/i }).click();
+    await page.screenshot({ path: 'output/plugin-effect-automation.png' });
+    await page.getByRole('tab', { name: 'Effects' }).click();
+    await expect(effectPanel(page, 'ZamVerb')).toContainText('Ready: you hear');
+    const wetter = await heard(page);
+    expect(largestDifference(wet, wetter, ONSET_LEVEL).difference, 'the parameter is heard').toBeGreaterThan(0.01);
+    expectEqual('an automated effect', wetter, await exported(page));
+
     // A bypass is heard at once, and the sound is back at once.
     await effectPanel(page, 'ZamVerb').getByRole('switch', { name: 'Use ZamVerb' }).click();
     await expect(effectPanel(page, 'ZamVerb')).toContainText('Bypassed');
@@ -139,7 +153,7 @@ test('VST effects of a track and of the master are heard as in the export, and k
     await page.getByRole('listitem', { name: 'Track Nekobi' }).click();
     await page.getByRole('tab', { name: 'Effects' }).click();
     await expect(effectPanel(page, 'ZamVerb')).toContainText('Ready: you hear');
-    expectEqual('the same effects after the plugin is back', await heard(page), wet);
+    expectEqual('the same effects after the plugin is back', await heard(page), wetter);
   } finally {
     rmSync(folder, { recursive: true });
   }
