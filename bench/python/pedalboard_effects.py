@@ -1,9 +1,9 @@
-"""Times pedalboard's effects: pedalboard_effects.py AUDIO SAMPLE_RATE_HZ BLOCK_FRAMES
+"""Times pedalboard's effects: pedalboard_effects.py AUDIO SAMPLE_RATE_HZ BLOCK_FRAMES PASSES
 
 AUDIO has interleaved stereo floats. Prints the nanoseconds of processor time per frame of each
 effect as JSON. `plain` is a chain without effects.
 
-Python makes one call for the whole recording. pedalboard's C++ code then divides it into blocks and
+Python makes one call for the whole recording, PASSES times. pedalboard's C++ code then divides it into blocks and
 processes them without the interpreter. The time includes pedalboard's copies between NumPy's arrays
 and its own buffers, which the time of `plain` also has.
 """
@@ -34,25 +34,27 @@ EFFECTS = {
 }
 
 
-def frame_ns(effects, audio, sample_rate_hz, block_frames):
+def frame_ns(effects, audio, sample_rate_hz, block_frames, passes):
     chain = pedalboard.Pedalboard(effects)
     # The first call allocates memory.
     chain(audio[:, :sample_rate_hz], sample_rate_hz, buffer_size=block_frames)
     start = time.process_time_ns()
-    output = chain(audio, sample_rate_hz, buffer_size=block_frames)
+    for _ in range(passes):
+        output = chain(audio, sample_rate_hz, buffer_size=block_frames)
     ns = time.process_time_ns() - start
     if output.shape != audio.shape or not numpy.abs(output).max() > 0.001:
         raise ValueError(f"{effects}: the output is silent or has another length")
     if effects and numpy.abs(output - audio).max() < 0.001:
         raise ValueError(f"{effects}: the output is the input")
-    return ns / audio.shape[1]
+    return ns / (passes * audio.shape[1])
 
 
 def main():
     audio = numpy.fromfile(sys.argv[1], dtype="<f4").reshape(-1, 2).T
     audio = numpy.ascontiguousarray(audio)
-    rate_hz, block_frames = int(sys.argv[2]), int(sys.argv[3])
-    print(json.dumps({name: frame_ns(make(), audio, rate_hz, block_frames) for name, make in EFFECTS.items()}))
+    rate_hz, block_frames, passes = map(int, sys.argv[2:])
+    times = {name: frame_ns(make(), audio, rate_hz, block_frames, passes) for name, make in EFFECTS.items()}
+    print(json.dumps(times))
 
 
 main()

@@ -1,9 +1,13 @@
-"""Times a VST3 plugin in pedalboard's process: pedalboard_plugin.py MODULE INPUT
+"""Times a VST3 plugin in pedalboard's process: pedalboard_plugin.py MODULE TASK
 
-INPUT is a JSON file. An instrument gets `notes` (`start_secs`, `end_secs`, `key`, `velocity` of 1
-to 127) for `secs` seconds. An effect gets `audio`, the path of a file of interleaved stereo floats.
-Blocks have `block_frames` frames. Prints as JSON: the seconds from the call to the output in
-memory, those to load the plugin, and the root mean square of the output.
+TASK is a JSON file. An instrument gets `notes` (`start_secs`, `end_secs`, `key`, `velocity` of 1 to
+127) for `secs` seconds. An effect gets `audio`, the path of a file of interleaved stereo floats.
+Blocks have `block_frames` frames. Prints a line of JSON with the seconds to load the plugin. Then
+each line of the input starts a render, after which a line tells the seconds from the call to the
+output in memory, and the root mean square of the output. Plugins may print lines in between.
+
+The plugin is loaded once, because pedalboard reads the texts of all values of each parameter when
+it loads a plugin, which takes many seconds for plugins with a parameter for each MIDI controller.
 """
 
 import json
@@ -32,11 +36,13 @@ def main():
         audio = numpy.fromfile(task["audio"], dtype="<f4").reshape(-1, 2).T
         audio = numpy.ascontiguousarray(audio)
         run = lambda: plugin(audio, **options)
-    start = time.perf_counter()
-    output = run()
-    secs = time.perf_counter() - start
-    rms = float(numpy.sqrt(numpy.mean(numpy.square(output, dtype=numpy.float64))))
-    print(json.dumps({"secs": secs, "load_secs": load_secs, "rms": rms}))
+    print(json.dumps({"load_secs": load_secs}), flush=True)
+    for _ in sys.stdin:
+        start = time.perf_counter()
+        output = run()
+        secs = time.perf_counter() - start
+        rms = float(numpy.sqrt(numpy.mean(numpy.square(output, dtype=numpy.float64))))
+        print(json.dumps({"secs": secs, "rms": rms}), flush=True)
 
 
 main()

@@ -18,7 +18,7 @@ use schemas::session::presets_used;
 
 use crate::{SongAndBank, engine, song};
 
-pub(crate) use blocks::{BLOCK_FRAMES, BlocksArgs, FrameTimes, blocks};
+pub(crate) use blocks::{BLOCK_FRAMES, BlocksArgs, FrameTimes, PASSES, blocks};
 pub(crate) use sessions::EFFECT_TRACKS;
 
 /// Name of the session without effects.

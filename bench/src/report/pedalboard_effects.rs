@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::{Args, FLUIDR3, Goal, print_figure, song_path};
 use crate::SongAndBank;
-use crate::effects::{BLOCK_FRAMES, FrameTimes, PLAIN, write_recording};
+use crate::effects::{BLOCK_FRAMES, FrameTimes, PASSES, PLAIN, write_recording};
 use crate::process::{path_text, run_json, run_subcommand};
 use crate::song::RATE_HZ;
 use crate::stats::median;
@@ -31,7 +31,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let input = SongAndBank { song: song_path(SONG_NAME), bank: FLUIDR3.into() };
     write_recording(&input, RECORDING_SECS, &audio)?;
     let audio = path_text(&audio)?;
-    let (rate_hz, block_frames) = (RATE_HZ.to_string(), BLOCK_FRAMES.to_string());
+    let numbers = [RATE_HZ as usize, BLOCK_FRAMES, PASSES].map(|number| number.to_string());
     let names = [&[PLAIN], &KINDS[..]].concat();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     // The programs run in turn, so that other load of the machine affects both equally.
@@ -39,7 +39,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         eprint!("\reffects beside pedalboard: run {run}");
         ours.push(run_subcommand(&[&["effects-blocks", audio], &names[..]].concat())?);
         let script = args.python_scripts.join("pedalboard_effects.py");
-        theirs.push(run_json(Command::new(&args.python).arg(script).args([audio, &rate_hz, &block_frames]))?);
+        theirs.push(run_json(Command::new(&args.python).arg(script).arg(audio).args(&numbers))?);
     }
     eprint!("\r{:60}\r", "");
     println!();

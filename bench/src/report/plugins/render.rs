@@ -1,12 +1,14 @@
 //! Compares renders through plugins with those of pedalboard, which loads plugins into its own
 //! process.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use songfoundry_bridge_protocol::host::{Event, EventKind, Process};
 use songfoundry_server::plugin_hosts::{PluginHosts, PluginRef};
@@ -15,7 +17,7 @@ use super::super::{FLUIDR3, Goal, print_figure, song_path};
 use super::{Args, BLOCK_FRAMES, REQUEST_FRAMES, hosted};
 use crate::SongAndBank;
 use crate::effects::{read_channels, write_recording};
-use crate::process::{path_text, run_json};
+use crate::process::path_text;
 use crate::song::RATE_HZ;
 use crate::stats::median;
 
@@ -39,10 +41,65 @@ const LEVEL_RATIO_MAX: f64 = 1.1;
 struct Rendered {
     /// Seconds from the first request to the output in memory.
     secs: f64,
-    /// Seconds to load the plugin. Ours include the start of its process.
-    load_secs: f64,
     /// Root mean square of the output.
     rms: f64,
+}
+
+/// A plugin that pedalboard has loaded.
+#[derive(Debug, Deserialize)]
+struct Loaded {
+    load_secs: f64,
+}
+
+/// A process of pedalboard with a plugin. It ends when its input closes.
+struct Pedalboard {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    load_secs: f64,
+}
+
+impl Pedalboard {
+    /// Starts the process and loads the plugin.
+    fn start(args: &Args, module: &Path, task: &Path) -> anyhow::Result<Self> {
+        let mut child = Command::new(&args.python)
+            .arg(args.python_scripts.join("pedalboard_plugin.py"))
+            .args([module, task])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {}", args.python.display()))?;
+        let output = BufReader::new(child.stdout.take().context("pedalboard has no output")?);
+        let mut pedalboard = Self { child, output, load_secs: f64::NAN };
+        pedalboard.load_secs = pedalboard.read::<Loaded>()?.load_secs;
+        Ok(pedalboard)
+    }
+
+    /// Renders the task.
+    fn render(&mut self) -> anyhow::Result<Rendered> {
+        self.child.stdin.as_mut().context("pedalboard has no input")?.write_all(b"\n")?;
+        self.read()
+    }
+
+    /// Reads the next line of JSON. Plugins print other lines.
+    fn read<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
+        let mut line = String::new();
+        while self.output.read_line(&mut line)? > 0 {
+            if let Ok(value) = serde_json::from_str(&line) {
+                return Ok(value);
+            }
+            line.clear();
+        }
+        bail!("pedalboard ended: {}", self.child.wait()?)
+    }
+}
+
+impl Drop for Pedalboard {
+    fn drop(&mut self) {
+        // An error means that the process has already ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// What a plugin plays.
@@ -82,7 +139,8 @@ fn note_events() -> Vec<Event> {
 }
 
 /// Renders with the service's code, in requests and blocks of the same lengths as its renders.
-fn render(hosts: &PluginHosts, plugin: &PluginRef, sound: &Sound) -> anyhow::Result<Rendered> {
+/// Returns also the seconds to start the process of the plugin and to load it.
+fn render(hosts: &PluginHosts, plugin: &PluginRef, sound: &Sound) -> anyhow::Result<(Rendered, f64)> {
     let start = Instant::now();
     let mut host = hosted::open(hosts, plugin)?;
     let load_secs = start.elapsed().as_secs_f64();
@@ -122,7 +180,7 @@ fn render(hosts: &PluginHosts, plugin: &PluginRef, sound: &Sound) -> anyhow::Res
     let secs = start.elapsed().as_secs_f64();
     let squares = output.iter().flatten().map(|sample| f64::from(*sample).powi(2));
     let rms = (squares.sum::<f64>() / (2.0 * f64::from(frames_total))).sqrt();
-    Ok(Rendered { secs, load_secs, rms })
+    Ok((Rendered { secs, rms }, load_secs))
 }
 
 /// Compares the renders of one plugin.
@@ -135,28 +193,28 @@ fn compare(
 ) -> anyhow::Result<()> {
     let plugin = hosted::find(args, module)?;
     let name = module.file_stem().and_then(|stem| stem.to_str()).context("the module has no name")?;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    eprint!("\r{name}: pedalboard loads it");
+    let mut pedalboard = Pedalboard::start(args, module, task)?;
+    let (mut ours, mut theirs, mut our_load) = (Vec::new(), Vec::new(), Vec::new());
     // The programs run in turn, so that other load of the machine affects both equally.
     for run in 1..=args.runs {
-        eprint!("\r{name}: run {run}");
-        let our_render = render(hosts, &plugin, sound)?;
-        let script = args.python_scripts.join("pedalboard_plugin.py");
-        let their_render: Rendered = run_json(Command::new(&args.python).arg(script).arg(module).arg(task))?;
+        eprint!("\r{name}: run {run}               ");
+        let (our_render, load_secs) = render(hosts, &plugin, sound)?;
+        let their_render = pedalboard.render()?;
         // Some plugins start their LFOs and noise at random.
         let ratio = our_render.rms / their_render.rms;
         ensure!(
             our_render.rms > 0.001 && (1.0 / LEVEL_RATIO_MAX..=LEVEL_RATIO_MAX).contains(&ratio),
             "the renders of {name} differ: {our_render:?}, pedalboard {their_render:?}"
         );
-        ours.push(our_render);
-        theirs.push(their_render);
+        ours.push(our_render.secs);
+        theirs.push(their_render.secs);
+        our_load.push(load_secs);
     }
     eprint!("\r{:60}\r", "");
-    let of = |renders: &[Rendered], secs: fn(&Rendered) -> f64| {
-        median(renders.iter().map(secs)).unwrap_or(f64::NAN)
-    };
-    let [our_secs, their_secs] = [&ours, &theirs].map(|renders| of(renders, |render| render.secs));
-    let [our_load, their_load] = [&ours, &theirs].map(|renders| of(renders, |render| render.load_secs));
+    let [our_secs, their_secs, our_load] =
+        [ours, theirs, our_load].map(|secs| median(secs).unwrap_or(f64::NAN));
+    let their_load = pedalboard.load_secs;
     print_figure(&format!("{name}: {RENDER_SECS} s"), f64::from(RENDER_SECS) / our_secs, "x real", None);
     print_figure(&format!("{name}: pedalboard"), f64::from(RENDER_SECS) / their_secs, "x real", None);
     print_figure("  speed to pedalboard", their_secs / our_secs, "x", Some(Goal::AtLeast(1.0)));
