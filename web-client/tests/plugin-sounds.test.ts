@@ -102,7 +102,7 @@ describe('the sounds of plugins', () => {
     expect(requests).toHaveLength(0);
     await vi.advanceTimersByTimeAsync(700);
     expect(requests).toHaveLength(1);
-    expect(sounds.stateOf('bass', null)?.kind, 'the service may answer at once').toBe('ready');
+    expect(sounds.stateOf('bass', null)?.kind, 'the notes are the same, and the service may answer at once').toBe('ready');
     await vi.advanceTimersByTimeAsync(300);
     expect(sounds.stateOf('bass', null)?.kind).toBe('rendering');
     await answer(ready('bass', null, 'a'), ready(null, 'verb', 'c'));
@@ -113,6 +113,22 @@ describe('the sounds of plugins', () => {
     ]);
     expect(loadedOutputs()[1]).toEqual([null, 'verb', fileIdOfSound('c')]);
     expect(sounds.fileIds).toEqual(['a', 'c'].map(fileIdOfSound));
+  });
+
+  it('are outdated at once if the plugin, its notes or its automation change', async () => {
+    const song = songOf(BASS);
+    await update(song);
+    await answer(ready('bass', null, 'a'), ready(null, 'verb', 'b'));
+    loadedOutputs();
+    const changed = { ...song, master: { ...song.master, effects: [{ ...VERB, type: 'vst2' as const, params: { '1': 0.5 } }] } };
+    await update(changed);
+    outputs();
+    expect([sounds.stateOf('bass', null)?.kind, sounds.stateOf(null, 'verb')?.kind]).toEqual(['ready', 'rendering']);
+    await update(song);
+    await vi.advanceTimersByTimeAsync(700);
+    expect(requests, 'the change was undone').toHaveLength(0);
+    outputs();
+    expect(sounds.stateOf(null, 'verb')?.kind).toBe('ready');
   });
 
   it('end at once if the tempo or the plugin changes, or the notes are gone', async () => {

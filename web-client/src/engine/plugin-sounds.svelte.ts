@@ -32,11 +32,14 @@ export type PluginCount = { requested: number; ready: number };
 /** The place of a plugin in the song; see {@link PluginOutput}. */
 type Place = Pick<PluginOutput, 'trackId' | 'effectId'>;
 
-/** A plugin in the song. If its identity changes, its earlier sounds are not played any more. */
-type PlacedPlugin = Place & { identity: string };
+/**
+ * A plugin in the song. If its identity changes, its earlier sounds are not played any more. If one
+ * of its settings changes, which are compared by reference, its sound is outdated.
+ */
+type PlacedPlugin = Place & { identity: string; settings: readonly unknown[] };
 
 /** A plugin, its last sound and the sound that the engine plays. */
-type Plugin = PlacedPlugin & { newest: { fileId: string; isSilent: boolean } | null; playedFileId: string | null };
+type Plugin = PlacedPlugin & { isOutdated: boolean; newest: { fileId: string; isSilent: boolean } | null; playedFileId: string | null };
 
 /** Returns the id of a sound among the ids of audio files. */
 export const fileIdOfSound = (soundId: string): string => SOUND_PREFIX + soundId;
@@ -50,15 +53,18 @@ const keyOf = ({ trackId, effectId }: Place): string => JSON.stringify([trackId,
 function pluginsOf(project: Project): Map<string, PlacedPlugin> {
   const plugins = new Map<string, PlacedPlugin>();
   const time = JSON.stringify([project.tempo_map, project.sample_rate_hz]);
-  const add = (place: Place, { type, plugin_id: id }: PluginEngine | PluginEffect): void => {
-    plugins.set(keyOf(place), { ...place, identity: `${type} ${id} ${time}` });
+  const add = (place: Place, plugin: PluginEngine | PluginEffect, ...otherSettings: unknown[]): void => {
+    const identity = `${plugin.type} ${plugin.plugin_id} ${time}`;
+    plugins.set(keyOf(place), { ...place, identity, settings: [plugin, ...otherSettings] });
   };
-  const addEffects = ({ effects = [] }: Pick<Track, 'effects'>, trackId: string | null): void => {
-    for (const effect of effects) if (effect.type !== 'builtin') add({ trackId, effectId: effect.id }, effect);
+  const addEffects = ({ effects = [], automation }: Pick<Track, 'effects' | 'automation'>, trackId: string | null): void => {
+    for (const effect of effects) if (effect.type !== 'builtin') add({ trackId, effectId: effect.id }, effect, automation);
   };
   for (const track of project.tracks) {
     const engine = track.synth_engine;
-    if (track.kind === 'instrument' && isPluginEngine(engine) && hasNotes(track)) add({ trackId: track.id, effectId: null }, engine);
+    if (track.kind === 'instrument' && isPluginEngine(engine) && hasNotes(track)) {
+      add({ trackId: track.id, effectId: null }, engine, track.items, track.automation);
+    }
     addEffects(track, track.id);
   }
   addEffects(project.master, null);
@@ -113,10 +119,14 @@ export class PluginSounds {
     const states = new Map<string, PluginState>();
     for (const key of [...this.#plugins.keys()]) if (!plugins.has(key)) this.#plugins.delete(key);
     for (const [key, plugin] of plugins) {
-      const isSame = this.#plugins.get(key)?.identity === plugin.identity;
-      if (!isSame) this.#plugins.set(key, { ...plugin, newest: null, playedFileId: null });
+      const known = this.#plugins.get(key);
+      const isSame = known?.identity === plugin.identity;
+      const hasChanged = !isSame || plugin.settings.some((setting, index) => setting !== known.settings[index]);
+      const sound = isSame ? { newest: known.newest, playedFileId: known.playedFileId } : { newest: null, playedFileId: null };
+      this.#plugins.set(key, { ...plugin, ...sound, isOutdated: hasChanged || known?.isOutdated === true });
       const state = this.#states.get(key);
-      if (!isSame || state) states.set(key, isSame && state ? state : { kind: 'rendering' });
+      if (hasChanged) states.set(key, { kind: 'rendering' });
+      else if (state) states.set(key, state);
     }
     this.#states = states;
     this.#schedule(isFirst ? 0 : SETTLE_MS);
@@ -156,7 +166,7 @@ export class PluginSounds {
       const { trackId, effectId, newest } = plugin;
       if (newest && canPlay(newest.fileId)) {
         plugin.playedFileId = newest.fileId;
-        if (this.#request === null && states.has(key)) states.set(key, { kind: 'ready', isSilent: newest.isSilent });
+        if (this.#request === null && !plugin.isOutdated && states.has(key)) states.set(key, { kind: 'ready', isSilent: newest.isSilent });
       }
       const { playedFileId } = plugin;
       if (playedFileId !== null && canPlay(playedFileId)) outputs.push({ trackId, effectId, audioId: playedFileId });
@@ -186,7 +196,10 @@ export class PluginSounds {
     const project = this.#project;
     if (!project) return;
     const inputs = inputsOf(project);
-    if (inputs === this.#inputs) return;
+    if (inputs === this.#inputs) {
+      if (this.#request === null) this.#endOutdated();
+      return;
+    }
     this.#inputs = inputs;
     this.#request?.abort();
     const request = new AbortController();
@@ -226,6 +239,12 @@ export class PluginSounds {
       }
     }
     this.#states = states;
+    this.#endOutdated();
+  }
+
+  /** Marks all sounds as those of the current song, and lets the engine play them. */
+  #endOutdated(): void {
+    for (const plugin of this.#plugins.values()) plugin.isOutdated = false;
     this.#onSounds();
   }
 

@@ -4926,7 +4926,7 @@ export interface components {
             task_bytes: number;
             /**
              * Format: int64
-             * @description Size of finished exports and stems that are kept, in bytes.
+             * @description Size of finished exports, stems and sounds of plugins that are kept, in bytes.
              */
             render_bytes: number;
             /**
