@@ -54,21 +54,54 @@ fn keep_effect_lanes(lanes: &mut Vec<AutomationLane>, effects: usize) {
 /// through other tracks or through side-chains.
 #[must_use]
 pub fn tracks_feeding(tracks: &[Track], fed: usize) -> Vec<bool> {
-    let mut is_feeder = alloc::vec![false; tracks.len()];
-    let mut unvisited = alloc::vec![fed];
-    unvisited.retain(|&index| index < tracks.len());
-    while let Some(fed) = unvisited.pop() {
-        if core::mem::replace(&mut is_feeder[fed], true) {
-            continue;
-        }
-        let id = fed as u32;
-        let feeds = |track: &Track| track.output == Some(id) || track.sends.iter().any(|send| send.to == id);
-        let by_routes = (0..tracks.len()).filter(|&index| feeds(&tracks[index]));
-        let by_sidechains = tracks[fed].effects.iter().filter_map(|effect| effect.side_chain);
-        unvisited.extend(by_routes.chain(by_sidechains.map(|index| index as usize)));
-        unvisited.retain(|&index| index < tracks.len());
+    reached(&feeders(tracks), [fed])
+}
+
+/// Returns, for each track, whether solo may let it through: it is soloed, or feeds a soloed track,
+/// or a soloed track feeds it. Without a soloed track, all are let through.
+#[must_use]
+pub fn tracks_in_solo(tracks: &[Track]) -> Vec<bool> {
+    let soloed = || (0..tracks.len()).filter(|&index| tracks[index].solo);
+    if soloed().next().is_none() {
+        return alloc::vec![true; tracks.len()];
     }
-    is_feeder
+    let feeders = feeders(tracks);
+    let mut fed_tracks = alloc::vec![Vec::new(); tracks.len()];
+    for (fed, feeders) in feeders.iter().enumerate() {
+        feeders.iter().for_each(|&feeder| fed_tracks[feeder].push(fed));
+    }
+    let feeding = reached(&feeders, soloed());
+    let fed = reached(&fed_tracks, soloed());
+    feeding.into_iter().zip(fed).map(|(feeds, is_fed)| feeds || is_fed).collect()
+}
+
+/// Returns the indices of the tracks that feed each track directly or by side-chains.
+fn feeders(tracks: &[Track]) -> Vec<Vec<usize>> {
+    let mut feeders = alloc::vec![Vec::new(); tracks.len()];
+    for (index, track) in tracks.iter().enumerate() {
+        let fed = track.output.into_iter().chain(track.sends.iter().map(|send| send.to));
+        for fed in fed {
+            if let Some(feeders) = feeders.get_mut(fed as usize) {
+                feeders.push(index);
+            }
+        }
+        let sources = track.effects.iter().filter_map(|effect| effect.side_chain);
+        feeders[index].extend(sources.map(|source| source as usize).filter(|source| *source < tracks.len()));
+    }
+    feeders
+}
+
+/// Returns, for each node, whether it is one of `starts` or can be reached from one of them. `edges`
+/// has the nodes that follow each node.
+fn reached(edges: &[Vec<usize>], starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
+    let mut is_reached = alloc::vec![false; edges.len()];
+    let mut unvisited: Vec<usize> = starts.into_iter().filter(|start| *start < edges.len()).collect();
+    while let Some(node) = unvisited.pop() {
+        if !core::mem::replace(&mut is_reached[node], true) {
+            unvisited.extend(&edges[node]);
+        }
+    }
+    is_reached
 }
 
 /// Removes tracks, and the outputs and sends to them.

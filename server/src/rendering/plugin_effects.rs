@@ -6,7 +6,7 @@
 
 use dsp_core::effects::RECORDED_OUTPUT;
 use dsp_core::mixer::{EffectOwner, MixerError, Slots};
-use dsp_core::render::{EffectInput, TailConfig, session_before_effect, tracks_feeding};
+use dsp_core::render::{EffectInput, TailConfig, session_before_effect, tracks_feeding, tracks_in_solo};
 use dsp_core::session::{EffectSettings, Session};
 use schemas::Project;
 use schemas::project::{AutomationLane, Effect, EffectType};
@@ -118,8 +118,9 @@ pub(super) fn audible_effects<'p>(
     session: &Session,
     of_project: &'p [PluginEffectOfProject],
 ) -> Vec<PlacedEffect<'p>> {
+    let is_heard = heard_tracks(session);
     let mut owners: Vec<(usize, EffectOwner)> = (0..session.tracks.len())
-        .filter(|&track| session.tracks[track].effects.iter().any(is_plugin) && is_heard(session, track))
+        .filter(|&track| is_heard[track] && session.tracks[track].effects.iter().any(is_plugin))
         .map(|track| {
             let feeders = tracks_feeding(&session.tracks, track).into_iter().filter(|feeds| *feeds);
             (feeders.count(), EffectOwner::Track(track))
@@ -158,18 +159,20 @@ fn is_plugin(effect: &EffectSettings) -> bool {
     effect.kind == RECORDED_OUTPUT.id
 }
 
-/// Whether mute and solo may let a track through, or an effect may listen to it.
-fn is_heard(session: &Session, track: usize) -> bool {
+/// Returns, for each track, whether mute and solo may let it through, or an effect listens to it.
+fn heard_tracks(session: &Session) -> Vec<bool> {
     let tracks = &session.tracks;
-    let effects = tracks.iter().flat_map(|track| &track.effects).chain(&session.master_effects);
-    if effects.into_iter().any(|effect| effect.side_chain == Some(track as u32)) {
-        return true;
+    let mut is_heard = tracks_in_solo(tracks);
+    for (is_heard, track) in is_heard.iter_mut().zip(tracks) {
+        *is_heard &= !track.mute;
     }
-    let mut soloed = (0..tracks.len()).filter(|&index| tracks[index].solo).peekable();
-    let is_in_solo = soloed.peek().is_none()
-        || soloed
-            .any(|soloed| tracks_feeding(tracks, soloed)[track] || tracks_feeding(tracks, track)[soloed]);
-    is_in_solo && !tracks[track].mute
+    let effects = tracks.iter().flat_map(|track| &track.effects).chain(&session.master_effects);
+    for source in effects.filter_map(|effect| effect.side_chain) {
+        if let Some(is_heard) = is_heard.get_mut(source as usize) {
+            *is_heard = true;
+        }
+    }
+    is_heard
 }
 
 impl<'p> PlacedEffect<'p> {

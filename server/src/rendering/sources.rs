@@ -17,6 +17,7 @@ use super::damaged_samples::DamagedSamples;
 use super::error::RenderError;
 use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
+use super::pass::Pass;
 use super::plugin_effects::{PluginEffectOfProject, PluginEffectPart, audible_effects};
 use super::plugin_track::{AutomationCurve, CURVES_MAX};
 use super::report::LeftOutOfRender;
@@ -290,8 +291,10 @@ impl PreparedRender {
         observer: Observer<'_>,
     ) -> Result<(), RenderError> {
         let effects = audible_effects(session, of_project);
-        let effect_count = effects.len() as f64;
+        let (count, effect_count) = (effects.len() as u64, effects.len() as f64);
         for (number, effect) in effects.into_iter().enumerate() {
+            // Even the sounds that are stored take time to find.
+            Pass::begin(&self.reservation).report(number as u64, count, observer)?;
             let mut effect_observer = |progress: f64| observer((number as f64 + progress) / effect_count);
             let slot_versions = [&self.bank_versions[..], &self.audio_versions[..]];
             let part = effect.part(session, self.slots(), slot_versions, &self.reservation);
