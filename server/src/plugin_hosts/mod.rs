@@ -104,7 +104,7 @@ impl PluginHosts {
 
     /// Takes all permits, so that no further plugin is hosted until the result is dropped.
     #[cfg(test)]
-    pub(crate) fn take_all(&self) -> [tokio::sync::OwnedSemaphorePermit; 2] {
+    pub(crate) fn take_all(&self) -> impl Sized + use<> {
         self.permits.take_all()
     }
 
