@@ -2,7 +2,7 @@
 import type { EngineClient as Engine } from '@songfoundry/web-worklet';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { Api } from '../src/api/client';
+import { Api } from '../src/api/client';
 import { Player } from '../src/engine/player.svelte';
 import { emptyProject } from '../src/project/normalise';
 
@@ -51,14 +51,16 @@ function fakeEngine(resume: Promise<void> = Promise.resolve()): FakeEngine {
   return engine as unknown as FakeEngine;
 }
 
+const HOST = {
+  defaultSoundfontId: () => null,
+  instrumentSound: () => 'client' as const,
+  kindOf: () => null,
+  audioFileName: () => null,
+  reportFailure: (action: string): void => expect.fail(action),
+};
+
 function newPlayer(failed: (action: string, error: unknown) => void = (action) => expect.fail(action)): Player {
-  return new Player({} as Api, {
-    defaultSoundfontId: () => null,
-    instrumentSound: () => 'client',
-    kindOf: () => null,
-    audioFileName: () => null,
-    reportFailure: failed,
-  });
+  return new Player({} as Api, { ...HOST, reportFailure: failed });
 }
 
 beforeEach(() => {
@@ -78,6 +80,30 @@ describe('the player', () => {
     player.stop();
     expect(player.transport).toBe('stopped');
     expect(engine.calls).toEqual(['session', 'seek 0', 'seek 0', 'play', 'stop']);
+  });
+
+  it('makes a new session after an edit of the mix if plugins process the mix', async () => {
+    vi.useFakeTimers();
+    vi.stubGlobal('fetch', () => new Promise(() => undefined));
+    try {
+      for (const [effects, sessions] of [
+        [[], 1],
+        [[{ id: 'v', type: 'vst2', plugin_id: 'x' }], 2],
+      ] as const) {
+        const engine = fakeEngine();
+        create.mockResolvedValueOnce(engine);
+        const player = new Player(new Api('http://songs.test'), HOST);
+        const song = { ...PROJECT, master: { ...PROJECT.master, effects: [...effects] } };
+        await player.sync(song);
+        await player.sync({ ...song, master: { ...song.master, volume_db: -6 } });
+        await vi.advanceTimersByTimeAsync(400);
+        expect(engine.calls.filter((call) => call === 'session')).toHaveLength(sessions);
+        player.pluginSounds.stop();
+      }
+    } finally {
+      vi.useRealTimers();
+      vi.unstubAllGlobals();
+    }
   });
 
   it('does not play if it is stopped while it waits', async () => {

@@ -166,14 +166,51 @@ describe('the sounds of plugins', () => {
       { track_id: 'bass', effect_id: null, state: 'failed', reason: 'The plugin crashed twice.' },
       { track_id: null, effect_id: 'verb', state: 'missing', reason: 'no scan found it' },
     );
-    expect(sounds.stateOf('bass', null)).toEqual({ kind: 'failed', reason: 'The plugin crashed twice.' });
+    expect(sounds.stateOf('bass', null)).toEqual({ kind: 'failed', reason: 'The plugin crashed twice.', playsLastSound: false });
     expect(sounds.stateOf(null, 'verb')).toEqual({ kind: 'missing', reason: 'no scan found it' });
     expect(sounds.count).toEqual({ requested: 0, ready: 0 });
     sounds.renderAgain();
     await vi.advanceTimersByTimeAsync(0);
     requests.shift()?.answer(new Response(JSON.stringify({ detail: 'The service is busy.' }), { status: 503 }));
     await vi.advanceTimersByTimeAsync(0);
-    expect(sounds.stateOf('bass', null)).toEqual({ kind: 'failed', reason: 'The service is busy.' });
+    expect(sounds.stateOf('bass', null)).toEqual({ kind: 'failed', reason: 'The service is busy.', playsLastSound: false });
+  });
+
+  it('of an earlier plugin or tempo are not taken from a late answer', async () => {
+    const song = songOf(BASS);
+    await update(song);
+    await update({ ...song, tempo_map: [{ tick: 0, bpm: 60 }] });
+    await answer(ready('bass', null, 'a'), ready(null, 'verb', 'b'));
+    expect([sounds.fileIds, sounds.stateOf('bass', null)]).toEqual([[], { kind: 'rendering' }]);
+    const changed = updateTrack(song, 'bass', (bass) => ({ ...bass, items: bass.items.map((item) => ({ ...item })) }));
+    await update(changed);
+    await vi.advanceTimersByTimeAsync(700);
+    expect(requests, 'the first tempo is back').toHaveLength(0);
+    expect(loadedOutputs()).toHaveLength(2);
+    await update(updateTrack(changed, 'bass', (bass) => ({ ...bass, items: [...bass.items, { ...ITEM, id: 'j', type: 'midi' as const }] })));
+    await vi.advanceTimersByTimeAsync(700);
+    await update(updateTrack(changed, 'bass', (bass) => ({ ...bass, items: [...bass.items, { ...ITEM, id: 'k', type: 'midi' as const }] })));
+    await answer(ready('bass', null, 'c'), ready(null, 'verb', 'd'));
+    loadedOutputs();
+    expect(sounds.stateOf('bass', null)?.kind, 'the answer is older than the last edit').toBe('rendering');
+    expect(sounds.stateOf(null, 'verb')?.kind).toBe('ready');
+  });
+
+  it('keep a failure if an edit is undone, and play on if a request fails', async () => {
+    const song = songOf(BASS);
+    await update(song);
+    await answer({ track_id: 'bass', effect_id: null, state: 'failed', reason: 'It crashed.' }, ready(null, 'verb', 'b'));
+    loadedOutputs();
+    await update(updateTrack(song, 'bass', (bass) => ({ ...bass, items: [...bass.items] })));
+    expect(sounds.stateOf('bass', null)?.kind).toBe('rendering');
+    await vi.advanceTimersByTimeAsync(700);
+    expect(sounds.stateOf('bass', null)).toEqual({ kind: 'failed', reason: 'It crashed.', playsLastSound: false });
+    sounds.renderAgain();
+    await vi.advanceTimersByTimeAsync(0);
+    requests.shift()?.answer(new Response(JSON.stringify({ detail: 'Busy.' }), { status: 503 }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sounds.stateOf(null, 'verb')).toEqual({ kind: 'failed', reason: 'Busy.', playsLastSound: true });
+    expect(outputs()).toHaveLength(1);
   });
 
   it('that the service has deleted are rendered again, but only once', async () => {
@@ -187,6 +224,6 @@ describe('the sounds of plugins', () => {
     sounds.loadFailed(fileIdOfSound('a'), new Error('gone'));
     await vi.advanceTimersByTimeAsync(0);
     expect(requests).toHaveLength(0);
-    expect(sounds.stateOf('bass', null)).toEqual({ kind: 'failed', reason: 'gone.' });
+    expect(sounds.stateOf('bass', null)).toEqual({ kind: 'failed', reason: 'gone.', playsLastSound: false });
   });
 });

@@ -17,20 +17,21 @@ pub static RECORDED_OUTPUT: EffectKind = EffectKind {
     has_side_chain: false,
     impulse_max_secs: None,
     make: |config: &EffectConfig<'_>| {
-        Box::new(RecordedOutput { is_recorded: false, declicker: Declicker::new(config.sample_rate_hz) })
+        Box::new(RecordedOutput { was_recorded: None, declicker: Declicker::new(config.sample_rate_hz) })
     },
     memory_bytes: |_, _| size_of::<RecordedOutput>() as u64,
 };
 
 struct RecordedOutput {
-    /// Whether the last output was the recording.
-    is_recorded: bool,
+    /// Whether the last output was the recording; `None` after a reset.
+    was_recorded: Option<bool>,
     /// Removes the click between input and recording.
     declicker: Declicker,
 }
 
 impl Effect for RecordedOutput {
     fn reset(&mut self, _frame: u64) {
+        self.was_recorded = None;
         self.declicker.reset();
     }
 
@@ -41,8 +42,8 @@ impl Effect for RecordedOutput {
     }
 
     fn process(&mut self, [left, right]: [&mut [f32]; 2], recording: Option<[&[f32]; 2]>) {
-        if recording.is_some() != self.is_recorded {
-            self.is_recorded = recording.is_some();
+        let is_recorded = recording.is_some();
+        if self.was_recorded.replace(is_recorded).is_some_and(|was_recorded| was_recorded != is_recorded) {
             self.declicker.switch();
         }
         if let Some([recorded_left, recorded_right]) = recording {

@@ -14,8 +14,8 @@ const INPUT_SILENCE: f32 = 1e-6;
 /// Returns the part of a session that determines the input of an effect: the effects before it, and
 /// the tracks that feed it. If there is no such owner, the result has no tracks.
 ///
-/// Other changes of the session change neither the result nor the input. While a track is soloed,
-/// all tracks are part of the result, because solo affects them all.
+/// Other changes of the session change neither the result nor the input. All tracks are part of the
+/// result for an effect of the master.
 #[must_use]
 pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usize) -> Session {
     let mut before = Session { master_gain: 1.0, ..session.clone() };
@@ -31,15 +31,45 @@ pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usiz
         before.tracks.clear();
         return before;
     };
-    (track.gain, track.pan, track.mute, track.output) = (1.0, 0.0, false, None);
-    track.sends.clear();
     track.effects.truncate(effect);
     keep_effect_lanes(&mut track.automation, effect);
-    if before.tracks.iter().all(|track| !track.solo) {
-        let is_kept = tracks_feeding(&before.tracks, owner);
-        keep_tracks(&mut before.tracks, &is_kept);
-    }
+    remove_closed_routes(&mut before.tracks);
+    let track = &mut before.tracks[owner];
+    (track.gain, track.pan, track.output) = (1.0, 0.0, None);
+    track.sends.clear();
+    let is_kept = tracks_feeding(&before.tracks, owner);
+    keep_tracks(&mut before.tracks, &is_kept);
     before
+}
+
+/// Removes the outputs and sends to tracks that mute or solo closes, and then all mutes and solos.
+/// Outputs to the master are not removed.
+fn remove_closed_routes(tracks: &mut [Track]) {
+    let has_solo = tracks.iter().any(|track| track.solo);
+    let [is_fed_by_solo, feeds_solo] = around_solo(tracks, &feeders_by_routes(tracks));
+    for (index, track) in tracks.iter_mut().enumerate() {
+        let is_muted = track.mute;
+        let is_open = |to: u32| {
+            let feeds_solo = feeds_solo.get(to as usize).copied().unwrap_or(false);
+            !is_muted && (!has_solo || is_fed_by_solo[index] || feeds_solo)
+        };
+        track.output = track.output.filter(|to| is_open(*to));
+        let sends: Vec<Option<u32>> =
+            track.sends.iter().map(|send| Some(send.to).filter(|to| is_open(*to))).collect();
+        replace_sends(track, &sends);
+        (track.mute, track.solo) = (false, false);
+    }
+}
+
+/// Returns two lists for all tracks: whether a track is soloed or fed by a soloed track, and whether
+/// it is soloed or feeds a soloed track.
+fn around_solo(tracks: &[Track], feeders: &[Vec<usize>]) -> [Vec<bool>; 2] {
+    let soloed = || (0..tracks.len()).filter(|&index| tracks[index].solo);
+    let mut fed_tracks = alloc::vec![Vec::new(); tracks.len()];
+    for (fed, feeders) in feeders.iter().enumerate() {
+        feeders.iter().for_each(|&feeder| fed_tracks[feeder].push(fed));
+    }
+    [reached(&fed_tracks, soloed()), reached(feeders, soloed())]
 }
 
 /// Removes all lanes except those of the first `effects` effects.
@@ -61,22 +91,25 @@ pub fn tracks_feeding(tracks: &[Track], fed: usize) -> Vec<bool> {
 /// or a soloed track feeds it. Without a soloed track, all are let through.
 #[must_use]
 pub fn tracks_in_solo(tracks: &[Track]) -> Vec<bool> {
-    let soloed = || (0..tracks.len()).filter(|&index| tracks[index].solo);
-    if soloed().next().is_none() {
+    if tracks.iter().all(|track| !track.solo) {
         return alloc::vec![true; tracks.len()];
     }
-    let feeders = feeders(tracks);
-    let mut fed_tracks = alloc::vec![Vec::new(); tracks.len()];
-    for (fed, feeders) in feeders.iter().enumerate() {
-        feeders.iter().for_each(|&feeder| fed_tracks[feeder].push(fed));
-    }
-    let feeding = reached(&feeders, soloed());
-    let fed = reached(&fed_tracks, soloed());
-    feeding.into_iter().zip(fed).map(|(feeds, is_fed)| feeds || is_fed).collect()
+    let [is_fed, feeds] = around_solo(tracks, &feeders(tracks));
+    is_fed.into_iter().zip(feeds).map(|(is_fed, feeds)| is_fed || feeds).collect()
 }
 
 /// Returns the indices of the tracks that feed each track directly or by side-chains.
 fn feeders(tracks: &[Track]) -> Vec<Vec<usize>> {
+    let mut feeders = feeders_by_routes(tracks);
+    for (feeders, track) in feeders.iter_mut().zip(tracks) {
+        let sources = track.effects.iter().filter_map(|effect| effect.side_chain);
+        feeders.extend(sources.map(|source| source as usize).filter(|source| *source < tracks.len()));
+    }
+    feeders
+}
+
+/// Returns the indices of the tracks whose outputs or sends feed each track.
+fn feeders_by_routes(tracks: &[Track]) -> Vec<Vec<usize>> {
     let mut feeders = alloc::vec![Vec::new(); tracks.len()];
     for (index, track) in tracks.iter().enumerate() {
         let fed = track.output.into_iter().chain(track.sends.iter().map(|send| send.to));
@@ -85,8 +118,6 @@ fn feeders(tracks: &[Track]) -> Vec<Vec<usize>> {
                 feeders.push(index);
             }
         }
-        let sources = track.effects.iter().filter_map(|effect| effect.side_chain);
-        feeders[index].extend(sources.map(|source| source as usize).filter(|source| *source < tracks.len()));
     }
     feeders
 }
@@ -118,24 +149,30 @@ fn keep_tracks(tracks: &mut Vec<Track>, is_kept: &[bool]) {
         for effect in &mut track.effects {
             effect.side_chain = effect.side_chain.and_then(new_index);
         }
-        let sends: Vec<_> = track.sends.iter().map(|send| new_index(send.to)).collect();
-        let new_send = |old: u32| {
-            let old = old as usize;
-            sends.get(old)?.map(|_| sends[..old].iter().flatten().count() as u32)
-        };
-        track.automation.retain_mut(|lane| match &mut lane.target {
-            AutomationTarget::Send(send) => new_send(*send).map(|new| *send = new).is_some(),
-            AutomationTarget::Volume | AutomationTarget::Pan | AutomationTarget::Effect { .. } => true,
-        });
-        let mut new = sends.iter();
-        track.sends.retain_mut(|send| match new.next() {
-            Some(Some(to)) => {
-                send.to = *to;
-                true
-            }
-            _ => false,
-        });
+        let sends: Vec<Option<u32>> = track.sends.iter().map(|send| new_index(send.to)).collect();
+        replace_sends(track, &sends);
         is_kept[index - 1]
+    });
+}
+
+/// Sets the destination of each send of a track. Removes the sends without a destination, and their
+/// automation.
+fn replace_sends(track: &mut Track, destinations: &[Option<u32>]) {
+    let new_index = |old: u32| {
+        let old = old as usize;
+        destinations.get(old)?.map(|_| destinations[..old].iter().flatten().count() as u32)
+    };
+    track.automation.retain_mut(|lane| match &mut lane.target {
+        AutomationTarget::Send(send) => new_index(*send).map(|new| *send = new).is_some(),
+        AutomationTarget::Volume | AutomationTarget::Pan | AutomationTarget::Effect { .. } => true,
+    });
+    let mut destinations = destinations.iter();
+    track.sends.retain_mut(|send| match destinations.next() {
+        Some(Some(to)) => {
+            send.to = *to;
+            true
+        }
+        _ => false,
     });
 }
 

@@ -243,8 +243,38 @@ fn the_input_depends_only_on_what_precedes_the_effect() {
     assert_eq!(of_group.tracks.iter().map(|track| &*track.id).collect::<Vec<_>>(), ["lead", "group"]);
     assert_eq!(of_group.tracks[0].output, Some(1));
     assert_eq!(before(&song, 2).tracks, song.tracks);
-    // A solo elsewhere changes what reaches the group.
-    edited.tracks[2].solo = true;
-    let (owner, effect) = (EffectOwner::Track(3), 0);
-    assert_eq!(session_before_effect(&edited, owner, effect).tracks.len(), 5);
+}
+
+#[test]
+fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
+    let song = song([None; 3]);
+    let (owner, effect) = EFFECTS[1];
+    let input_peak = |song: &Session| {
+        let input = input(song, &media().audio, 1);
+        input.iter().map(|side| peak(side)).fold(0.0, f32::max)
+    };
+    let before = |track: usize, change: fn(&mut Track)| {
+        let mut changed = song.clone();
+        change(&mut changed.tracks[track]);
+        (session_before_effect(&changed, owner, effect), input_peak(&changed))
+    };
+    let unchanged = (session_before_effect(&song, owner, effect), input_peak(&song));
+    assert!(unchanged.1 > 0.001);
+    // The track that feeds the group, the group itself, and the bus that the group feeds.
+    for track in [0, 2, 3] {
+        assert_eq!(before(track, |track| track.solo = true), unchanged, "solo of track {track}");
+    }
+    for track in [1, 2, 3] {
+        assert_eq!(before(track, |track| track.mute = true), unchanged, "mute of track {track}");
+    }
+    for (session, peak) in [before(1, |track| track.solo = true), before(0, |track| track.mute = true)] {
+        assert_eq!((session.tracks.len(), peak), (1, 0.0));
+    }
+    // The mixer agrees: it lets the feeding track through for the first solos only.
+    for (track, is_open) in [(0, true), (2, true), (3, true), (1, false)] {
+        let mut soloed = song.clone();
+        soloed.tracks[track].solo = true;
+        let mixer = Mixer::new(&soloed, media().slots()).expect("a session");
+        assert_eq!(mixer.lets_through(0), is_open, "solo of track {track}");
+    }
 }

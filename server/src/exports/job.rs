@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use axum::http::StatusCode;
 use schemas::Project;
@@ -188,6 +189,7 @@ impl OpenedExport<'_> {
             owner_id: self.owner_id,
             client: self.client,
             may_use_plugins: self.may_use_plugins,
+            started_at: SystemTime::now(),
         };
         ProjectSources::open(plugins, &self.soundfonts, &self.project, &mut is_waiting)
     }

@@ -48,8 +48,14 @@ pub(super) fn find(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
 }
 
 /// Deletes the sounds of a user that were used least recently, if together they exceed the quota.
-/// The sound of `new` is kept.
-pub(super) fn keep_newest(state: &AppState, owner_id: &str, new: &BlobKey) -> io::Result<()> {
+/// The sound of `new` and those used since `since` are kept. With object storage, the time of use is
+/// not known, and sounds are deleted in the order in which they were stored.
+pub(super) fn keep_newest(
+    state: &AppState,
+    owner_id: &str,
+    new: &BlobKey,
+    since: SystemTime,
+) -> io::Result<()> {
     let quota_bytes = state.config.limits.plugin_sounds_quota_bytes;
     let prefix = format!("{owner_id}_");
     let mut entries = state.blobs.entries(FOLDER)?;
@@ -60,6 +66,7 @@ pub(super) fn keep_newest(state: &AppState, owner_id: &str, new: &BlobKey) -> io
     for entry in entries {
         kept_bytes = kept_bytes.saturating_add(entry.size_bytes);
         if kept_bytes > quota_bytes
+            && entry.stored_at < since
             && let Ok(key) = BlobKey::new(FOLDER, &entry.id, AudioFormat::Wav.extension())
         {
             state.blobs.remove_from_readers(&key)?;

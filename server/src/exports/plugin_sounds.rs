@@ -3,9 +3,11 @@
 //! Each sound is stored, and used again while nothing that determines it changes. So playback in the
 //! page and an export have the same samples, even of plugins that never sound the same twice.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -25,7 +27,7 @@ use crate::plugins::module_version;
 use crate::rendering::budget::Reservation;
 use crate::rendering::plugin_effects::PluginEffectPart;
 use crate::rendering::plugin_track::{
-    AutomationCurve, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
+    AutomationCurve, CURVES_MAX, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
 };
 use crate::rendering::sources::{PluginPart, PluginSound};
 use crate::rendering::{CHANNELS, Observer, RenderError, memory};
@@ -41,6 +43,8 @@ pub(super) struct PluginSounds<'a> {
     pub(super) owner_id: &'a str,
     pub(super) client: Client<'a>,
     pub(super) may_use_plugins: bool,
+    /// Start of the export. Sounds that it uses are not deleted while it runs.
+    pub(super) started_at: SystemTime,
 }
 
 /// Everything that determines the sound of a plugin.
@@ -59,13 +63,19 @@ struct SoundInputs<'i> {
     tail_secs: f64,
 }
 
+/// The values of parameters in a project.
+enum Params<'s> {
+    Instrument(&'s BTreeMap<String, f64>),
+    Effect(&'s Effect),
+}
+
 /// A sound to render.
 struct Sound<'s> {
     format: PluginFormat,
     plugin_id: &'s str,
     /// State of the plugin in base64.
     state: Option<&'s str>,
-    values: Vec<(String, f64)>,
+    params: Params<'s>,
     curves: &'s [AutomationCurve],
     /// What the sound depends on.
     session: &'s Session,
@@ -91,7 +101,7 @@ impl PluginSounds<'_> {
             format: part.format,
             plugin_id,
             state: state.as_deref(),
-            values: params.iter().map(|(id, value)| (id.clone(), *value)).collect(),
+            params: Params::Instrument(params),
             curves: &part.automation,
             session: &part.session,
             slot_versions: [&[], &[]],
@@ -126,10 +136,10 @@ impl PluginSounds<'_> {
             format: part.format,
             plugin_id,
             state: part.effect.state.as_deref(),
-            values: values(part.effect)?,
+            params: Params::Effect(part.effect),
             curves: part.curves,
             session: before,
-            slot_versions: part.slot_versions,
+            slot_versions: part.slot_versions.each_ref().map(Vec::as_slice),
             played: &played,
             input: Some(&open_input),
             reservation: part.reservation,
@@ -147,12 +157,21 @@ impl PluginSounds<'_> {
             Ok(found) => found,
             Err(reason) => return Ok(PluginSound::Missing { reason }),
         };
+        if sound.curves.len() > CURVES_MAX {
+            let detail = format!(
+                "The song automates {} parameters of the plugin {}; at most {CURVES_MAX} are allowed.",
+                sound.curves.len(),
+                sound.plugin_id
+            );
+            return Err(RenderError::PluginSetup { code: "bad_automation", detail });
+        }
+        let values = sound.params.values()?;
         let inputs = SoundInputs {
             module: &plugin.module,
             module_version: &module_version,
             plugin_id: &plugin.plugin_id,
             state: sound.state,
-            values: &sound.values,
+            values: &values,
             curves: sound.curves,
             session: sound.session,
             slot_versions: sound.slot_versions,
@@ -162,7 +181,7 @@ impl PluginSounds<'_> {
         let key = files::key(self.owner_id, &version).map_err(io::Error::other)?;
         let file = match files::find(&self.state.blobs, &key)? {
             Some(file) => file,
-            None => self.render(sound, &plugin, &key, observer)?,
+            None => self.render(sound, &plugin, values, &key, observer)?,
         };
         let bytes = memory::map_file(&file)?;
         let samples = FLOAT_HEADER_BYTES as usize..(*bytes).as_ref().len();
@@ -176,6 +195,7 @@ impl PluginSounds<'_> {
         &self,
         sound: &Sound<'_>,
         plugin: &PluginRef,
+        values: Vec<(String, f64)>,
         key: &BlobKey,
         observer: Observer<'_>,
     ) -> Result<File, RenderError> {
@@ -185,7 +205,7 @@ impl PluginSounds<'_> {
             ),
             None => StartState::New,
         };
-        let setup = PluginSetup { start, values: sound.values.clone(), curves: sound.curves.to_vec() };
+        let setup = PluginSetup { start, values, curves: sound.curves.to_vec() };
         let is_cancelled = || !self.client.is_waiting();
         let hosts = &self.state.plugin_hosts;
         let track = PluginTrack {
@@ -202,7 +222,7 @@ impl PluginSounds<'_> {
         let render = || track.render(sound.reservation, new_file, observer);
         let (writer, _) = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)??;
         let file = File::open(writer.into_inner().finish_as(key)?)?;
-        files::keep_newest(self.state, self.owner_id, key)?;
+        files::keep_newest(self.state, self.owner_id, key, self.started_at)?;
         Ok(file)
     }
 
@@ -241,16 +261,25 @@ fn has_sound(samples: &[u8]) -> bool {
     samples.as_chunks().0.iter().any(|sample| f32::from_le_bytes(*sample).abs() > SILENT_MAGNITUDE)
 }
 
-/// Returns the values of an effect's parameters, limited to 0 to 1.
-fn values(effect: &Effect) -> Result<Vec<(String, f64)>, RenderError> {
-    let value = |(parameter, value): (&String, &Value)| match value.as_f64() {
-        Some(number) => Ok((parameter.clone(), number.clamp(0.0, 1.0))),
-        None => Err(RenderError::PluginSetup {
-            code: "bad_plugin_parameter",
-            detail: format!("The parameter `{parameter}` of the effect `{}` is not a number.", effect.id),
-        }),
-    };
-    effect.params.iter().map(value).collect()
+impl Params<'_> {
+    /// Returns the values by the ids of the parameters, limited to 0 to 1.
+    fn values(&self) -> Result<Vec<(String, f64)>, RenderError> {
+        let limited = |id: &String, value: f64| (id.clone(), value.clamp(0.0, 1.0));
+        let effect = match self {
+            Self::Instrument(params) => {
+                return Ok(params.iter().map(|(id, value)| limited(id, *value)).collect());
+            }
+            Self::Effect(effect) => effect,
+        };
+        let number = |(id, value): (&String, &Value)| match value.as_f64() {
+            Some(value) => Ok(limited(id, value)),
+            None => Err(RenderError::PluginSetup {
+                code: "bad_plugin_parameter",
+                detail: format!("The parameter `{id}` of the effect `{}` is not a number.", effect.id),
+            }),
+        };
+        effect.params.iter().map(number).collect()
+    }
 }
 
 fn invalid_state(plugin: &PluginRef, error: &base64::DecodeError) -> RenderError {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use axum::body::Bytes;
@@ -22,7 +22,11 @@ const CACHE_MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Cache of the files of the web page.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct PageFiles(Arc<Mutex<HashMap<PathBuf, Arc<PageFile>>>>);
+pub(crate) struct PageFiles {
+    cache: Arc<Mutex<HashMap<PathBuf, Arc<PageFile>>>>,
+    /// Locked while a file is read, so that simultaneous requests read it once.
+    reading: Arc<Mutex<()>>,
+}
 
 /// A file of the web page.
 #[derive(Debug)]
@@ -68,15 +72,22 @@ impl PageFiles {
             .filter(|copy| is_valid(copy) && copy.modified().ok() >= metadata.modified().ok());
         let version = |metadata: &Metadata| (metadata.len(), metadata.modified().ok());
         let version = [Some(version(&metadata)), copy_metadata.as_ref().map(version)];
-        let cached_file = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&real).cloned();
-        if let Some(cached_file) = cached_file.filter(|cached_file| cached_file.version == version) {
+        let cached_file = || {
+            let cached_file = lock(&self.cache).get(&real).cloned();
+            cached_file.filter(|cached_file| cached_file.version == version)
+        };
+        if let Some(cached_file) = cached_file() {
+            return Ok(Some(cached_file));
+        }
+        let _reading = lock(&self.reading);
+        if let Some(cached_file) = cached_file() {
             return Ok(Some(cached_file));
         }
         let bytes = Bytes::from(std::fs::read(&real)?);
         let brotli = copy_metadata.map(|_| std::fs::read(&copy).map(Bytes::from)).transpose()?;
         let etag = format!("\"{:x}\"", Sha256::digest(&bytes));
         let file = Arc::new(PageFile { bytes, brotli, etag, media_type: media_type(file), version });
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock(&self.cache);
         cache.insert(real, Arc::clone(&file));
         if cache.values().map(|file| file.size_bytes()).sum::<usize>() > CACHE_MAX_BYTES {
             cache.clear();
@@ -89,6 +100,10 @@ impl PageFile {
     fn size_bytes(&self) -> usize {
         self.bytes.len() + self.brotli.as_ref().map_or(0, Bytes::len)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the file path in the folder for the path of a URL. `None` if the URL's path leads out of
@@ -157,6 +172,25 @@ mod tests {
         assert_eq!(path_below(folder, "/assets/a%20b.js"), Some(PathBuf::from("/srv/page/assets/a b.js")));
         // An invalid escape is not decoded (URL Standard, "percent-decode").
         assert_eq!(path_below(folder, "/%zz%"), Some(PathBuf::from("/srv/page/%zz%")));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn simultaneous_requests_read_a_file_once() {
+        const REQUESTS: usize = 32;
+        let page = tempfile::tempdir().expect("a folder");
+        std::fs::write(page.path().join("a.js"), vec![b' '; 100_000]).unwrap();
+        let files = PageFiles::default();
+        let requests: Vec<_> = (0..REQUESTS)
+            .map(|_| {
+                let (files, folder) = (files.clone(), page.path().to_owned());
+                tokio::spawn(async move { files.read(&folder, "/a.js").await.unwrap().expect("the file") })
+            })
+            .collect();
+        let mut answers = Vec::new();
+        for request in requests {
+            answers.push(request.await.unwrap());
+        }
+        assert!(answers.iter().all(|answer| Arc::ptr_eq(answer, &answers[0])));
     }
 
     #[cfg(unix)]

@@ -143,8 +143,13 @@ impl Parts {
         observer: Observer<'_>,
     ) -> Result<PartReport, RenderError> {
         let mut session = part_session(&self.prepared_render.session, part, self.options.tail_secs);
+        // Plugins get the song without the tail of the part, as in a mix, so that their sounds are
+        // those of the mix.
+        let part_frames =
+            std::mem::replace(&mut session.length_frames, self.prepared_render.session.length_frames);
         let mut plugins_observer = |_| observer(0.0);
         self.prepared_render.play_plugin_effects(&mut session, sources, &mut plugins_observer)?;
+        session.length_frames = part_frames;
         let options = &self.options;
         let temporary = TemporaryFiles { staging_file: None, encoding: self.encoding.clone() };
         let no_tail = TailConfig { max_secs: 0.0 };

@@ -4,6 +4,8 @@
 //! its whole input before the song is mixed, in the order of the signal: the input of an effect may
 //! contain the output of another one.
 
+use std::collections::HashMap;
+
 use dsp_core::effects::RECORDED_OUTPUT;
 use dsp_core::mixer::{EffectOwner, MixerError, Slots};
 use dsp_core::render::{EffectInput, TailConfig, session_before_effect, tracks_feeding, tracks_in_solo};
@@ -53,8 +55,9 @@ pub struct PluginEffectPart<'p> {
     pub reservation: &'p Reservation,
     /// The part of the session that determines the input.
     pub before: Session,
-    /// Versions of the contents of the slots of `before`: of the banks, and of the audio.
-    pub slot_versions: [&'p [String]; 2],
+    /// Versions of the contents of the slots of `before`: of the banks, and of the audio. The slots
+    /// of `before` are numbered anew, without those that only the rest of the song uses.
+    pub slot_versions: [Vec<String>; 2],
     session: &'p Session,
     slots: Slots<'p>,
     owner: EffectOwner,
@@ -175,6 +178,46 @@ fn heard_tracks(session: &Session) -> Vec<bool> {
     is_heard
 }
 
+/// Numbers the slots that a session uses from 0 on, and returns their versions. `versions` has those
+/// of all slots, first of the banks and then of the audio.
+fn number_used_slots(session: &mut Session, versions: [&[String]; 2]) -> [Vec<String>; 2] {
+    let [mut banks, mut audio] = versions.map(UsedSlots::new);
+    for track in &mut session.tracks {
+        if let Some(instrument) = &mut track.instrument {
+            banks.number(&mut instrument.bank_slot);
+        }
+        track.clips.iter_mut().for_each(|clip| audio.number(&mut clip.audio_slot));
+    }
+    let effects = session.tracks.iter_mut().flat_map(|track| &mut track.effects);
+    for slot in effects.chain(&mut session.master_effects).filter_map(|effect| effect.audio_slot.as_mut()) {
+        audio.number(slot);
+    }
+    [banks.versions, audio.versions]
+}
+
+/// The slots of one kind that a session uses.
+struct UsedSlots<'v> {
+    all_versions: &'v [String],
+    /// The new number of each used slot.
+    numbers: HashMap<u32, u32>,
+    versions: Vec<String>,
+}
+
+impl<'v> UsedSlots<'v> {
+    fn new(all_versions: &'v [String]) -> Self {
+        Self { all_versions, numbers: HashMap::new(), versions: Vec::new() }
+    }
+
+    /// Replaces the number of a slot by its new number.
+    fn number(&mut self, slot: &mut u32) {
+        let (all_versions, versions) = (self.all_versions, &mut self.versions);
+        *slot = *self.numbers.entry(*slot).or_insert_with_key(|old| {
+            versions.push(all_versions.get(*old as usize).cloned().unwrap_or_default());
+            versions.len() as u32 - 1
+        });
+    }
+}
+
 impl<'p> PlacedEffect<'p> {
     /// Returns the effect with its input. The versions of the slots are those of the banks and of
     /// the audio.
@@ -182,17 +225,19 @@ impl<'p> PlacedEffect<'p> {
         &self,
         session: &'p Session,
         slots: Slots<'p>,
-        slot_versions: [&'p [String]; 2],
+        slot_versions: [&[String]; 2],
         reservation: &'p Reservation,
     ) -> PluginEffectPart<'p> {
         let PluginEffectOfProject { track_id, format, effect, curves, .. } = self.of_project;
+        let mut before = session_before_effect(session, self.owner, self.index);
+        let slot_versions = number_used_slots(&mut before, slot_versions);
         PluginEffectPart {
             format: *format,
             track_id: track_id.as_deref(),
             effect,
             curves,
             reservation,
-            before: session_before_effect(session, self.owner, self.index),
+            before,
             slot_versions,
             session,
             slots,

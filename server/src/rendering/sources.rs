@@ -19,7 +19,7 @@ use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::pass::Pass;
 use super::plugin_effects::{PluginEffectOfProject, PluginEffectPart, audible_effects};
-use super::plugin_track::{AutomationCurve, CURVES_MAX};
+use super::plugin_track::AutomationCurve;
 use super::report::LeftOutOfRender;
 use super::workspace::Workspace;
 use super::{Observer, banks};
@@ -402,14 +402,6 @@ fn session_of_track(session: &Session, index: usize) -> Session {
 /// Returns the automation of a track's plugin instrument.
 fn automation_of_track(project: &Project, index: usize) -> Result<Vec<AutomationCurve>, RenderError> {
     let lanes = instrument_automation(project, &project.tracks[index], project.sample_rate_hz)?;
-    if lanes.len() > CURVES_MAX {
-        let detail = format!(
-            "The track {} automates {} parameters of its instrument; at most {CURVES_MAX} are allowed.",
-            project.tracks[index].id,
-            lanes.len()
-        );
-        return Err(RenderError::PluginSetup { code: "bad_automation", detail });
-    }
     let curve = |InstrumentAutomation { parameter_id, points }| AutomationCurve {
         parameter: parameter_id.to_string(),
         points,

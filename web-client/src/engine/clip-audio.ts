@@ -86,6 +86,11 @@ export class ClipAudio {
     }
   }
 
+  /** Removes a file, which is loaded again if {@link assign} gets its id. */
+  forget(id: string): void {
+    if (this.#files.delete(id)) this.#engine?.dropAudio(id);
+  }
+
   /** Whether sessions can play a file. */
   canPlay(id: string): boolean {
     const kind = this.#files.get(id)?.state.kind;
@@ -201,8 +206,11 @@ export class ClipAudio {
       // The engine may have put another file in the slot during the request.
       const isCurrent = engine === this.#engine && engine.audioIn(block.slot) === file.id;
       if (left && right && isCurrent) engine.fillAudio(block, left, right);
-    } catch {
-      // The engine plays a missing block as silence, counts it, and requests it again.
+    } catch (error) {
+      // The engine plays a missing block as silence, counts it, and requests it again. The service
+      // may have deleted a sound of a plugin, which is then rendered again.
+      const isDeleted = error instanceof ApiError && error.status === NOT_FOUND && soundIdOf(file.id) !== null;
+      if (isDeleted && this.#files.get(file.id) === file) this.#onFailure(file.id, error);
     } finally {
       this.#fetchingClips.delete(clipKey);
     }

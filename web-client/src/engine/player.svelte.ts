@@ -113,8 +113,10 @@ export class Player {
       api,
       () => this.#renewSession(),
       (fileId, error) => {
-        if (soundIdOf(fileId) !== null) this.pluginSounds.loadFailed(fileId, error);
-        else host.reportFailure(`The audio file “${host.audioFileName(fileId) ?? fileId}” cannot be played`, error);
+        if (soundIdOf(fileId) !== null) {
+          this.clipAudio.forget(fileId);
+          this.pluginSounds.loadFailed(fileId, error);
+        } else host.reportFailure(`The audio file “${host.audioFileName(fileId) ?? fileId}” cannot be played`, error);
       },
     );
   }
@@ -291,7 +293,8 @@ export class Player {
     const changes = liveChanges(applied.project, target.project, this.#host.kindOf);
     if (!changes) return false;
     for (const change of changes) applyLiveChange(engine, change);
-    if (changes.length > 0) {
+    // Plugins process what the faders before them let through, so their sounds may change too.
+    if (changes.length > 0 || this.pluginSounds.hasPlugins) {
       clearTimeout(this.#settleTimer);
       this.#settleTimer = setTimeout(() => this.#renewSession(), SETTLE_MS);
     }

@@ -22,7 +22,8 @@ export type PluginState =
   | { kind: 'rendering' }
   /** The engine plays the sound. `isSilent`: an instrument made no sound although there are notes. */
   | { kind: 'ready'; isSilent: boolean }
-  | { kind: 'failed'; reason: string }
+  /** The plugin or the request failed. `playsLastSound`: the engine plays an earlier sound. */
+  | { kind: 'failed'; reason: string; playsLastSound: boolean }
   /** The service cannot use the plugin. */
   | { kind: 'missing'; reason: string };
 
@@ -40,6 +41,9 @@ type PlacedPlugin = Place & { identity: string; settings: readonly unknown[] };
 
 /** A plugin, its last sound and the sound that the engine plays. */
 type Plugin = PlacedPlugin & { isOutdated: boolean; newest: { fileId: string; isSilent: boolean } | null; playedFileId: string | null };
+
+/** An answer of the service, and the plugins as they were when the service was asked, by their keys. */
+type Answer = { outcomes: readonly PluginOutcome[]; requested: ReadonlyMap<string, PlacedPlugin> };
 
 /** Returns the id of a sound among the ids of audio files. */
 export const fileIdOfSound = (soundId: string): string => SOUND_PREFIX + soundId;
@@ -71,12 +75,21 @@ function pluginsOf(project: Project): Map<string, PlacedPlugin> {
   return plugins;
 }
 
+function areEqual(a: PlacedPlugin, b: PlacedPlugin): boolean {
+  return a.identity === b.identity && a.settings.every((setting, index) => setting === b.settings[index]);
+}
+
 const hasNotes = ({ items }: Track): boolean => items.some((item) => item.type === 'midi' && item.notes.length > 0);
 
 /** Returns a text that changes with every part of a song that can change a sound. */
 function inputsOf({ tracks, tempo_map, master, settings, sample_rate_hz }: Project): string {
   const audible = tracks.map(({ name: _name, color: _color, ...track }) => track);
   return JSON.stringify([audible, tempo_map, master, settings, sample_rate_hz]);
+}
+
+/** Returns the state of a plugin whose newest sound is that of the current song. */
+function stateOfSound({ newest, playedFileId }: Plugin): PluginState {
+  return newest && newest.fileId === playedFileId ? { kind: 'ready', isSilent: newest.isSilent } : { kind: 'rendering' };
 }
 
 export class PluginSounds {
@@ -90,6 +103,7 @@ export class PluginSounds {
   #inputs = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
   #request: AbortController | null = null;
+  #lastAnswer: Answer | null = null;
   /** Sounds that could not be loaded, although the service had rendered them. */
   readonly #lostFileIds = new Set<string>();
 
@@ -109,6 +123,11 @@ export class PluginSounds {
     return { requested: states.length, ready: states.filter(({ kind }) => kind === 'ready').length };
   }
 
+  /** Whether the song has plugins that need sounds. */
+  get hasPlugins(): boolean {
+    return this.#plugins.size > 0;
+  }
+
   /** Renders the sounds of a song that changed since the last call. */
   update(project: Project): void {
     if (project === this.#project) return;
@@ -121,7 +140,7 @@ export class PluginSounds {
     for (const [key, plugin] of plugins) {
       const known = this.#plugins.get(key);
       const isSame = known?.identity === plugin.identity;
-      const hasChanged = !isSame || plugin.settings.some((setting, index) => setting !== known.settings[index]);
+      const hasChanged = !known || !areEqual(plugin, known);
       const sound = isSame ? { newest: known.newest, playedFileId: known.playedFileId } : { newest: null, playedFileId: null };
       this.#plugins.set(key, { ...plugin, ...sound, isOutdated: hasChanged || known?.isOutdated === true });
       const state = this.#states.get(key);
@@ -146,6 +165,7 @@ export class PluginSounds {
     this.#plugins.clear();
     this.#project = null;
     this.#inputs = '';
+    this.#lastAnswer = null;
     this.#states = new Map();
   }
 
@@ -166,7 +186,7 @@ export class PluginSounds {
       const { trackId, effectId, newest } = plugin;
       if (newest && canPlay(newest.fileId)) {
         plugin.playedFileId = newest.fileId;
-        if (this.#request === null && !plugin.isOutdated && states.has(key)) states.set(key, { kind: 'ready', isSilent: newest.isSilent });
+        if (this.#request === null && !plugin.isOutdated && states.has(key)) states.set(key, stateOfSound(plugin));
       }
       const { playedFileId } = plugin;
       if (playedFileId !== null && canPlay(playedFileId)) outputs.push({ trackId, effectId, audioId: playedFileId });
@@ -180,7 +200,7 @@ export class PluginSounds {
     for (const [key, plugin] of this.#plugins) {
       if (plugin.newest?.fileId !== fileId) continue;
       plugin.newest = null;
-      this.#setState(key, { kind: 'failed', reason: reasonOf(error) });
+      this.#setFailed(key, plugin, error);
     }
     if (this.#lostFileIds.has(fileId)) return;
     this.#lostFileIds.add(fileId);
@@ -196,8 +216,10 @@ export class PluginSounds {
     const project = this.#project;
     if (!project) return;
     const inputs = inputsOf(project);
+    const requested = new Map(this.#plugins);
     if (inputs === this.#inputs) {
-      if (this.#request === null) this.#endOutdated();
+      // The edits since then were undone, so the answer still applies.
+      if (this.#request === null && this.#lastAnswer) this.#receive({ ...this.#lastAnswer, requested });
       return;
     }
     this.#inputs = inputs;
@@ -209,12 +231,12 @@ export class PluginSounds {
       const outcomes = await renderPluginSounds(this.#api, project, request.signal);
       if (this.#request !== request) return;
       this.#request = null;
-      this.#receive(outcomes);
+      this.#receive({ outcomes, requested });
     } catch (error) {
       if (this.#request !== request) return;
       this.#request = null;
       this.#inputs = '';
-      for (const key of this.#plugins.keys()) this.#setState(key, { kind: 'failed', reason: reasonOf(error) });
+      for (const [key, plugin] of this.#plugins) if (this.#states.has(key)) this.#setFailed(key, plugin, error);
     } finally {
       clearTimeout(slow);
     }
@@ -224,28 +246,31 @@ export class PluginSounds {
     this.#states = new Map([...this.#states].map(([key, state]) => [key, state.kind === 'missing' ? state : { kind: 'rendering' }]));
   }
 
-  #receive(outcomes: readonly PluginOutcome[]): void {
+  /** Takes the sounds of an answer, except those of plugins that have been replaced since the request. */
+  #receive(answer: Answer): void {
+    this.#lastAnswer = answer;
+    const outcomes = new Map(answer.outcomes.map((outcome) => [keyOf({ trackId: outcome.track_id, effectId: outcome.effect_id }), outcome]));
     const states = new Map<string, PluginState>();
-    for (const outcome of outcomes) {
-      const key = keyOf({ trackId: outcome.track_id, effectId: outcome.effect_id });
-      const plugin = this.#plugins.get(key);
-      if (!plugin) continue;
-      if (outcome.state === 'ready') {
+    for (const [key, plugin] of this.#plugins) {
+      const requested = answer.requested.get(key);
+      const outcome = requested?.identity === plugin.identity ? outcomes.get(key) : undefined;
+      plugin.isOutdated = !requested || !areEqual(plugin, requested);
+      if (outcome?.state === 'ready') {
         plugin.newest = { fileId: fileIdOfSound(outcome.sound_id), isSilent: outcome.effect_id === null && outcome.is_silent };
-        states.set(key, { kind: 'rendering' });
-      } else {
+      } else if (outcome) {
         Object.assign(plugin, { newest: null, playedFileId: null });
-        states.set(key, { kind: outcome.state, reason: outcome.reason });
       }
+      if (plugin.isOutdated) states.set(key, { kind: 'rendering' });
+      else if (outcome?.state === 'ready') states.set(key, stateOfSound(plugin));
+      else if (outcome?.state === 'failed') states.set(key, { kind: 'failed', reason: outcome.reason, playsLastSound: false });
+      else if (outcome) states.set(key, { kind: 'missing', reason: outcome.reason });
     }
     this.#states = states;
-    this.#endOutdated();
+    this.#onSounds();
   }
 
-  /** Marks all sounds as those of the current song, and lets the engine play them. */
-  #endOutdated(): void {
-    for (const plugin of this.#plugins.values()) plugin.isOutdated = false;
-    this.#onSounds();
+  #setFailed(key: string, { playedFileId }: Plugin, error: unknown): void {
+    this.#setState(key, { kind: 'failed', reason: reasonOf(error), playsLastSound: playedFileId !== null });
   }
 
   #setState(key: string, state: PluginState): void {

@@ -71,16 +71,33 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
 
     // Sounds are rendered again only after a change of what precedes the effect.
     let mut edited = song.clone();
-    edited["tracks"][2]["volume_db"] = (-20).into();
+    edited["tracks"][2]["items"][0]["notes"][0]["pitch"] = 50.into();
     edited["tracks"][1]["name"] = "another name".into();
+    let mut silent = quiet_track("silent", nekobi, &[effect("d", delay)]);
+    silent["mute"] = true.into();
+    edited["tracks"].as_array_mut().expect("tracks").insert(0, silent);
     let second = sounds(&service, &edited).await;
-    let second_ids = sound_ids(&second);
-    assert_eq!(first_ids[..4], second_ids[..4]);
-    assert_ne!(first_ids[4], second_ids[4]);
+    let id_of = |sounds: &[Value], track: Value, effect: Value| {
+        let found = sounds.iter().find(|sound| sound["track_id"] == track && sound["effect_id"] == effect);
+        found.map(|sound| sound["sound_id"].clone())
+    };
+    for (track, effect) in
+        [(json!("bass"), json!(null)), (json!("bass"), json!("d")), (json!("band"), json!("v"))]
+    {
+        let ids = [&first, &second].map(|sounds| id_of(sounds, track.clone(), effect.clone()));
+        assert_eq!(ids[0], ids[1], "{track} {effect}");
+    }
+    for (track, effect) in [(json!("lead"), json!(null)), (json!(null), json!("e"))] {
+        let ids = [&first, &second].map(|sounds| id_of(sounds, track.clone(), effect.clone()));
+        assert_ne!(ids[0], ids[1], "{track} {effect}");
+    }
 
-    // Frozen with its effects, the track sounds the same.
+    // Frozen with its effects, the track sounds the same, and no plugin renders again.
+    let stored_sounds = || service.app.state.blobs.entries("plugin-sounds").expect("lists").len();
+    let stored_before = stored_sounds();
     let frozen = freeze(&service, &song, "bass").await;
     assert_eq!(frozen["left_out"], json!([]));
+    assert_eq!(stored_sounds(), stored_before);
     let mut changed = song.clone();
     changed["tracks"][1] = frozen["track"].clone();
     let (after, _) = mix(&service, &changed).await;
