@@ -7,7 +7,9 @@ import { chromium } from '@playwright/test';
 
 const TYPES = { js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm', html: 'text/html' };
 
-/** Runs in the page: prepares a session for `window.playOnce`, and returns its length in seconds. */
+/**
+ * Runs in the page: prepares a session for `window.playOnce`, and returns its length in seconds.
+ */
 async function prepareInPage(name) {
   const bytes = async (path) => new Uint8Array(await (await fetch(path)).arrayBuffer());
   const read = (file) => bytes(`/files/${file}`);

@@ -14,7 +14,10 @@ export async function loadFiles(read) {
   return { bank, audio, lengths: JSON.parse(new TextDecoder().decode(lengths)) };
 }
 
-/** Loads a session and plays its beginning. Returns a function that plays the session once, and its length in seconds. */
+/**
+ * Loads a session and plays its beginning. Returns a function that plays the session once, and its
+ * length in seconds.
+ */
 export function prepareSession({ initSync, WasmEngine }, module, { bank, audio, lengths }, name, session) {
   const { memory } = initSync({ module });
   const engine = new WasmEngine(RATE_HZ);

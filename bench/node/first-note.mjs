@@ -8,7 +8,10 @@ import { chromium } from '@playwright/test';
 
 const TIMEOUT_SECS = 60;
 
-/** Runs in the page: presses a piano key until it is audible, and returns the milliseconds since the page was opened. */
+/**
+ * Runs in the page: presses a piano key until it is audible, and returns the milliseconds since the
+ * page was opened.
+ */
 async function firstNote(timeoutMs) {
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   while (!window.songfoundry?.engine) await pause(5);

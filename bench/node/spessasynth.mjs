@@ -9,7 +9,8 @@ import {
 } from 'spessasynth_core';
 
 /**
- * Seconds that are played before the measurement, so that the synthesizer is compiled with optimization.
+ * Seconds that are played before the measurement, so that the synthesizer is compiled with
+ * optimization.
  */
 const WARM_UP_SECS = 10;
 const RATE_HZ = 48_000;

@@ -23,6 +23,6 @@ pub const MAX_TICK: u32 = 1_000_000_000;
 /// effects on each of fifty tracks. The schema allows at most 64 effects on one track.
 pub const MAX_PROJECT_EFFECTS: usize = 1_000;
 
-/// Maximum number of parameter values of effects and instruments in a project. One plugin can have a
-/// few thousand parameters.
+/// Maximum number of parameter values of effects and instruments in a project. One plugin can have
+/// a few thousand parameters.
 pub const MAX_PARAMS: usize = 100_000;

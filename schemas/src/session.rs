@@ -2,7 +2,8 @@
 //! controls become a list of events for each track.
 //!
 //! A session has the project's tracks in the project's order. Plugin effects play their recorded
-//! output, or pass their input. Plugin instruments and unknown fields are left out. [`compile`] reports all parts that are left out or changed, except unknown fields.
+//! output, or pass their input. Plugin instruments and unknown fields are left out. [`compile`]
+//! reports all parts that are left out or changed, except unknown fields.
 
 mod automation;
 mod clips;

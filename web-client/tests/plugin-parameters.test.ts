@@ -1,4 +1,6 @@
-/** Tests of the parameters of plugins: their texts, their values in a song, and their automation. */
+/**
+ * Tests of the parameters of plugins: their texts, their values in a song, and their automation.
+ */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { Api } from '../src/api/client';

@@ -51,9 +51,9 @@ export const MAX_BANKS = 64;
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * The recorded output of a plugin: of the effect `effectId`, or of the instrument of the track if it
- * is null. If `trackId` is null, the effect is one of the master's. `audioId` is the id of an audio
- * file of the engine.
+ * The recorded output of a plugin: of the effect `effectId`, or of the instrument of the track if
+ * it is null. If `trackId` is null, the effect is one of the master's. `audioId` is the id of an
+ * audio file of the engine.
  */
 export type PluginOutput = { trackId: string | null; effectId: string | null; audioId: string };
 

@@ -80,8 +80,8 @@ pub enum Request {
     /// at most five seconds of audio), and activates it again. Parameters keep their values.
     /// Plugins may still keep the phase of an LFO or the seed of a noise. Answer: [`Answer::Done`].
     Reset,
-    /// Closes the plugin. The helper closes it after the answer and then ends. Some plugins crash or
-    /// hang meanwhile, so the service ignores the exit status. Answer: [`Answer::Done`].
+    /// Closes the plugin. The helper closes it after the answer and then ends. Some plugins crash
+    /// or hang meanwhile, so the service ignores the exit status. Answer: [`Answer::Done`].
     Close,
 }
 

@@ -190,8 +190,8 @@ impl Instance {
     }
 }
 
-/// Returns the version of a plugin as text. VST2 leaves the meaning of the number to the vendor. Most
-/// have a byte for each of major, minor and micro, or a decimal digit for each of four parts.
+/// Returns the version of a plugin as text. VST2 leaves the meaning of the number to the vendor.
+/// Most have a byte for each of major, minor and micro, or a decimal digit for each of four parts.
 fn version_text(version: isize) -> String {
     match version {
         0 => String::new(),

@@ -67,8 +67,8 @@ pub static EFFECTS: &[&EffectKind] = &[
     &tremolo::TREMOLO,
 ];
 
-/// Returns the kind of effect with the id `id`, or `None` if no kind has it. Besides [`EFFECTS`], there
-/// is [`RECORDED_OUTPUT`].
+/// Returns the kind of effect with the id `id`, or `None` if no kind has it. Besides [`EFFECTS`],
+/// there is [`RECORDED_OUTPUT`].
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
     #[cfg(test)]
     if let Some(kind) = test_kinds::KINDS.into_iter().find(|kind| kind.id == id) {

@@ -61,8 +61,8 @@ fn remove_closed_routes(tracks: &mut [Track]) {
     }
 }
 
-/// Returns two lists for all tracks: whether a track is soloed or fed by a soloed track, and whether
-/// it is soloed or feeds a soloed track.
+/// Returns two lists for all tracks: whether a track is soloed or fed by a soloed track, and
+/// whether it is soloed or feeds a soloed track.
 fn around_solo(tracks: &[Track], feeders: &[Vec<usize>]) -> [Vec<bool>; 2] {
     let soloed = || (0..tracks.len()).filter(|&index| tracks[index].solo);
     let mut fed_tracks = alloc::vec![Vec::new(); tracks.len()];
@@ -80,8 +80,8 @@ fn keep_effect_lanes(lanes: &mut Vec<AutomationLane>, effects: usize) {
     });
 }
 
-/// Returns, for each track, whether it is the track at the index `fed` or feeds that track directly,
-/// through other tracks or through side-chains.
+/// Returns, for each track, whether it is the track at the index `fed` or feeds that track
+/// directly, through other tracks or through side-chains.
 #[must_use]
 pub fn tracks_feeding(tracks: &[Track], fed: usize) -> Vec<bool> {
     reached(&feeders(tracks), [fed])
@@ -122,8 +122,8 @@ fn feeders_by_routes(tracks: &[Track]) -> Vec<Vec<usize>> {
     feeders
 }
 
-/// Returns, for each node, whether it is one of `starts` or can be reached from one of them. `edges`
-/// has the nodes that follow each node.
+/// Returns, for each node, whether it is one of `starts` or can be reached from one of them.
+/// `edges` has the nodes that follow each node.
 fn reached(edges: &[Vec<usize>], starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
     let mut is_reached = alloc::vec![false; edges.len()];
     let mut unvisited: Vec<usize> = starts.into_iter().filter(|start| *start < edges.len()).collect();

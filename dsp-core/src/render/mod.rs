@@ -1,5 +1,5 @@
-//! Offline rendering of a whole session, of one track or of the input of one effect, until its sound
-//! ends.
+//! Offline rendering of a whole session, of one track or of the input of one effect, until its
+//! sound ends.
 
 mod effect_input;
 mod length;

@@ -133,7 +133,7 @@ fn recordings_of_a_gain_sound_like_the_gain_in_the_engine() {
 }
 
 #[test]
-fn without_a_recording_and_while_stopped_the_input_is_heard() {
+fn without_a_recording_and_while_stopped_the_input_passes() {
     let audio = media().audio.to_vec();
     let without = song([None; 3]);
     let mut dry = without.clone();

@@ -40,7 +40,8 @@ fn mixer_of_constants(session: &Session) -> Mixer {
     Mixer::new(session, Slots { banks: &[], audio: &constant_slots() }).unwrap()
 }
 
-/// Plays tracks whose audio is constant. Returns the gain of their sum on the left and on the right.
+/// Plays tracks whose audio is constant. Returns the gain of their sum on the left and on the
+/// right.
 fn output_gains(tracks: &[Track]) -> (f32, f32) {
     let mut mixer = mixer_of_constants(&session(tracks.to_vec()));
     mixer.play();

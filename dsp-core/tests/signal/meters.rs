@@ -112,8 +112,8 @@ fn noise_with_changing_levels_has_the_same_loudness_as_in_the_loudness_meter() {
                 worst_momentary =
                     worst_momentary.max((readings.momentary_lufs - reference.momentary_lufs()).abs());
             }
-            // In the first 3 s, the reference measures only the signal, and the meter also the silence
-            // before it.
+            // In the first 3 s, the reference measures only the signal, and the meter also the
+            // silence before it.
             if tenth >= 30 && reference.short_term_lufs() > -90.0 {
                 worst_short_term =
                     worst_short_term.max((readings.short_term_lufs - reference.short_term_lufs()).abs());

@@ -233,8 +233,8 @@ pub enum EffectType {
 /// The automation of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AutomationLane {
-    /// `volume_db`, `pan`, `send/` and the id of the bus, `instrument/` and the id of a parameter of
-    /// the plugin instrument, or `effect_id/parameter_id`.
+    /// `volume_db`, `pan`, `send/` and the id of the bus, `instrument/` and the id of a parameter
+    /// of the plugin instrument, or `effect_id/parameter_id`.
     pub target: String,
     /// The control points of the lane.
     pub points: Vec<AutomationPoint>,

@@ -5,51 +5,12 @@
 
 use dsp_core::render::MAX_TAIL_SECS;
 
-/// The accepted values of a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Range {
-    /// A whole number between two bounds, both included.
-    Integer(u64, u64),
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// Text whose form this phrase describes. The code that reads the setting checks it.
-    Text(&'static str),
-}
-
-/// One setting.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting {
-    /// Name of the environment variable. In `songfoundry.toml` the same name is written in lower
-    /// case without `SF_`.
-    pub name: &'static str,
-    /// Default as text. Empty means that the setting is unset by default.
-    pub default: &'static str,
-    /// Description of a default that is computed.
-    pub default_note: &'static str,
-    /// Unit of the value; empty for words and text.
-    pub unit: &'static str,
-    /// Accepted values.
-    pub range: Range,
-    /// Effect of the setting, in one to three sentences.
-    pub description: &'static str,
-    /// Whether the value must not be printed.
-    pub is_secret: bool,
-}
+use super::setting::{DEFAULT_SETTING, Range, Setting};
 
 /// Maximum of `SF_PLUGIN_SCAN_MAX_SECS`, and of the time limit for one module.
 pub(crate) const PLUGIN_SCAN_MAX_SECS_MAX: u64 = 600;
 
 const ON_OFF: Range = Range::Choice(&["on", "off"]);
-
-const DEFAULT_SETTING: Setting = Setting {
-    name: "",
-    default: "",
-    default_note: "",
-    unit: "",
-    range: Range::Text(""),
-    description: "",
-    is_secret: false,
-};
 
 /// All settings, in the order in which they are printed.
 pub const SETTINGS: &[Setting] = &[
@@ -823,14 +784,4 @@ pub(super) fn setting(setting_name: &str) -> &'static Setting {
         .iter()
         .find(|setting| setting.name == setting_name)
         .unwrap_or_else(|| panic!("`{setting_name}` is not in the table of settings"))
-}
-
-impl std::fmt::Display for Range {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Integer(min, max) => write!(f, "{min} to {max}"),
-            Self::Choice(words) => f.write_str(&words.join(" | ")),
-            Self::Text(form) => f.write_str(form),
-        }
-    }
 }

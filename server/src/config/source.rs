@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::ConfigError;
-use super::settings_table::{Range, SETTINGS, setting};
+use super::setting::Range;
+use super::settings_table::{SETTINGS, setting};
 
 /// Where a setting's value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,8 @@ use crate::storage::sha256_of;
 /// Decodes and measures a file.
 ///
 /// # Errors
-/// If the file cannot be decoded, or if a lossless file does not contain the samples that were sent.
+/// If the file cannot be decoded, or if a lossless file does not contain the samples that were
+/// sent.
 pub(super) fn measure(
     request: &Request,
     mut file: File,

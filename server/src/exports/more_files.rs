@@ -43,8 +43,8 @@ pub(super) struct CheckedMoreFile {
     pub(super) range: Option<TickRange>,
 }
 
-/// Checks the further files of a render whose first file has the range `first`. `defaults` are those
-/// of each file.
+/// Checks the further files of a render whose first file has the range `first`. `defaults` are
+/// those of each file.
 ///
 /// # Errors
 /// 400 `too_many_files`, or the error of the first wrong file, whose detail names the file.

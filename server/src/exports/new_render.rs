@@ -31,9 +31,9 @@ impl<'a> NewRender<'a> {
         Ok(Self { state, render_id, file, writer })
     }
 
-    /// Stores the file with its description and the answer to the request. `name` names the download
-    /// of a file without a title; `project_id` is the id of the rendered project. `answer` adds the
-    /// file to the answer.
+    /// Stores the file with its description and the answer to the request. `name` names the
+    /// download of a file without a title; `project_id` is the id of the rendered project. `answer`
+    /// adds the file to the answer.
     ///
     /// # Errors
     /// The storage cannot be written.

@@ -32,8 +32,8 @@ pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration)
         .collect())
 }
 
-/// Returns the key of a user's sound. Its name begins with the owner's id, so that no other user can
-/// find it.
+/// Returns the key of a user's sound. Its name begins with the owner's id, so that no other user
+/// can find it.
 pub(super) fn key(owner_id: &str, sound_id: &str) -> Result<BlobKey, BadBlobId> {
     BlobKey::new(FOLDER, &format!("{owner_id}_{sound_id}"), AudioFormat::Wav.extension())
 }
@@ -48,8 +48,8 @@ pub(super) fn find(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
 }
 
 /// Deletes the sounds of a user that were used least recently, if together they exceed the quota.
-/// The sound of `new` and those used since `since` are kept. With object storage, the time of use is
-/// not known, and sounds are deleted in the order in which they were stored.
+/// The sound of `new` and those used since `since` are kept. With object storage, the time of use
+/// is not known, and sounds are deleted in the order in which they were stored.
 pub(super) fn keep_newest(
     state: &AppState,
     owner_id: &str,

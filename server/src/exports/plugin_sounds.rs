@@ -1,7 +1,7 @@
 //! Renders the plugin instruments and plugin effects of a project for exports and for the page.
 //!
-//! Each sound is stored, and used again while nothing that determines it changes. So playback in the
-//! page and an export have the same samples, even of plugins that never sound the same twice.
+//! Each sound is stored, and used again while nothing that determines it changes. So playback in
+//! the page and an export have the same samples, even of plugins that never sound the same twice.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -120,8 +120,8 @@ pub(super) fn store_description(
     Ok(blobs.put(&file.description, &text)?)
 }
 
-/// Returns the descriptions of a user's renders, the newest first. Leaves out unreadable ones, which
-/// [`faults`] reports. Blocks.
+/// Returns the descriptions of a user's renders, the newest first. Leaves out unreadable ones,
+/// which [`faults`] reports. Blocks.
 pub(super) fn descriptions(blobs: &Blobs, owner_id: &str) -> ApiResult<Vec<RenderDescription>> {
     let prefix = format!("{owner_id}_");
     let mut entries = blobs.entries(FOLDER)?;

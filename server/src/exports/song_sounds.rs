@@ -44,14 +44,14 @@ impl LongFields for SoundsRequest {
 /// The sounds of the plugins of a song.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SoundsAnswer {
-    /// The outcome of each plugin instrument with notes and each plugin effect that can be heard, in
+    /// The outcome of each plugin instrument with notes and each audible plugin effect, in
     /// the order in which they were rendered.
     sounds: Vec<PluginOutcome>,
 }
 
 /// Lets the plugin instruments of a song play their notes, and its plugin effects process their
-/// input. Sounds that earlier requests or exports have rendered are used again unless something that
-/// determines them has changed. Exports have the same samples.
+/// input. Sounds that earlier requests or exports have rendered are used again unless something
+/// that determines them has changed. Exports have the same samples.
 #[utoipa::path(post, path = "/plugins/sounds", tag = "plugins", request_body = SoundsRequest,
     responses((status = 200, body = SoundsAnswer),
         (status = 404, description = "The caller has no such project", body = Problem,

@@ -29,8 +29,8 @@ use crate::storage::ensure_room;
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     plugins: PluginSounds<'a>,
-    /// The outcome of each plugin instrument and plugin effect. If it is `Some`, a plugin that fails
-    /// does not end the render.
+    /// The outcome of each plugin instrument and plugin effect. If it is `Some`, a plugin that
+    /// fails does not end the render.
     pub(super) plugin_outcomes: Option<Vec<PluginOutcome>>,
     /// Ids of the SoundFonts that were opened.
     pub(super) soundfonts: Vec<String>,

@@ -17,7 +17,7 @@ const SAMPLE_RATE_HZ: u32 = 48_000;
 /// Frames that a plugin processes after its values are set. Some apply values only then.
 const BLOCK_FRAMES: u32 = 512;
 
-/// What is read from a plugin besides its parameters.
+/// The answers that a request wants from a plugin besides its parameters.
 pub(super) struct Wanted<'w> {
     /// Values of parameters, whose texts are read.
     pub(super) values: &'w [ParameterValue],

@@ -99,8 +99,8 @@ struct ScannedSoundFont {
 /// Searches the caller's folders for plugins and SoundFonts now. Unchanged modules are only scanned
 /// again if their last scan failed. A module that hangs is stopped after `SF_PLUGIN_SCAN_MAX_SECS`
 /// and is listed in `unclassified`. It can be scanned again with a longer limit: `module` and
-/// `max_secs`. Discards the cached lists of effects of all users. Only administrators and callers on
-/// this machine may scan, because a scan runs the code of plugins (in separate processes).
+/// `max_secs`. Discards the cached lists of effects of all users. Only administrators and callers
+/// on this machine may scan, because a scan runs the code of plugins (in separate processes).
 #[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(ScanQuery),
     responses((status = 200, body = ScanAnswer), (status = 202, body = StartedTask),
         (status = 400, description = "`bad_query`", body = Problem, content_type = "application/problem+json"),

@@ -45,8 +45,8 @@ pub(crate) struct ArchiveStart {
 
 impl Export {
     /// Answers a request for an archive of a project of `user`. `begin` gets the stored text of the
-    /// project and writes the documents of the archive. Waits until fewer than the maximum number of
-    /// exports run.
+    /// project and writes the documents of the archive. Waits until fewer than the maximum number
+    /// of exports run.
     ///
     /// # Errors
     /// Those of `begin`; 404 if there is no such project; 503 `busy` if too many exports are
@@ -97,8 +97,8 @@ impl Export {
         Ok((document, project))
     }
 
-    /// Returns the user's original files with these ids. `None` stands for a file that the user does
-    /// not have. `format` names the archive in errors.
+    /// Returns the user's original files with these ids. `None` stands for a file that the user
+    /// does not have. `format` names the archive in errors.
     ///
     /// # Errors
     /// 422 `too_many_files` if there are more than `max`.
@@ -167,7 +167,8 @@ impl Export {
         }
         let mut writer = zip.finish()?;
         writer.flush()?;
-        // The open file stays readable after the writer removes its name at the end of this function.
+        // The open file stays readable after the writer removes its name at the end of this
+        // function.
         let file = File::open(writer.temporary())?;
         let answer = FileAnswer { file, etag, media_type: "application/zip", save_as: Some(save_as) };
         Ok((answer, reserved_bytes))

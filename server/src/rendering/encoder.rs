@@ -143,8 +143,8 @@ impl<W: Write + Seek> Encoder<W> {
                 }
                 Ok(WrittenFile {
                     measurements: encoder_report.measured,
-                    // The samples of a lossy file can exceed full scale. Those of a lossless file were
-                    // clipped before they were encoded.
+                    // The samples of a lossy file can exceed full scale. Those of a lossless file
+                    // were clipped before they were encoded.
                     clipped_samples: match is_lossless {
                         true => samples.clipped_samples(),
                         false => encoder_report.clipped_samples,

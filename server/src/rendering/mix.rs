@@ -115,8 +115,8 @@ pub(super) fn tracks_with_content(project: &Project) -> Vec<usize> {
     project.tracks.iter().enumerate().filter_map(plays).collect()
 }
 
-/// One pass of the engine over a song, and the files that get their parts of the mix from it. Either
-/// all files have a range, or none has.
+/// One pass of the engine over a song, and the files that get their parts of the mix from it.
+/// Either all files have a range, or none has.
 pub(super) struct MixPass<W: Write + Seek> {
     pub(super) files: Vec<WaitingFile<W>>,
 }

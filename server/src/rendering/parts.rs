@@ -130,8 +130,8 @@ impl Parts {
         warnings(self.prepared_render.missing(), self.prepared_render.damaged(), is_silent)
     }
 
-    /// Renders a part as a complete file into `destination`. `sources` are those of [`Self::open`]. All parts have the same length: up to
-    /// the end of the last item, plus the maximum tail.
+    /// Renders a part as a complete file into `destination`. `sources` are those of [`Self::open`].
+    /// All parts have the same length: up to the end of the last item, plus the maximum tail.
     ///
     /// # Errors
     /// [`RenderError`]; the content of the destination is then undefined.

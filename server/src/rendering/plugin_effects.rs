@@ -115,15 +115,15 @@ fn curves(lanes: &[AutomationLane], effect_id: &str, frame_at: &dyn Fn(u32) -> u
     lanes.iter().filter_map(of_effect).collect()
 }
 
-/// Returns the plugin effects that are audible in a session, each after those that precede it in the
-/// signal.
+/// Returns the plugin effects that are audible in a session, each after those that precede it in
+/// the signal.
 pub(super) fn audible_effects<'p>(
     session: &Session,
     of_project: &'p [PluginEffectOfProject],
 ) -> Vec<PlacedEffect<'p>> {
-    let is_heard = heard_tracks(session);
+    let is_audible = audible_tracks(session);
     let mut owners: Vec<(usize, EffectOwner)> = (0..session.tracks.len())
-        .filter(|&track| is_heard[track] && session.tracks[track].effects.iter().any(is_plugin))
+        .filter(|&track| is_audible[track] && session.tracks[track].effects.iter().any(is_plugin))
         .map(|track| {
             let feeders = tracks_feeding(&session.tracks, track).into_iter().filter(|feeds| *feeds);
             (feeders.count(), EffectOwner::Track(track))
@@ -163,23 +163,23 @@ fn is_plugin(effect: &EffectSettings) -> bool {
 }
 
 /// Returns, for each track, whether mute and solo may let it through, or an effect listens to it.
-fn heard_tracks(session: &Session) -> Vec<bool> {
+fn audible_tracks(session: &Session) -> Vec<bool> {
     let tracks = &session.tracks;
-    let mut is_heard = tracks_in_solo(tracks);
-    for (is_heard, track) in is_heard.iter_mut().zip(tracks) {
-        *is_heard &= !track.mute;
+    let mut is_audible = tracks_in_solo(tracks);
+    for (is_audible, track) in is_audible.iter_mut().zip(tracks) {
+        *is_audible &= !track.mute;
     }
     let effects = tracks.iter().flat_map(|track| &track.effects).chain(&session.master_effects);
     for source in effects.filter_map(|effect| effect.side_chain) {
-        if let Some(is_heard) = is_heard.get_mut(source as usize) {
-            *is_heard = true;
+        if let Some(is_audible) = is_audible.get_mut(source as usize) {
+            *is_audible = true;
         }
     }
-    is_heard
+    is_audible
 }
 
-/// Numbers the slots that a session uses from 0 on, and returns their versions. `versions` has those
-/// of all slots, first of the banks and then of the audio.
+/// Numbers the slots that a session uses from 0 on, and returns their versions. `versions` has
+/// those of all slots, first of the banks and then of the audio.
 fn number_used_slots(session: &mut Session, versions: [&[String]; 2]) -> [Vec<String>; 2] {
     let [mut banks, mut audio] = versions.map(UsedSlots::new);
     for track in &mut session.tracks {

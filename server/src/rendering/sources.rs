@@ -361,8 +361,8 @@ pub(super) struct PluginTrackOfProject<'p> {
     engine: &'p PluginEngine,
 }
 
-/// Returns the tracks whose plugin instruments a render plays. `is_needed` returns whether the track
-/// with an index is rendered at all.
+/// Returns the tracks whose plugin instruments a render plays. `is_needed` returns whether the
+/// track with an index is rendered at all.
 pub(super) fn plugin_tracks<'p>(
     project: &'p Project,
     is_needed: &dyn Fn(usize) -> bool,

@@ -19,7 +19,8 @@ pub(super) struct TemporaryFiles {
 }
 
 impl TemporaryFiles {
-    /// Returns the largest size of a file of `max_frames` frames with its temporary files, in bytes.
+    /// Returns the largest size of a file of `max_frames` frames with its temporary files, in
+    /// bytes.
     pub(super) fn size_bytes(options: &MixOptions, max_frames: u64) -> u64 {
         let file_bytes = options.max_file_bytes(max_frames);
         let encoded_bytes = if options.needs_encoder() { file_bytes } else { 0 };

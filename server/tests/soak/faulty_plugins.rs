@@ -38,7 +38,8 @@ const SCANNED: &str = "scanned/Scanned.vst3";
 enum Use {
     /// Scans a module of `tests/plugins`. The reason why it fails contains this text.
     Scan(&'static str, &'static str),
-    /// Renders with an instrument of `vst2_misbehaving_synth`. The answer has one of these statuses.
+    /// Renders with an instrument of `vst2_misbehaving_synth`. The answer has one of these
+    /// statuses.
     Render(&'static str, &'static [u16]),
 }
 

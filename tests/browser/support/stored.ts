@@ -6,10 +6,15 @@ type Json = Record<string, unknown>;
 export type StoredTrack = Json & { id: string; name: string; kind: string };
 export type StoredProject = { tracks: StoredTrack[]; master: Json };
 
-/** Saves the demo song by keyboard, and returns the stored document. */
-export async function saveAndRead(page: Page, service: Service): Promise<StoredProject> {
+/** Saves the open song by keyboard. */
+export async function saveSong(page: Page): Promise<void> {
   await page.keyboard.press('Control+s');
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
+}
+
+/** Saves the demo song by keyboard, and returns the stored document. */
+export async function saveAndRead(page: Page, service: Service): Promise<StoredProject> {
+  await saveSong(page);
   return (await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json()) as StoredProject;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Loads the audio files of a song and the sounds of its plugins into the engine. Short files are loaded whole, up to a memory
- * limit. Other files are streamed: the engine requests the blocks that its clips play next.
+ * Loads the audio files of a song and the sounds of its plugins into the engine. Short files are
+ * loaded whole, up to a memory limit. Other files are streamed: the engine requests the blocks that
+ * its clips play next.
  */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { ApiError, type Api } from '../api/client';
@@ -63,8 +64,9 @@ export class ClipAudio {
   }
 
   /**
-   * Loads the files of a project and the sounds of its plugins into the engine, and drops those that
-   * the project no longer has. `soundFileIds` are the ids of the sounds, as `fileIdOfSound` makes them.
+   * Loads the files of a project and the sounds of its plugins into the engine, and drops those
+   * that the project no longer has. `soundFileIds` are the ids of the sounds, as `fileIdOfSound`
+   * makes them.
    */
   assign(engine: EngineClient, project: Project, soundFileIds: readonly string[] = []): void {
     if (engine !== this.#engine) this.#startOver(engine);
@@ -181,7 +183,9 @@ export class ClipAudio {
     }
   }
 
-  /** Downloads bytes of a file, from the first byte of `range` up to, but not including, the last. */
+  /**
+   * Downloads bytes of a file, from the first byte of `range` up to, but not including, the last.
+   */
   #download(id: string, rateHz: number, range: [from: number, to: number]): Promise<ArrayBuffer> {
     const soundId = soundIdOf(id);
     return soundId === null ? downloadAudioSamples(this.#api, id, rateHz, range) : downloadPluginSound(this.#api, soundId, range);

@@ -1,7 +1,8 @@
 /**
  * Lets the service render the plugins of a song: instruments play their notes, and effects process
- * their input. The engine plays the rendered sounds. After an edit, it plays the earlier sounds until
- * the new ones have arrived. Without a sound, an instrument is silent, and an effect passes its input.
+ * their input. The engine plays the rendered sounds. After an edit, it plays the earlier sounds
+ * until the new ones have arrived. Without a sound, an instrument is silent, and an effect passes
+ * its input.
  */
 import type { PluginOutput } from '@songfoundry/web-worklet';
 import { reasonOf, type Api } from '../api/client';
@@ -20,7 +21,9 @@ const SOUND_PREFIX = 'plugin-sound:';
 /** State of a plugin of the song. */
 export type PluginState =
   | { kind: 'rendering' }
-  /** The engine plays the sound. `isSilent`: an instrument made no sound although there are notes. */
+  /**
+   * The engine plays the sound. `isSilent`: an instrument made no sound although there are notes.
+   */
   | { kind: 'ready'; isSilent: boolean }
   /** The plugin or the request failed. `playsLastSound`: the engine plays an earlier sound. */
   | { kind: 'failed'; reason: string; playsLastSound: boolean }
@@ -42,7 +45,9 @@ type PlacedPlugin = Place & { identity: string; settings: readonly unknown[] };
 /** A plugin, its last sound and the sound that the engine plays. */
 type Plugin = PlacedPlugin & { isOutdated: boolean; newest: { fileId: string; isSilent: boolean } | null; playedFileId: string | null };
 
-/** An answer of the service, and the plugins as they were when the service was asked, by their keys. */
+/**
+ * An answer of the service, and the plugins as they were when the service was asked, by their keys.
+ */
 type Answer = { outcomes: readonly PluginOutcome[]; requested: ReadonlyMap<string, PlacedPlugin> };
 
 /** Returns the id of a sound among the ids of audio files. */
@@ -246,7 +251,10 @@ export class PluginSounds {
     this.#states = new Map([...this.#states].map(([key, state]) => [key, state.kind === 'missing' ? state : { kind: 'rendering' }]));
   }
 
-  /** Takes the sounds of an answer, except those of plugins that have been replaced since the request. */
+  /**
+   * Takes the sounds of an answer, except those of plugins that have been replaced since the
+   * request.
+   */
   #receive(answer: Answer): void {
     this.#lastAnswer = answer;
     const outcomes = new Map(answer.outcomes.map((outcome) => [keyOf({ trackId: outcome.track_id, effectId: outcome.effect_id }), outcome]));

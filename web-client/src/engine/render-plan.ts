@@ -17,7 +17,10 @@ const BYTES_PER_FRAME = 16;
 
 export type PlannedRender = { track: Track; request: SoundFontRenderRequest };
 
-/** Plans the renders of the SoundFont tracks of a song of `lengthFrames`, as many as the limit allows. */
+/**
+ * Plans the renders of the SoundFont tracks of a song of `lengthFrames`, as many as the limit
+ * allows.
+ */
 export function planRenders(project: Project, lengthFrames: number): PlannedRender[] {
   if (lengthFrames <= 0) return [];
   const requested = project.tracks.flatMap((track): PlannedRender[] => {

@@ -4,8 +4,8 @@ import type { Control, Item, Note, Project, Track } from '../project/model';
 import { voiceSettings } from '../project/sound-settings';
 
 /**
- * Returns the request that renders a track with its SoundFont. Returns null if the track has no notes
- * or no SoundFont, and if the request cannot describe the track.
+ * Returns the request that renders a track with its SoundFont. Returns null if the track has no
+ * notes or no SoundFont, and if the request cannot describe the track.
  */
 export function renderRequestOf(project: Project, track: Track): SoundFontRenderRequest | null {
   const engine = track.synth_engine;

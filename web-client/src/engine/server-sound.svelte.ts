@@ -80,7 +80,9 @@ export class ServerSound {
     return { requested: states.length, ready: states.filter((isReady) => isReady).length };
   }
 
-  /** Renders the tracks that changed since the last call. `lengthFrames` is the length of the song. */
+  /**
+   * Renders the tracks that changed since the last call. `lengthFrames` is the length of the song.
+   */
   update(engine: EngineClient, project: Project, lengthFrames: number): void {
     const renders = planRenders(project, lengthFrames);
     const plannedIds = new Set(renders.map(({ track }) => track.id));

@@ -20,7 +20,9 @@ export function parameterOfTarget(target: string): string | null {
   return /^\d+$/.test(id) ? id : null;
 }
 
-/** Returns the lanes that automate the plugin instrument of a track: the first of each parameter. */
+/**
+ * Returns the lanes that automate the plugin instrument of a track: the first of each parameter.
+ */
 export function instrumentLanes(track: Track): { param: string; lane: AutomationLane }[] {
   if (!pluginOf(track)) return [];
   const lanes = new Map<string, AutomationLane>();

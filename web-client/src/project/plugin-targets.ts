@@ -46,7 +46,10 @@ export function instrumentTargets(track: Track, parametersOf: ParametersOf): Aut
   return pluginTargets(engine, params, (param) => targetOfParameter(Number(param)), parametersOf);
 }
 
-/** Like {@link instrumentTargets}, for a plugin effect; `lanes` are those of its track or the master. */
+/**
+ * Like {@link instrumentTargets}, for a plugin effect; `lanes` are those of its track or the
+ * master.
+ */
 export function pluginEffectTargets(effect: PluginEffect, lanes: readonly AutomationLane[], parametersOf: ParametersOf): AutomationTarget[] {
   const prefix = `${effect.id}/`;
   const params = lanes.filter(({ target }) => target.startsWith(prefix)).map(({ target }) => target.slice(prefix.length));

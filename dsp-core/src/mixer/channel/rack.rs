@@ -158,8 +158,8 @@ impl EffectRack {
         self.recordings.iter_mut().for_each(|recording| recording.set_audio(audio));
     }
 
-    /// Returns the blocks that the recordings need. `clip_count` is the number of clips of the track
-    /// at the index `track`. See [`crate::mixer::Mixer::wanted_audio`].
+    /// Returns the blocks that the recordings need. `clip_count` is the number of clips of the
+    /// track at the index `track`. See [`crate::mixer::Mixer::wanted_audio`].
     pub(crate) fn wanted(&self, track: usize, clip_count: usize) -> impl Iterator<Item = WantedAudio> {
         self.recordings
             .iter()

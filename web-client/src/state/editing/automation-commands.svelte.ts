@@ -115,7 +115,10 @@ export class AutomationCommands {
     this.setPoints('Move point', selected.channelId, selected.target, movePoint(points, selected.index, tick, roundedValue));
   }
 
-  /** Selects the point of a lane that is before (`offset` -1) or after (`offset` 1) the selected point. */
+  /**
+   * Selects the point of a lane that is before (`offset` -1) or after (`offset` 1) the selected
+   * point.
+   */
   selectNext(channelId: string, target: string, offset: number): void {
     const lastIndex = this.pointsOf(channelId, target).length - 1;
     const selectedIndex = this.selectedIn(channelId, target) ?? -offset;

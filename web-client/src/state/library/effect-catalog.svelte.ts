@@ -39,7 +39,9 @@ export class EffectCatalog {
     return effect.type === 'builtin' ? (this.kinds.find((kind) => kind.id === effect.name) ?? null) : null;
   }
 
-  /** Returns the plugin of an effect; null for built-in effects, and if the scans did not find it. */
+  /**
+   * Returns the plugin of an effect; null for built-in effects, and if the scans did not find it.
+   */
   pluginOf(effect: Effect): VstPlugin | null {
     if (effect.type === 'builtin') return null;
     return this.vstEffects.find(({ plugin_id: id, format }) => id === effect.plugin_id && format === effect.type) ?? null;

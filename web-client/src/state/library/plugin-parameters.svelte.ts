@@ -3,7 +3,9 @@ import { reasonOf, type Api } from '../../api/client';
 import { listPluginParameters } from '../../api/plugins';
 import type { ParametersRequest, PluginParameterList } from '../../api/types';
 
-/** A plugin with the state that it loads. Instruments and effects of a project have these fields. */
+/**
+ * A plugin with the state that it loads. Instruments and effects of a project have these fields.
+ */
 export type PluginWithState = { type: 'vst2' | 'vst3'; plugin_id: string; state?: string };
 
 export type ParameterListState =

@@ -1,0 +1,71 @@
+/** A song with VST plugins: chooses them, plays and exports the song, and reads what is stored. */
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
+import { largestDifference, readFloatWav } from './audio';
+import { recorded, recordMore, recordSound, startRecording, type Recording } from './capture';
+import { play } from './demo';
+import { expect, type Service } from './service';
+import { saveSong, type StoredProject } from './stored';
+
+/** The folder in which Debian's packages install VST2 plugins. */
+export const VST2_FOLDER = '/usr/lib/vst';
+
+export const RATE_HZ = 48_000;
+
+/** Level above which a sound counts as started: Nekobi's filter settles before the first note. */
+export const ONSET_LEVEL = 1e-3;
+
+/** Chooses Nekobi in the sound browser, for a new track. */
+export async function chooseNekobi(page: Page): Promise<void> {
+  const search = page.getByRole('combobox', { name: 'Search sounds' });
+  await search.fill('nekobi');
+  await expect(page.getByRole('option', { name: /^Nekobi/ })).toBeVisible();
+  await search.press('ArrowDown');
+  await search.press('Enter');
+}
+
+/** Draws a note into the shown clip. The position is in pixels in the piano roll. */
+export async function drawNote(page: Page, x: number, y = 60): Promise<void> {
+  await page.getByLabel(/^Notes of /).dblclick({ position: { x, y } });
+}
+
+/** Plays the song from its start to its end, and returns what the worklet put out. */
+export async function recordSong(page: Page): Promise<Recording> {
+  await page.getByRole('button', { name: 'To start' }).click();
+  await startRecording(page);
+  await play(page);
+  await recordSound(page, ONSET_LEVEL);
+  await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible();
+  await recordMore(page, RATE_HZ / 2);
+  return recorded(page);
+}
+
+/** Exports the open song as a WAV file of 32-bit floats, and returns its samples. */
+export async function exportSong(page: Page): Promise<ReturnType<typeof readFloatWav>> {
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByLabel('Bit depth').selectOption('float32');
+  await page.getByRole('button', { name: 'Start export' }).click();
+  await expect(page.getByLabel('Receipt')).toBeVisible();
+  await expect(page.getByText('Missing from this export')).toHaveCount(0);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download WAV' }).click();
+  const wav = readFloatWav(readFileSync(await (await downloading).path()));
+  expect(wav.sampleRateHz).toBe(RATE_HZ);
+  await page.keyboard.press('Escape');
+  return wav;
+}
+
+export function expectEqual(label: string, a: Recording, b: Recording): void {
+  const { difference, frames } = largestDifference(a, b, ONSET_LEVEL);
+  console.log(`${label}: largest difference ${difference.toExponential(2)} over ${frames} frames`);
+  expect(frames).toBeGreaterThan(RATE_HZ);
+  expect(difference, `${label}, to the bit`).toBe(0);
+}
+
+/** Saves the open song by keyboard, and returns the stored document. */
+export async function saveAndReadSong(page: Page, service: Service): Promise<StoredProject> {
+  await saveSong(page);
+  const list = (await (await page.request.get(`${service.url}/api/v1/projects`)).json()) as { items: { project_id: string }[] };
+  const id = list.items.find((entry) => entry.project_id !== 'demo')?.project_id ?? '';
+  return (await (await page.request.get(`${service.url}/api/v1/projects/${id}`)).json()) as StoredProject;
+}
