@@ -1224,8 +1224,8 @@ export interface paths {
          * Searches the caller's folders for plugins and SoundFonts now. Unchanged modules are only scanned
          *     again if their last scan failed. A module that hangs is stopped after `SF_PLUGIN_SCAN_MAX_SECS`
          *     and is listed in `unclassified`. It can be scanned again with a longer limit: `module` and
-         *     `max_secs`. Discards the cached lists of effects of all users. Only administrators and callers on
-         *     this machine may scan, because a scan runs the code of plugins (in separate processes).
+         *     `max_secs`. Discards the cached lists of effects of all users. Only administrators and callers
+         *     on this machine may scan, because a scan runs the code of plugins (in separate processes).
          */
         post: operations["post_plugins_scan"];
         delete?: never;
@@ -1346,8 +1346,8 @@ export interface paths {
         put?: never;
         /**
          * Lets the plugin instruments of a song play their notes, and its plugin effects process their
-         *     input. Sounds that earlier requests or exports have rendered are used again unless something that
-         *     determines them has changed. Exports have the same samples.
+         *     input. Sounds that earlier requests or exports have rendered are used again unless something
+         *     that determines them has changed. Exports have the same samples.
          */
         post: operations["post_plugins_sounds"];
         delete?: never;
@@ -4520,7 +4520,7 @@ export interface components {
         /** @description The sounds of the plugins of a song. */
         SoundsAnswer: {
             /**
-             * @description The outcome of each plugin instrument with notes and each plugin effect that can be heard, in
+             * @description The outcome of each plugin instrument with notes and each audible plugin effect, in
              *     the order in which they were rendered.
              */
             sounds: components["schemas"]["PluginOutcome"][];
