@@ -118,17 +118,17 @@ export function gridLines(
   return lines;
 }
 
-/** The grid steps that the user can choose: name and length in ticks. `T` marks triplets. */
+/** The grid steps that the user can choose: length in ticks and name. `T` marks triplets. */
 export const SNAP_STEPS = [
-  { name: 'Off', ticks: 0 },
-  { name: '1/1', ticks: TICKS_PER_QUARTER * 4 },
-  { name: '1/2', ticks: TICKS_PER_QUARTER * 2 },
-  { name: '1/4', ticks: TICKS_PER_QUARTER },
-  { name: '1/8', ticks: TICKS_PER_QUARTER / 2 },
-  { name: '1/16', ticks: TICKS_PER_QUARTER / 4 },
-  { name: '1/32', ticks: TICKS_PER_QUARTER / 8 },
-  { name: '1/8 T', ticks: TICKS_PER_QUARTER / 3 },
-  { name: '1/16 T', ticks: TICKS_PER_QUARTER / 6 },
+  { value: 0, name: 'Off' },
+  { value: TICKS_PER_QUARTER * 4, name: '1/1' },
+  { value: TICKS_PER_QUARTER * 2, name: '1/2' },
+  { value: TICKS_PER_QUARTER, name: '1/4' },
+  { value: TICKS_PER_QUARTER / 2, name: '1/8' },
+  { value: TICKS_PER_QUARTER / 4, name: '1/16' },
+  { value: TICKS_PER_QUARTER / 8, name: '1/32' },
+  { value: TICKS_PER_QUARTER / 3, name: '1/8 T' },
+  { value: TICKS_PER_QUARTER / 6, name: '1/16 T' },
 ] as const;
 
 /**
