@@ -28,6 +28,7 @@ use crate::rendering::budget::Reservation;
 use crate::rendering::plugin_effects::PluginEffectPart;
 use crate::rendering::plugin_track::{
     AutomationCurve, CURVES_MAX, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
+    TimeSignatureChange,
 };
 use crate::rendering::sources::{PluginPart, PluginSound};
 use crate::rendering::{CHANNELS, Observer, RenderError, memory};
@@ -58,6 +59,8 @@ struct SoundInputs<'i> {
     curves: &'i [AutomationCurve],
     /// The notes of an instrument, or the part of the song that precedes an effect.
     session: &'i Session,
+    /// The time signatures that the plugin gets.
+    time_signatures: &'i [TimeSignatureChange],
     /// Versions of the banks and the audio of the session.
     slot_versions: [&'i [String]; 2],
     tail_secs: f64,
@@ -82,6 +85,7 @@ struct Sound<'s> {
     slot_versions: [&'s [String]; 2],
     /// The session that the plugin plays, or that times the input.
     played: &'s Session,
+    time_signatures: &'s [TimeSignatureChange],
     input: Option<OpenInput<'s>>,
     reservation: &'s Reservation,
 }
@@ -94,6 +98,7 @@ impl PluginSounds<'_> {
     pub(super) fn instrument(
         &self,
         part: &PluginPart<'_>,
+        time_signatures: &[TimeSignatureChange],
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
         let PluginEngine { plugin_id, state, params, .. } = part.engine;
@@ -106,6 +111,7 @@ impl PluginSounds<'_> {
             session: &part.session,
             slot_versions: [&[], &[]],
             played: &part.session,
+            time_signatures,
             input: None,
             reservation: part.reservation,
         };
@@ -119,6 +125,7 @@ impl PluginSounds<'_> {
     pub(super) fn effect(
         &self,
         part: &PluginEffectPart<'_>,
+        time_signatures: &[TimeSignatureChange],
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
         let Some(plugin_id) = &part.effect.plugin_id else {
@@ -141,6 +148,7 @@ impl PluginSounds<'_> {
             session: before,
             slot_versions: part.slot_versions.each_ref().map(Vec::as_slice),
             played: &played,
+            time_signatures,
             input: Some(&open_input),
             reservation: part.reservation,
         };
@@ -149,6 +157,14 @@ impl PluginSounds<'_> {
 
     fn tail_secs(&self) -> f64 {
         self.state.config.limits.tail_max_secs as f64
+    }
+
+    /// Returns the time signatures of a sound without those after its end, because they do not
+    /// change the sound.
+    fn time_signatures_until_end<'s>(&self, sound: &Sound<'s>) -> &'s [TimeSignatureChange] {
+        let end_frame = PluginTrack::end_frame_max(sound.played, self.tail_secs());
+        let count = sound.time_signatures.partition_point(|change| change.frame < end_frame);
+        &sound.time_signatures[..count]
     }
 
     /// Returns the stored sound, or renders and stores it.
@@ -174,6 +190,7 @@ impl PluginSounds<'_> {
             values: &values,
             curves: sound.curves,
             session: sound.session,
+            time_signatures: self.time_signatures_until_end(sound),
             slot_versions: sound.slot_versions,
             tail_secs: self.tail_secs(),
         };
@@ -213,6 +230,7 @@ impl PluginSounds<'_> {
             plugin,
             setup: &setup,
             session: sound.played,
+            time_signatures: sound.time_signatures,
             input: sound.input,
             tail_secs: self.tail_secs(),
             is_cancelled: &is_cancelled,

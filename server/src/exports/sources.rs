@@ -18,6 +18,7 @@ use crate::error::ApiResult;
 use crate::rendering::budget::BudgetShare;
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::plugin_effects::PluginEffectPart;
+use crate::rendering::plugin_track::TimeSignatureChange;
 use crate::rendering::sources::{PluginPart, PluginSound, Recording, Sources};
 use crate::rendering::workspace::Workspace;
 use crate::rendering::{Observer, RenderError};
@@ -29,6 +30,7 @@ use crate::storage::ensure_room;
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     plugins: PluginSounds<'a>,
+    time_signatures: Vec<TimeSignatureChange>,
     /// The outcome of each plugin instrument and plugin effect. If it is `Some`, a plugin that fails
     /// does not end the render.
     pub(super) plugin_outcomes: Option<Vec<PluginOutcome>>,
@@ -85,7 +87,15 @@ impl<'a> ProjectSources<'a> {
     ) -> ApiResult<Self> {
         let PluginSounds { state, runtime, owner_id, .. } = plugins;
         let recordings = open_recordings(state, runtime, owner_id, project, should_continue)?;
-        Ok(Self { snapshot, plugins, plugin_outcomes: None, soundfonts: Vec::new(), recordings })
+        let time_signatures = TimeSignatureChange::all(project)?;
+        Ok(Self {
+            snapshot,
+            plugins,
+            time_signatures,
+            plugin_outcomes: None,
+            soundfonts: Vec::new(),
+            recordings,
+        })
     }
 
     /// Records the outcome of a plugin. `effect_id` is `None` for an instrument.
@@ -161,7 +171,7 @@ impl Sources for ProjectSources<'_> {
         part: &PluginPart<'_>,
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
-        let sound = self.plugins.instrument(part, observer);
+        let sound = self.plugins.instrument(part, &self.time_signatures, observer);
         self.record(Some(part.track_id), None, sound)
     }
 
@@ -170,7 +180,7 @@ impl Sources for ProjectSources<'_> {
         part: &PluginEffectPart<'_>,
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
-        let sound = self.plugins.effect(part, observer);
+        let sound = self.plugins.effect(part, &self.time_signatures, observer);
         self.record(part.track_id, Some(&part.effect.id), sound)
     }
 

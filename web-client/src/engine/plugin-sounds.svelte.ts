@@ -59,7 +59,7 @@ function pluginsOf(project: Project): Map<string, PlacedPlugin> {
   const time = JSON.stringify([project.tempo_map, project.sample_rate_hz]);
   const add = (place: Place, plugin: PluginEngine | PluginEffect, ...otherSettings: unknown[]): void => {
     const identity = `${plugin.type} ${plugin.plugin_id} ${time}`;
-    plugins.set(keyOf(place), { ...place, identity, settings: [plugin, ...otherSettings] });
+    plugins.set(keyOf(place), { ...place, identity, settings: [plugin, project.time_signatures, ...otherSettings] });
   };
   const addEffects = ({ effects = [], automation }: Pick<Track, 'effects' | 'automation'>, trackId: string | null): void => {
     for (const effect of effects) if (effect.type !== 'builtin') add({ trackId, effectId: effect.id }, effect, automation);
@@ -82,9 +82,9 @@ function areEqual(a: PlacedPlugin, b: PlacedPlugin): boolean {
 const hasNotes = ({ items }: Track): boolean => items.some((item) => item.type === 'midi' && item.notes.length > 0);
 
 /** Returns a text that changes with every part of a song that can change a sound. */
-function inputsOf({ tracks, tempo_map, master, settings, sample_rate_hz }: Project): string {
+function inputsOf({ tracks, tempo_map, time_signatures, master, settings, sample_rate_hz }: Project): string {
   const audible = tracks.map(({ name: _name, color: _color, ...track }) => track);
-  return JSON.stringify([audible, tempo_map, master, settings, sample_rate_hz]);
+  return JSON.stringify([audible, tempo_map, time_signatures, master, settings, sample_rate_hz]);
 }
 
 /** Returns the state of a plugin whose newest sound is that of the current song. */

@@ -7,6 +7,7 @@ mod automation;
 mod input;
 mod output;
 mod setup;
+mod time_signatures;
 mod timeline;
 
 use std::io::{self, BufWriter, Seek, Write};
@@ -28,6 +29,7 @@ use timeline::Timeline;
 pub use automation::{AutomationCurve, CURVES_MAX};
 pub use output::SILENT_MAGNITUDE;
 pub use setup::{PluginSetup, StartState};
+pub use time_signatures::TimeSignatureChange;
 
 /// Number of channels of the file.
 const CHANNELS: u16 = 2;
@@ -62,6 +64,8 @@ pub struct PluginTrack<'t> {
     pub setup: &'t PluginSetup,
     /// The session, whose first track has the notes.
     pub session: &'t Session,
+    /// Time signatures in ascending order; 4/4 if there are none.
+    pub time_signatures: &'t [TimeSignatureChange],
     /// The sound that the plugin processes; `None` for an instrument.
     pub input: Option<OpenInput<'t>>,
     /// Longest tail in seconds. Silence ends the tail sooner.
@@ -114,6 +118,13 @@ impl PluginTrack<'_> {
         }
     }
 
+    /// Returns a frame after which the plugin gets no input, however long its latency is.
+    #[must_use]
+    pub fn end_frame_max(session: &Session, tail_secs: f64) -> u64 {
+        let latency_frames = u64::from(LATENCY_MAX_SECS) * u64::from(session.sample_rate_hz);
+        output::max_frames(session, tail_secs) + latency_frames + u64::from(REQUEST_FRAMES_MAX)
+    }
+
     /// Returns the largest size of the file, in bytes.
     #[must_use]
     pub fn max_file_bytes(&self) -> u64 {
@@ -150,7 +161,7 @@ impl PluginTrack<'_> {
         };
         let values = self.setup.apply(&mut host)?;
         let curves = self.setup.curves(host.opened())?;
-        let mut timeline = Timeline::new(self.session, curves);
+        let mut timeline = Timeline::new(self.session, self.time_signatures, curves);
         let latency_frames = self.warm_up(&mut host, warm_up, values)?;
         let mut output = Output::new(destination, self.session, self.tail_secs, latency_frames)?;
         let pass = Pass::begin(reservation);
