@@ -28,7 +28,7 @@ use crate::rendering::budget::Reservation;
 use crate::rendering::plugin_effects::PluginEffectPart;
 use crate::rendering::plugin_track::{
     AutomationCurve, CURVES_MAX, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
-    TimeSignatureChange,
+    TimeSignatureChange, UnknownParameters,
 };
 use crate::rendering::sources::{PluginPart, PluginSound};
 use crate::rendering::{CHANNELS, Observer, RenderError, memory};
@@ -200,11 +200,12 @@ impl PluginSounds<'_> {
             Some(file) => file,
             None => self.render(sound, &plugin, values, &key, observer)?,
         };
+        let warnings = files::warnings(&self.state.blobs, &key)?;
         let bytes = memory::map_file(&file)?;
         let samples = FLOAT_HEADER_BYTES as usize..(*bytes).as_ref().len();
         let is_silent = !(*bytes).as_ref().get(samples.clone()).is_some_and(has_sound);
         let audio = Audio::from_shared(bytes, samples, CHANNELS as u16).map_err(io::Error::other)?;
-        Ok(PluginSound::Rendered { audio, version, is_silent })
+        Ok(PluginSound::Rendered { audio, version, is_silent, warnings })
     }
 
     /// Renders a sound, and stores it by its key.
@@ -222,7 +223,12 @@ impl PluginSounds<'_> {
             ),
             None => StartState::New,
         };
-        let setup = PluginSetup { start, values, curves: sound.curves.to_vec() };
+        let setup = PluginSetup {
+            start,
+            values,
+            curves: sound.curves.to_vec(),
+            unknown_parameters: UnknownParameters::Ignore,
+        };
         let is_cancelled = || !self.client.is_waiting();
         let hosts = &self.state.plugin_hosts;
         let track = PluginTrack {
@@ -238,7 +244,8 @@ impl PluginSounds<'_> {
         let _runtime = self.runtime.enter();
         let new_file = || Ok(RoomChecked::new(self.state, self.state.blobs.unnamed_writer(files::FOLDER)?));
         let render = || track.render(sound.reservation, new_file, observer);
-        let (writer, _) = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)??;
+        let (writer, track) = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)??;
+        files::store_warnings(&self.state.blobs, key, &track.warnings())?;
         let file = File::open(writer.into_inner().finish_as(key)?)?;
         files::keep_newest(self.state, self.owner_id, key, self.started_at)?;
         Ok(file)

@@ -63,6 +63,9 @@ pub(super) enum PluginState {
         frames: u64,
         /// Whether the sound is silent.
         is_silent: bool,
+        /// Faults of the sound, as sentences: values and automation of parameters that the plugin
+        /// does not have are ignored, and samples that are not numbers are silent.
+        warnings: Vec<String>,
     },
     /// The plugin cannot be used here.
     Missing {
@@ -107,10 +110,14 @@ impl<'a> ProjectSources<'a> {
     ) -> Result<PluginSound, RenderError> {
         let Some(outcomes) = &mut self.plugin_outcomes else { return sound };
         let (state, sound) = match sound {
-            Ok(PluginSound::Rendered { audio, version, is_silent }) => {
-                let ready =
-                    PluginState::Ready { sound_id: version.clone(), frames: audio.frames(), is_silent };
-                (ready, PluginSound::Rendered { audio, version, is_silent })
+            Ok(PluginSound::Rendered { audio, version, is_silent, warnings }) => {
+                let ready = PluginState::Ready {
+                    sound_id: version.clone(),
+                    frames: audio.frames(),
+                    is_silent,
+                    warnings: warnings.iter().map(|warning| warning.in_words(None)).collect(),
+                };
+                (ready, PluginSound::Rendered { audio, version, is_silent, warnings })
             }
             Ok(PluginSound::Missing { reason }) => {
                 (PluginState::Missing { reason: reason.clone() }, PluginSound::Missing { reason })

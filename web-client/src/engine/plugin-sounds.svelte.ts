@@ -20,8 +20,8 @@ const SOUND_PREFIX = 'plugin-sound:';
 /** State of a plugin of the song. */
 export type PluginState =
   | { kind: 'rendering' }
-  /** The engine plays the sound. `isSilent`: an instrument made no sound although there are notes. */
-  | { kind: 'ready'; isSilent: boolean }
+  /** The engine plays the sound. `isSilent`: an instrument made no sound although there are notes. `warnings`: faults of the sound, as sentences. */
+  | { kind: 'ready'; isSilent: boolean; warnings: readonly string[] }
   /** The plugin or the request failed. `playsLastSound`: the engine plays an earlier sound. */
   | { kind: 'failed'; reason: string; playsLastSound: boolean }
   /** The service cannot use the plugin. */
@@ -39,8 +39,11 @@ type Place = Pick<PluginOutput, 'trackId' | 'effectId'>;
  */
 type PlacedPlugin = Place & { identity: string; settings: readonly unknown[] };
 
+/** A sound that the service has rendered; see {@link PluginState}. */
+type Sound = { fileId: string; isSilent: boolean; warnings: readonly string[] };
+
 /** A plugin, its last sound and the sound that the engine plays. */
-type Plugin = PlacedPlugin & { isOutdated: boolean; newest: { fileId: string; isSilent: boolean } | null; playedFileId: string | null };
+type Plugin = PlacedPlugin & { isOutdated: boolean; newest: Sound | null; playedFileId: string | null };
 
 /** An answer of the service, and the plugins as they were when the service was asked, by their keys. */
 type Answer = { outcomes: readonly PluginOutcome[]; requested: ReadonlyMap<string, PlacedPlugin> };
@@ -89,7 +92,7 @@ function inputsOf({ tracks, tempo_map, time_signatures, master, settings, sample
 
 /** Returns the state of a plugin whose newest sound is that of the current song. */
 function stateOfSound({ newest, playedFileId }: Plugin): PluginState {
-  return newest && newest.fileId === playedFileId ? { kind: 'ready', isSilent: newest.isSilent } : { kind: 'rendering' };
+  return newest && newest.fileId === playedFileId ? { kind: 'ready', isSilent: newest.isSilent, warnings: newest.warnings } : { kind: 'rendering' };
 }
 
 export class PluginSounds {
@@ -256,7 +259,8 @@ export class PluginSounds {
       const outcome = requested?.identity === plugin.identity ? outcomes.get(key) : undefined;
       plugin.isOutdated = !requested || !areEqual(plugin, requested);
       if (outcome?.state === 'ready') {
-        plugin.newest = { fileId: fileIdOfSound(outcome.sound_id), isSilent: outcome.effect_id === null && outcome.is_silent };
+        const isSilent = outcome.effect_id === null && outcome.is_silent;
+        plugin.newest = { fileId: fileIdOfSound(outcome.sound_id), isSilent, warnings: outcome.warnings };
       } else if (outcome) {
         Object.assign(plugin, { newest: null, playedFileId: null });
       }

@@ -1,10 +1,11 @@
 //! Tests what plugins of projects get from the song, and what is told if they cannot use it, with the
 //! plugins of `tests/plugins`.
 
+use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::midi_render::note;
-use super::project_instruments::{post, project, samples};
+use super::midi_render::{PATH, note};
+use super::project_instruments::{freeze, mix, post, project, samples};
 use super::vst::PluginService;
 
 /// Ids of the synthesizer and of the meter of `tests/plugins`.
@@ -75,4 +76,79 @@ async fn plugins_get_the_bars_of_the_song() {
     let before = outcome(&service, &song, Some("meter")).await;
     song["time_signatures"].as_array_mut().expect("a list").push(last);
     assert_eq!(outcome(&service, &song, Some("meter")).await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_and_told() {
+    let service = service().await;
+    let plain = outcome(&service, &metered_song(), Some("meter")).await;
+    assert_eq!(plain["warnings"], json!([]));
+    let plain_samples = sound(&service, &plain).await;
+
+    // The gain of the meter cannot be automated, but set to half of what it is.
+    let mut song = metered_song();
+    song["tracks"][0]["effects"][0]["params"] = json!({"100": 0.25, "7": 0.5, "102": 1});
+    let lane = |target: &str| json!({"target": target, "points": [{"tick": 0, "value": 1}]});
+    song["tracks"][0]["automation"] = json!([lane("meter/100"), lane("meter/8"), lane("instrument/9")]);
+    song["tracks"][0]["synth_engine"]["params"] = json!({"7": 0.5});
+    let expected = [
+        "The plugin Test Synth has no parameter 7, so the values in the song are ignored",
+        "The plugin Test Synth has no parameter 9, so the automation is ignored",
+        "The plugin Test Meter has no parameters 102 and 7, so the values in the song are ignored",
+        "The plugin Test Meter has no parameter 8, so the automation is ignored",
+        "The plugin Test Meter does not allow automation of the parameter 100, so the automation is ignored",
+    ];
+    let sentences = |texts: &[&str]| json!(texts.iter().map(|text| format!("{text}.")).collect::<Vec<_>>());
+    for _ in ["rendered", "stored"] {
+        let instrument = outcome(&service, &song, None).await;
+        assert_eq!(instrument["warnings"], sentences(&expected[..2]));
+        let meter = outcome(&service, &song, Some("meter")).await;
+        assert_eq!(meter["warnings"], sentences(&expected[2..]));
+        let halved = sound(&service, &meter).await;
+        assert!(halved.len() > 4 * 96_000 && halved.len() == plain_samples.len());
+        assert!(halved.iter().zip(&plain_samples).all(|(halved, plain)| *halved == plain / 2.0));
+    }
+
+    // Exports tell the same.
+    let in_export: Vec<String> = expected.iter().map(|text| format!("{text} (track `bass`).")).collect();
+    let request = json!({"project": song, "bit_depth": "float32", "tail_secs": 1});
+    let render = post(&service, "/plugins/render", &request, 200).await;
+    assert_eq!((&render["warnings"], &render["receipt"]["left_out"]), (&json!(in_export), &json!([])));
+    let frozen = freeze(&service, &song, "bass").await;
+    assert_eq!(frozen["warnings"], json!(in_export));
+
+    // A request that names the parameter itself is refused.
+    let notes = json!([note(0.0, 480.0)]);
+    for more in [json!({"7": 0.5}), json!({"102": 0.5})] {
+        let body = json!({"plugin_id": SYNTH, "notes": notes, "params": more});
+        let refused = service.app.local(Method::POST, PATH).json(&body).send().await;
+        refused.problem(422, "bad_plugin_parameter");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn samples_that_are_not_numbers_are_told() {
+    let service = PluginService::start().await;
+    service.install("vst2_misbehaving_synth", "faults.so");
+    let available = service.get("/available").await.expect(200);
+    let instruments = available["vst_instruments"].as_array().expect("a list");
+    let faulty = instruments.iter().find(|plugin| plugin["name"] == "Not a Number").expect("the plugin");
+    let mut song = metered_song();
+    song["tracks"][0]["effects"] = json!([]);
+    song["tracks"][0]["synth_engine"] = json!({"type": "vst2", "plugin_id": faulty["plugin_id"]});
+    let mut sound_ids = Vec::new();
+    for _ in ["rendered", "stored"] {
+        let outcome = outcome(&service, &song, None).await;
+        let warning = outcome["warnings"][0].as_str().unwrap_or_else(|| panic!("{outcome}"));
+        assert!(warning.starts_with("The plugin Not a Number made "), "{warning}");
+        assert!(warning.ends_with(" samples that are infinite or not a number; they are silent."));
+        sound_ids.push(outcome["sound_id"].clone());
+    }
+    assert_eq!(sound_ids[0], sound_ids[1]);
+    let request = json!({"project": song, "bit_depth": "float32", "tail_secs": 1});
+    let render = post(&service, "/plugins/render", &request, 200).await;
+    let warnings = render["warnings"].as_array().expect("a list");
+    let is_told = |text: &Value| text.as_str().is_some_and(|text| text.ends_with("silent (track `bass`)."));
+    assert!(warnings.iter().any(is_told), "{warnings:?}");
+    assert!(mix(&service, &song).await.0.iter().all(|sample| sample.is_finite()));
 }
