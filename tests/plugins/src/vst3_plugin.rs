@@ -391,11 +391,11 @@ impl IAudioProcessorTrait for Plugin {
                 let value = gain(state.value);
                 let rate = state.sample_rate_hz;
                 let sine = if self.is_synth { state.sines.next(rate) } else { 0.0 };
-                for channel in 0..2 {
+                for (channel, bar_sample) in bar.into_iter().enumerate() {
                     let output = *(*data.outputs).__field0.channelBuffers32.add(channel);
                     let sample = match self.is_synth {
                         true => sine * value,
-                        false if self.is_meter => bar[channel] * value,
+                        false if self.is_meter => bar_sample * value,
                         false => {
                             let input = *(*data.inputs).__field0.channelBuffers32.add(channel);
                             state.gain.process(channel, *input.add(frame as usize), value)
