@@ -106,3 +106,38 @@ pub(super) fn keep_newest(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rendering::plugin_track::PluginFault;
+    use crate::test_app::TestApp;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn warnings_are_stored_and_deleted_with_their_sounds() {
+        let app = TestApp::with(&[("SF_PLUGIN_SOUNDS_QUOTA_BYTES", "1000000")]).await;
+        let blobs = &app.state.blobs;
+        let warning = PluginWarning {
+            plugin_name: "Echo".to_owned(),
+            fault: PluginFault::UnknownValues(vec!["7".to_owned()]),
+        };
+        let [old, new] = ["old", "new"].map(|id| key("ada", id).expect("a key"));
+        assert_eq!(warnings(blobs, &old).expect("reads"), []);
+        for sound in [&old, &new] {
+            store_warnings(blobs, sound, std::slice::from_ref(&warning)).expect("stores");
+            blobs.put(sound, &[0; 600_000]).expect("stores");
+            assert_eq!(warnings(blobs, sound).expect("reads"), std::slice::from_ref(&warning));
+        }
+        let ids = |owner_ids: &[&str]| {
+            let owner_ids = owner_ids.iter().map(|id| (*id).to_owned()).collect();
+            orphans(blobs, &owner_ids, Duration::ZERO).expect("lists").len()
+        };
+        assert_eq!((ids(&["ada"]), ids(&[])), (0, 4));
+        let since = SystemTime::now() + Duration::from_secs(1);
+        keep_newest(&app.state, "ada", &new, since).expect("deletes");
+        let entries = blobs.entries(FOLDER).expect("lists");
+        let mut names: Vec<_> = entries.iter().map(Entry::file_name).collect();
+        names.sort();
+        assert_eq!(names, ["ada_new.json", "ada_new.wav"]);
+    }
+}

@@ -85,7 +85,7 @@ async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_and_told() {
     assert_eq!(plain["warnings"], json!([]));
     let plain_samples = sound(&service, &plain).await;
 
-    // The gain of the meter cannot be automated, but set to half of what it is.
+    // The gain of the meter cannot be automated, but it can be set to half of its value.
     let mut song = metered_song();
     song["tracks"][0]["effects"][0]["params"] = json!({"100": 0.25, "7": 0.5, "102": 1});
     let lane = |target: &str| json!({"target": target, "points": [{"tick": 0, "value": 1}]});
