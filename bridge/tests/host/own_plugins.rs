@@ -186,8 +186,8 @@ fn plugins_get_the_bar_and_the_time_signature() {
     let vst2 = (install(&folder, "vst2_meter", "vst2_meter.so"), "544D5432".to_owned());
     for plugin in [vst3, vst2] {
         let (mut helper, _) = open(&plugin);
-        // 7/8 from the fourth quarter note on. The next bar starts 2,400 frames later, which the plugin
-        // gets with the next block of 512 frames.
+        // 7/8 from the fourth quarter note on. The next bar starts 2,400 frames later. The plugin
+        // gets it with the next block of 512 frames.
         let transport = Transport {
             position_frames: 177_600,
             position_quarters: 7.4,

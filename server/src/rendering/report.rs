@@ -120,8 +120,8 @@ impl FileReport {
     }
 }
 
-/// Returns warnings about a render, as sentences: about missing sounds, damaged samples and plugins,
-/// and if the file is silent.
+/// Returns warnings about a render, as sentences: about missing sounds, damaged samples and
+/// plugins, and if the file is silent.
 pub(super) fn warnings(
     missing_sounds: &[MissingSound],
     damaged_samples: &[DamagedSamples],

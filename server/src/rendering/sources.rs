@@ -439,8 +439,8 @@ fn play_sound(track: &mut session::Track, sound: &Audio, slot: usize) {
     });
 }
 
-/// Adds warnings about the sound of a plugin of a track or, without a track, of the master. The plugins
-/// of a song may render for several files, so each warning is added only once.
+/// Adds warnings about the sound of a plugin of a track or, without a track, of the master. The
+/// plugins of a song may render for several files, so each warning is added only once.
 fn add_warnings(all: &mut Vec<String>, track_id: Option<&str>, warnings: &[PluginWarning]) {
     let owner = track_id.map_or_else(|| "master".to_owned(), |id| format!("track `{id}`"));
     for warning in warnings.iter().map(|warning| warning.in_words(Some(&owner))) {

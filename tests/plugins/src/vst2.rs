@@ -175,11 +175,12 @@ unsafe extern "C" fn process(
     }
 }
 
-/// Returns the output of a meter: left the start of the bar in quarter notes, and right the numerator
-/// of the time signature plus 1/256 of the denominator.
+/// Returns the output of a meter: left the start of the bar in quarter notes, and right the
+/// numerator of the time signature plus 1/256 of the denominator.
 fn bar_samples(effect: *mut Effect, host: Host) -> [f32; 2] {
-    // SAFETY: hosts answer this request with a pointer to the structure `VstTimeInfo` of VST 2.4, or
-    // with null. Eight numbers of 64 bits precede the time signature; the sixth is the bar's start.
+    // SAFETY: hosts answer this request with a pointer to the structure `VstTimeInfo` of VST 2.4,
+    // or with null. Eight numbers of 64 bits precede the time signature; the sixth is the bar's
+    // start.
     unsafe {
         let time = host(effect, GET_TIME, 0, 0, std::ptr::null_mut(), 0.0) as *const f64;
         if time.is_null() {

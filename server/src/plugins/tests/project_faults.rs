@@ -1,5 +1,5 @@
-//! Tests what plugins of projects get from the song, and what is told if they cannot use it, with the
-//! plugins of `tests/plugins`.
+//! Tests what plugins of projects get from the song, and what is told if they cannot use it, with
+//! the plugins of `tests/plugins`.
 
 use axum::http::Method;
 use serde_json::{Value, json};

@@ -23,8 +23,8 @@ pub struct PluginSetup {
     pub unknown_parameters: UnknownParameters,
 }
 
-/// What happens to values and automation of parameters that a plugin does not have, and to automation
-/// of parameters that cannot be automated.
+/// What happens to values and automation of parameters that a plugin does not have, and to
+/// automation of parameters that cannot be automated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UnknownParameters {
     /// They are errors.
