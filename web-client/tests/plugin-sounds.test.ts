@@ -22,13 +22,14 @@ function songOf(...tracks: object[]): Project {
   return normaliseProject({ project_id: 'p', tempo_map: [{ tick: 0, bpm: 90 }], tracks, master: { effects: [VERB] } });
 }
 
-const ready = (trackId: string | null, effectId: string | null, soundId: string, isSilent = false): object => ({
+const ready = (trackId: string | null, effectId: string | null, soundId: string, isSilent = false, warnings: readonly string[] = []): object => ({
   track_id: trackId,
   effect_id: effectId,
   state: 'ready',
   sound_id: soundId,
   frames: 100,
   is_silent: isSilent,
+  warnings,
 });
 
 describe('the sounds of plugins', () => {
@@ -76,7 +77,7 @@ describe('the sounds of plugins', () => {
     await update(songOf(BASS));
     expect(requests.map(({ path }) => path)).toEqual(['/api/v1/plugins/sounds']);
     expect([sounds.stateOf('bass', null), sounds.stateOf(null, 'verb')]).toEqual([{ kind: 'rendering' }, { kind: 'rendering' }]);
-    await answer(ready('bass', null, 'a'), ready(null, 'verb', 'b', true));
+    await answer(ready('bass', null, 'a', true, ['No parameter 7.']), ready(null, 'verb', 'b', true));
     expect(changes).toBe(1);
     expect(outputs()).toEqual([]);
     expect(sounds.count).toEqual({ requested: 2, ready: 0 });
@@ -85,8 +86,18 @@ describe('the sounds of plugins', () => {
       [null, 'verb', fileIdOfSound('b')],
     ]);
     expect(sounds.count).toEqual({ requested: 2, ready: 2 });
-    expect(sounds.stateOf(null, 'verb'), 'an effect may be silent').toEqual({ kind: 'ready', isSilent: false });
+    expect(sounds.stateOf(null, 'verb'), 'an effect may be silent').toEqual({ kind: 'ready', isSilent: false, warnings: [] });
+    expect(sounds.stateOf('bass', null)).toEqual({ kind: 'ready', isSilent: true, warnings: ['No parameter 7.'] });
     expect(['x', fileIdOfSound('a')].map(soundIdOf)).toEqual([null, 'a']);
+  });
+
+  it('are rendered again after a change of the time signature', async () => {
+    const song = songOf(BASS);
+    await update(song);
+    await answer(ready('bass', null, 'a'), ready(null, 'verb', 'b'));
+    await update({ ...song, time_signatures: [{ tick: 0, numerator: 3, denominator: 4 }] });
+    await vi.advanceTimersByTimeAsync(700);
+    expect(requests.map(({ path }) => path)).toEqual(['/api/v1/plugins/sounds']);
   });
 
   it('play on after an edit until the new sounds are loaded', async () => {

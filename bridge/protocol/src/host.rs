@@ -398,7 +398,8 @@ pub struct Parameter {
     /// Number of steps between 0 and 1: 0 for a continuous parameter, 1 for a switch, and otherwise
     /// one less than the number of values.
     pub step_count: u32,
-    /// Whether [`EventKind::Parameter`] may change it.
+    /// Whether automation may change it while the song plays. Its value can be set before in any
+    /// case.
     pub is_automatable: bool,
     /// Whether it is the plugin's own bypass.
     pub is_bypass: bool,

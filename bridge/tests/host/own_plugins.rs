@@ -6,7 +6,7 @@ use songfoundry_bridge_protocol::PluginKind;
 use songfoundry_bridge_protocol::frame::{bytes_to_samples, samples_to_bytes};
 use songfoundry_bridge_protocol::host::{
     Answer, Bus, Event, EventKind, NoteExpression, Opened, ParameterValue, PresetFormat, Process, Request,
-    Tail,
+    Tail, Transport,
 };
 
 use crate::client::{Helper, difference, first_sound, note_off, note_on, parameter, peak, silence};
@@ -177,6 +177,33 @@ fn midi_controllers_and_note_expressions_reach_vst3_plugins() {
         EventKind::ProgramChange { channel: 0, program: 1 },
     ];
     helper.process(&silence(64), others.map(|kind| Event { frame: 3, kind }).into());
+}
+
+#[test]
+fn plugins_get_the_bar_and_the_time_signature() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let vst3 = (install(&folder, "meter", "meter.vst3"), "61".repeat(16));
+    let vst2 = (install(&folder, "vst2_meter", "vst2_meter.so"), "544D5432".to_owned());
+    for plugin in [vst3, vst2] {
+        let (mut helper, _) = open(&plugin);
+        // 7/8 from the fourth quarter note on. The next bar starts 2,400 frames later. The plugin
+        // gets it with the next block of 512 frames.
+        let transport = Transport {
+            position_frames: 177_600,
+            position_quarters: 7.4,
+            bar_start_quarters: 4.0,
+            numerator: 7,
+            denominator: 8,
+            ..Transport::default()
+        };
+        let request = Process { frames: 20_000, output_channels: 2, transport, ..Process::default() };
+        let (answer, binary) = helper.request(Request::Process(request), &[]);
+        assert!(matches!(answer, Answer::Processed(_)), "{answer:?}");
+        let output = bytes_to_samples(&binary, 2, 20_000).expect("two channels");
+        assert!(output[0][..2_400].iter().all(|sample| *sample == 4.0));
+        assert!(output[0][2_560..].iter().all(|sample| *sample == 7.5));
+        assert!(output[1].iter().all(|sample| *sample == 7.0 + 8.0 / 256.0));
+    }
 }
 
 #[test]

@@ -199,6 +199,7 @@ fn rendered(
         plugin,
         setup: &request.setup,
         session: &session,
+        time_signatures: &[],
         input: None,
         tail_secs: request.tail_secs,
         is_cancelled: &is_cancelled,

@@ -117,7 +117,7 @@ pub(crate) fn setup_of(
         (None, Some(preset)) => preset_of(preset)?,
         (None, None) => StartState::New,
     };
-    Ok(PluginSetup { start, values: values(params)?, curves: Vec::new() })
+    Ok(PluginSetup { start, values: values(params)?, ..PluginSetup::default() })
 }
 
 fn unprocessable(code: &'static str, detail: String) -> ApiError {

@@ -1,20 +1,25 @@
-//! Stores the sounds of plugins as WAV files, so that playback and exports use the same samples.
+//! Stores the sounds of plugins as WAV files, so that playback and exports use the same samples. A
+//! JSON file beside each sound has its warnings.
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::time::{Duration, SystemTime};
 
 use crate::encoding::audio_format::AudioFormat;
 use crate::error::ApiResult;
+use crate::rendering::plugin_track::PluginWarning;
 use crate::state::AppState;
-use crate::storage::{BadBlobId, BlobKey, Blobs, FileKind, Orphan};
+use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan};
 
 /// Folder of the sounds in the blob storage.
 pub(crate) const FOLDER: &str = "plugin-sounds";
 
 /// The files of the sounds.
-const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["wav"] };
+const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["wav", WARNINGS_EXTENSION] };
+
+/// Extension of the files with warnings.
+const WARNINGS_EXTENSION: &str = "json";
 
 /// Returns the sounds of users who are not in `owner_ids` that are at least `age` old. Blocks.
 ///
@@ -47,6 +52,29 @@ pub(super) fn find(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
     Ok(found)
 }
 
+/// Returns the warnings about a stored sound.
+pub(super) fn warnings(blobs: &Blobs, sound: &BlobKey) -> io::Result<Vec<PluginWarning>> {
+    let stored = match warnings_key(sound.id()) {
+        Ok(key) => blobs.read_stored(&key)?,
+        Err(_) => None,
+    };
+    let Some(mut file) = stored else { return Ok(Vec::new()) };
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// Stores the warnings about a sound, also if there are none. Object storage is then asked for them
+/// only once.
+pub(super) fn store_warnings(blobs: &Blobs, sound: &BlobKey, warnings: &[PluginWarning]) -> io::Result<()> {
+    let key = warnings_key(sound.id()).map_err(io::Error::other)?;
+    blobs.put(&key, &serde_json::to_vec(warnings)?)
+}
+
+fn warnings_key(id: &str) -> Result<BlobKey, BadBlobId> {
+    BlobKey::new(FOLDER, id, WARNINGS_EXTENSION)
+}
+
 /// Deletes the sounds of a user that were used least recently, if together they exceed the quota.
 /// The sound of `new` and those used since `since` are kept. With object storage, the time of use
 /// is not known, and sounds are deleted in the order in which they were stored.
@@ -59,7 +87,8 @@ pub(super) fn keep_newest(
     let quota_bytes = state.config.limits.plugin_sounds_quota_bytes;
     let prefix = format!("{owner_id}_");
     let mut entries = state.blobs.entries(FOLDER)?;
-    entries.retain(|entry| entry.id.starts_with(&prefix) && entry.file_name() != new.file_name());
+    let is_sound = |entry: &Entry| entry.extension == AudioFormat::Wav.extension();
+    entries.retain(|entry| is_sound(entry) && entry.id.starts_with(&prefix) && entry.id != new.id());
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.stored_at));
     let mut kept_bytes =
         state.blobs.read_stored(new)?.map_or(Ok(0), |file| Ok::<_, io::Error>(file.metadata()?.len()))?;
@@ -70,7 +99,45 @@ pub(super) fn keep_newest(
             && let Ok(key) = BlobKey::new(FOLDER, &entry.id, AudioFormat::Wav.extension())
         {
             state.blobs.remove_from_readers(&key)?;
+            if let Ok(key) = warnings_key(&entry.id) {
+                state.blobs.remove(&key)?;
+            }
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rendering::plugin_track::PluginFault;
+    use crate::test_app::TestApp;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn warnings_are_stored_and_deleted_with_their_sounds() {
+        let app = TestApp::with(&[("SF_PLUGIN_SOUNDS_QUOTA_BYTES", "1000000")]).await;
+        let blobs = &app.state.blobs;
+        let warning = PluginWarning {
+            plugin_name: "Echo".to_owned(),
+            fault: PluginFault::UnknownValues(vec!["7".to_owned()]),
+        };
+        let [old, new] = ["old", "new"].map(|id| key("ada", id).expect("a key"));
+        assert_eq!(warnings(blobs, &old).expect("reads"), []);
+        for sound in [&old, &new] {
+            store_warnings(blobs, sound, std::slice::from_ref(&warning)).expect("stores");
+            blobs.put(sound, &[0; 600_000]).expect("stores");
+            assert_eq!(warnings(blobs, sound).expect("reads"), std::slice::from_ref(&warning));
+        }
+        let ids = |owner_ids: &[&str]| {
+            let owner_ids = owner_ids.iter().map(|id| (*id).to_owned()).collect();
+            orphans(blobs, &owner_ids, Duration::ZERO).expect("lists").len()
+        };
+        assert_eq!((ids(&["ada"]), ids(&[])), (0, 4));
+        let since = SystemTime::now() + Duration::from_secs(1);
+        keep_newest(&app.state, "ada", &new, since).expect("deletes");
+        let entries = blobs.entries(FOLDER).expect("lists");
+        let mut names: Vec<_> = entries.iter().map(Entry::file_name).collect();
+        names.sort();
+        assert_eq!(names, ["ada_new.json", "ada_new.wav"]);
+    }
 }

@@ -28,6 +28,7 @@ use crate::rendering::budget::Reservation;
 use crate::rendering::plugin_effects::PluginEffectPart;
 use crate::rendering::plugin_track::{
     AutomationCurve, CURVES_MAX, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
+    TimeSignatureChange, UnknownParameters,
 };
 use crate::rendering::sources::{PluginPart, PluginSound};
 use crate::rendering::{CHANNELS, Observer, RenderError, memory};
@@ -58,6 +59,8 @@ struct SoundInputs<'i> {
     curves: &'i [AutomationCurve],
     /// The notes of an instrument, or the part of the song that precedes an effect.
     session: &'i Session,
+    /// The time signatures that the plugin gets.
+    time_signatures: &'i [TimeSignatureChange],
     /// Versions of the banks and the audio of the session.
     slot_versions: [&'i [String]; 2],
     tail_secs: f64,
@@ -82,6 +85,7 @@ struct Sound<'s> {
     slot_versions: [&'s [String]; 2],
     /// The session that the plugin plays, or that times the input.
     played: &'s Session,
+    time_signatures: &'s [TimeSignatureChange],
     input: Option<OpenInput<'s>>,
     reservation: &'s Reservation,
 }
@@ -94,6 +98,7 @@ impl PluginSounds<'_> {
     pub(super) fn instrument(
         &self,
         part: &PluginPart<'_>,
+        time_signatures: &[TimeSignatureChange],
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
         let PluginEngine { plugin_id, state, params, .. } = part.engine;
@@ -106,6 +111,7 @@ impl PluginSounds<'_> {
             session: &part.session,
             slot_versions: [&[], &[]],
             played: &part.session,
+            time_signatures,
             input: None,
             reservation: part.reservation,
         };
@@ -119,6 +125,7 @@ impl PluginSounds<'_> {
     pub(super) fn effect(
         &self,
         part: &PluginEffectPart<'_>,
+        time_signatures: &[TimeSignatureChange],
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
         let Some(plugin_id) = &part.effect.plugin_id else {
@@ -141,6 +148,7 @@ impl PluginSounds<'_> {
             session: before,
             slot_versions: part.slot_versions.each_ref().map(Vec::as_slice),
             played: &played,
+            time_signatures,
             input: Some(&open_input),
             reservation: part.reservation,
         };
@@ -149,6 +157,14 @@ impl PluginSounds<'_> {
 
     fn tail_secs(&self) -> f64 {
         self.state.config.limits.tail_max_secs as f64
+    }
+
+    /// Returns the time signatures of a sound without those after its end, because they do not
+    /// change the sound.
+    fn time_signatures_until_end<'s>(&self, sound: &Sound<'s>) -> &'s [TimeSignatureChange] {
+        let end_frame = PluginTrack::end_frame_max(sound.played, self.tail_secs());
+        let count = sound.time_signatures.partition_point(|change| change.frame < end_frame);
+        &sound.time_signatures[..count]
     }
 
     /// Returns the stored sound, or renders and stores it.
@@ -174,6 +190,7 @@ impl PluginSounds<'_> {
             values: &values,
             curves: sound.curves,
             session: sound.session,
+            time_signatures: self.time_signatures_until_end(sound),
             slot_versions: sound.slot_versions,
             tail_secs: self.tail_secs(),
         };
@@ -183,11 +200,12 @@ impl PluginSounds<'_> {
             Some(file) => file,
             None => self.render(sound, &plugin, values, &key, observer)?,
         };
+        let warnings = files::warnings(&self.state.blobs, &key)?;
         let bytes = memory::map_file(&file)?;
         let samples = FLOAT_HEADER_BYTES as usize..(*bytes).as_ref().len();
         let is_silent = !(*bytes).as_ref().get(samples.clone()).is_some_and(has_sound);
         let audio = Audio::from_shared(bytes, samples, CHANNELS as u16).map_err(io::Error::other)?;
-        Ok(PluginSound::Rendered { audio, version, is_silent })
+        Ok(PluginSound::Rendered { audio, version, is_silent, warnings })
     }
 
     /// Renders a sound, and stores it by its key.
@@ -205,7 +223,12 @@ impl PluginSounds<'_> {
             ),
             None => StartState::New,
         };
-        let setup = PluginSetup { start, values, curves: sound.curves.to_vec() };
+        let setup = PluginSetup {
+            start,
+            values,
+            curves: sound.curves.to_vec(),
+            unknown_parameters: UnknownParameters::Ignore,
+        };
         let is_cancelled = || !self.client.is_waiting();
         let hosts = &self.state.plugin_hosts;
         let track = PluginTrack {
@@ -213,6 +236,7 @@ impl PluginSounds<'_> {
             plugin,
             setup: &setup,
             session: sound.played,
+            time_signatures: sound.time_signatures,
             input: sound.input,
             tail_secs: self.tail_secs(),
             is_cancelled: &is_cancelled,
@@ -220,7 +244,8 @@ impl PluginSounds<'_> {
         let _runtime = self.runtime.enter();
         let new_file = || Ok(RoomChecked::new(self.state, self.state.blobs.unnamed_writer(files::FOLDER)?));
         let render = || track.render(sound.reservation, new_file, observer);
-        let (writer, _) = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)??;
+        let (writer, track) = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)??;
+        files::store_warnings(&self.state.blobs, key, &track.warnings())?;
         let file = File::open(writer.into_inner().finish_as(key)?)?;
         files::keep_newest(self.state, self.owner_id, key, self.started_at)?;
         Ok(file)

@@ -18,6 +18,7 @@ use crate::error::ApiResult;
 use crate::rendering::budget::BudgetShare;
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::plugin_effects::PluginEffectPart;
+use crate::rendering::plugin_track::TimeSignatureChange;
 use crate::rendering::sources::{PluginPart, PluginSound, Recording, Sources};
 use crate::rendering::workspace::Workspace;
 use crate::rendering::{Observer, RenderError};
@@ -29,6 +30,7 @@ use crate::storage::ensure_room;
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     plugins: PluginSounds<'a>,
+    time_signatures: Vec<TimeSignatureChange>,
     /// The outcome of each plugin instrument and plugin effect. If it is `Some`, a plugin that
     /// fails does not end the render.
     pub(super) plugin_outcomes: Option<Vec<PluginOutcome>>,
@@ -61,6 +63,9 @@ pub(super) enum PluginState {
         frames: u64,
         /// Whether the sound is silent.
         is_silent: bool,
+        /// Faults of the sound, as sentences: values and automation of parameters that the plugin
+        /// does not have are ignored, and samples that are not numbers are silent.
+        warnings: Vec<String>,
     },
     /// The plugin cannot be used here.
     Missing {
@@ -85,7 +90,15 @@ impl<'a> ProjectSources<'a> {
     ) -> ApiResult<Self> {
         let PluginSounds { state, runtime, owner_id, .. } = plugins;
         let recordings = open_recordings(state, runtime, owner_id, project, should_continue)?;
-        Ok(Self { snapshot, plugins, plugin_outcomes: None, soundfonts: Vec::new(), recordings })
+        let time_signatures = TimeSignatureChange::all(project)?;
+        Ok(Self {
+            snapshot,
+            plugins,
+            time_signatures,
+            plugin_outcomes: None,
+            soundfonts: Vec::new(),
+            recordings,
+        })
     }
 
     /// Records the outcome of a plugin. `effect_id` is `None` for an instrument.
@@ -97,10 +110,14 @@ impl<'a> ProjectSources<'a> {
     ) -> Result<PluginSound, RenderError> {
         let Some(outcomes) = &mut self.plugin_outcomes else { return sound };
         let (state, sound) = match sound {
-            Ok(PluginSound::Rendered { audio, version, is_silent }) => {
-                let ready =
-                    PluginState::Ready { sound_id: version.clone(), frames: audio.frames(), is_silent };
-                (ready, PluginSound::Rendered { audio, version, is_silent })
+            Ok(PluginSound::Rendered { audio, version, is_silent, warnings }) => {
+                let ready = PluginState::Ready {
+                    sound_id: version.clone(),
+                    frames: audio.frames(),
+                    is_silent,
+                    warnings: warnings.iter().map(|warning| warning.in_words(None)).collect(),
+                };
+                (ready, PluginSound::Rendered { audio, version, is_silent, warnings })
             }
             Ok(PluginSound::Missing { reason }) => {
                 (PluginState::Missing { reason: reason.clone() }, PluginSound::Missing { reason })
@@ -161,7 +178,7 @@ impl Sources for ProjectSources<'_> {
         part: &PluginPart<'_>,
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
-        let sound = self.plugins.instrument(part, observer);
+        let sound = self.plugins.instrument(part, &self.time_signatures, observer);
         self.record(Some(part.track_id), None, sound)
     }
 
@@ -170,7 +187,7 @@ impl Sources for ProjectSources<'_> {
         part: &PluginEffectPart<'_>,
         observer: Observer<'_>,
     ) -> Result<PluginSound, RenderError> {
-        let sound = self.plugins.effect(part, observer);
+        let sound = self.plugins.effect(part, &self.time_signatures, observer);
         self.record(part.track_id, Some(&part.effect.id), sound)
     }
 

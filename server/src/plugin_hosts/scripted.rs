@@ -167,7 +167,7 @@ fn answer(script: &str, request: &Request, mut socket: &UnixStream) -> (Answer, 
     }
 }
 
-fn opened() -> Opened {
+pub(crate) fn opened() -> Opened {
     Opened {
         name: "Scripted".to_owned(),
         vendor: String::new(),

@@ -137,13 +137,13 @@ struct PluginParameter {
     /// Number of steps between 0 and 1: 0 for a continuous parameter, 1 for a switch, and otherwise
     /// one less than the number of values.
     step_count: u32,
-    /// Whether the parameter can be changed and automated.
+    /// Whether the parameter can be automated. All parameters can be set to a value.
     is_automatable: bool,
     /// Whether this is the plugin's own bypass.
     is_bypass: bool,
     /// Texts of evenly spaced values from 0 to 1, without the unit. Every step of a parameter with
     /// up to 128 values has one. Continuous parameters have 101, 51, 21, 11 or 2: the fewer, the
-    /// more parameters the plugin has. Empty if the parameter cannot be changed.
+    /// more parameters the plugin has.
     texts: Vec<String>,
 }
 

@@ -52,7 +52,7 @@ pub(super) fn read(
         OpenOptions { sample_rate_hz: SAMPLE_RATE_HZ, block_frames_max: BLOCK_FRAMES, is_cancelled };
     let mut host = PluginHost::open(hosts, plugin, options)?;
     let mut changes = setup.load_start(&mut host)?;
-    let events = setup.value_changes(host.opened())?;
+    let events = setup.value_changes(host.opened(), &mut Vec::new())?;
     changes.extend(events.iter().filter_map(|event| match event.kind {
         EventKind::Parameter(value) => Some(value),
         _ => None,

@@ -20,8 +20,7 @@ const STEPS_MAX: u32 = 128;
 /// Number of texts that are requested at once, so that each request stays short.
 const REQUEST_MAX: usize = 1_000;
 
-/// Returns the texts of evenly spaced values from 0 to 1 of each parameter. Parameters that cannot
-/// be changed get none. Blocks.
+/// Returns the texts of evenly spaced values from 0 to 1 of each parameter. Blocks.
 pub(super) fn sample_texts(
     host: &mut PluginHost<'_>,
     parameters: &[Parameter],
@@ -55,13 +54,12 @@ fn sample(id: u32, index: u32, count: u32) -> ParameterValue {
 /// Returns the number of values of each parameter.
 fn counts(parameters: &[Parameter]) -> Vec<u32> {
     let steps = |parameter: &Parameter| (1..STEPS_MAX).contains(&parameter.step_count);
-    let changeable = || parameters.iter().filter(|parameter| parameter.is_automatable);
-    let stepped: u32 = changeable().filter(|parameter| steps(parameter)).map(|p| p.step_count + 1).sum();
-    let continuous = changeable().filter(|parameter| !steps(parameter)).count() as u32;
+    let stepped = parameters.iter().filter(|parameter| steps(parameter));
+    let stepped: u32 = stepped.map(|parameter| parameter.step_count + 1).sum();
+    let continuous = parameters.iter().filter(|parameter| !steps(parameter)).count() as u32;
     let fits = |points: &u32| stepped.saturating_add(continuous.saturating_mul(*points)) <= TEXTS_MAX;
     let points = POINTS.into_iter().find(fits).unwrap_or(FEWEST_POINTS);
     let count = |parameter: &Parameter| match parameter {
-        parameter if !parameter.is_automatable => 0,
         parameter if steps(parameter) => parameter.step_count + 1,
         _ => points,
     };
@@ -101,7 +99,5 @@ mod tests {
         check(2_000, 1, 2);
         check(8, 3, 4);
         check(8, 5_000, 101);
-        let fixed = Parameter { is_automatable: false, ..parameters(1, 0).remove(0) };
-        assert_eq!(counts(&[fixed]), [0]);
     }
 }

@@ -60,11 +60,16 @@ async fn vst3_plugins_list_ids_units_and_texts() {
     assert_eq!(master["unit"], "dB");
     assert_ne!(master["texts"][0], master["texts"][100]);
     let room = parameter(&list, "Room");
-    assert_eq!((&room["is_automatable"], &room["texts"]), (&json!(false), &json!([])));
-    let id = master["id"].to_string();
-    let changed = send(&service, &json!({"plugin_id": ids[0], "params": {id: 0.25}})).await.expect(200);
-    let master = parameter(&changed, "Master level");
-    assert_eq!((&master["value"], &master["text"]), (&json!(0.25), &master["texts"][25]));
+    assert_eq!((&room["is_automatable"], &master["is_automatable"]), (&json!(false), &json!(true)));
+    // A parameter that cannot be automated can be set to a value.
+    let params = json!({master["id"].to_string(): 0.25, room["id"].to_string(): 1.0});
+    let changed = send(&service, &json!({"plugin_id": ids[0], "params": params})).await.expect(200);
+    let new_master = parameter(&changed, "Master level");
+    assert_eq!((&new_master["value"], &new_master["text"]), (&json!(0.25), &new_master["texts"][25]));
+    let new_room = parameter(&changed, "Room");
+    let texts = new_room["texts"].as_array().expect("a list");
+    assert_eq!((&new_room["value"], Some(&new_room["text"])), (&json!(1.0), texts.last()));
+    assert_ne!(new_room["text"], room["text"]);
 }
 
 #[tokio::test]

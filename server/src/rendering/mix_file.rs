@@ -131,6 +131,7 @@ impl<W: Write + Seek> RunningFile<W> {
             left_out: prepared_render.left_out_described(),
             missing_sounds: prepared_render.missing().to_vec(),
             damaged_samples: prepared_render.damaged().to_vec(),
+            plugin_warnings: prepared_render.plugin_warnings().to_vec(),
             is_silent: levels.is_mix_silent(),
             song_secs: frames as f64 / f64::from(session.sample_rate_hz),
             limiter: LimiterReport::new(levels.reduction, session.sample_rate_hz),

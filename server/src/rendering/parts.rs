@@ -127,7 +127,8 @@ impl Parts {
     /// silent.
     #[must_use]
     pub fn warnings(&self, is_silent: bool) -> Vec<String> {
-        warnings(self.prepared_render.missing(), self.prepared_render.damaged(), is_silent)
+        let prepared = &self.prepared_render;
+        warnings(prepared.missing(), prepared.damaged(), prepared.plugin_warnings(), is_silent)
     }
 
     /// Renders a part as a complete file into `destination`. `sources` are those of [`Self::open`].

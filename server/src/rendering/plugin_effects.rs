@@ -23,7 +23,7 @@ use super::plugin_track::AutomationCurve;
 #[derive(Debug)]
 pub(super) struct PluginEffectOfProject {
     /// Id of the track; `None` for the master.
-    track_id: Option<String>,
+    pub(super) track_id: Option<String>,
     /// JSON pointer to the effect.
     pub(super) pointer: String,
     format: PluginFormat,

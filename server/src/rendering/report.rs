@@ -38,6 +38,8 @@ pub struct MixReport {
     pub missing_sounds: Vec<MissingSound>,
     /// Samples of SoundFonts that are silent because they cannot be decoded.
     pub damaged_samples: Vec<DamagedSamples>,
+    /// Warnings about the sounds of plugins, as sentences.
+    pub plugin_warnings: Vec<String>,
     /// Whether the file is silent apart from its dither.
     pub is_silent: bool,
     /// End of the last item in seconds, or length of the range. The tail of a song comes after it.
@@ -89,7 +91,8 @@ impl MixReport {
     /// Returns the warnings about the file, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = warnings(&self.missing_sounds, &self.damaged_samples, self.is_silent);
+        let Self { missing_sounds, damaged_samples, plugin_warnings, is_silent, .. } = self;
+        let mut warnings = warnings(missing_sounds, damaged_samples, plugin_warnings, *is_silent);
         warnings.extend(self.limiter.warning());
         warnings.extend(self.file.warnings(self.is_silent));
         warnings
@@ -117,16 +120,18 @@ impl FileReport {
     }
 }
 
-/// Returns warnings about a render, as sentences: about missing sounds and damaged samples, and if
-/// the file is silent.
+/// Returns warnings about a render, as sentences: about missing sounds, damaged samples and
+/// plugins, and if the file is silent.
 pub(super) fn warnings(
     missing_sounds: &[MissingSound],
     damaged_samples: &[DamagedSamples],
+    plugin_warnings: &[String],
     is_silent: bool,
 ) -> Vec<String> {
     let sounds = missing_sounds.iter().map(MissingSound::in_words);
     let samples = damaged_samples.iter().map(DamagedSamples::in_words);
-    sounds.chain(samples).chain(is_silent.then(|| SILENCE_WARNING.to_owned())).collect()
+    let plugins = plugin_warnings.iter().cloned();
+    sounds.chain(samples).chain(plugins).chain(is_silent.then(|| SILENCE_WARNING.to_owned())).collect()
 }
 
 /// A part of a project that is not in the render.

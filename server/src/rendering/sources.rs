@@ -19,7 +19,7 @@ use super::length::check_length;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::pass::Pass;
 use super::plugin_effects::{PluginEffectOfProject, PluginEffectPart, audible_effects};
-use super::plugin_track::AutomationCurve;
+use super::plugin_track::{AutomationCurve, PluginWarning};
 use super::report::LeftOutOfRender;
 use super::workspace::Workspace;
 use super::{Observer, banks};
@@ -152,6 +152,8 @@ pub enum PluginSound {
         version: String,
         /// Whether no sample is audible.
         is_silent: bool,
+        /// Faults of the sound.
+        warnings: Vec<PluginWarning>,
     },
     /// The plugin cannot be used here. The track is silent, or the effect passes its input.
     Missing {
@@ -176,6 +178,8 @@ pub(super) struct PreparedRender {
     missing_sounds: Vec<MissingSound>,
     /// Samples that are silent because they cannot be decoded.
     damaged_samples: Vec<DamagedSamples>,
+    /// Warnings about the sounds of plugins, as sentences.
+    plugin_warnings: Vec<String>,
     /// Memory reservation, which lasts while the session is rendered.
     pub(super) reservation: Reservation,
 }
@@ -227,6 +231,7 @@ impl PreparedRender {
         }
         let plugin_tracks = plugin_tracks(project, is_needed);
         let track_count = plugin_tracks.len() as f64;
+        let mut plugin_warnings = Vec::new();
         for (number, PluginTrackOfProject { index, format, engine }) in plugin_tracks.into_iter().enumerate()
         {
             let session = session_of_track(&compiled_project.session, index);
@@ -236,7 +241,8 @@ impl PreparedRender {
                 PluginPart { format, track_id, engine, automation, session, reservation: &reservation };
             let mut track_observer = |progress: f64| observer((number as f64 + progress) / track_count);
             match sources.plugin_sound(&part, &mut track_observer)? {
-                PluginSound::Rendered { audio: sound, version, .. } => {
+                PluginSound::Rendered { audio: sound, version, warnings, .. } => {
+                    add_warnings(&mut plugin_warnings, Some(track_id), &warnings);
                     play_sound(&mut compiled_project.session.tracks[index], &sound, audio.len());
                     audio.push(Some(AudioSlot::Whole(sound)));
                     audio_versions.push(version);
@@ -265,6 +271,7 @@ impl PreparedRender {
             left_out,
             missing_sounds,
             damaged_samples,
+            plugin_warnings,
             reservation,
         })
     }
@@ -301,7 +308,9 @@ impl PreparedRender {
             let sound = sources.plugin_effect_sound(&part, &mut effect_observer)?;
             drop(part);
             match sound {
-                PluginSound::Rendered { audio, version, .. } => {
+                PluginSound::Rendered { audio, version, warnings, .. } => {
+                    let track_id = effect.of_project.track_id.as_deref();
+                    add_warnings(&mut self.plugin_warnings, track_id, &warnings);
                     let slot = self.slot_of(audio, version);
                     if let Some(settings) = effect.settings_mut(session) {
                         settings.audio_slot = Some(slot);
@@ -347,6 +356,11 @@ impl PreparedRender {
     /// Returns the samples of SoundFonts that are silent because they cannot be decoded.
     pub(super) fn damaged(&self) -> &[DamagedSamples] {
         &self.damaged_samples
+    }
+
+    /// Returns the warnings about the sounds of plugins, as sentences.
+    pub(super) fn plugin_warnings(&self) -> &[String] {
+        &self.plugin_warnings
     }
 
     pub(super) fn slots(&self) -> Slots<'_> {
@@ -423,6 +437,17 @@ fn play_sound(track: &mut session::Track, sound: &Audio, slot: usize) {
         looped: false,
         audio_slot: slot as u32,
     });
+}
+
+/// Adds warnings about the sound of a plugin of a track or, without a track, of the master. The
+/// plugins of a song may render for several files, so each warning is added only once.
+fn add_warnings(all: &mut Vec<String>, track_id: Option<&str>, warnings: &[PluginWarning]) {
+    let owner = track_id.map_or_else(|| "master".to_owned(), |id| format!("track `{id}`"));
+    for warning in warnings.iter().map(|warning| warning.in_words(Some(&owner))) {
+        if !all.contains(&warning) {
+            all.push(warning);
+        }
+    }
 }
 
 /// Whether a track has notes.

@@ -1,5 +1,5 @@
-//! The effects of VST2 modules: a gain, a synthesizer of sines, and a gain that misbehaves. All
-//! have one parameter, the gain.
+//! The effects of VST2 modules: a gain, a synthesizer of sines, a gain that misbehaves, and a meter
+//! like that of `vst3_plugin`. All have one parameter, the gain.
 
 use std::ffi::{c_char, c_void};
 
@@ -41,6 +41,8 @@ type NoteChange = (i32, i32, f32);
 struct Plugin {
     name: &'static str,
     misbehaviour: Option<Misbehaviour>,
+    /// The host of a meter, whose output is what the host says about the bar.
+    metered_host: Option<Host>,
     value: f32,
     sample_rate_hz: f64,
     gain: Gain,
@@ -59,6 +61,7 @@ const GET_EFFECT_NAME: i32 = 45;
 const GET_VENDOR: i32 = 47;
 const NEXT_OF_SHELL: i32 = 70;
 const GET_CURRENT_ID: i32 = 2;
+const GET_TIME: i32 = 7;
 const CATEGORY_SHELL: isize = 10;
 const CAN_REPLACE: i32 = 1 << 4;
 const IS_SYNTH: i32 = 1 << 8;
@@ -139,6 +142,7 @@ unsafe extern "C" fn process(
         let has_input = (*effect).inputs == 2;
         let mut is_triggered = !plugin.changes.is_empty();
         let level = gain(plugin.value.into());
+        let bar = plugin.metered_host.map(|host| bar_samples(effect, host));
         for frame in 0..frames {
             for (_, key, velocity) in plugin.changes.extract_if(.., |change| change.0 <= frame) {
                 match velocity {
@@ -149,7 +153,9 @@ unsafe extern "C" fn process(
             let sine = plugin.sines.next(plugin.sample_rate_hz);
             for channel in 0..2 {
                 let output = (*outputs.add(channel)).add(frame as usize);
-                *output = if has_input {
+                *output = if let Some(bar) = bar {
+                    bar[channel] * level
+                } else if has_input {
                     let input = *(*inputs.add(channel)).add(frame as usize);
                     is_triggered |= input != 0.0;
                     plugin.gain.process(channel, input, level)
@@ -166,6 +172,22 @@ unsafe extern "C" fn process(
             Some(misbehaviour) if is_triggered => misbehaviour.act(),
             _ => {}
         }
+    }
+}
+
+/// Returns the output of a meter: left the start of the bar in quarter notes, and right the
+/// numerator of the time signature plus 1/256 of the denominator.
+fn bar_samples(effect: *mut Effect, host: Host) -> [f32; 2] {
+    // SAFETY: hosts answer this request with a pointer to the structure `VstTimeInfo` of VST 2.4,
+    // or with null. Eight numbers of 64 bits precede the time signature; the sixth is the bar's
+    // start.
+    unsafe {
+        let time = host(effect, GET_TIME, 0, 0, std::ptr::null_mut(), 0.0) as *const f64;
+        if time.is_null() {
+            return [0.0; 2];
+        }
+        let [numerator, denominator] = *time.add(8).cast::<[i32; 2]>();
+        [*time.add(5) as f32, numerator as f32 + denominator as f32 / 256.0]
     }
 }
 
@@ -258,6 +280,13 @@ pub fn effect(is_synth: bool, unique_id: i32) -> *mut Effect {
     create(dispatch, Some(new_plugin(name, None)), if is_synth { IS_SYNTH } else { 0 }, unique_id)
 }
 
+/// Creates a meter, which is never freed.
+#[must_use]
+pub fn meter(host: Host, unique_id: i32) -> *mut Effect {
+    let plugin = Plugin { metered_host: Some(host), ..new_plugin("Test Meter Two", None) };
+    create(dispatch, Some(plugin), 0, unique_id)
+}
+
 fn new_plugin(name: &'static str, misbehaviour: Option<Misbehaviour>) -> Plugin {
     let latency_frames = match misbehaviour {
         Some(Misbehaviour::LateLatency) => PLUGIN_LATENCY_FRAMES,
@@ -266,6 +295,7 @@ fn new_plugin(name: &'static str, misbehaviour: Option<Misbehaviour>) -> Plugin 
     Plugin {
         name,
         misbehaviour,
+        metered_host: None,
         value: 0.5,
         sample_rate_hz: 48_000.0,
         gain: Gain::new(latency_frames.cast_unsigned()),

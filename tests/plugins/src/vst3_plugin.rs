@@ -1,6 +1,9 @@
-//! The plugins of VST3 modules: a gain with a latency, and a synthesizer of sines. Each is one
-//! object that is component, processor and controller. A gain with a timer sets itself to its
-//! maximum and doubles its latency when the host first calls the timer.
+//! The plugins of VST3 modules: a gain with a latency, a synthesizer of sines, and a meter. Each is
+//! one object that is component, processor and controller. A gain with a timer sets itself to its
+//! maximum and doubles its latency when the host first calls the timer. The output of the meter is
+//! what the host says about the bar: its start in quarter notes on the left, and on the right the
+//! numerator of the time signature plus 1/256 of the denominator. Both follow the gain, which
+//! cannot be automated.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +20,8 @@ use ::vst3::Steinberg::Vst::{
     IComponentHandlerTrait as _, IComponentTrait, IEditController, IEditControllerTrait, IEventListTrait,
     IMidiMapping, IMidiMappingTrait, INoteExpressionController, INoteExpressionControllerTrait,
     IParamValueQueueTrait, IParameterChangesTrait, IoMode, MediaType, NoteExpressionTypeID,
-    NoteExpressionTypeIDs_, NoteExpressionTypeInfo, ParamID, ParamValue, ParameterInfo, ProcessData,
-    ProcessSetup, RoutingInfo, SpeakerArr, SpeakerArrangement, String128, TChar,
+    NoteExpressionTypeIDs_, NoteExpressionTypeInfo, ParamID, ParamValue, ParameterInfo, ProcessContext,
+    ProcessData, ProcessSetup, RoutingInfo, SpeakerArr, SpeakerArrangement, String128, TChar,
 };
 use ::vst3::Steinberg::{
     FIDString, FUnknown, IBStream, IBStreamTrait, IPlugView, IPluginBaseTrait, TBool, TUID, kInvalidArgument,
@@ -55,6 +58,7 @@ struct State {
 /// A plugin.
 struct Plugin {
     is_synth: bool,
+    is_meter: bool,
     state: Arc<Mutex<State>>,
     timer: Option<ComWrapper<Timer>>,
 }
@@ -114,6 +118,7 @@ impl Class for Plugin {
 /// `object` must point to memory for the pointer.
 pub(crate) unsafe fn create(sub_categories: &str, iid: &Guid, object: *mut *mut c_void) -> tresult {
     let is_synth = sub_categories.contains("Instrument");
+    let is_meter = sub_categories.contains("Analyzer");
     let state = State {
         latency_frames: GAIN_LATENCY_FRAMES,
         gain: Gain::new(GAIN_LATENCY_FRAMES),
@@ -125,7 +130,7 @@ pub(crate) unsafe fn create(sub_categories: &str, iid: &Guid, object: *mut *mut 
     let timer = sub_categories
         .contains("Tools")
         .then(|| ComWrapper::new(Timer { state: Arc::clone(&state), host: Mutex::default() }));
-    let plugin = ComWrapper::new(Plugin { is_synth, state, timer });
+    let plugin = ComWrapper::new(Plugin { is_synth, is_meter, state, timer });
     let Some(plugin) = plugin.as_com_ref::<IComponent>() else { return kResultFalse };
     // SAFETY: the object lives during the call, which counts a reference for the caller.
     match unsafe { IComponent::query_interface(plugin.as_ptr(), iid) } {
@@ -302,6 +307,12 @@ unsafe fn changes(data: &ProcessData) -> Vec<(i32, Change)> {
     changes
 }
 
+/// Returns the output of the meter, left and right.
+fn bar_samples(context: &ProcessContext) -> [f32; 2] {
+    let signature = context.timeSigNumerator as f32 + context.timeSigDenominator as f32 / 256.0;
+    [context.barPositionMusic as f32, signature]
+}
+
 impl State {
     fn apply(&mut self, change: &Change) {
         match *change {
@@ -348,7 +359,7 @@ impl IAudioProcessorTrait for Plugin {
     }
 
     unsafe fn getLatencySamples(&self) -> u32 {
-        if self.is_synth { 0 } else { self.state().latency_frames }
+        if self.is_synth || self.is_meter { 0 } else { self.state().latency_frames }
     }
 
     unsafe fn setupProcessing(&self, setup: *mut ProcessSetup) -> tresult {
@@ -368,6 +379,7 @@ impl IAudioProcessorTrait for Plugin {
             let mut changes = changes(data).into_iter().peekable();
             let mut state = self.state();
             let has_buses = data.numOutputs == 1;
+            let bar = data.processContext.as_ref().map_or([0.0; 2], bar_samples);
             let mut level = 0.0_f32;
             for frame in 0..data.numSamples.max(1) {
                 while let Some((_, change)) = changes.next_if(|change| change.0 <= frame) {
@@ -379,10 +391,11 @@ impl IAudioProcessorTrait for Plugin {
                 let value = gain(state.value);
                 let rate = state.sample_rate_hz;
                 let sine = if self.is_synth { state.sines.next(rate) } else { 0.0 };
-                for channel in 0..2 {
+                for (channel, bar_sample) in bar.into_iter().enumerate() {
                     let output = *(*data.outputs).__field0.channelBuffers32.add(channel);
                     let sample = match self.is_synth {
                         true => sine * value,
+                        false if self.is_meter => bar_sample * value,
                         false => {
                             let input = *(*data.inputs).__field0.channelBuffers32.add(channel);
                             state.gain.process(channel, *input.add(frame as usize), value)
@@ -426,7 +439,7 @@ impl IEditControllerTrait for Plugin {
 
     unsafe fn getParameterInfo(&self, index: i32, info: *mut ParameterInfo) -> tresult {
         let (id, name, flags) = match index {
-            0 => (GAIN_ID, "Gain", kCanAutomate),
+            0 => (GAIN_ID, "Gain", if self.is_meter { 0 } else { kCanAutomate }),
             1 => (HIDDEN_ID, "Hidden", kIsHidden),
             2 => (LEVEL_ID, "Level", kIsReadOnly),
             _ => return kInvalidArgument,

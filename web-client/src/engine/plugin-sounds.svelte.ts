@@ -23,8 +23,9 @@ export type PluginState =
   | { kind: 'rendering' }
   /**
    * The engine plays the sound. `isSilent`: an instrument made no sound although there are notes.
+   * `warnings`: faults of the sound, as sentences.
    */
-  | { kind: 'ready'; isSilent: boolean }
+  | { kind: 'ready'; isSilent: boolean; warnings: readonly string[] }
   /** The plugin or the request failed. `playsLastSound`: the engine plays an earlier sound. */
   | { kind: 'failed'; reason: string; playsLastSound: boolean }
   /** The service cannot use the plugin. */
@@ -42,8 +43,11 @@ type Place = Pick<PluginOutput, 'trackId' | 'effectId'>;
  */
 type PlacedPlugin = Place & { identity: string; settings: readonly unknown[] };
 
+/** A sound that the service has rendered; see {@link PluginState}. */
+type Sound = { fileId: string; isSilent: boolean; warnings: readonly string[] };
+
 /** A plugin, its last sound and the sound that the engine plays. */
-type Plugin = PlacedPlugin & { isOutdated: boolean; newest: { fileId: string; isSilent: boolean } | null; playedFileId: string | null };
+type Plugin = PlacedPlugin & { isOutdated: boolean; newest: Sound | null; playedFileId: string | null };
 
 /**
  * An answer of the service, and the plugins as they were when the service was asked, by their keys.
@@ -64,7 +68,7 @@ function pluginsOf(project: Project): Map<string, PlacedPlugin> {
   const time = JSON.stringify([project.tempo_map, project.sample_rate_hz]);
   const add = (place: Place, plugin: PluginEngine | PluginEffect, ...otherSettings: unknown[]): void => {
     const identity = `${plugin.type} ${plugin.plugin_id} ${time}`;
-    plugins.set(keyOf(place), { ...place, identity, settings: [plugin, ...otherSettings] });
+    plugins.set(keyOf(place), { ...place, identity, settings: [plugin, project.time_signatures, ...otherSettings] });
   };
   const addEffects = ({ effects = [], automation }: Pick<Track, 'effects' | 'automation'>, trackId: string | null): void => {
     for (const effect of effects) if (effect.type !== 'builtin') add({ trackId, effectId: effect.id }, effect, automation);
@@ -87,14 +91,14 @@ function areEqual(a: PlacedPlugin, b: PlacedPlugin): boolean {
 const hasNotes = ({ items }: Track): boolean => items.some((item) => item.type === 'midi' && item.notes.length > 0);
 
 /** Returns a text that changes with every part of a song that can change a sound. */
-function inputsOf({ tracks, tempo_map, master, settings, sample_rate_hz }: Project): string {
+function inputsOf({ tracks, tempo_map, time_signatures, master, settings, sample_rate_hz }: Project): string {
   const audible = tracks.map(({ name: _name, color: _color, ...track }) => track);
-  return JSON.stringify([audible, tempo_map, master, settings, sample_rate_hz]);
+  return JSON.stringify([audible, tempo_map, time_signatures, master, settings, sample_rate_hz]);
 }
 
 /** Returns the state of a plugin whose newest sound is that of the current song. */
 function stateOfSound({ newest, playedFileId }: Plugin): PluginState {
-  return newest && newest.fileId === playedFileId ? { kind: 'ready', isSilent: newest.isSilent } : { kind: 'rendering' };
+  return newest && newest.fileId === playedFileId ? { kind: 'ready', isSilent: newest.isSilent, warnings: newest.warnings } : { kind: 'rendering' };
 }
 
 export class PluginSounds {
@@ -264,7 +268,8 @@ export class PluginSounds {
       const outcome = requested?.identity === plugin.identity ? outcomes.get(key) : undefined;
       plugin.isOutdated = !requested || !areEqual(plugin, requested);
       if (outcome?.state === 'ready') {
-        plugin.newest = { fileId: fileIdOfSound(outcome.sound_id), isSilent: outcome.effect_id === null && outcome.is_silent };
+        const isSilent = outcome.effect_id === null && outcome.is_silent;
+        plugin.newest = { fileId: fileIdOfSound(outcome.sound_id), isSilent, warnings: outcome.warnings };
       } else if (outcome) {
         Object.assign(plugin, { newest: null, playedFileId: null });
       }

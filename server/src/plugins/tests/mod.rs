@@ -6,6 +6,7 @@ pub(crate) mod midi_render;
 mod midi_render_faults;
 mod pick_dir;
 mod project_effects;
+mod project_faults;
 mod project_instruments;
 mod scans;
 pub(crate) mod vst;

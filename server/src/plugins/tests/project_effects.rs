@@ -155,14 +155,14 @@ async fn parameters_and_automation_reach_the_plugin() {
     assert!(difference(&automated[..start], &off[..start]) < 1e-3);
     assert!(difference(&automated[start..], &off[start..]) > 0.01);
     let mut wrong = effect("d", &ids[1]);
-    wrong["params"] = json!({"No such parameter": 0.5});
+    wrong["params"] = json!({"Dry/Wet": "half"});
     let request = json!({"project": song(wrong, json!([]))});
     let refused = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
     let detail = refused.problem(422, "bad_plugin_parameter");
-    assert!(detail.contains("No such parameter"), "{detail}");
+    assert!(detail.contains("Dry/Wet"), "{detail}");
     let sounds = post(&service, "/plugins/sounds", &request, 200).await["sounds"].clone();
     assert_eq!((&sounds[0]["state"], &sounds[1]["state"]), (&json!("ready"), &json!("failed")));
-    assert!(sounds[1]["reason"].as_str().is_some_and(|reason| reason.contains("No such parameter")));
+    assert!(sounds[1]["reason"].as_str().is_some_and(|reason| reason.contains("Dry/Wet")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

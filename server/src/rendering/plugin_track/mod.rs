@@ -7,7 +7,9 @@ mod automation;
 mod input;
 mod output;
 mod setup;
+mod time_signatures;
 mod timeline;
+mod warnings;
 
 use std::io::{self, BufWriter, Seek, Write};
 use std::time::Duration;
@@ -27,7 +29,9 @@ use timeline::Timeline;
 
 pub use automation::{AutomationCurve, CURVES_MAX};
 pub use output::SILENT_MAGNITUDE;
-pub use setup::{PluginSetup, StartState};
+pub use setup::{PluginSetup, StartState, UnknownParameters};
+pub use time_signatures::TimeSignatureChange;
+pub use warnings::{PluginFault, PluginWarning};
 
 /// Number of channels of the file.
 const CHANNELS: u16 = 2;
@@ -62,6 +66,8 @@ pub struct PluginTrack<'t> {
     pub setup: &'t PluginSetup,
     /// The session, whose first track has the notes.
     pub session: &'t Session,
+    /// Time signatures in ascending order; 4/4 if there are none.
+    pub time_signatures: &'t [TimeSignatureChange],
     /// The sound that the plugin processes; `None` for an instrument.
     pub input: Option<OpenInput<'t>>,
     /// Longest tail in seconds. Silence ends the tail sooner.
@@ -80,12 +86,27 @@ enum WarmUp {
 }
 
 /// A rendered track.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct RenderedTrack {
     /// Whether the file is silent although the track has notes, or the input has sound.
     pub is_silent: bool,
     /// Number of samples that were infinite or not a number. They are 0 in the file.
     pub non_finite_samples: u64,
+    /// Name of the plugin.
+    pub plugin_name: String,
+    /// Values and automation that were ignored.
+    pub ignored: Vec<PluginFault>,
+}
+
+impl RenderedTrack {
+    /// Returns the faults of the sound.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<PluginWarning> {
+        let non_finite = PluginFault::NonFiniteSamples(self.non_finite_samples);
+        let non_finite = (self.non_finite_samples > 0).then_some(non_finite);
+        let faults = self.ignored.iter().cloned().chain(non_finite);
+        faults.map(|fault| PluginWarning { plugin_name: self.plugin_name.clone(), fault }).collect()
+    }
 }
 
 impl PluginTrack<'_> {
@@ -112,6 +133,13 @@ impl PluginTrack<'_> {
             Err(RenderError::Plugin(error)) if error.is_death() => attempt(WarmUp::Short),
             outcome => outcome,
         }
+    }
+
+    /// Returns a frame after which the plugin gets no input, however long its latency is.
+    #[must_use]
+    pub fn end_frame_max(session: &Session, tail_secs: f64) -> u64 {
+        let latency_frames = u64::from(LATENCY_MAX_SECS) * u64::from(session.sample_rate_hz);
+        output::max_frames(session, tail_secs) + latency_frames + u64::from(REQUEST_FRAMES_MAX)
     }
 
     /// Returns the largest size of the file, in bytes.
@@ -148,9 +176,11 @@ impl PluginTrack<'_> {
             Some(_) if host.opened().inputs.is_empty() => return Err(setup::no_effect()),
             Some(open_input) => Some(InputReader::new(open_input()?)),
         };
-        let values = self.setup.apply(&mut host)?;
-        let curves = self.setup.curves(host.opened())?;
-        let mut timeline = Timeline::new(self.session, curves);
+        let mut ignored = Vec::new();
+        let values = self.setup.apply(&mut host, &mut ignored)?;
+        let curves = self.setup.curves(host.opened(), &mut ignored)?;
+        let plugin_name = host.opened().name.clone();
+        let mut timeline = Timeline::new(self.session, self.time_signatures, curves);
         let latency_frames = self.warm_up(&mut host, warm_up, values)?;
         let mut output = Output::new(destination, self.session, self.tail_secs, latency_frames)?;
         let pass = Pass::begin(reservation);
@@ -167,7 +197,7 @@ impl PluginTrack<'_> {
         }
         let has_input = input.is_some_and(|input| input.has_sound());
         let is_silent = output.finish()? && (has_input || self.has_notes());
-        Ok(RenderedTrack { is_silent, non_finite_samples })
+        Ok(RenderedTrack { is_silent, non_finite_samples, plugin_name, ignored })
     }
 
     /// Lets the plugin process silence. `values` are set at its start. Returns the latency.

@@ -3,6 +3,7 @@
 use songfoundry_bridge_protocol::host::{Event, EventKind, Opened, Parameter, ParameterValue};
 
 use super::automation::{AutomationCurve, CurveReader};
+use super::warnings::PluginFault;
 use crate::plugin_hosts::{HostError, PluginHost};
 use crate::rendering::RenderError;
 
@@ -18,6 +19,19 @@ pub struct PluginSetup {
     pub values: Vec<(String, f64)>,
     /// Automation.
     pub curves: Vec<AutomationCurve>,
+    /// What happens to values and automation that the plugin cannot use.
+    pub unknown_parameters: UnknownParameters,
+}
+
+/// What happens to values and automation of parameters that a plugin does not have, and to
+/// automation of parameters that cannot be automated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UnknownParameters {
+    /// They are errors.
+    #[default]
+    Refuse,
+    /// They are ignored, with a warning. A song may be older than the version of its plugin.
+    Ignore,
 }
 
 /// The state that a plugin loads first.
@@ -35,10 +49,14 @@ pub enum StartState {
 }
 
 impl PluginSetup {
-    /// Loads the state. Returns the changes of the parameters.
-    pub(super) fn apply(&self, host: &mut PluginHost<'_>) -> Result<Vec<Event>, RenderError> {
+    /// Loads the state. Returns the changes of the parameters. Adds values that it ignores.
+    pub(super) fn apply(
+        &self,
+        host: &mut PluginHost<'_>,
+        ignored: &mut Vec<PluginFault>,
+    ) -> Result<Vec<Event>, RenderError> {
         self.load_start(host)?;
-        self.value_changes(host.opened())
+        self.value_changes(host.opened(), ignored)
     }
 
     /// Loads the state. Returns the values of all parameters; nothing for the state of a new
@@ -70,29 +88,75 @@ impl PluginSetup {
     }
 
     /// Returns the changes of an open plugin's parameters, by ascending id. The order matters: a
-    /// parameter may change others.
-    pub(crate) fn value_changes(&self, opened: &Opened) -> Result<Vec<Event>, RenderError> {
-        let change = |(name, value): &(String, f64)| {
-            let id = parameter_id(&opened.parameters, name, "params")?;
-            Ok(ParameterValue { id, value: *value })
-        };
-        let changes: Result<Vec<_>, RenderError> = self.values.iter().map(change).collect();
-        let mut changes = changes?;
+    /// parameter may change others. Adds values that it ignores.
+    pub(crate) fn value_changes(
+        &self,
+        opened: &Opened,
+        ignored: &mut Vec<PluginFault>,
+    ) -> Result<Vec<Event>, RenderError> {
+        let (mut changes, mut unknown) = (Vec::with_capacity(self.values.len()), Vec::new());
+        for (key, value) in &self.values {
+            match self.find(&opened.parameters, key, "params")? {
+                Some(parameter) => changes.push(ParameterValue { id: parameter.id, value: *value }),
+                None => unknown.push(key.clone()),
+            }
+        }
+        if !unknown.is_empty() {
+            ignored.push(PluginFault::UnknownValues(unknown));
+        }
         changes.sort_by_key(|change| change.id);
         let event = |change| Event { frame: 0, kind: EventKind::Parameter(change) };
         Ok(changes.into_iter().map(event).collect())
     }
 
-    /// Returns the automation of the parameters of an open plugin.
-    pub(super) fn curves(&self, opened: &Opened) -> Result<Vec<CurveReader<'_>>, RenderError> {
-        let reader =
-            |curve: &'_ AutomationCurve| parameter_id(&opened.parameters, &curve.parameter, "automation");
+    /// Returns the automation of the parameters of an open plugin. Adds automation that it ignores.
+    pub(super) fn curves(
+        &self,
+        opened: &Opened,
+        ignored: &mut Vec<PluginFault>,
+    ) -> Result<Vec<CurveReader<'_>>, RenderError> {
         let mut readers = Vec::with_capacity(self.curves.len());
-        for curve in &self.curves {
-            readers.push(CurveReader::new(reader(curve)?, &curve.points));
+        let (mut unknown, mut fixed) = (Vec::new(), Vec::new());
+        for AutomationCurve { parameter: key, points } in &self.curves {
+            match self.find(&opened.parameters, key, "automation")? {
+                None => unknown.push(key.clone()),
+                Some(parameter) if parameter.is_automatable => {
+                    readers.push(CurveReader::new(parameter.id, points));
+                }
+                Some(_) if self.unknown_parameters == UnknownParameters::Ignore => fixed.push(key.clone()),
+                Some(_) => {
+                    return Err(bad_parameter(format!(
+                        "`automation` names the parameter `{key}`, which cannot be automated."
+                    )));
+                }
+            }
+        }
+        if !unknown.is_empty() {
+            ignored.push(PluginFault::UnknownAutomation(unknown));
+        }
+        if !fixed.is_empty() {
+            ignored.push(PluginFault::FixedAutomation(fixed));
         }
         Ok(readers)
     }
+
+    /// Returns a parameter; `None` if it is unknown and is to be ignored.
+    fn find<'p>(
+        &self,
+        parameters: &'p [Parameter],
+        key: &str,
+        field: &str,
+    ) -> Result<Option<&'p Parameter>, RenderError> {
+        match (find_parameter(parameters, key, field), self.unknown_parameters) {
+            (Ok(found), _) => Ok(Some(found)),
+            (Err(_), UnknownParameters::Ignore) => Ok(None),
+            (Err(error), UnknownParameters::Refuse) => Err(error),
+        }
+    }
+}
+
+fn bad_parameter(detail: String) -> RenderError {
+    RenderError::PluginSetup { code: "bad_plugin_parameter", detail }
 }
 
 /// Returns the error for a plugin that receives no notes.
@@ -121,39 +185,36 @@ fn refused(code: &'static str, field: &str, error: HostError) -> RenderError {
     }
 }
 
-/// Returns the id of a parameter by its id in decimal digits, or by its name. `field` is the field
-/// of the request that names it.
-fn parameter_id(parameters: &[Parameter], key: &str, field: &str) -> Result<u32, RenderError> {
-    let error = |detail: String| RenderError::PluginSetup { code: "bad_plugin_parameter", detail };
+/// Returns a parameter by its id in decimal digits, or by its name. `field` is the field of the
+/// request that names it.
+fn find_parameter<'p>(
+    parameters: &'p [Parameter],
+    key: &str,
+    field: &str,
+) -> Result<&'p Parameter, RenderError> {
     let by_id = |id: u32| parameters.iter().find(|parameter| parameter.id == id);
     let mut by_name = parameters.iter().filter(|parameter| parameter.name == key);
-    let found = match key.parse().ok().and_then(by_id) {
-        Some(found) => found,
+    match key.parse().ok().and_then(by_id) {
+        Some(found) => Ok(found),
         None => match (by_name.next(), by_name.next()) {
-            (Some(found), None) => found,
-            (Some(first), Some(second)) => {
-                return Err(error(format!(
-                    "`{field}` names the parameter `{key}`, but the plugin has several of this name; use an id, such as \
+            (Some(found), None) => Ok(found),
+            (Some(first), Some(second)) => Err(bad_parameter(format!(
+                "`{field}` names the parameter `{key}`, but the plugin has several of this name; use an id, such as \
                      {} or {}.",
-                    first.id, second.id
-                )));
-            }
+                first.id, second.id
+            ))),
             (None, _) => {
                 let names = parameters.iter().take(LISTED_NAMES);
                 let names: Vec<_> =
                     names.map(|parameter| format!("`{}` ({})", parameter.name, parameter.id)).collect();
-                return Err(error(format!(
+                Err(bad_parameter(format!(
                     "`{field}` names the parameter `{key}`, which the plugin does not have. It has {} parameters: {}{}",
                     parameters.len(),
                     names.join(", "),
                     if parameters.len() > LISTED_NAMES { ", and others." } else { "." }
-                )));
+                )))
             }
         },
-    };
-    match found.is_automatable {
-        true => Ok(found.id),
-        false => Err(error(format!("`{field}` names the parameter `{key}`, which cannot be changed."))),
     }
 }
 
@@ -183,18 +244,53 @@ mod tests {
             parameter(9, "Level", true),
             parameter(11, "Level", true),
             parameter(12, "7", true),
-            parameter(13, "Fixed", false),
         ];
-        let id = |key: &str| match parameter_id(&parameters, key, "params") {
-            Ok(id) => Ok(id),
+        let id = |key: &str| match find_parameter(&parameters, key, "params") {
+            Ok(found) => Ok(found.id),
             Err(RenderError::PluginSetup { code: "bad_plugin_parameter", detail }) => Err(detail),
             Err(other) => panic!("{other}"),
         };
         assert_eq!((id("5"), id("Cutoff"), id("7"), id("11")), (Ok(5), Ok(5), Ok(12), Ok(11)));
-        for (key, part) in
-            [("Level", "9 or 11"), ("cutoff", "`Cutoff` (5)"), ("6", "5 parameters"), ("Fixed", "cannot be")]
-        {
+        for (key, part) in [("Level", "9 or 11"), ("cutoff", "`Cutoff` (5)"), ("6", "4 parameters")] {
             assert!(id(key).is_err_and(|detail| detail.contains(part) && detail.contains(key)), "{key}");
         }
+    }
+
+    #[test]
+    fn what_a_plugin_cannot_use_is_refused_or_ignored() {
+        let mut opened = crate::plugin_hosts::scripted::opened();
+        opened.parameters = vec![parameter(5, "Cutoff", true), parameter(6, "Mode", false)];
+        let values = [("6", 0.25), ("7", 0.5), ("5", 0.75)].map(|(id, value)| (id.to_owned(), value));
+        let curve = |id: &str| AutomationCurve { parameter: id.to_owned(), points: Vec::new() };
+        let setup = |values: &[(String, f64)], curves: &[&str], unknown_parameters| PluginSetup {
+            values: values.to_vec(),
+            curves: curves.iter().map(|id| curve(id)).collect(),
+            unknown_parameters,
+            ..PluginSetup::default()
+        };
+        let song = setup(&values, &["7", "6", "5"], UnknownParameters::Ignore);
+        let mut ignored = Vec::new();
+        let changes = song.value_changes(&opened, &mut ignored).expect("changes");
+        let change = |id, value| Event { frame: 0, kind: EventKind::Parameter(ParameterValue { id, value }) };
+        assert_eq!(changes, [change(5, 0.75), change(6, 0.25)]);
+        assert_eq!(song.curves(&opened, &mut ignored).expect("curves").len(), 1);
+        let faults = [
+            PluginFault::UnknownValues(vec!["7".to_owned()]),
+            PluginFault::UnknownAutomation(vec!["7".to_owned()]),
+            PluginFault::FixedAutomation(vec!["6".to_owned()]),
+        ];
+        assert_eq!(ignored, faults);
+
+        for request in [&["7"], &["6"]] {
+            let request = setup(&[], request, UnknownParameters::Refuse);
+            assert!(request.curves(&opened, &mut Vec::new()).is_err());
+        }
+        let request = setup(&values, &[], UnknownParameters::Refuse);
+        assert!(request.value_changes(&opened, &mut Vec::new()).is_err());
+        assert!(
+            setup(&values[..1], &[], UnknownParameters::Refuse)
+                .value_changes(&opened, &mut Vec::new())
+                .is_ok()
+        );
     }
 }

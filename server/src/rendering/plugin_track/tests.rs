@@ -32,6 +32,7 @@ fn render(script: &str, session: &Session, is_cancelled: &dyn Fn() -> bool) -> R
         plugin: &plugin,
         setup: &setup,
         session,
+        time_signatures: &[],
         input: None,
         tail_secs: 1.0,
         is_cancelled,

@@ -6,6 +6,7 @@ use songfoundry_bridge_protocol::host::{Event as PluginEvent, EventKind, Process
 
 use super::CHANNELS;
 use super::automation::CurveReader;
+use super::time_signatures::TimeSignatureChange;
 use crate::rendering::RenderError;
 
 /// Maximum number of notes and controls of a request.
@@ -23,38 +24,44 @@ const BEND_CENTRE: i32 = 8_192;
 /// Highest MIDI value.
 const MIDI_MAX: u8 = 127;
 
-/// Quarter notes of a bar. The request has no time signatures, so that they are 4/4.
-const BAR_QUARTERS: f64 = 4.0;
-
 /// The song, and how much of it the plugin has got.
 pub(super) struct Timeline<'s> {
     sample_rate_hz: u32,
     tempo: &'s [TempoChange],
+    time_signatures: &'s [TimeSignatureChange],
     /// The remaining events.
     events: &'s [TrackEvent],
     curves: Vec<CurveReader<'s>>,
 }
 
 impl<'s> Timeline<'s> {
-    /// Returns the timeline of the first track.
-    pub(super) fn new(session: &'s Session, curves: Vec<CurveReader<'s>>) -> Self {
+    /// Returns the timeline of the first track. Without time signatures, it is 4/4.
+    pub(super) fn new(
+        session: &'s Session,
+        time_signatures: &'s [TimeSignatureChange],
+        curves: Vec<CurveReader<'s>>,
+    ) -> Self {
         Self {
             sample_rate_hz: session.sample_rate_hz,
             tempo: &session.tempo,
+            time_signatures,
             events: session.tracks.first().map_or(&[], |track| &track.events),
             curves,
         }
     }
 
     /// Returns the next request, which starts at the frame `start` and has at most `frames_max`
-    /// frames. The tempo is constant in it.
+    /// frames. The tempo and the time signature are constant in it.
     ///
     /// # Errors
     /// [`RenderError::PluginSetup`] if a frame has too many events.
     pub(super) fn next(&mut self, start: u64, frames_max: u32) -> Result<Process, RenderError> {
         let tempo_index = self.tempo.partition_point(|change| change.frame <= start);
         let next_tempo = self.tempo.get(tempo_index).map_or(u64::MAX, |change| change.frame);
-        let mut end = (start + u64::from(frames_max)).min(next_tempo);
+        let signature_index = self.time_signatures.partition_point(|change| change.frame <= start);
+        let next_signature =
+            self.time_signatures.get(signature_index).map_or(u64::MAX, |change| change.frame);
+        let mut end = (start + u64::from(frames_max)).min(next_tempo).min(next_signature);
         let count = self.events.partition_point(|event| event.frame < end);
         let count = if count > EVENTS_MAX {
             // The request ends before the frame of the first event that does not fit.
@@ -86,20 +93,25 @@ impl<'s> Timeline<'s> {
         }
         // The sort is stable: automation precedes notes at the same frame.
         events.sort_by_key(|event| event.frame);
-        let transport = self.transport(start, tempo_index);
+        let transport = self.transport(start, tempo_index, signature_index);
         Ok(Process { frames, output_channels: CHANNELS, transport, events, ..Process::default() })
     }
 
-    fn transport(&self, start: u64, tempo_index: usize) -> Transport {
+    fn transport(&self, start: u64, tempo_index: usize, signature_index: usize) -> Transport {
         let first = TempoChange { frame: 0, bpm: DEFAULT_BPM, beat: 0.0 };
         let tempo = tempo_index.checked_sub(1).map_or(first, |index| self.tempo[index]);
         let secs = (start - tempo.frame) as f64 / f64::from(self.sample_rate_hz);
-        let position_quarters = tempo.beat + secs * tempo.bpm / 60.0;
+        let index = signature_index.checked_sub(1);
+        let signature = index.map_or(TimeSignatureChange::DEFAULT, |index| self.time_signatures[index]);
+        // The frame of a time signature is rounded, and may be slightly before its position.
+        let position_quarters = (tempo.beat + secs * tempo.bpm / 60.0).max(signature.quarters);
         Transport {
             tempo_bpm: tempo.bpm,
             position_frames: i64::try_from(start).unwrap_or(i64::MAX),
             position_quarters,
-            bar_start_quarters: (position_quarters / BAR_QUARTERS).floor() * BAR_QUARTERS,
+            bar_start_quarters: signature.bar_start_quarters(position_quarters),
+            numerator: signature.numerator,
+            denominator: signature.denominator,
             ..Transport::default()
         }
     }
@@ -154,7 +166,7 @@ mod tests {
     fn a_request_ends_at_a_change_of_the_tempo() {
         let change = |frame, bpm, beat| TempoChange { frame, bpm, beat };
         let session = session(&[], vec![change(0, 60.0, 0.0), change(24_000, 120.0, 0.5)]);
-        let mut timeline = Timeline::new(&session, Vec::new());
+        let mut timeline = Timeline::new(&session, &[], Vec::new());
         let mut at = |start| {
             let request = timeline.next(start, 20_000).expect("a request");
             let Transport { tempo_bpm, position_quarters, bar_start_quarters, .. } = request.transport;
@@ -167,13 +179,35 @@ mod tests {
     }
 
     #[test]
+    fn a_request_ends_at_a_change_of_the_time_signature() {
+        let session = session(&[], Vec::new());
+        let change = |frame, quarters, numerator, denominator| TimeSignatureChange {
+            frame,
+            quarters,
+            numerator,
+            denominator,
+        };
+        // The second one is at 4.00001 quarter notes, so its frame is rounded down.
+        let time_signatures = [change(0, 0.0, 4, 4), change(96_000, 4.000_01, 7, 8)];
+        let mut timeline = Timeline::new(&session, &time_signatures, Vec::new());
+        let mut at = |start| {
+            let request = timeline.next(start, 20_000).expect("a request");
+            let Transport { numerator, denominator, bar_start_quarters, .. } = request.transport;
+            (request.frames, numerator, denominator, bar_start_quarters)
+        };
+        assert_eq!(at(90_000), (6_000, 4, 4, 0.0));
+        assert_eq!(at(96_000), (20_000, 7, 8, 4.000_01));
+        assert_eq!(at(96_000 + 84_001), (20_000, 7, 8, 7.500_01));
+    }
+
+    #[test]
     fn events_keep_their_frames_and_automation_precedes_notes() {
         let on = Event::NoteOn { key: 60, velocity: 127 };
         let events = [(0, on), (70, Event::NoteOff { key: 60 }), (128, Event::PitchBend { value: -8_192 })];
         let session = session(&events, Vec::new());
         let point = |(frame, value)| AutomationPoint { frame, value, curve: Curve::Linear };
         let points = [(0, 0.0), (128, 1.0)].map(point);
-        let mut timeline = Timeline::new(&session, vec![CurveReader::new(3, &points)]);
+        let mut timeline = Timeline::new(&session, &[], vec![CurveReader::new(3, &points)]);
         let request = timeline.next(0, 100).expect("a request");
         let frames: Vec<_> = request.events.iter().map(|event| event.frame).collect();
         assert_eq!(frames, [0, 0, 64, 70]);
@@ -195,7 +229,7 @@ mod tests {
         let on = Event::NoteOn { key: 60, velocity: 1 };
         let dense: Vec<_> = (0..12_000).map(|index| (index / 4, on)).collect();
         let dense = session(&dense, Vec::new());
-        let mut timeline = Timeline::new(&dense, Vec::new());
+        let mut timeline = Timeline::new(&dense, &[], Vec::new());
         let (mut start, mut events) = (0, 0);
         while start < 8_192 {
             let request = timeline.next(start, 8_192).expect("a request");
@@ -205,7 +239,7 @@ mod tests {
         }
         assert_eq!(events, 12_000);
         let at_once = session(&vec![(9, on); EVENTS_MAX + 1], Vec::new());
-        let mut timeline = Timeline::new(&at_once, Vec::new());
+        let mut timeline = Timeline::new(&at_once, &[], Vec::new());
         let request = timeline.next(0, 100).expect("a request");
         assert_eq!((request.frames, request.events.len()), (9, 0));
         assert!(matches!(

@@ -78,6 +78,12 @@ impl BlobKey {
         self.folder
     }
 
+    /// Returns the id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Returns id and extension, joined by a dot.
     #[must_use]
     pub fn file_name(&self) -> String {

@@ -3639,14 +3639,14 @@ export interface components {
              *     one less than the number of values.
              */
             step_count: number;
-            /** @description Whether the parameter can be changed and automated. */
+            /** @description Whether the parameter can be automated. All parameters can be set to a value. */
             is_automatable: boolean;
             /** @description Whether this is the plugin's own bypass. */
             is_bypass: boolean;
             /**
              * @description Texts of evenly spaced values from 0 to 1, without the unit. Every step of a parameter with
              *     up to 128 values has one. Continuous parameters have 101, 51, 21, 11 or 2: the fewer, the
-             *     more parameters the plugin has. Empty if the parameter cannot be changed.
+             *     more parameters the plugin has.
              */
             texts: string[];
         };
@@ -3685,6 +3685,11 @@ export interface components {
             frames: number;
             /** @description Whether the sound is silent. */
             is_silent: boolean;
+            /**
+             * @description Faults of the sound, as sentences: values and automation of parameters that the plugin
+             *     does not have are ignored, and samples that are not numbers are silent.
+             */
+            warnings: string[];
             /** @enum {string} */
             state: "ready";
         } | {

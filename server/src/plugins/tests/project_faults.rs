@@ -1,0 +1,154 @@
+//! Tests what plugins of projects get from the song, and what is told if they cannot use it, with
+//! the plugins of `tests/plugins`.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::midi_render::{PATH, note};
+use super::project_instruments::{freeze, mix, post, project, samples};
+use super::vst::PluginService;
+
+/// Ids of the synthesizer and of the meter of `tests/plugins`.
+const SYNTH: &str = "11111111111111111111111111111111";
+const METER: &str = "61616161616161616161616161616161";
+
+/// Returns a service with both plugins.
+async fn service() -> PluginService {
+    let service = PluginService::start().await;
+    service.install("instrument", "synth.vst3");
+    service.install("meter", "meter.vst3");
+    service.scan().await;
+    service
+}
+
+/// Returns a song of four seconds with an instrument and the meter.
+fn metered_song() -> Value {
+    project(&[json!({
+        "id": "bass", "name": "bass", "kind": "instrument",
+        "synth_engine": {"type": "vst3", "plugin_id": SYNTH},
+        "items": [{"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 7_680,
+            "notes": [note(0.0, 7_680.0)]}],
+        "effects": [{"id": "meter", "type": "vst3", "plugin_id": METER}],
+    })])
+}
+
+/// Returns the outcome of a plugin of a song: of an effect, or of the instrument.
+async fn outcome(service: &PluginService, song: &Value, effect_id: Option<&str>) -> Value {
+    let answer = post(service, "/plugins/sounds", &json!({"project": song}), 200).await;
+    let outcomes = answer["sounds"].as_array().expect("a list");
+    let found = outcomes.iter().find(|outcome| outcome["effect_id"] == json!(effect_id));
+    found.unwrap_or_else(|| panic!("{effect_id:?}: {answer}")).clone()
+}
+
+/// Returns the interleaved samples of a sound.
+async fn sound(service: &PluginService, outcome: &Value) -> Vec<f32> {
+    let id = outcome["sound_id"].as_str().unwrap_or_else(|| panic!("{outcome}"));
+    samples(service, &format!("/api/v1/plugins/sounds/{id}").into()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plugins_get_the_bars_of_the_song() {
+    let service = service().await;
+    let mut song = metered_song();
+    song["time_signatures"] = json!([
+        {"tick": 0, "numerator": 3, "denominator": 4}, {"tick": 5_760, "numerator": 7, "denominator": 8}
+    ]);
+    let waltz = outcome(&service, &song, Some("meter")).await;
+    let samples = sound(&service, &waltz).await;
+    // A quarter note has 24,000 frames.
+    let at = |quarters: f64| {
+        let index = 2 * (quarters * 24_000.0) as usize;
+        [samples[index], samples[index + 1]]
+    };
+    let waltz_bar = |start| [start, 3.0 + 4.0 / 256.0];
+    assert_eq!([at(0.0), at(2.9)], [waltz_bar(0.0); 2]);
+    assert_eq!([at(3.1), at(5.99)], [waltz_bar(3.0); 2]);
+    assert_eq!([at(6.0), at(7.9)], [[6.0, 7.0 + 8.0 / 256.0]; 2]);
+
+    // The time signature is a part of what determines a sound, up to the end of the sound.
+    let instrument = outcome(&service, &song, None).await;
+    song["time_signatures"][1]["denominator"] = 4.into();
+    for (effect_id, earlier) in [(Some("meter"), &waltz), (None, &instrument)] {
+        let other = outcome(&service, &song, effect_id).await;
+        assert_ne!(other["sound_id"], earlier["sound_id"], "{effect_id:?}");
+    }
+    let last = json!({"tick": 96_000_000, "numerator": 5, "denominator": 4});
+    let before = outcome(&service, &song, Some("meter")).await;
+    song["time_signatures"].as_array_mut().expect("a list").push(last);
+    assert_eq!(outcome(&service, &song, Some("meter")).await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_and_told() {
+    let service = service().await;
+    let plain = outcome(&service, &metered_song(), Some("meter")).await;
+    assert_eq!(plain["warnings"], json!([]));
+    let plain_samples = sound(&service, &plain).await;
+
+    // The gain of the meter cannot be automated, but it can be set to half of its value.
+    let mut song = metered_song();
+    song["tracks"][0]["effects"][0]["params"] = json!({"100": 0.25, "7": 0.5, "102": 1});
+    let lane = |target: &str| json!({"target": target, "points": [{"tick": 0, "value": 1}]});
+    song["tracks"][0]["automation"] = json!([lane("meter/100"), lane("meter/8"), lane("instrument/9")]);
+    song["tracks"][0]["synth_engine"]["params"] = json!({"7": 0.5});
+    let expected = [
+        "The plugin Test Synth has no parameter 7, so the values in the song are ignored",
+        "The plugin Test Synth has no parameter 9, so the automation is ignored",
+        "The plugin Test Meter has no parameters 102 and 7, so the values in the song are ignored",
+        "The plugin Test Meter has no parameter 8, so the automation is ignored",
+        "The plugin Test Meter does not allow automation of the parameter 100, so the automation is ignored",
+    ];
+    let sentences = |texts: &[&str]| json!(texts.iter().map(|text| format!("{text}.")).collect::<Vec<_>>());
+    for _ in ["rendered", "stored"] {
+        let instrument = outcome(&service, &song, None).await;
+        assert_eq!(instrument["warnings"], sentences(&expected[..2]));
+        let meter = outcome(&service, &song, Some("meter")).await;
+        assert_eq!(meter["warnings"], sentences(&expected[2..]));
+        let halved = sound(&service, &meter).await;
+        assert!(halved.len() > 4 * 96_000 && halved.len() == plain_samples.len());
+        assert!(halved.iter().zip(&plain_samples).all(|(halved, plain)| *halved == plain / 2.0));
+    }
+
+    // Exports tell the same.
+    let in_export: Vec<String> = expected.iter().map(|text| format!("{text} (track `bass`).")).collect();
+    let request = json!({"project": song, "bit_depth": "float32", "tail_secs": 1});
+    let render = post(&service, "/plugins/render", &request, 200).await;
+    assert_eq!((&render["warnings"], &render["receipt"]["left_out"]), (&json!(in_export), &json!([])));
+    let frozen = freeze(&service, &song, "bass").await;
+    assert_eq!(frozen["warnings"], json!(in_export));
+
+    // A request that names the parameter itself is refused.
+    let notes = json!([note(0.0, 480.0)]);
+    for more in [json!({"7": 0.5}), json!({"102": 0.5})] {
+        let body = json!({"plugin_id": SYNTH, "notes": notes, "params": more});
+        let refused = service.app.local(Method::POST, PATH).json(&body).send().await;
+        refused.problem(422, "bad_plugin_parameter");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn samples_that_are_not_numbers_are_told() {
+    let service = PluginService::start().await;
+    service.install("vst2_misbehaving_synth", "faults.so");
+    let available = service.get("/available").await.expect(200);
+    let instruments = available["vst_instruments"].as_array().expect("a list");
+    let faulty = instruments.iter().find(|plugin| plugin["name"] == "Not a Number").expect("the plugin");
+    let mut song = metered_song();
+    song["tracks"][0]["effects"] = json!([]);
+    song["tracks"][0]["synth_engine"] = json!({"type": "vst2", "plugin_id": faulty["plugin_id"]});
+    let mut sound_ids = Vec::new();
+    for _ in ["rendered", "stored"] {
+        let outcome = outcome(&service, &song, None).await;
+        let warning = outcome["warnings"][0].as_str().unwrap_or_else(|| panic!("{outcome}"));
+        assert!(warning.starts_with("The plugin Not a Number made "), "{warning}");
+        assert!(warning.ends_with(" samples that are infinite or not a number; they are silent."));
+        sound_ids.push(outcome["sound_id"].clone());
+    }
+    assert_eq!(sound_ids[0], sound_ids[1]);
+    let request = json!({"project": song, "bit_depth": "float32", "tail_secs": 1});
+    let render = post(&service, "/plugins/render", &request, 200).await;
+    let warnings = render["warnings"].as_array().expect("a list");
+    let is_told = |text: &Value| text.as_str().is_some_and(|text| text.ends_with("silent (track `bass`)."));
+    assert!(warnings.iter().any(is_told), "{warnings:?}");
+    assert!(mix(&service, &song).await.0.iter().all(|sample| sample.is_finite()));
+}
