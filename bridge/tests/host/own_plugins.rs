@@ -62,7 +62,7 @@ fn expected(frames: usize, delay: usize, gain: impl Fn(usize) -> f32) -> [Vec<f3
 #[test]
 fn the_properties_of_a_plugin_are_stated() {
     let modules = modules();
-    let stereo = vec![Bus { name: "Main".to_owned(), channels: 2, is_main: true }];
+    let stereo = vec![Bus { name: "Main".to_owned(), channels: 2, is_main: true, is_side_chain: false }];
     let (helper, gain) = open(&modules.gain);
     assert_eq!(
         (gain.name.as_str(), gain.vendor.as_str(), gain.version.as_str()),

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use dsp_core::render::BeforeEffect;
 use dsp_core::session::{Audio, Session};
 use dsp_core::wav::FLOAT_HEADER_BYTES;
 use schemas::project::{Effect, PluginEngine};
@@ -58,6 +59,9 @@ struct SoundInputs<'i> {
     curves: &'i [AutomationCurve],
     /// The notes of an instrument, or the part of the song that precedes an effect.
     session: &'i Session,
+    /// Index of the track of the session that feeds the side-chain of an effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side_chain: Option<u32>,
     /// Versions of the banks and the audio of the session.
     slot_versions: [&'i [String]; 2],
     tail_secs: f64,
@@ -79,6 +83,8 @@ struct Sound<'s> {
     curves: &'s [AutomationCurve],
     /// What the sound depends on.
     session: &'s Session,
+    /// Index of the track of `session` that feeds the side-chain.
+    side_chain: Option<u32>,
     slot_versions: [&'s [String]; 2],
     /// The session that the plugin plays, or that times the input.
     played: &'s Session,
@@ -104,6 +110,7 @@ impl PluginSounds<'_> {
             params: Params::Instrument(params),
             curves: &part.automation,
             session: &part.session,
+            side_chain: None,
             slot_versions: [&[], &[]],
             played: &part.session,
             input: None,
@@ -124,7 +131,7 @@ impl PluginSounds<'_> {
         let Some(plugin_id) = &part.effect.plugin_id else {
             return Ok(PluginSound::Missing { reason: "the project names no plugin".to_owned() });
         };
-        let before = &part.before;
+        let BeforeEffect { session: before, side_chain } = &part.before;
         let played = Session {
             sample_rate_hz: before.sample_rate_hz,
             tempo: before.tempo.clone(),
@@ -139,6 +146,7 @@ impl PluginSounds<'_> {
             params: Params::Effect(part.effect),
             curves: part.curves,
             session: before,
+            side_chain: *side_chain,
             slot_versions: part.slot_versions.each_ref().map(Vec::as_slice),
             played: &played,
             input: Some(&open_input),
@@ -174,6 +182,7 @@ impl PluginSounds<'_> {
             values: &values,
             curves: sound.curves,
             session: sound.session,
+            side_chain: sound.side_chain,
             slot_versions: sound.slot_versions,
             tail_secs: self.tail_secs(),
         };
