@@ -347,7 +347,7 @@ fn the_side_chain_of_an_input_is_that_of_the_effects_of_the_engine() {
             assert!(difference(&left, &input[0]) > 0.001, "{label}: the compressor acts");
             let residual = difference(&left, &expected[0]).max(difference(&right, &expected[1]));
             assert!(residual < 1e-6, "{label}: {residual}");
-            assert_eq!(difference(&same_side_chain[0], &side_chain[0]), 0.0, "{label}");
+            assert!(same_side_chain[0][..96_000] == side_chain[0][..96_000], "{label}");
         }
     }
 }
