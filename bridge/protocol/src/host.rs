@@ -106,9 +106,10 @@ pub struct Process {
     /// Number of frames. The input with the side-chain, and the output, must fit into the binary
     /// part of a frame.
     pub frames: u32,
-    /// Number of channels of the input in the binary part; 0 for silent input. An input with other channels than the plugin's main input is converted: a mono
-    /// input goes to every channel of the bus, a mono bus gets the mean of the channels, and
-    /// otherwise channels are left out or silent.
+    /// Number of channels of the input in the binary part; 0 for silent input. An input with other
+    /// channels than the plugin's main input is converted: a mono input goes to every channel of
+    /// the bus, a mono bus gets the mean of the channels, and otherwise channels are left out or
+    /// silent.
     pub input_channels: u16,
     /// Number of channels of the side-chain in the binary part; 0 for a silent side-chain. They are
     /// converted to the channels of the bus as those of the input are. A plugin without a
@@ -337,7 +338,8 @@ pub struct Opened {
     pub version: String,
     /// The kind of the plugin.
     pub kind: PluginKind,
-    /// Audio inputs. The service supplies the main input and the side-chain; the others get silence.
+    /// Audio inputs. The service supplies the main input and the side-chain; the others get
+    /// silence.
     pub inputs: Vec<Bus>,
     /// Audio outputs. The service gets the main output.
     pub outputs: Vec<Bus>,

@@ -334,8 +334,8 @@ fn programs_are_selected_by_their_index() {
 #[test]
 fn effects_hear_their_side_chain() {
     // The first multiplies its input with its side-chain. The others are compressors, which use it
-    // after the change of a parameter. The VST3 variants of `zam-plugins` have such a bus too, but the
-    // framework of their version reads only the first bus.
+    // after the change of a parameter. The VST3 variants of `zam-plugins` have such a bus too, but
+    // the framework of their version reads only the first bus.
     for (path, package, channels, switch) in [
         ("/usr/lib/vst/AmplitudeImposer-vst.so", "dpf-plugins-vst", 2, None),
         ("/usr/lib/vst/lsp-plugins/sc-compressor-stereo.so", "lsp-plugins-vst", 2, Some(("sct", 1.0))),

@@ -24,11 +24,11 @@ pub struct BeforeEffect {
     pub side_chain: Option<u32>,
 }
 
-/// Returns the part of a session that determines the inputs of an effect. If there is no such owner,
-/// the result has no tracks.
+/// Returns the part of a session that determines the inputs of an effect. If there is no such
+/// owner, the result has no tracks.
 ///
-/// Other changes of the session change neither the result nor the inputs. All tracks are part of the
-/// result for an effect of the master.
+/// Other changes of the session change neither the result nor the inputs. All tracks are part of
+/// the result for an effect of the master.
 #[must_use]
 pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usize) -> BeforeEffect {
     let mut before = Session { master_gain: 1.0, ..session.clone() };
@@ -259,8 +259,8 @@ pub struct EffectInputBlock<'r> {
     pub side_chain: Option<[&'r [f32]; 2]>,
 }
 
-/// Renders the inputs of an effect block by block, from the start of the session on. The first frame
-/// is the first frame of the session: the latency of the effects before it is removed.
+/// Renders the inputs of an effect block by block, from the start of the session on. The first
+/// frame is the first frame of the session: the latency of the effects before it is removed.
 pub struct EffectInput {
     mixer: Mixer,
     input: AlignedSignal,
