@@ -374,7 +374,7 @@ fn the_part_before_an_effect_has_what_feeds_its_side_chain() {
     edited.tracks[1].gain = 0.1;
     assert_ne!(before(&edited), before(&song));
     // A recording does not change with the side-chain of its effect.
-    let mut without = song.clone();
+    let mut without = song;
     without.tracks[0].effects.remove(1);
     without.tracks[0].effects[1].audio_slot = Some(0);
     without.tracks[0].effects.push(recorded("later", None));
