@@ -173,6 +173,10 @@ export interface PluginEffect {
   params?: EffectParams;
   bypass?: boolean;
   /**
+   * Id of the track whose signal is the side-chain input of the plugin. Without this field, that input is silent; a plugin without such an input ignores the field.
+   */
+  side_chain?: string | null;
+  /**
    * State of the plugin in base64, which only the plugin interprets. It is kept while the plugin is missing.
    */
   state?: string;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::PluginKind;
 
 /// Version of this protocol. A helper refuses a [`Request::Hello`] with another version.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// Maximum number of frames of a block: the upper limit of [`Open::block_frames_max`].
 pub const BLOCK_FRAMES_MAX: u32 = 8_192;
@@ -49,7 +49,8 @@ pub enum Request {
     },
     /// Loads the module, creates the plugin and activates it. Answer: [`Answer::Opened`].
     Open(Open),
-    /// Processes audio. The binary part has the input, see [`Process::input_channels`]. Answer:
+    /// Processes audio. The binary part has the input and then the side-chain, see
+    /// [`Process::input_channels`] and [`Process::side_chain_channels`]. Answer:
     /// [`Answer::Processed`].
     Process(Process),
     /// Requests the state of the plugin. Answer: [`Answer::State`].
@@ -102,13 +103,18 @@ pub struct Open {
 /// A stretch of audio to process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
-    /// Number of frames. The input and the output must fit into the binary part of a frame.
+    /// Number of frames. The input with the side-chain, and the output, must fit into the binary
+    /// part of a frame.
     pub frames: u32,
-    /// Number of channels of the input in the binary part; 0 for silent input, which then has no
-    /// binary part. An input with other channels than the plugin's main input is converted: a mono
-    /// input goes to every channel of the bus, a mono bus gets the mean of the channels, and
-    /// otherwise channels are left out or silent.
+    /// Number of channels of the input in the binary part; 0 for silent input. An input with other
+    /// channels than the plugin's main input is converted: a mono input goes to every channel of
+    /// the bus, a mono bus gets the mean of the channels, and otherwise channels are left out or
+    /// silent.
     pub input_channels: u16,
+    /// Number of channels of the side-chain in the binary part; 0 for a silent side-chain. They are
+    /// converted to the channels of the bus as those of the input are. A plugin without a
+    /// side-chain ignores them.
+    pub side_chain_channels: u16,
     /// Number of channels of the output. The plugin's main output is converted to them: a mono
     /// output goes to each channel, one channel gets the mean of all, and otherwise channels are
     /// left out or silent.
@@ -332,7 +338,7 @@ pub struct Opened {
     pub version: String,
     /// The kind of the plugin.
     pub kind: PluginKind,
-    /// Audio inputs. The service supplies the main input; the others, such as side-chains, get
+    /// Audio inputs. The service supplies the main input and the side-chain; the others get
     /// silence.
     pub inputs: Vec<Bus>,
     /// Audio outputs. The service gets the main output.
@@ -353,6 +359,14 @@ pub struct Opened {
     pub accepts_notes: bool,
 }
 
+impl Opened {
+    /// Whether the plugin has a side-chain input.
+    #[must_use]
+    pub fn has_side_chain(&self) -> bool {
+        self.inputs.iter().any(|bus| bus.is_side_chain)
+    }
+}
+
 /// A group of audio channels of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bus {
@@ -362,6 +376,8 @@ pub struct Bus {
     pub channels: u16,
     /// Whether this is the main bus of its direction. At most one is.
     pub is_main: bool,
+    /// Whether this is the side-chain of an effect: the first auxiliary input. At most one is.
+    pub is_side_chain: bool,
 }
 
 /// Length of the sound after the input has ended.

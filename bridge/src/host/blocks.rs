@@ -46,7 +46,8 @@ pub(super) fn transport_at(transport: &Transport, frame: u32, sample_rate_hz: f6
 
 /// Checks a request, except for the length of its input.
 pub(super) fn check(request: &Process, parameters: &HashSet<u32>) -> Result<(), FailureReason> {
-    let channels = request.input_channels.max(request.output_channels);
+    let input_channels = request.input_channels.saturating_add(request.side_chain_channels);
+    let channels = input_channels.max(request.output_channels);
     if channels > CHANNELS_MAX {
         return Err(format!("the request has {channels} channels; the maximum is {CHANNELS_MAX}"));
     }

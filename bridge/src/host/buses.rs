@@ -12,6 +12,8 @@ pub(crate) struct Buses {
     pub(crate) buffers: Vec<Vec<Vec<f32>>>,
     /// Index of the main bus.
     main: Option<usize>,
+    /// Index of the side-chain.
+    side_chain: Option<usize>,
 }
 
 impl Buses {
@@ -32,22 +34,32 @@ impl Buses {
         let silence = vec![0.0_f32; block_frames_max as usize];
         let buffers = descriptions.iter().map(|bus| vec![silence.clone(); bus.channels.into()]).collect();
         let main = descriptions.iter().position(|bus| bus.is_main);
-        Ok(Self { descriptions, buffers, main })
+        let side_chain = descriptions.iter().position(|bus| bus.is_side_chain);
+        Ok(Self { descriptions, buffers, main, side_chain })
     }
 
     /// Returns the channels of the main bus; empty if there is none.
     pub(crate) fn main_mut(&mut self) -> &mut [Vec<f32>] {
-        match self.main {
+        self.bus_mut(self.main)
+    }
+
+    /// Returns the channels of the side-chain; empty if there is none.
+    pub(crate) fn side_chain_mut(&mut self) -> &mut [Vec<f32>] {
+        self.bus_mut(self.side_chain)
+    }
+
+    fn bus_mut(&mut self, index: Option<usize>) -> &mut [Vec<f32>] {
+        match index {
             Some(index) => &mut self.buffers[index],
             None => &mut [],
         }
     }
 
-    /// Fills all buses but the main one with silence. Plugins may write to their inputs, so this is
-    /// done before each block.
+    /// Fills all buses but the main one and the side-chain with silence. Plugins may write to their
+    /// inputs, so this is done before each block.
     pub(crate) fn silence_others(&mut self) {
         for (index, bus) in self.buffers.iter_mut().enumerate() {
-            if Some(index) != self.main {
+            if ![self.main, self.side_chain].contains(&Some(index)) {
                 bus.iter_mut().for_each(|channel| channel.fill(0.0));
             }
         }
@@ -119,7 +131,7 @@ mod tests {
 
     #[test]
     fn too_many_buses_or_channels_are_refused() {
-        let bus = |channels| Bus { name: String::new(), channels, is_main: false };
+        let bus = |channels| Bus { name: String::new(), channels, is_main: false, is_side_chain: false };
         let error = Buses::new(vec![bus(60_000), bus(60_000)], "output", 64).err();
         assert_eq!(error.as_deref(), Some("the plugin states 120000 output channels; the maximum is 128"));
         let error = Buses::new(vec![bus(1); 65], "input", 64).err();

@@ -46,6 +46,10 @@ pub(crate) trait HostedPlugin {
     /// plugin has no main input.
     fn main_input(&mut self) -> &mut [Vec<f32>];
 
+    /// Returns the channels of the side-chain, to be filled before [`Self::process`]; empty if the
+    /// plugin has none.
+    fn side_chain(&mut self) -> &mut [Vec<f32>];
+
     /// Returns the channels of the main output of the last block; empty if the plugin has none.
     fn main_output(&mut self) -> &mut [Vec<f32>];
 

@@ -168,6 +168,7 @@ impl Hosted {
     fn process_silence(&mut self) -> Result<bool, FailureReason> {
         denormals::flush();
         self.plugin.main_input().iter_mut().for_each(|channel| channel.fill(0.0));
+        self.plugin.side_chain().iter_mut().for_each(|channel| channel.fill(0.0));
         let transport = Transport { is_playing: false, ..Transport::default() };
         let frames = self.format.block_frames_max as usize;
         self.plugin.process(&Block { frames, transport, events: &[] })?;
@@ -177,15 +178,14 @@ impl Hosted {
 
     fn process(&mut self, request: &Process, binary: &[u8]) -> Result<Reply, FailureReason> {
         check(request, &self.parameters)?;
-        let input = bytes_to_samples(binary, request.input_channels.into(), request.frames as usize)
-            .ok_or_else(|| {
-                format!(
-                    "the input has {} bytes, which are not {} channels of {} samples",
-                    binary.len(),
-                    request.input_channels,
-                    request.frames
-                )
-            })?;
+        let channels = usize::from(request.input_channels) + usize::from(request.side_chain_channels);
+        let input = bytes_to_samples(binary, channels, request.frames as usize).ok_or_else(|| {
+            format!(
+                "the input has {} bytes, which are not {channels} channels of {} samples",
+                binary.len(),
+                request.frames
+            )
+        })?;
         let mut output = vec![vec![0.0; request.frames as usize]; request.output_channels.into()];
         let mut changes = BTreeMap::new();
         let mut non_finite_samples = 0;
@@ -206,7 +206,8 @@ impl Hosted {
                 events: &block_events,
             };
             let source: Vec<&[f32]> = input.iter().map(|channel| &channel[frames.clone()]).collect();
-            non_finite_samples += self.process_block(&block, &source, &mut output, frames)?;
+            let sources = source.split_at(request.input_channels.into());
+            non_finite_samples += self.process_block(&block, sources, &mut output, frames)?;
             for change in self.plugin.take_changes()? {
                 changes.insert(change.id, change.value);
             }
@@ -218,17 +219,16 @@ impl Hosted {
         Ok((Answer::Processed(processed), samples_to_bytes(&output)))
     }
 
-    /// Processes a block and returns how many samples were not finite.
+    /// Processes a block of the input and the side-chain. Returns how many samples were not finite.
     fn process_block(
         &mut self,
         block: &Block,
-        source: &[&[f32]],
+        (input, side_chain): (&[&[f32]], &[&[f32]]),
         output: &mut [Vec<f32>],
         frames: std::ops::Range<usize>,
     ) -> Result<u64, FailureReason> {
-        let input = self.plugin.main_input().iter_mut();
-        let mut input: Vec<&mut [f32]> = input.map(|channel| &mut channel[..block.frames]).collect();
-        convert_channels(source, &mut input);
+        convert_to_bus(input, self.plugin.main_input(), block.frames);
+        convert_to_bus(side_chain, self.plugin.side_chain(), block.frames);
         denormals::flush();
         self.plugin.process(block)?;
         let mut non_finite_samples = 0;
@@ -245,4 +245,10 @@ impl Hosted {
         convert_channels(&processed, &mut output);
         Ok(non_finite_samples)
     }
+}
+
+/// Copies audio to the first frames of a bus, and converts it to the channels of the bus.
+fn convert_to_bus(source: &[&[f32]], bus: &mut [Vec<f32>], frames: usize) {
+    let mut bus: Vec<&mut [f32]> = bus.iter_mut().map(|channel| &mut channel[..frames]).collect();
+    convert_channels(source, &mut bus);
 }

@@ -62,17 +62,18 @@ pub(super) fn buses(instance: &Instance, block_frames_max: u32) -> Result<(Buses
         false => inputs.min(outputs.max(1)).min(MAIN_CHANNELS_MAX),
     };
     Ok((
-        Buses::new(split_buses(inputs, main_inputs), "input", block_frames_max)?,
-        Buses::new(split_buses(outputs, outputs.min(MAIN_CHANNELS_MAX)), "output", block_frames_max)?,
+        Buses::new(split_buses(inputs, main_inputs, main_inputs > 0), "input", block_frames_max)?,
+        Buses::new(split_buses(outputs, outputs.min(MAIN_CHANNELS_MAX), false), "output", block_frames_max)?,
     ))
 }
 
-/// Divides channels into a main bus and one with all others.
-fn split_buses(channels: i32, main_channels: i32) -> Vec<Bus> {
-    let bus = |channels: i32, is_main| Bus {
+/// Divides channels into a main bus and one with all others, which may be a side-chain.
+fn split_buses(channels: i32, main_channels: i32, has_side_chain: bool) -> Vec<Bus> {
+    let bus = |channels: i32, is_main: bool| Bus {
         name: String::new(),
         channels: channels.clamp(0, u16::MAX.into()) as u16,
         is_main,
+        is_side_chain: has_side_chain && !is_main,
     };
     let buses = [bus(main_channels, true), bus(channels.saturating_sub(main_channels), false)];
     buses.into_iter().filter(|bus| bus.channels > 0).collect()
@@ -132,7 +133,8 @@ mod tests {
     #[test]
     fn channels_beyond_the_main_ones_are_another_bus() {
         let check = |channels, main, expected: &[(u16, bool)]| {
-            let buses = split_buses(channels, main);
+            let buses = split_buses(channels, main, true);
+            assert!(buses.iter().all(|bus| bus.is_side_chain != bus.is_main));
             let found: Vec<(u16, bool)> = buses.iter().map(|bus| (bus.channels, bus.is_main)).collect();
             assert_eq!(found, expected);
         };

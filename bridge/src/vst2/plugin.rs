@@ -183,6 +183,10 @@ impl HostedPlugin for Vst2Plugin {
         self.inputs.main_mut()
     }
 
+    fn side_chain(&mut self) -> &mut [Vec<f32>] {
+        self.inputs.side_chain_mut()
+    }
+
     fn main_output(&mut self) -> &mut [Vec<f32>] {
         self.outputs.main_mut()
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use songfoundry_bridge_protocol::ScannedPlugin;
 use songfoundry_bridge_protocol::host::{BUSES_MAX, Bus};
 use vst3::Steinberg::Vst::BusDirections_::{kInput, kOutput};
-use vst3::Steinberg::Vst::BusTypes_::kMain;
+use vst3::Steinberg::Vst::BusTypes_::{kAux, kMain};
 use vst3::Steinberg::Vst::MediaTypes_::{kAudio, kEvent};
 use vst3::Steinberg::Vst::ProcessModes_::kOffline;
 use vst3::Steinberg::Vst::SymbolicSampleSizes_::kSample32;
@@ -210,16 +210,18 @@ impl Instance {
     }
 
     fn buses(&self, direction: BusDirection) -> Result<Vec<Bus>, FailureReason> {
-        let mut has_main = false;
+        let (mut has_main, mut has_side_chain) = (false, direction != kInput as BusDirection);
         let count = self.bus_count(kAudio as MediaType, direction)?;
         let mut bus = |index| match self.bus_info(kAudio as MediaType, direction, index) {
             Some(info) => {
                 let is_main = info.busType == kMain as i32 && !has_main && info.channelCount > 0;
                 has_main |= is_main;
+                let is_side_chain = info.busType == kAux as i32 && !has_side_chain && info.channelCount > 0;
+                has_side_chain |= is_side_chain;
                 let channels = info.channelCount.clamp(0, u16::MAX.into()) as u16;
-                Bus { name: bounded_text(&wide_text(&info.name)), channels, is_main }
+                Bus { name: bounded_text(&wide_text(&info.name)), channels, is_main, is_side_chain }
             }
-            None => Bus { name: String::new(), channels: 0, is_main: false },
+            None => Bus { name: String::new(), channels: 0, is_main: false, is_side_chain: false },
         };
         Ok((0..count).map(&mut bus).collect())
     }

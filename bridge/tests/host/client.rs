@@ -112,18 +112,30 @@ impl Helper {
         input: &[Vec<f32>; 2],
         events: Vec<Event>,
     ) -> ([Vec<f32>; 2], Processed) {
+        self.process_with_side_chain(input, &[], events)
+    }
+
+    /// Like [`Self::process`], with channels for the side-chain.
+    pub(crate) fn process_with_side_chain(
+        &mut self,
+        input: &[Vec<f32>; 2],
+        side_chain: &[Vec<f32>],
+        events: Vec<Event>,
+    ) -> ([Vec<f32>; 2], Processed) {
         let frames = input[0].len() as u32;
         let is_silent = input.iter().flatten().all(|sample| *sample == 0.0);
         let request = Process {
             frames,
             input_channels: if is_silent { 0 } else { 2 },
+            side_chain_channels: side_chain.len() as u16,
             output_channels: 2,
             transport: self.transport,
             events,
         };
         self.transport.position_frames += i64::from(frames);
         self.transport.position_quarters += f64::from(frames) / SAMPLE_RATE_HZ * 2.0;
-        let binary = if is_silent { Vec::new() } else { samples_to_bytes(input) };
+        let mut binary = if is_silent { Vec::new() } else { samples_to_bytes(input) };
+        binary.extend(samples_to_bytes(side_chain));
         match self.request(Request::Process(request), &binary) {
             (Answer::Processed(processed), binary) => {
                 let output = bytes_to_samples(&binary, 2, frames as usize).expect("two channels");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use songfoundry_bridge_protocol::frame::samples_to_bytes;
-use songfoundry_bridge_protocol::host::{Answer, Process, Request};
+use songfoundry_bridge_protocol::host::{Answer, PROTOCOL_VERSION, Process, Request};
 
 use crate::client::{Helper, difference, open_request, peak, scan, silence};
 use crate::modules::install;
@@ -53,7 +53,7 @@ fn memory_is_limited() {
     let folder = tempfile::tempdir().expect("a folder");
     let module = module(&folder);
     let mut helper = Helper::start_with(&["--memory-max-bytes", "1000000000"]);
-    helper.request(Request::Hello { protocol_version: 1 }, &[]);
+    helper.request(Request::Hello { protocol_version: PROTOCOL_VERSION }, &[]);
     helper.request(open_request(&module, &id_of(&module, "Leaks")), &[]);
     let request = Process { frames: 64, input_channels: 2, output_channels: 2, ..Process::default() };
     let binary = samples_to_bytes(&[[0.5; 64], [0.5; 64]]);

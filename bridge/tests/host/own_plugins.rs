@@ -21,6 +21,7 @@ const GAIN: u32 = 100;
 struct Modules {
     _folder: tempfile::TempDir,
     gain: (PathBuf, String),
+    side_chain: (PathBuf, String),
     synth: (PathBuf, String),
     vst2_gain: (PathBuf, String),
     vst2_synth: (PathBuf, String),
@@ -33,6 +34,7 @@ fn modules() -> Modules {
     let vst2 = |module: &str, id: &str| (install(&folder, module, &format!("{module}.so")), id.to_owned());
     Modules {
         gain: vst3("effect", "21"),
+        side_chain: vst3("side_chain", "51"),
         synth: vst3("instrument", "11"),
         vst2_gain: vst2("vst2_effect", "54454632"),
         vst2_synth: vst2("vst2_synth", "54535932"),
@@ -62,7 +64,7 @@ fn expected(frames: usize, delay: usize, gain: impl Fn(usize) -> f32) -> [Vec<f3
 #[test]
 fn the_properties_of_a_plugin_are_stated() {
     let modules = modules();
-    let stereo = vec![Bus { name: "Main".to_owned(), channels: 2, is_main: true }];
+    let stereo = vec![Bus { name: "Main".to_owned(), channels: 2, is_main: true, is_side_chain: false }];
     let (helper, gain) = open(&modules.gain);
     assert_eq!(
         (gain.name.as_str(), gain.vendor.as_str(), gain.version.as_str()),
@@ -309,4 +311,39 @@ fn timers_run_between_requests_and_changes_are_reported() {
     assert_eq!(difference(&output, &expected(600, 128, |_| 2.0)), 0.0);
     assert_eq!(processed.parameter_changes, []);
     assert!(helper.close().success());
+}
+
+#[test]
+fn a_mono_side_chain_gets_the_mean_of_its_channels() {
+    let modules = modules();
+    let (mut helper, opened) = open(&modules.side_chain);
+    let bus = |name: &str, channels, is_main| Bus {
+        name: name.to_owned(),
+        channels,
+        is_main,
+        is_side_chain: !is_main,
+    };
+    assert_eq!(opened.inputs, [bus("Main", 2, true), bus("Side-chain", 1, false)]);
+    // The effect adds the side-chain to both channels. In longer requests it has several blocks.
+    for frames in [600, 20_000] {
+        helper.reset();
+        let [low, high] = ramp(frames);
+        let (output, _) =
+            helper.process_with_side_chain(&silence(frames), &[low.clone(), high.clone()], Vec::new());
+        let sample = |frame: usize| match frame.checked_sub(LATENCY_FRAMES) {
+            Some(frame) => (low[frame] + high[frame]) / 2.0,
+            None => 0.0,
+        };
+        let mean: Vec<f32> = (0..frames).map(sample).collect();
+        assert_eq!(difference(&output, &[mean.clone(), mean]), 0.0);
+        // Without one, it is silent again.
+        helper.reset();
+        let (output, _) = helper.process(&ramp(frames), Vec::new());
+        assert_eq!(difference(&output, &expected(frames, LATENCY_FRAMES, |_| 1.0)), 0.0);
+    }
+    // An effect without a side-chain ignores it.
+    let (mut helper, opened) = open(&modules.gain);
+    assert!(!opened.has_side_chain());
+    let (output, _) = helper.process_with_side_chain(&ramp(600), &ramp(600), Vec::new());
+    assert_eq!(difference(&output, &expected(600, LATENCY_FRAMES, |_| 1.0)), 0.0);
 }

@@ -330,3 +330,36 @@ fn programs_are_selected_by_their_index() {
     assert!(values.iter().zip(&opened.parameters).any(|(value, parameter)| value.value != parameter.value));
     assert!(difference(&initial, &run(&mut helper, &opened, Vec::new())) > 0.01);
 }
+
+#[test]
+fn effects_hear_their_side_chain() {
+    // The first multiplies its input with its side-chain. The others are compressors, which use it
+    // after the change of a parameter. The VST3 variants of `zam-plugins` have such a bus too, but
+    // the framework of their version reads only the first bus.
+    for (path, package, channels, switch) in [
+        ("/usr/lib/vst/AmplitudeImposer-vst.so", "dpf-plugins-vst", 2, None),
+        ("/usr/lib/vst/lsp-plugins/sc-compressor-stereo.so", "lsp-plugins-vst", 2, Some(("sct", 1.0))),
+        ("/usr/lib/vst/lsp-plugins/sc-compressor-mono.so", "lsp-plugins-vst", 1, Some(("sct", 1.0))),
+        ("/usr/lib/vst/ZamCompX2-vst.so", "zam-plugins", 1, Some(("Sidechain", 1.0))),
+    ] {
+        let (mut helper, opened) = open(&installed(path.to_owned(), package));
+        let side_chains = opened.inputs.iter().filter(|bus| bus.is_side_chain);
+        let channel_counts: Vec<u16> = side_chains.map(|bus| bus.channels).collect();
+        assert_eq!((channel_counts, opened.has_side_chain()), (vec![channels], true), "{path}");
+        if let Some((name, value)) = switch {
+            let switch = opened.parameters.iter().find(|parameter| parameter.name == name);
+            helper.set_parameter(switch.expect("a parameter").id, value);
+        }
+        let mut output = |side_chain: &[Vec<f32>]| {
+            helper.reset();
+            helper.process_with_side_chain(&signal(), side_chain, Vec::new()).0
+        };
+        let loud = signal().map(|channel| channel.iter().map(|sample| sample * 4.0).collect());
+        // The levels of some effects ramp up while they process their first sound.
+        output(&[]);
+        let (without, again, with) = (output(&[]), output(&[]), output(&loud));
+        println!("{path}: {} {}", difference(&without, &with), difference(&without, &again));
+        assert!(difference(&without, &with) > 0.01, "{path}");
+        assert!(difference(&without, &again) < 0.001, "{path}");
+    }
+}

@@ -15,7 +15,8 @@ fn requests_in_the_wrong_order_are_refused() {
     let mut helper = Helper::start_with(&[]);
     assert_eq!(helper.refused(open(), &[]), "the first request must be `hello`");
     let reason = helper.refused(Request::Hello { protocol_version: PROTOCOL_VERSION + 1 }, &[]);
-    assert!(reason.starts_with("the service uses version 2 of the protocol"), "{reason}");
+    let version = PROTOCOL_VERSION + 1;
+    assert!(reason.starts_with(&format!("the service uses version {version} of the protocol")), "{reason}");
     helper.request(Request::Hello { protocol_version: PROTOCOL_VERSION }, &[]);
     assert_eq!(helper.refused(Request::GetState, &[]), "no plugin is open");
     helper.request(open(), &[]);

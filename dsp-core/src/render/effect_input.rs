@@ -5,41 +5,82 @@ use alloc::vec::Vec;
 
 use super::length::{RenderLength, TailConfig};
 use crate::block::{BLOCK_FRAMES, StereoBlock};
+use crate::dsp::delay_line::DelayLine;
+use crate::effects::RECORDED_OUTPUT;
 use crate::mixer::{EffectOwner, Mixer, MixerError, Slots};
-use crate::session::{AutomationLane, AutomationTarget, ChorusSettings, ReverbSettings, Session, Track};
+use crate::session::{
+    AutomationLane, AutomationTarget, ChorusSettings, EffectSettings, ReverbSettings, Session, Track,
+};
 
 /// Highest magnitude of an input that counts as silence: -120 dBFS.
 const INPUT_SILENCE: f32 = 1e-6;
 
-/// Returns the part of a session that determines the input of an effect: the effects before it, and
-/// the tracks that feed it. If there is no such owner, the result has no tracks.
+/// The part of a session that determines the inputs of an effect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeforeEffect {
+    /// The effects before it, and the tracks that feed it or its side-chain.
+    pub session: Session,
+    /// Index of the track in [`Self::session`] that feeds the side-chain.
+    pub side_chain: Option<u32>,
+}
+
+/// Returns the part of a session that determines the inputs of an effect. If there is no such
+/// owner, the result has no tracks.
 ///
-/// Other changes of the session change neither the result nor the input. All tracks are part of the
-/// result for an effect of the master.
+/// Other changes of the session change neither the result nor the inputs. All tracks are part of
+/// the result for an effect of the master.
 #[must_use]
-pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usize) -> Session {
+pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usize) -> BeforeEffect {
     let mut before = Session { master_gain: 1.0, ..session.clone() };
+    let is_track = |track: &u32| (*track as usize) < session.tracks.len();
+    let side_chain_of = |effects: &[EffectSettings]| effects.get(effect)?.side_chain.filter(is_track);
     let EffectOwner::Track(owner) = owner else {
+        let side_chain = side_chain_of(&before.master_effects);
         before.master_effects.truncate(effect);
         keep_effect_lanes(&mut before.master_automation, effect);
-        return before;
+        remove_recorded_side_chains(&mut before);
+        return BeforeEffect { session: before, side_chain };
     };
     before.master_effects.clear();
     before.master_automation.clear();
     (before.reverb, before.chorus) = (ReverbSettings::default(), ChorusSettings::default());
     let Some(track) = before.tracks.get_mut(owner) else {
         before.tracks.clear();
-        return before;
+        return BeforeEffect { session: before, side_chain: None };
     };
+    let side_chain = side_chain_of(&track.effects);
     track.effects.truncate(effect);
     keep_effect_lanes(&mut track.automation, effect);
+    remove_recorded_side_chains(&mut before);
     remove_closed_routes(&mut before.tracks);
     let track = &mut before.tracks[owner];
     (track.gain, track.pan, track.output) = (1.0, 0.0, None);
     track.sends.clear();
-    let is_kept = tracks_feeding(&before.tracks, owner);
+    let ends = [owner].into_iter().chain(side_chain.map(|source| source as usize));
+    let is_kept = reached(&feeders(&before.tracks), ends);
     keep_tracks(&mut before.tracks, &is_kept);
-    before
+    let side_chain = side_chain.and_then(|source| new_index(&is_kept, source));
+    if let Some(source) = side_chain {
+        remove_unused_fader(&mut before.tracks[source as usize]);
+    }
+    BeforeEffect { session: before, side_chain }
+}
+
+/// Removes the side-chains of recorded effects, because the recordings do not change with them.
+fn remove_recorded_side_chains(session: &mut Session) {
+    let effects = session.tracks.iter_mut().flat_map(|track| &mut track.effects);
+    for effect in effects.chain(&mut session.master_effects) {
+        effect.side_chain = effect.side_chain.filter(|_| effect.kind != RECORDED_OUTPUT.id);
+    }
+}
+
+/// Removes the settings of a fader after which no route leads to another track.
+fn remove_unused_fader(track: &mut Track) {
+    if track.output.is_none() && track.sends.iter().all(|send| send.pre_fader) {
+        (track.gain, track.pan) = (1.0, 0.0);
+        let of_fader = |target| matches!(target, AutomationTarget::Volume | AutomationTarget::Pan);
+        track.automation.retain(|lane| !of_fader(lane.target));
+    }
 }
 
 /// Removes the outputs and sends to tracks that mute or solo closes, and then all mutes and solos.
@@ -135,13 +176,16 @@ fn reached(edges: &[Vec<usize>], starts: impl IntoIterator<Item = usize>) -> Vec
     is_reached
 }
 
+/// Returns the index of a track after the removal of others; `None` if it is removed itself.
+fn new_index(is_kept: &[bool], old: u32) -> Option<u32> {
+    let old = old as usize;
+    let is_kept = is_kept.get(..=old)?;
+    is_kept[old].then(|| is_kept[..old].iter().filter(|is_kept| **is_kept).count() as u32)
+}
+
 /// Removes tracks, and the outputs and sends to them.
 fn keep_tracks(tracks: &mut Vec<Track>, is_kept: &[bool]) {
-    let new_index = |old: u32| {
-        let old = old as usize;
-        let is_kept = is_kept.get(..=old)?;
-        is_kept[old].then(|| is_kept[..old].iter().filter(|is_kept| **is_kept).count() as u32)
-    };
+    let new_index = |old| new_index(is_kept, old);
     let mut index = 0;
     tracks.retain_mut(|track| {
         index += 1;
@@ -176,20 +220,60 @@ fn replace_sends(track: &mut Track, destinations: &[Option<u32>]) {
     });
 }
 
-/// Renders the input of an effect block by block, from the start of the session on. The first frame
-/// is the first frame of the session: the latency of the effects before it is removed.
-pub struct EffectInput {
-    mixer: Mixer,
-    /// Index of the effect's track; `None` for the master.
+/// A signal of the mix, delayed so that it has the latency of another one.
+struct AlignedSignal {
+    /// Index of the track after whose effects the signal is read; `None` for the master.
     track: Option<usize>,
-    length: RenderLength,
-    /// Number of frames to render and drop before the first frame that is returned.
-    skipped_frames: usize,
+    delays: [DelayLine; 2],
     audio: Box<StereoBlock>,
 }
 
+impl AlignedSignal {
+    fn new(mixer: &mut Mixer, track: Option<usize>, latency_frames: usize) -> Self {
+        mixer.tap(track);
+        let delay_frames = latency_frames.saturating_sub(mixer.tap_latency_frames(track));
+        let delay = DelayLine::new(delay_frames);
+        Self { track, delays: [delay.clone(), delay], audio: Box::new([[0.0; BLOCK_FRAMES]; 2]) }
+    }
+
+    /// Reads the frames that the mixer processed last.
+    fn read(&mut self, mixer: &Mixer, frames: usize) {
+        let [left, right] = self.audio.each_mut().map(|values| &mut values[..frames]);
+        mixer.read_tap(self.track, [&mut *left, &mut *right]);
+        for (delay, values) in self.delays.iter_mut().zip([left, right]) {
+            delay.process(values);
+        }
+    }
+
+    fn frames(&self, frames: usize) -> [&[f32]; 2] {
+        self.audio.each_ref().map(|values| &values[..frames])
+    }
+}
+
+/// A block of the inputs of an effect.
+#[derive(Debug, Clone, Copy)]
+pub struct EffectInputBlock<'r> {
+    /// Left and right of the input.
+    pub input: [&'r [f32]; 2],
+    /// Left and right of the side-chain; `None` for an effect without one.
+    pub side_chain: Option<[&'r [f32]; 2]>,
+}
+
+/// Renders the inputs of an effect block by block, from the start of the session on. The first
+/// frame is the first frame of the session: the latency of the effects before it is removed.
+pub struct EffectInput {
+    mixer: Mixer,
+    input: AlignedSignal,
+    side_chain: Option<AlignedSignal>,
+    length: RenderLength,
+    /// Number of frames to render and drop before the first frame that is returned.
+    skipped_frames: usize,
+    /// Left and right of the mix, which is not needed.
+    mix: Box<StereoBlock>,
+}
+
 impl EffectInput {
-    /// Creates a render of the input of the effect at an index.
+    /// Creates a render of the inputs of the effect at an index.
     ///
     /// # Errors
     ///
@@ -201,7 +285,7 @@ impl EffectInput {
         effect: usize,
         tail: TailConfig,
     ) -> Result<Self, MixerError> {
-        let before = session_before_effect(session, owner, effect);
+        let BeforeEffect { session: before, side_chain } = session_before_effect(session, owner, effect);
         let mut mixer = Mixer::new(&before, slots)?;
         let track = match owner {
             EffectOwner::Master => None,
@@ -212,20 +296,31 @@ impl EffectInput {
                 Some(track.ok_or(missing)?)
             }
         };
-        mixer.tap(track);
+        let side_chain = side_chain.map(|source| Some(source as usize));
+        let taps = [track].into_iter().chain(side_chain);
+        let skipped_frames = taps.map(|tap| mixer.tap_latency_frames(tap)).max().unwrap_or(0);
+        let input = AlignedSignal::new(&mut mixer, track, skipped_frames);
+        let side_chain = side_chain.map(|source| AlignedSignal::new(&mut mixer, source, skipped_frames));
         mixer.play();
         Ok(Self {
-            skipped_frames: mixer.tap_latency_frames(track),
+            input,
+            side_chain,
             length: RenderLength::new(before.length_frames, tail, INPUT_SILENCE, before.sample_rate_hz),
+            skipped_frames,
             mixer,
-            track,
-            audio: Box::new([[0.0; BLOCK_FRAMES]; 2]),
+            mix: Box::new([[0.0; BLOCK_FRAMES]; 2]),
         })
     }
 
-    /// Renders left and right of the next block, at most `max_frames` frames. Returns `None` when
-    /// the rest of the input is silent.
-    pub fn next_block(&mut self, max_frames: usize) -> Option<[&[f32]; 2]> {
+    /// Whether the blocks have a side-chain.
+    #[must_use]
+    pub fn has_side_chain(&self) -> bool {
+        self.side_chain.is_some()
+    }
+
+    /// Renders the next block, at most `max_frames` frames. Returns `None` when the rest of the
+    /// inputs is silent.
+    pub fn next_block(&mut self, max_frames: usize) -> Option<EffectInputBlock<'_>> {
         while self.skipped_frames > 0 {
             let frames = self.skipped_frames.min(BLOCK_FRAMES);
             self.process(frames);
@@ -237,14 +332,17 @@ impl EffectInput {
             return None;
         }
         self.process(frames);
-        let [left, right] = self.audio.each_ref().map(|values| &values[..frames]);
-        self.length.count(left, right);
-        Some([left, right])
+        let input = self.input.frames(frames);
+        let side_chain = self.side_chain.as_ref().map(|side_chain| side_chain.frames(frames));
+        self.length.count_signals(frames, input.into_iter().chain(side_chain.into_iter().flatten()));
+        Some(EffectInputBlock { input, side_chain })
     }
 
     fn process(&mut self, frames: usize) {
-        let [left, right] = self.audio.each_mut().map(|values| &mut values[..frames]);
+        let [left, right] = self.mix.each_mut().map(|values| &mut values[..frames]);
         self.mixer.process(left, right);
-        self.mixer.read_tap(self.track, [left, right]);
+        for signal in [&mut self.input].into_iter().chain(&mut self.side_chain) {
+            signal.read(&self.mixer, frames);
+        }
     }
 }

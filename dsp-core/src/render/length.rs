@@ -82,8 +82,17 @@ impl RenderLength {
 
     /// Counts a block. Returns whether it is audible.
     pub(super) fn count(&mut self, left: &[f32], right: &[f32]) -> bool {
-        self.rendered_frames += left.len() as u64;
-        let is_audible = left.iter().chain(right).any(|value| value.abs() > self.silent_magnitude);
+        self.count_signals(left.len(), [left, right])
+    }
+
+    /// Counts a block of any number of signals. Returns whether one of them is audible.
+    pub(super) fn count_signals<'s>(
+        &mut self,
+        frames: usize,
+        signals: impl IntoIterator<Item = &'s [f32]>,
+    ) -> bool {
+        self.rendered_frames += frames as u64;
+        let is_audible = signals.into_iter().flatten().any(|value| value.abs() > self.silent_magnitude);
         if is_audible {
             self.sound_end_frames = self.rendered_frames;
         }

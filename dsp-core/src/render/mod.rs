@@ -8,7 +8,9 @@ mod offline;
 mod threads;
 mod track;
 
-pub use effect_input::{EffectInput, session_before_effect, tracks_feeding, tracks_in_solo};
+pub use effect_input::{
+    BeforeEffect, EffectInput, EffectInputBlock, session_before_effect, tracks_feeding, tracks_in_solo,
+};
 pub use length::{MAX_TAIL_SECS, TailConfig};
 pub use offline::OfflineRender;
 pub use threads::{RenderThreads, SingleThread};

@@ -229,7 +229,8 @@ pub struct EffectSettings {
     /// Whether the effect is bypassed.
     pub bypass: bool,
     /// Index of the track whose signal feeds the side-chain. The signal is taken after the effects
-    /// and before the fader of that track.
+    /// and before the fader of that track. The mixer does not read that of a
+    /// [`crate::effects::RECORDED_OUTPUT`]; [`crate::render::EffectInput`] renders it.
     pub side_chain: Option<u32>,
     /// Index of the effect's audio in the audio slots of the session: the impulse response of a
     /// convolution, or the output of a [`crate::effects::RECORDED_OUTPUT`] from the start of the

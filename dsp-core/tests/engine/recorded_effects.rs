@@ -1,8 +1,8 @@
 //! Tests that the recorded output of an effect replaces the effect, and that the engine renders the
 //! input that such an effect has.
 
-use dsp_core::effects::RECORDED_OUTPUT;
-use dsp_core::mixer::{EffectOwner, Mixer, Slots, Underruns};
+use dsp_core::effects::{EffectConfig, RECORDED_OUTPUT, effect_kind};
+use dsp_core::mixer::{EffectChain, EffectOwner, EffectSlot, Mixer, Slots, Underruns};
 use dsp_core::render::{EffectInput, OfflineRender, TailConfig, session_before_effect};
 use dsp_core::session::{
     Audio, AudioSlot, AutomationTarget, Clip, Curve, EffectSettings, SendSettings, Session, Track,
@@ -81,7 +81,7 @@ fn input(song: &Session, audio: &[Option<AudioSlot>], index: usize) -> [Vec<f32>
     let mut input = [Vec::new(), Vec::new()];
     let mut sizes = [256, 100, 7].into_iter().cycle();
     while let Some(block) = render.next_block(sizes.next().expect("a size")) {
-        input.iter_mut().zip(block).for_each(|(side, values)| side.extend_from_slice(values));
+        input.iter_mut().zip(block.input).for_each(|(side, values)| side.extend_from_slice(values));
     }
     input
 }
@@ -238,11 +238,11 @@ fn the_input_depends_only_on_what_precedes_the_effect() {
     }
     let (owner, effect) = (EffectOwner::Track(1), 1);
     assert_eq!(session_before_effect(&edited, owner, effect), before(&song, 0));
-    assert_eq!(before(&song, 0).tracks.len(), 1);
-    let of_group = before(&song, 1);
+    assert_eq!(before(&song, 0).session.tracks.len(), 1);
+    let of_group = before(&song, 1).session;
     assert_eq!(of_group.tracks.iter().map(|track| &*track.id).collect::<Vec<_>>(), ["lead", "group"]);
     assert_eq!(of_group.tracks[0].output, Some(1));
-    assert_eq!(before(&song, 2).tracks, song.tracks);
+    assert_eq!(before(&song, 2).session.tracks, song.tracks);
 }
 
 #[test]
@@ -267,8 +267,8 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
     for track in [1, 2, 3] {
         assert_eq!(before(track, |track| track.mute = true), unchanged, "mute of track {track}");
     }
-    for (session, peak) in [before(1, |track| track.solo = true), before(0, |track| track.mute = true)] {
-        assert_eq!((session.tracks.len(), peak), (1, 0.0));
+    for (before, peak) in [before(1, |track| track.solo = true), before(0, |track| track.mute = true)] {
+        assert_eq!((before.session.tracks.len(), peak), (1, 0.0));
     }
     // The mixer agrees: it lets the feeding track through for the first solos only.
     for (track, is_open) in [(0, true), (2, true), (3, true), (1, false)] {
@@ -277,4 +277,110 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
         let mixer = Mixer::new(&soloed, media().slots()).expect("a session");
         assert_eq!(mixer.lets_through(0), is_open, "solo of track {track}");
     }
+}
+
+/// Returns a song in which a recorded effect follows a compressor in the track `lead` and in the
+/// master. The group `key` feeds their side-chains. It is muted, and `key_limiters` and
+/// `lead_limiters` have a latency.
+fn keyed_song(lead_limiters: usize, key_limiters: usize) -> Session {
+    let limiters = |count: usize| (0..count).map(|index| effect(&format!("l{index}"), "limiter", &[]));
+    let keyed = |settings: EffectSettings| EffectSettings { side_chain: Some(2), ..settings };
+    let compressed = || [keyed(effect("c", "compressor", &[-50.0])), keyed(recorded("r", None))];
+    let lead = Track {
+        effects: limiters(lead_limiters).chain(compressed()).collect(),
+        ..track("lead", &[(0, 90_000, 60)])
+    };
+    let drum = Track { output: Some(2), ..clip_track("drum", 24_000) };
+    let key = Track {
+        id: "key".to_owned(),
+        effects: limiters(key_limiters).collect(),
+        mute: true,
+        ..Track::default()
+    };
+    let apart = clip_track("apart", 0);
+    let mut song = session(vec![lead, drum, key, apart]);
+    song.master_effects = compressed().into();
+    song.length_frames = 96_000;
+    song
+}
+
+/// Renders the inputs of an effect. Returns left and right of the input and of the side-chain.
+fn inputs(song: &Session, owner: EffectOwner, effect: usize) -> ([Vec<f32>; 2], [Vec<f32>; 2]) {
+    let mut render = EffectInput::new(song, media().slots(), owner, effect, TAIL).expect("a session");
+    let (mut input, mut side_chain) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    let mut sizes = [512, 100, 7].into_iter().cycle();
+    while let Some(block) = render.next_block(sizes.next().expect("a size")) {
+        let sides = input.iter_mut().chain(&mut side_chain);
+        let values = block.input.into_iter().chain(block.side_chain.into_iter().flatten());
+        sides.zip(values).for_each(|(side, values)| side.extend_from_slice(values));
+    }
+    (input, side_chain)
+}
+
+#[test]
+fn the_side_chain_of_an_input_is_that_of_the_effects_of_the_engine() {
+    for (lead_limiters, key_limiters) in [(0, 0), (2, 0), (0, 2), (1, 3)] {
+        let song = keyed_song(lead_limiters, key_limiters);
+        for (owner, compressor) in [(EffectOwner::Track(0), lead_limiters), (EffectOwner::Master, 0)] {
+            let label = format!("{owner:?} after {lead_limiters} limiters, and {key_limiters} for the key");
+            let (input, side_chain) = inputs(&song, owner, compressor);
+            assert!(peak(&side_chain[0]) > 0.001 && side_chain[0].len() == input[0].len(), "{label}");
+            assert!(peak(&side_chain[0][..24_000]) < 1e-4, "{label}");
+            // The input of the recorded effect is the output of the compressor in the mix.
+            let (expected, same_side_chain) = inputs(&song, owner, compressor + 1);
+            let [mut left, mut right] = input.clone();
+            let kind = effect_kind("compressor").expect("a kind");
+            let config = EffectConfig { sample_rate_hz: 48_000, seed: 0, impulse: None };
+            let mut slot = EffectSlot::new("c", kind, &config);
+            slot.set_parameter(0, -50.0, 0);
+            let mut chain = EffectChain::new(48_000);
+            chain.push(slot);
+            chain.reset(0);
+            assert_eq!(chain.latency_frames(), 0);
+            let sides = side_chain.each_ref().map(|side| &side[..]);
+            chain.process(&mut left, &mut right, &[Some(sides)]);
+            let frames = left.len().min(expected[0].len());
+            assert!(frames >= 96_000 && peak(&input[0]) > 0.001, "{label}");
+            let difference = |a: &[f32], b: &[f32]| {
+                a.iter().zip(b).fold(0.0_f32, |largest, (a, b)| largest.max((a - b).abs()))
+            };
+            assert!(difference(&left, &input[0]) > 0.001, "{label}: the compressor acts");
+            let residual = difference(&left, &expected[0]).max(difference(&right, &expected[1]));
+            assert!(residual < 1e-6, "{label}: {residual}");
+            assert!(same_side_chain[0][..96_000] == side_chain[0][..96_000], "{label}");
+        }
+    }
+}
+
+#[test]
+fn the_part_before_an_effect_has_what_feeds_its_side_chain() {
+    let owner = EffectOwner::Track(0);
+    let song = keyed_song(1, 1);
+    let before = |song: &Session| session_before_effect(song, owner, 2);
+    let ids =
+        |song: &Session| before(song).session.tracks.iter().map(|track| track.id.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (ids(&song), before(&song).side_chain),
+        (["lead", "drum", "key"].map(String::from).into(), Some(2))
+    );
+    // The faders of the track that feeds the side-chain come after it.
+    let mut edited = song.clone();
+    edited.tracks[2].gain = 0.1;
+    edited.tracks[2].pan = 0.5;
+    edited.tracks[2].mute = false;
+    edited.tracks[2].automation = vec![lane(AutomationTarget::Volume, &[point(0, -6.0, Curve::Linear)])];
+    edited.tracks[3].gain = 0.1;
+    assert_eq!(before(&edited), before(&song));
+    edited.tracks[1].gain = 0.1;
+    assert_ne!(before(&edited), before(&song));
+    // A recording does not change with the side-chain of its effect.
+    let mut without = song;
+    without.tracks[0].effects.remove(1);
+    without.tracks[0].effects[1].audio_slot = Some(0);
+    without.tracks[0].effects.push(recorded("later", None));
+    assert_eq!((ids(&without), before(&without).side_chain), (vec!["lead".to_owned()], None));
+    let mut render = EffectInput::new(&without, media().slots(), owner, 2, TAIL).expect("a session");
+    assert!(
+        !render.has_side_chain() && render.next_block(10).is_some_and(|block| block.side_chain.is_none())
+    );
 }

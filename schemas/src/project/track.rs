@@ -200,7 +200,8 @@ pub struct Effect {
     /// Parameter values by parameter id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// Id of the track that feeds the side-chain. `None` uses the effect's own input.
+    /// Id of the track that feeds the side-chain. Without it, a built-in effect uses its own input,
+    /// and the side-chain of a plugin is silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_chain: Option<String>,
     /// The service's id of the audio file with the impulse response, which lasts at most 30 s.

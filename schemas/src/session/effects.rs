@@ -40,14 +40,7 @@ impl Builder<'_> {
             return None;
         };
         let values = self.values(effect, kind, pointer);
-        let side_chain = effect.side_chain.as_deref().and_then(|id| {
-            let index = self.track_index(id);
-            if index.is_none() {
-                let reason = ProjectIssueReason::UnknownTrack { id: id.into() };
-                self.report_issue(format!("{pointer}/side_chain"), reason);
-            }
-            index
-        });
+        let side_chain = self.side_chain(effect, pointer);
         let impulse = effect.impulse.as_deref().and_then(|id| self.impulse(id, kind, pointer));
         Some(EffectSettings {
             id: effect.id.clone(),
@@ -70,9 +63,21 @@ impl Builder<'_> {
             kind: RECORDED_OUTPUT.id.into(),
             values: Vec::new(),
             bypass: effect.bypass,
-            side_chain: None,
+            side_chain: self.side_chain(effect, pointer),
             audio_slot,
         }
+    }
+
+    /// Returns the index of the track that feeds an effect's side-chain. Reports an unknown track
+    /// and returns `None`.
+    fn side_chain(&mut self, effect: &Effect, pointer: &str) -> Option<u32> {
+        let id = effect.side_chain.as_deref()?;
+        let index = self.track_index(id);
+        if index.is_none() {
+            let reason = ProjectIssueReason::UnknownTrack { id: id.into() };
+            self.report_issue(format!("{pointer}/side_chain"), reason);
+        }
+        index
     }
 
     /// Returns the audio slot of an effect's impulse response. Reports a missing or too long file

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use dsp_core::render::BeforeEffect;
 use dsp_core::session::{Audio, Session};
 use dsp_core::wav::FLOAT_HEADER_BYTES;
 use schemas::project::{Effect, PluginEngine};
@@ -61,6 +62,9 @@ struct SoundInputs<'i> {
     session: &'i Session,
     /// The time signatures that the plugin gets.
     time_signatures: &'i [TimeSignatureChange],
+    /// Index of the track of the session that feeds the side-chain of an effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side_chain: Option<u32>,
     /// Versions of the banks and the audio of the session.
     slot_versions: [&'i [String]; 2],
     tail_secs: f64,
@@ -82,6 +86,8 @@ struct Sound<'s> {
     curves: &'s [AutomationCurve],
     /// What the sound depends on.
     session: &'s Session,
+    /// Index of the track of `session` that feeds the side-chain.
+    side_chain: Option<u32>,
     slot_versions: [&'s [String]; 2],
     /// The session that the plugin plays, or that times the input.
     played: &'s Session,
@@ -109,6 +115,7 @@ impl PluginSounds<'_> {
             params: Params::Instrument(params),
             curves: &part.automation,
             session: &part.session,
+            side_chain: None,
             slot_versions: [&[], &[]],
             played: &part.session,
             time_signatures,
@@ -131,7 +138,7 @@ impl PluginSounds<'_> {
         let Some(plugin_id) = &part.effect.plugin_id else {
             return Ok(PluginSound::Missing { reason: "the project names no plugin".to_owned() });
         };
-        let before = &part.before;
+        let BeforeEffect { session: before, side_chain } = &part.before;
         let played = Session {
             sample_rate_hz: before.sample_rate_hz,
             tempo: before.tempo.clone(),
@@ -146,6 +153,7 @@ impl PluginSounds<'_> {
             params: Params::Effect(part.effect),
             curves: part.curves,
             session: before,
+            side_chain: *side_chain,
             slot_versions: part.slot_versions.each_ref().map(Vec::as_slice),
             played: &played,
             time_signatures,
@@ -191,6 +199,7 @@ impl PluginSounds<'_> {
             curves: sound.curves,
             session: sound.session,
             time_signatures: self.time_signatures_until_end(sound),
+            side_chain: sound.side_chain,
             slot_versions: sound.slot_versions,
             tail_secs: self.tail_secs(),
         };

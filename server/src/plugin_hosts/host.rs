@@ -77,7 +77,8 @@ impl<'a> PluginHost<'a> {
         &self.opened
     }
 
-    /// Processes audio. `input` has [`Process::input_channels`] channels. Blocks.
+    /// Processes audio. `input` has [`Process::input_channels`] channels, followed by
+    /// [`Process::side_chain_channels`] channels. Blocks.
     ///
     /// # Errors
     /// [`HostError`].

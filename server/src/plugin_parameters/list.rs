@@ -84,6 +84,9 @@ pub(super) struct ParameterList {
     format: VstFormat,
     /// Whether the plugin receives notes.
     accepts_notes: bool,
+    /// Whether the plugin is an effect with a side-chain input, which the `side_chain` of an effect
+    /// in a project feeds.
+    has_side_chain: bool,
     /// Latency at 48 kHz, in seconds. Renders remove it.
     latency_secs: f64,
     /// How long the plugin sounds after its input has ended.
@@ -242,6 +245,7 @@ fn checked(values: &[PluginValue]) -> ApiResult<Vec<ParameterValue>> {
 impl ParameterList {
     fn of(plugin: PluginRef, format: VstFormat, read: ReadPlugin) -> Self {
         let ReadPlugin { opened, sample_texts, value_texts, state } = read;
+        let has_side_chain = opened.has_side_chain();
         let parameters = opened.parameters.into_iter().zip(sample_texts);
         Self {
             plugin_id: plugin.plugin_id,
@@ -250,6 +254,7 @@ impl ParameterList {
             version: opened.version,
             format,
             accepts_notes: opened.accepts_notes,
+            has_side_chain,
             latency_secs: secs(opened.latency_frames),
             tail: PluginTail::from(opened.tail_frames),
             tail_secs: tail_secs(opened.tail_frames),

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 
 use dsp_core::effects::RECORDED_OUTPUT;
 use dsp_core::mixer::{EffectOwner, MixerError, Slots};
-use dsp_core::render::{EffectInput, TailConfig, session_before_effect, tracks_feeding, tracks_in_solo};
+use dsp_core::render::{
+    BeforeEffect, EffectInput, TailConfig, session_before_effect, tracks_feeding, tracks_in_solo,
+};
 use dsp_core::session::{EffectSettings, Session};
 use schemas::Project;
 use schemas::project::{AutomationLane, Effect, EffectType};
@@ -53,10 +55,10 @@ pub struct PluginEffectPart<'p> {
     pub curves: &'p [AutomationCurve],
     /// Memory and time of the whole render.
     pub reservation: &'p Reservation,
-    /// The part of the session that determines the input.
-    pub before: Session,
-    /// Versions of the contents of the slots of `before`: of the banks, and of the audio. The slots
-    /// of `before` are numbered anew, without those that only the rest of the song uses.
+    /// The part of the session that determines the input and the side-chain. Its slots are numbered
+    /// anew, without those that only the rest of the song uses.
+    pub before: BeforeEffect,
+    /// Versions of the contents of the slots of `before`: of the banks, and of the audio.
     pub slot_versions: [Vec<String>; 2],
     session: &'p Session,
     slots: Slots<'p>,
@@ -65,7 +67,7 @@ pub struct PluginEffectPart<'p> {
 }
 
 impl PluginEffectPart<'_> {
-    /// Returns a render of the input with a tail of at most `tail_secs`.
+    /// Returns a render of the input and the side-chain with a tail of at most `tail_secs`.
     ///
     /// # Errors
     /// The session cannot be played.
@@ -230,7 +232,7 @@ impl<'p> PlacedEffect<'p> {
     ) -> PluginEffectPart<'p> {
         let PluginEffectOfProject { track_id, format, effect, curves, .. } = self.of_project;
         let mut before = session_before_effect(session, self.owner, self.index);
-        let slot_versions = number_used_slots(&mut before, slot_versions);
+        let slot_versions = number_used_slots(&mut before.session, slot_versions);
         PluginEffectPart {
             format: *format,
             track_id: track_id.as_deref(),

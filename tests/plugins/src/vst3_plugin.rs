@@ -1,9 +1,9 @@
 //! The plugins of VST3 modules: a gain with a latency, a synthesizer of sines, and a meter. Each is
 //! one object that is component, processor and controller. A gain with a timer sets itself to its
-//! maximum and doubles its latency when the host first calls the timer. The output of the meter is
-//! what the host says about the bar: its start in quarter notes on the left, and on the right the
-//! numerator of the time signature plus 1/256 of the denominator. Both follow the gain, which
-//! cannot be automated.
+//! maximum and doubles its latency when the host first calls the timer. A gain with a side-chain
+//! adds that to its input. The left output of the meter is the start of the bar in quarter notes as
+//! the host states it, and the right one is the numerator of the time signature plus 1/256 of the
+//! denominator. Both follow the gain, which cannot be automated.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,7 @@ use ::vst3::Steinberg::Linux::{IRunLoop, IRunLoopTrait as _, ITimerHandler, ITim
 use ::vst3::Steinberg::Vst::RestartFlags_::kLatencyChanged;
 
 use ::vst3::Steinberg::Vst::BusDirections_::kInput;
+use ::vst3::Steinberg::Vst::BusTypes_::kAux;
 use ::vst3::Steinberg::Vst::Event_::EventTypes_::{kNoteExpressionValueEvent, kNoteOffEvent, kNoteOnEvent};
 use ::vst3::Steinberg::Vst::MediaTypes_::kAudio;
 use ::vst3::Steinberg::Vst::ParameterInfo_::ParameterFlags_::{kCanAutomate, kIsHidden, kIsReadOnly};
@@ -59,6 +60,7 @@ struct State {
 struct Plugin {
     is_synth: bool,
     is_meter: bool,
+    has_side_chain: bool,
     state: Arc<Mutex<State>>,
     timer: Option<ComWrapper<Timer>>,
 }
@@ -130,7 +132,8 @@ pub(crate) unsafe fn create(sub_categories: &str, iid: &Guid, object: *mut *mut 
     let timer = sub_categories
         .contains("Tools")
         .then(|| ComWrapper::new(Timer { state: Arc::clone(&state), host: Mutex::default() }));
-    let plugin = ComWrapper::new(Plugin { is_synth, is_meter, state, timer });
+    let has_side_chain = sub_categories.contains("Dynamics");
+    let plugin = ComWrapper::new(Plugin { is_synth, is_meter, has_side_chain, state, timer });
     let Some(plugin) = plugin.as_com_ref::<IComponent>() else { return kResultFalse };
     // SAFETY: the object lives during the call, which counts a reference for the caller.
     match unsafe { IComponent::query_interface(plugin.as_ptr(), iid) } {
@@ -150,6 +153,11 @@ impl Plugin {
 
     fn channels(&self, direction: BusDirection) -> i32 {
         if self.is_synth && direction == kInput as BusDirection { 0 } else { 2 }
+    }
+
+    /// Whether an audio bus is the mono side-chain.
+    fn is_side_chain(&self, direction: BusDirection, index: i32) -> bool {
+        self.has_side_chain && direction == kInput as BusDirection && index == 1
     }
 }
 
@@ -191,7 +199,7 @@ impl IComponentTrait for Plugin {
 
     unsafe fn getBusCount(&self, media: MediaType, direction: BusDirection) -> i32 {
         match media == kAudio as MediaType {
-            true => i32::from(self.channels(direction) > 0),
+            true => i32::from(self.channels(direction) > 0) + i32::from(self.is_side_chain(direction, 1)),
             false => i32::from(self.is_synth && direction == kInput as BusDirection),
         }
     }
@@ -205,6 +213,11 @@ impl IComponentTrait for Plugin {
     ) -> tresult {
         // SAFETY: the caller provides a buffer for the result.
         let info = unsafe { &mut *info };
+        if media == kAudio as MediaType && self.is_side_chain(direction, index) {
+            (info.channelCount, info.busType) = (1, kAux as i32);
+            put("Side-chain", &mut info.name);
+            return kResultOk;
+        }
         if index != 0 {
             return kInvalidArgument;
         }
@@ -332,25 +345,29 @@ impl IAudioProcessorTrait for Plugin {
         outputs: *mut SpeakerArrangement,
         output_count: i32,
     ) -> tresult {
-        let expected_inputs = i32::from(!self.is_synth);
+        let expected_inputs = i32::from(!self.is_synth) + i32::from(self.has_side_chain);
         if (input_count, output_count) != (expected_inputs, 1) {
             return kResultFalse;
         }
         // SAFETY: the caller passes as many arrangements as it states.
         let is_stereo = unsafe {
-            *outputs == SpeakerArr::kStereo && (input_count == 0 || *inputs == SpeakerArr::kStereo)
+            let is_side_chain_mono = input_count < 2 || *inputs.add(1) == SpeakerArr::kMono;
+            *outputs == SpeakerArr::kStereo
+                && (input_count == 0 || *inputs == SpeakerArr::kStereo)
+                && is_side_chain_mono
         };
         if is_stereo { kResultTrue } else { kResultFalse }
     }
 
     unsafe fn getBusArrangement(
         &self,
-        _: BusDirection,
-        _: i32,
+        direction: BusDirection,
+        index: i32,
         arrangement: *mut SpeakerArrangement,
     ) -> tresult {
+        let is_side_chain = self.is_side_chain(direction, index);
         // SAFETY: the caller provides memory for the result.
-        unsafe { *arrangement = SpeakerArr::kStereo };
+        unsafe { *arrangement = if is_side_chain { SpeakerArr::kMono } else { SpeakerArr::kStereo } };
         kResultOk
     }
 
@@ -398,7 +415,12 @@ impl IAudioProcessorTrait for Plugin {
                         false if self.is_meter => bar_sample * value,
                         false => {
                             let input = *(*data.inputs).__field0.channelBuffers32.add(channel);
-                            state.gain.process(channel, *input.add(frame as usize), value)
+                            let mut sample = *input.add(frame as usize);
+                            if data.numInputs == 2 {
+                                let side_chain = *(*data.inputs.add(1)).__field0.channelBuffers32;
+                                sample += *side_chain.add(frame as usize);
+                            }
+                            state.gain.process(channel, sample, value)
                         }
                     };
                     *output.add(frame as usize) = sample;

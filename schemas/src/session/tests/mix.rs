@@ -103,8 +103,10 @@ fn plugin_effects_play_their_recorded_output() {
     let lane = |target: &str| json!({"target": target, "points": [{"tick": 0, "value": 0.5}]});
     let plugin =
         |id: &str| json!({"id": id, "type": "vst2", "plugin_id": "x", "params": {"3": 0.1}, "bypass": true});
+    let mut other = plugin("other");
+    other["side_chain"] = "t".into();
     let (session, left_out) = compiled(json!({
-        "tracks": [{"id": "t", "kind": "audio", "effects": [plugin("recorded"), plugin("other")],
+        "tracks": [{"id": "t", "kind": "audio", "effects": [plugin("recorded"), other],
             "automation": [lane("recorded/3"), lane("other/4"), lane("gone/4")]}],
         "master": {"effects": [plugin("recorded")], "automation": [lane("recorded/9")]},
     }));
@@ -112,6 +114,8 @@ fn plugin_effects_play_their_recorded_output() {
     let compiled: Vec<_> = effects.map(|effect| (&*effect.kind, effect.bypass, effect.audio_slot)).collect();
     let of_slot = |slot| (RECORDED_OUTPUT.id, true, slot);
     assert_eq!(compiled, [of_slot(Some(7)), of_slot(None), of_slot(Some(8))]);
+    let side_chains = session.tracks[0].effects.iter().map(|effect| effect.side_chain);
+    assert_eq!(side_chains.collect::<Vec<_>>(), [None, Some(0)]);
     assert!(session.tracks[0].automation.is_empty() && session.master_automation.is_empty());
     let pointers: Vec<_> = left_out.iter().map(|(pointer, _)| pointer.as_str()).collect();
     assert_eq!(pointers, ["/tracks/0/effects/1", "/tracks/0/automation/2"]);

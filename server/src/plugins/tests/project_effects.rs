@@ -17,6 +17,8 @@ const ZAM_VERB: &str = "/usr/lib/vst/ZamVerb-vst.so";
 const ZAM_EQ: &str = "/usr/lib/vst/ZamEQ2-vst.so";
 const ZA_MAXIM: &str = "/usr/lib/vst/ZaMaximX2-vst.so";
 const LSP_LIMITER: &str = "/usr/lib/vst/lsp-plugins/limiter-stereo.so";
+const LSP_SIDE_CHAIN: &str = "/usr/lib/vst/lsp-plugins/sc-compressor-stereo.so";
+const ZAM_COMP: &str = "/usr/lib/vst/ZamCompX2-vst.so";
 
 fn effect(id: &str, plugin_id: &str) -> Value {
     json!({"id": id, "type": "vst2", "plugin_id": plugin_id})
@@ -185,4 +187,62 @@ async fn a_missing_effect_passes_its_input_and_sounds_again_when_it_is_back() {
     let (again, left_out) = mix(&service, &song).await;
     assert_eq!(left_out, json!([]));
     assert!(difference(&wet, &again) == 0.0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plugins_process_the_side_chain_of_another_track() {
+    let (service, ids) = service_with(&[NEKOBI, LSP_SIDE_CHAIN, ZAM_COMP, ZAM_DELAY]).await;
+    let [nekobi, lsp, zam, delay] = &ids[..] else { panic!("{ids:?}") };
+    for (plugin, has_side_chain) in [(lsp, true), (zam, true), (delay, false)] {
+        let list = post(&service, "/plugins/parameters", &json!({"plugin_id": plugin}), 200).await;
+        assert_eq!(list["has_side_chain"], has_side_chain, "{plugin}");
+    }
+    // The limiter of the other track has a latency, and its fader comes after the side-chain.
+    let limiter = json!({"id": "l", "type": "builtin", "name": "limiter"});
+    let song = |effect: &Value, pitch: u32| {
+        let mut key = quiet_track("key", nekobi, std::slice::from_ref(&limiter));
+        key["items"][0]["notes"][0]["pitch"] = pitch.into();
+        key["items"][0]["notes"][0]["tick"] = 240.into();
+        key["mute"] = true.into();
+        project(&[quiet_track("bass", nekobi, std::slice::from_ref(effect)), key])
+    };
+    for (plugin, params) in [
+        (lsp, json!({"sct": 1.0, "al": 0.5})),
+        (zam, json!({"Sidechain": 1.0, "Threshold": 0.2, "Ratio": 1.0})),
+    ] {
+        let mut alone = effect("c", plugin);
+        alone["params"] = params;
+        let mut keyed = alone.clone();
+        keyed["side_chain"] = "key".into();
+        let rendered = async |effect: &Value, pitch: u32| {
+            let song = song(effect, pitch);
+            let sounds = sounds(&service, &song).await;
+            let sound = sounds.iter().find(|sound| sound["effect_id"] == "c").expect("a sound");
+            let (mixed, left_out) = mix(&service, &song).await;
+            assert_eq!(left_out, json!([]));
+            (sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}")).to_owned(), mixed)
+        };
+        let (id_of_48, mix_of_48) = rendered(&keyed, 48).await;
+        let (id_of_84, mix_of_84) = rendered(&keyed, 84).await;
+        let (id_alone, mix_alone) = rendered(&alone, 48).await;
+        let (same_id_alone, same_mix_alone) = rendered(&alone, 84).await;
+        assert!(id_of_48 != id_of_84 && id_of_48 != id_alone, "{plugin}");
+        assert_eq!(id_alone, same_id_alone, "{plugin}");
+        let differences = [
+            difference(&mix_alone, &same_mix_alone),
+            difference(&mix_of_48, &mix_of_84),
+            difference(&mix_of_48, &mix_alone),
+        ];
+        assert!(differences[0] == 0.0 && differences[1] > 1e-4 && differences[2] > 1e-3, "{differences:?}");
+        // Before the first note of the other track, its side-chain is silent.
+        let start = 2 * (48_000 / 2 + 6_000 - 100);
+        let silent = difference(&mix_of_48[..start], &mix_of_84[..start]);
+        assert!(silent == 0.0 && peak(&mix_of_48[..start]) > 1e-3, "{plugin}: {silent}");
+    }
+    // A plugin without such an input ignores the side-chain.
+    let mut keyed = effect("d", delay);
+    let (plain, _) = mix(&service, &song(&keyed, 48)).await;
+    keyed["side_chain"] = "key".into();
+    let (ignored, left_out) = mix(&service, &song(&keyed, 48)).await;
+    assert_eq!((left_out, difference(&plain, &ignored)), (json!([]), 0.0));
 }

@@ -23,7 +23,7 @@ use super::budget::Reservation;
 use super::pass::Pass;
 use super::{Observer, RenderError};
 use crate::plugin_hosts::{Audio, HostError, OpenOptions, PluginHost, PluginHosts, PluginRef};
-use input::InputReader;
+use input::{CHANNELS_EACH, InputReader};
 use output::Output;
 use timeline::Timeline;
 
@@ -53,7 +53,7 @@ const LONG_WARM_UP_PAUSE: Duration = Duration::from_millis(50);
 /// Longest latency that a plugin may have, in seconds.
 const LATENCY_MAX_SECS: u32 = 10;
 
-/// Opens the input of an effect, from its start.
+/// Opens the input and the side-chain of an effect, from their start.
 pub type OpenInput<'t> = &'t dyn Fn() -> Result<EffectInput, RenderError>;
 
 /// Notes that a plugin plays, or sound that it processes.
@@ -174,7 +174,7 @@ impl PluginTrack<'_> {
             None if !host.opened().accepts_notes => return Err(setup::no_instrument()),
             None => None,
             Some(_) if host.opened().inputs.is_empty() => return Err(setup::no_effect()),
-            Some(open_input) => Some(InputReader::new(open_input()?)),
+            Some(open_input) => Some(InputReader::new(open_input()?, host.opened().has_side_chain())),
         };
         let mut ignored = Vec::new();
         let values = self.setup.apply(&mut host, &mut ignored)?;
@@ -188,9 +188,10 @@ impl PluginTrack<'_> {
         while !output.has_ended() {
             let mut stretch = timeline.next(position_frames, REQUEST_FRAMES_MAX)?;
             position_frames += u64::from(stretch.frames);
-            let sides = input.as_mut().map_or(&[][..], |input| input.read(stretch.frames as usize));
-            stretch.input_channels = sides.len() as u16;
-            let Audio { channels, processed } = host.process(stretch, sides)?;
+            let inputs = input.as_mut().map_or(&[][..], |input| input.read(stretch.frames as usize));
+            stretch.input_channels = inputs.len().min(CHANNELS_EACH) as u16;
+            stretch.side_chain_channels = inputs.len() as u16 - stretch.input_channels;
+            let Audio { channels, processed } = host.process(stretch, inputs)?;
             non_finite_samples = non_finite_samples.saturating_add(processed.non_finite_samples);
             output.write(&channels)?;
             pass.report(output.written_frames(), output.max_frames(), observer)?;

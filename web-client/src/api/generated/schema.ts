@@ -3434,6 +3434,11 @@ export interface components {
             /** @description Whether the plugin receives notes. */
             accepts_notes: boolean;
             /**
+             * @description Whether the plugin is an effect with a side-chain input, which the `side_chain` of an effect
+             *     in a project feeds.
+             */
+            has_side_chain: boolean;
+            /**
              * Format: double
              * @description Latency at 48 kHz, in seconds. Renders remove it.
              */
