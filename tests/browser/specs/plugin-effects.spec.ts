@@ -1,6 +1,6 @@
 /**
  * VST effects of a track and of the master: they are chosen, play as in the export, and are kept
- * while the plugin is gone.
+ * while the plugin is gone. The plugins are from Debian's packages dpf-plugins-vst and zam-plugins.
  */
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,19 @@ import { newSong, openDemo } from '../support/demo';
 import { chooseNekobi, drawNote, expectEqual, exportSong, ONSET_LEVEL, recordSong, saveAndReadSong, VST2_FOLDER } from '../support/plugin-song';
 import { expect, test, type Service } from '../support/service';
 
-/** Plugins of Debian's packages dpf-plugins-vst and zam-plugins. */
-const MODULES = ['Nekobi-vst.so', 'ZamVerb-vst.so', 'ZaMaximX2-vst.so'];
 const effectPanel = (page: Page, name: string): Locator => page.getByRole('listitem', { name: new RegExp(`^Effect \\d+: ${name}`) });
 
 async function scan(page: Page, service: Service): Promise<void> {
   expect((await page.request.post(`${service.url}/api/v1/plugins/scan`)).ok()).toBe(true);
+}
+
+/** Creates and scans a folder with links to VST2 modules, and returns its path. */
+async function addPluginFolder(page: Page, service: Service, modules: readonly string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'songfoundry-vst-'));
+  for (const module of modules) symlinkSync(join(VST2_FOLDER, module), join(folder, module));
+  expect((await page.request.post(`${service.url}/api/v1/plugins/dirs`, { data: { path: folder } })).ok()).toBe(true);
+  await scan(page, service);
+  return folder;
 }
 
 /** Chooses a VST effect in the dialog, for the channel whose effects the editor shows. */
@@ -31,12 +38,9 @@ async function addVstEffect(page: Page, channelName: string, name: string): Prom
 }
 
 test('VST effects of a track and of the master play as in the export, and are kept while they are gone', async ({ page, service }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'songfoundry-vst-'));
+  const folder = await addPluginFolder(page, service, ['Nekobi-vst.so', 'ZamVerb-vst.so', 'ZaMaximX2-vst.so']);
   const verb = join(folder, 'ZamVerb-vst.so');
-  for (const module of MODULES) symlinkSync(join(VST2_FOLDER, module), join(folder, module));
   try {
-    expect((await page.request.post(`${service.url}/api/v1/plugins/dirs`, { data: { path: folder } })).ok()).toBe(true);
-    await scan(page, service);
     await openDemo(page, service);
     await newSong(page);
     await chooseNekobi(page);
@@ -116,6 +120,38 @@ test('VST effects of a track and of the master play as in the export, and are ke
     await page.getByRole('tab', { name: 'Effects' }).click();
     await expect(effectPanel(page, 'ZamVerb')).toContainText('Ready: you hear');
     expectEqual('the same effects after the plugin is back', await recordSong(page), faded);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a VST effect with a side-chain plays as in the export', async ({ page, service }) => {
+  const folder = await addPluginFolder(page, service, ['Nekobi-vst.so', 'ZamCompX2-vst.so']);
+  try {
+    await openDemo(page, service);
+    await newSong(page);
+    for (const [trackY, x] of [[30, 60], [95, 90]] as const) {
+      await chooseNekobi(page);
+      await page.getByLabel('Clips of the tracks').dblclick({ position: { x: 20, y: trackY } });
+      await drawNote(page, x);
+    }
+    await page.getByRole('tab', { name: 'Effects' }).click();
+    await addVstEffect(page, 'Nekobi 2', 'ZamCompX2');
+    const panel = effectPanel(page, 'ZamCompX2');
+    const threshold = panel.getByRole('slider', { name: /^ZamCompX2 threshold/i });
+    await threshold.focus();
+    await page.keyboard.press('Home');
+    await panel.getByRole('switch', { name: /^ZamCompX2 side-?chain/i }).click();
+    await expect(panel).toContainText('Ready: you hear');
+    const withoutSource = await recordSong(page);
+
+    await panel.getByLabel('ZamCompX2 side-chain').selectOption('Nekobi');
+    await expect(panel).toContainText('Rendering');
+    await expect(panel).toContainText('Ready: you hear');
+    await page.screenshot({ path: 'output/plugin-effect-side-chain.png' });
+    const ducked = await recordSong(page);
+    expect(largestDifference(withoutSource, ducked, ONSET_LEVEL).difference, 'the side-chain changes the sound').toBeGreaterThan(0.001);
+    expectEqual('a side-chain', ducked, await exportSong(page));
   } finally {
     rmSync(folder, { recursive: true });
   }
