@@ -90,8 +90,8 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
         ("/tracks/0/effects/2/params/gone~1by", "the effect has no parameter \"gone/by\""),
         (
             "/tracks/0/effects/3/params/channels",
-            "\"Quadrophonic\" is not a valid value of \"channels\", which must be a number or one of \"Stereo\", \"Swapped\", \"Left\", \
-             \"Right\", \"Mono\"",
+            "\"Quadrophonic\" is not a valid value of \"channels\", which must be a number or one of \
+             \"Stereo\", \"Swapped\", \"Left\", \"Right\", \"Mono\"",
         ),
         (
             "/tracks/0/effects/3/params/gain_db",
