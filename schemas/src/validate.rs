@@ -9,6 +9,8 @@ mod message;
 mod outline;
 mod semantic;
 
+pub(crate) use message::excerpt;
+
 use serde::Serialize;
 
 use crate::json::{FieldName, JsonKind, JsonText, View};

@@ -59,13 +59,20 @@ pub(super) fn check(request: &Process, parameters: &HashSet<u32>) -> Result<(), 
         request.transport;
     let is_finite = position_quarters.is_finite() && bar_start_quarters.is_finite();
     if !(1.0..=1_000.0).contains(&tempo_bpm) || !is_finite || numerator == 0 || denominator == 0 {
-        return Err("the transport of the request is invalid".to_owned());
+        return Err(format!(
+            "the transport of the request is invalid: the tempo {tempo_bpm} BPM must be 1 to 1000, the position \
+             {position_quarters} and the bar start {bar_start_quarters} finite, and both numbers of the time signature \
+             {numerator}/{denominator} at least 1"
+        ));
     }
     if request.events.len() > EVENTS_MAX {
         return Err(format!("the request has {} events; the maximum is {EVENTS_MAX}", request.events.len()));
     }
-    if !request.events.is_sorted_by_key(|event| event.frame) {
-        return Err("the events of the request are not in ascending order of their frames".to_owned());
+    if let Some(pair) = request.events.windows(2).find(|pair| pair[0].frame > pair[1].frame) {
+        return Err(format!(
+            "an event at frame {} comes after one at frame {}; events must be in ascending order",
+            pair[1].frame, pair[0].frame
+        ));
     }
     for event in &request.events {
         if event.frame >= request.frames {
@@ -107,7 +114,13 @@ fn check_event(kind: &EventKind, parameters: &HashSet<u32>) -> Result<(), Failur
         EventKind::NoteExpression { value, .. } => (0.0..=1.0).contains(&value),
         EventKind::Parameter(value) => return check_parameter(&value, parameters),
     };
-    if is_valid { Ok(()) } else { Err(format!("the event {kind:?} has a value outside its range")) }
+    if is_valid {
+        return Ok(());
+    }
+    Err(format!(
+        "the event {kind:?} is out of range: channels are 0 to 15; keys, controllers, programs and values 0 to 127; \
+         pitch bend 0 to 16383; velocities and expressions 0 to 1"
+    ))
 }
 
 #[cfg(test)]
@@ -161,13 +174,13 @@ mod tests {
         let with = |events| Process { frames: 64, events, ..Process::default() };
         assert_eq!(check(&with(vec![note(0), parameter(63)]), &parameters), Ok(()));
         refused(with(vec![note(64)]), "at frame 64, but the request has 64 frames");
-        refused(with(vec![note(9), note(8)]), "ascending order");
+        refused(with(vec![note(9), note(8)]), "at frame 8 comes after one at frame 9; events must be");
         let unknown = EventKind::Parameter(ParameterValue { id: 8, value: 0.5 });
         refused(with(vec![Event { frame: 0, kind: unknown }]), "no parameter with the id 8");
         let outside = EventKind::Parameter(ParameterValue { id: 7, value: f64::NAN });
         refused(with(vec![Event { frame: 0, kind: outside }]), "must be 0 to 1, not NaN");
         let bend = EventKind::PitchBend { channel: 0, value: 16_384 };
-        refused(with(vec![Event { frame: 0, kind: bend }]), "outside its range");
+        refused(with(vec![Event { frame: 0, kind: bend }]), "pitch bend 0 to 16383");
         refused(Process { output_channels: 129, ..Process::default() }, "129 channels; the maximum is 128");
         refused(
             Process { frames: u32::MAX, output_channels: 2, ..Process::default() },
@@ -175,6 +188,6 @@ mod tests {
         );
         refused(with(vec![note(0); EVENTS_MAX + 1]), "events; the maximum is");
         let transport = Transport { tempo_bpm: 0.0, ..Transport::default() };
-        refused(Process { transport, ..Process::default() }, "transport");
+        refused(Process { transport, ..Process::default() }, "the tempo 0 BPM must be 1 to 1000");
     }
 }

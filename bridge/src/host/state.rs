@@ -85,9 +85,9 @@ impl StoredState {
 
     /// Reads a container. Returns an error if it is damaged or of another version.
     fn from_bytes(bytes: &[u8]) -> Result<Self, FailureReason> {
-        let mut remaining = bytes
-            .strip_prefix(&MAGIC)
-            .ok_or("the state was not written by this program, or by a newer version of it")?;
+        let mut remaining = bytes.strip_prefix(&MAGIC).ok_or(
+            "the state has an unknown format: another program or a newer version of this program wrote it",
+        )?;
         let damaged = || "the state is damaged".to_owned();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| damaged());
         let format = match take(&mut remaining).ok_or_else(damaged)? {

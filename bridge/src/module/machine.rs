@@ -54,16 +54,14 @@ impl Machine {
 
     fn check(self, this_system: &str, this_architecture: &str) -> Result<(), FailureReason> {
         if self.system != this_system {
-            let system = match self.system {
-                "windows" => "Windows",
-                "macos" => "macOS",
-                _ => "Linux",
-            };
+            let [system, this_system] = [self.system, this_system].map(system_name);
             return Err(match self.architecture {
                 Some(architecture) => {
-                    format!("the library is built for {system} ({architecture}), not for this system")
+                    format!(
+                        "the library is built for {system} ({architecture}), but this system is {this_system}"
+                    )
                 }
-                None => format!("the library is built for {system}, not for this system"),
+                None => format!("the library is built for {system}, but this system is {this_system}"),
             });
         }
         match self.architecture {
@@ -72,6 +70,15 @@ impl Machine {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// Returns the name of an operating system for people.
+fn system_name(system: &str) -> &'static str {
+    match system {
+        "windows" => "Windows",
+        "macos" => "macOS",
+        _ => "Linux",
     }
 }
 
@@ -147,10 +154,10 @@ mod tests {
         let mut powerpc = elf(0);
         (powerpc[5], powerpc[19]) = (2, 21);
         check(&powerpc, Err("the library is built for powerpc64, but this machine is x86_64"));
-        check(&windows(0x8664), Err("the library is built for Windows (x86_64), not for this system"));
-        check(b"MZ\x90\0", Err("the library is built for Windows, not for this system"));
-        check(b"\xcf\xfa\xed\xfe\x0c", Err("the library is built for macOS, not for this system"));
-        check(b"\xca\xfe\xba\xbe", Err("the library is built for macOS, not for this system"));
+        check(&windows(0x8664), Err("the library is built for Windows (x86_64), but this system is Linux"));
+        check(b"MZ\x90\0", Err("the library is built for Windows, but this system is Linux"));
+        check(b"\xcf\xfa\xed\xfe\x0c", Err("the library is built for macOS, but this system is Linux"));
+        check(b"\xca\xfe\xba\xbe", Err("the library is built for macOS, but this system is Linux"));
         // The system's loader reports these.
         for header in [&elf(9999), &b"\x7fELF"[..], b"no library", b"M", b""] {
             check(header, Ok(()));

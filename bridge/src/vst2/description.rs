@@ -1,4 +1,4 @@
-//! What an effect states about its channels, programs and parameters.
+//! The channels, programs and parameters of an effect.
 #![expect(unsafe_code, reason = "VST2 modules have a C interface")]
 
 use songfoundry_bridge_protocol::host::{Bus, PROGRAMS_MAX};

@@ -51,7 +51,8 @@ impl Preset {
     /// Reads a file.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, FailureReason> {
         let mut reader = Reader(bytes);
-        Self::read(&mut reader).ok_or_else(|| "the preset is not an undamaged .fxp or .fxb file".to_owned())
+        Self::read(&mut reader)
+            .ok_or_else(|| "the preset is not a .fxp or .fxb file, or it is damaged".to_owned())
     }
 
     fn read(reader: &mut Reader) -> Option<Self> {

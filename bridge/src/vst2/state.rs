@@ -9,7 +9,7 @@ use super::effect::{HAS_CHUNKS, Instance, Request};
 use crate::host::bounds::bounded_value;
 use crate::module::FailureReason;
 
-/// What a chunk contains. The numbers are those of VST 2.4.
+/// The content of a chunk. The numbers are those of VST 2.4.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ChunkKind {

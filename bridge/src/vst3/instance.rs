@@ -39,7 +39,7 @@ const CLASSES_MAX: i32 = 10_000;
 /// Some plugins crash if the component is released before the interfaces that belong to it. The
 /// fields are therefore in the order in which they are released if the plugin cannot be opened.
 pub(super) struct Instance {
-    /// What the factory states about the plugin.
+    /// The factory's description of the plugin.
     pub(super) description: ScannedPlugin,
     /// The part that processes audio.
     pub(super) processor: ComPtr<IAudioProcessor>,
@@ -73,8 +73,9 @@ impl Instance {
         if unsafe { component.initialize(context) } != kResultOk {
             return Err("the plugin could not be initialized".to_owned());
         }
-        let processor =
-            component.cast::<IAudioProcessor>().ok_or("the plugin has no part that processes audio")?;
+        let processor = component
+            .cast::<IAudioProcessor>()
+            .ok_or("the plugin's component does not implement `IAudioProcessor`")?;
         let (controller, has_separate_controller) = match component.cast::<IEditController>() {
             Some(controller) => (Some(controller), false),
             None => (create_controller(&factory, &component, context), true),

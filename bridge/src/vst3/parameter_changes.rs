@@ -60,7 +60,7 @@ impl IParamValueQueueTrait for ParameterQueue {
         let Some(point) = point.filter(|_| !frame.is_null() && !value.is_null()) else {
             return kInvalidArgument;
         };
-        // SAFETY: the caller provides places for the frame and the value.
+        // SAFETY: the caller provides valid addresses for the frame and the value.
         unsafe { (*frame, *value) = point };
         kResultOk
     }

@@ -350,7 +350,8 @@ impl HostedPlugin for Vst3Plugin {
     fn set_state(&mut self, bytes: &[u8]) -> Result<(), FailureReason> {
         let ScannedPlugin { plugin_id, name, .. } = &self.instance.description;
         let state = StoredState::of_plugin(bytes, PluginFormat::Vst3, plugin_id, name)?;
-        let component = state.part(PartKind::Component).ok_or("the state has no part for the component")?;
+        let component =
+            state.part(PartKind::Component).ok_or("the state does not contain the state of the component")?;
         self.restore(component, state.part(PartKind::Controller))
     }
 

@@ -40,7 +40,7 @@ pub(super) struct Preset {
 impl Preset {
     /// Reads a file.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, FailureReason> {
-        Self::read(bytes).ok_or_else(|| "the preset is not an undamaged .vstpreset file".to_owned())
+        Self::read(bytes).ok_or_else(|| "the preset is not a .vstpreset file, or it is damaged".to_owned())
     }
 
     fn read(bytes: &[u8]) -> Option<Self> {

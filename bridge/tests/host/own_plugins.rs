@@ -266,7 +266,7 @@ fn states_and_presets_of_other_plugins_are_refused() {
     let reason = vst2_gain.refused(Request::SetState, &state);
     assert!(reason.ends_with("not to \"Test Effect Two\" (vst2 54454632)"), "{reason}");
     let reason = gain.refused(Request::SetState, b"no state");
-    assert_eq!(reason, "the state was not written by this program, or by a newer version of it");
+    assert!(reason.starts_with("the state has an unknown format"), "{reason}");
     let preset = gain.request(Request::SavePreset { format: PresetFormat::Vstpreset }, &[]).1;
     let reason = synth.refused(Request::LoadPreset, &preset);
     assert!(reason.contains("not to \"Test Synth\""), "{reason}");

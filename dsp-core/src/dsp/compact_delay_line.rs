@@ -74,7 +74,7 @@ impl CompactDelayLine {
     /// Returns the [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position
     /// on, if they are contiguous.
     #[inline(always)]
-    pub(crate) fn contiguous(&self, frames_back: usize) -> Option<&ControlBlock> {
+    pub(crate) fn contiguous_samples(&self, frames_back: usize) -> Option<&ControlBlock> {
         self.values[self.start_index(frames_back)..self.frames].first_chunk()
     }
 
@@ -91,7 +91,7 @@ impl CompactDelayLine {
     /// Returns the oldest [`CONTROL_FRAMES`] samples for overwriting, if they are contiguous, and
     /// advances the write position.
     #[inline(always)]
-    pub(crate) fn next_contiguous(&mut self) -> Option<&mut ControlBlock> {
+    pub(crate) fn next_contiguous_samples(&mut self) -> Option<&mut ControlBlock> {
         let samples = self.values[self.write_index..self.frames].first_chunk_mut()?;
         self.write_index += CONTROL_FRAMES;
         if self.write_index == self.frames {
@@ -142,7 +142,7 @@ mod tests {
                 .first_chunk::<CONTROL_FRAMES>()
                 .filter(|_| written_frames % 3 != 0);
             if let Some(step) = whole_block
-                && let Some(samples) = ring.next_contiguous()
+                && let Some(samples) = ring.next_contiguous_samples()
             {
                 *samples = *step;
                 written_frames += CONTROL_FRAMES;

@@ -39,7 +39,7 @@ impl TappedDelayLine {
     #[inline(always)]
     pub(crate) fn write(&mut self, values: &[f32]) {
         if let Some(step) = values.as_array()
-            && let Some(samples) = self.next_contiguous()
+            && let Some(samples) = self.next_contiguous_samples()
         {
             *samples = *step;
             return;
@@ -58,7 +58,7 @@ impl TappedDelayLine {
     #[inline(always)]
     pub(crate) fn read(&self, frames_back: usize, values: &mut [f32]) {
         if let Some(step) = values.as_mut_array()
-            && let Some(samples) = self.contiguous(frames_back)
+            && let Some(samples) = self.contiguous_samples(frames_back)
         {
             *step = *samples;
             return;
@@ -74,7 +74,7 @@ impl TappedDelayLine {
     /// Returns the [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position
     /// on, if they are contiguous. Samples at and after the write position are unspecified.
     #[inline(always)]
-    pub(crate) fn contiguous(&self, frames_back: usize) -> Option<&[f32; CONTROL_FRAMES]> {
+    pub(crate) fn contiguous_samples(&self, frames_back: usize) -> Option<&[f32; CONTROL_FRAMES]> {
         let read_index = self.write_index.wrapping_sub(frames_back) & self.mask;
         self.values[read_index..].first_chunk()
     }
@@ -82,7 +82,7 @@ impl TappedDelayLine {
     /// Returns the next [`CONTROL_FRAMES`] samples for writing, if they are contiguous, and
     /// advances the write position.
     #[inline(always)]
-    fn next_contiguous(&mut self) -> Option<&mut [f32; CONTROL_FRAMES]> {
+    fn next_contiguous_samples(&mut self) -> Option<&mut [f32; CONTROL_FRAMES]> {
         let samples = self.values[self.write_index..].first_chunk_mut();
         if samples.is_some() {
             self.write_index = (self.write_index + CONTROL_FRAMES) & self.mask;

@@ -50,7 +50,7 @@ pub(crate) struct WindowedSinc {
 }
 
 impl WindowedSinc {
-    /// Creates a filter with a stop-band attenuation in decibels, which is above 50.
+    /// Creates a filter whose stop-band attenuation is `attenuation_db`, which must be above 50.
     pub(crate) fn new(attenuation_db: f64, cutoff: f64, half_width: f64) -> Self {
         let beta = kaiser_beta(attenuation_db);
         Self { cutoff, half_width, beta, peak: bessel_i0(beta) }

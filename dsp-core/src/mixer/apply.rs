@@ -260,7 +260,7 @@ impl Mixer {
             let latency_frames = latencies.inputs[index];
             set_sidechains(&mut channel.rack, &routing.sidechains[index], latency_frames, &latencies);
             if channel.old_index.is_none() {
-                // A new track is not yet audible, so its parameters may jump to their values.
+                // A new track is not yet audible, so its parameters may change without a ramp.
                 channel.rack.reset(self.position_frames);
             }
         }

@@ -163,14 +163,14 @@ fn feeders_by_routes(tracks: &[Track]) -> Vec<Vec<usize>> {
     feeders
 }
 
-/// Returns, for each node, whether it is one of `starts` or can be reached from one of them.
-/// `edges` has the nodes that follow each node.
-fn reached(edges: &[Vec<usize>], starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
-    let mut is_reached = alloc::vec![false; edges.len()];
-    let mut unvisited: Vec<usize> = starts.into_iter().filter(|start| *start < edges.len()).collect();
-    while let Some(node) = unvisited.pop() {
-        if !core::mem::replace(&mut is_reached[node], true) {
-            unvisited.extend(&edges[node]);
+/// Returns, for each track, whether it is one of `starts` or can be reached from one of them.
+/// `next_tracks` has the tracks that follow each track.
+fn reached(next_tracks: &[Vec<usize>], starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
+    let mut is_reached = alloc::vec![false; next_tracks.len()];
+    let mut unvisited: Vec<usize> = starts.into_iter().filter(|start| *start < next_tracks.len()).collect();
+    while let Some(track) = unvisited.pop() {
+        if !core::mem::replace(&mut is_reached[track], true) {
+            unvisited.extend(&next_tracks[track]);
         }
     }
     is_reached

@@ -15,7 +15,7 @@ const LEVEL_RANGE_DB: [f64; 2] = [gain::FADER_FLOOR_DB, 24.0];
 /// Range of the normalized values of a plugin's parameters.
 pub(super) const NORMALIZED_RANGE: [f64; 2] = [0.0, 1.0];
 
-/// What lanes of a track or of the master can automate besides volume and pan.
+/// The targets that lanes of a track or of the master can automate besides volume and pan.
 #[derive(Clone, Copy)]
 pub(super) struct Targets<'t> {
     pub(super) sends: &'t [Send],

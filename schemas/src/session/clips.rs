@@ -28,10 +28,18 @@ impl Builder<'_> {
                 None => {
                     let start = self.clock.frame_at(item.start_tick.into());
                     self.extend_to(start.saturating_add(item.length_frames.unwrap_or(0)));
-                    self.report_issue(pointer, ProjectIssueReason::MissingAudio);
+                    let reason = match file_id(item) {
+                        Some(id) => ProjectIssueReason::MissingAudio { id: id.to_owned() },
+                        None => ProjectIssueReason::NoAudioFile,
+                    };
+                    self.report_issue(pointer, reason);
                 }
                 Some((audio, clip_position)) if clip_position.offset_frames >= audio.frames => {
-                    self.report_issue(pointer, ProjectIssueReason::StartsAfterAudio);
+                    let (offset_frames, frames) = (clip_position.offset_frames, audio.frames);
+                    self.report_issue(
+                        pointer,
+                        ProjectIssueReason::StartsAfterAudio { offset_frames, frames },
+                    );
                 }
                 Some((audio, clip_position)) => {
                     let remaining_frames =

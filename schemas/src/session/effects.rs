@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::Builder;
 use super::media::ProjectIssueReason;
+use crate::json::JsonText;
 use crate::project::{Effect, EffectType};
+use crate::validate::excerpt;
 
 impl Builder<'_> {
     /// Compiles the effects that the engine has and those whose output is recorded, and reports the
@@ -86,7 +88,7 @@ impl Builder<'_> {
         let audio = self.media.audio(file_id);
         let rate_hz = self.clock.sample_rate_hz;
         let reason = match (audio, kind.impulse_max_secs) {
-            (None, _) => ProjectIssueReason::MissingAudio,
+            (None, _) => ProjectIssueReason::MissingAudio { id: file_id.to_owned() },
             (Some(audio), Some(max_secs)) if audio.frames > kind.impulse_max_frames(rate_hz) => {
                 ProjectIssueReason::LongImpulse { secs: audio.frames as f64 / f64::from(rate_hz), max_secs }
             }
@@ -106,9 +108,11 @@ impl Builder<'_> {
                 Some(index) => {
                     let parameter = &kind.parameters[index];
                     match parameter_value(parameter, value) {
-                        None => {
-                            Some(ProjectIssueReason::InvalidValue { expected: expected_values(parameter) })
-                        }
+                        None => Some(ProjectIssueReason::InvalidValue {
+                            value: excerpt(JsonText::of_value(value).view()),
+                            id: id.clone(),
+                            expected: expected_values(parameter),
+                        }),
                         Some(value) => {
                             values[index] = parameter.clamp(value);
                             ProjectIssueReason::of_range(value, [parameter.min, parameter.max])
@@ -138,7 +142,7 @@ fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
 }
 
 /// Describes the values that a parameter accepts.
-fn expected_values(parameter: &Parameter) -> String {
+pub(crate) fn expected_values(parameter: &Parameter) -> String {
     match parameter.scale {
         Scale::Switch => "true, false or a number".into(),
         Scale::Choice(names) => {

@@ -82,8 +82,12 @@ pub enum ProjectIssueReason {
         id: String,
     },
     /// A value of the wrong type for its parameter, such as an unknown name of a choice.
-    #[error("the value of this parameter must be {expected}")]
+    #[error("{value} is not a valid value of \"{id}\", which must be {expected}")]
     InvalidValue {
+        /// The value in the project, in short.
+        value: String,
+        /// Id of the parameter.
+        id: String,
         /// Values that the parameter accepts.
         expected: String,
     },
@@ -117,8 +121,14 @@ pub enum ProjectIssueReason {
         id: String,
     },
     /// Audio that is missing.
-    #[error("the audio file is missing")]
-    MissingAudio,
+    #[error("the audio file \"{id}\" is missing")]
+    MissingAudio {
+        /// Id of the file in the project.
+        id: String,
+    },
+    /// An audio item without the id of an audio file.
+    #[error("the item has no audio file")]
+    NoAudioFile,
     /// An impulse response that is longer than its effect allows.
     #[error("the impulse response lasts {secs:.5} s; the limit is {max_secs} s")]
     LongImpulse {
@@ -128,8 +138,16 @@ pub enum ProjectIssueReason {
         max_secs: f64,
     },
     /// An audio item that starts after the end of its audio.
-    #[error("the item starts after the end of its audio file")]
-    StartsAfterAudio,
+    #[error(
+        "the item starts at frame {offset_frames} of its audio file, which has only {frames} frames at the sample rate \
+         of the song"
+    )]
+    StartsAfterAudio {
+        /// Start in the audio, in frames at the session's sample rate.
+        offset_frames: u64,
+        /// Length of the audio, in frames at the session's sample rate.
+        frames: u64,
+    },
 }
 
 impl ProjectIssueReason {

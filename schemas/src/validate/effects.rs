@@ -4,6 +4,7 @@ use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 
 use super::{Violations, message, pointer_part};
 use crate::json::{JsonKind, View};
+use crate::session::expected_values;
 
 /// Finds violations in the effects of `owner`, which is a track or the master.
 ///
@@ -24,25 +25,22 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, violations: &m
     for (field_name, value) in params.fields() {
         let Some(parameter_index) = kind.parameter_index(field_name.raw_name()) else { continue };
         let parameter = &kind.parameters[parameter_index];
-        if let Some(type_name) = required_type(parameter, value) {
+        if !has_required_type(parameter, value) {
             let detail = format!(
-                "{} is not a valid value of \"{}\", which must be {type_name}",
+                "{} is not a valid value of \"{}\", which must be {}",
                 message::excerpt(value),
-                parameter.id
+                parameter.id,
+                expected_values(parameter)
             );
             violations.push(format!("{pointer}/params/{}", pointer_part(field_name)), detail);
         }
     }
 }
 
-/// Returns the type that a parameter requires; `None` if the value has that type.
-fn required_type(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
-    match (parameter.scale, value.kind()) {
-        (_, JsonKind::Number) | (Scale::Switch, JsonKind::Boolean) | (Scale::Choice(_), JsonKind::Text) => {
-            None
-        }
-        (Scale::Switch, _) => Some("true, false or a number"),
-        (Scale::Choice(_), _) => Some("the name or the number of a choice"),
-        (Scale::Linear | Scale::Logarithmic, _) => Some("a number"),
-    }
+/// Whether a value has the type that a parameter requires.
+fn has_required_type(parameter: &Parameter, value: View<'_>) -> bool {
+    matches!(
+        (parameter.scale, value.kind()),
+        (_, JsonKind::Number) | (Scale::Switch, JsonKind::Boolean) | (Scale::Choice(_), JsonKind::Text)
+    )
 }

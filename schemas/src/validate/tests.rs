@@ -210,7 +210,8 @@ fn effect_values_are_checked_by_their_parameters() {
             ),
             (
                 "/tracks/0/effects/0/params/channels",
-                "false is not a valid value of \"channels\", which must be the name or the number of a choice",
+                "false is not a valid value of \"channels\", which must be a number or one of \"Stereo\", \"Swapped\", \
+                 \"Left\", \"Right\", \"Mono\"",
             ),
         ],
     );

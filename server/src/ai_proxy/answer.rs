@@ -23,8 +23,8 @@ const EVENT_END_MAX_BYTES: usize = 4;
 /// when the client does not read.
 const EVENT_STREAM_BYTES: u64 = 512 * 1024;
 
-/// Maximum length of a media type in an error text, in characters.
-const MEDIA_TYPE_SHOWN_MAX_CHARS: usize = 100;
+/// Maximum length of a header's value in an error text, in characters.
+const HEADER_SHOWN_MAX_CHARS: usize = 100;
 
 /// Media types of answers that are passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +35,15 @@ enum Kind {
 
 impl Kind {
     fn from_response(response: &reqwest::Response) -> ApiResult<Self> {
-        if response.headers().contains_key(header::CONTENT_ENCODING) {
+        if let Some(encoding) = response.headers().get(header::CONTENT_ENCODING) {
+            let encoding = String::from_utf8_lossy(encoding.as_bytes());
+            let encoding: String = encoding.chars().take(HEADER_SHOWN_MAX_CHARS).collect();
             return Err(ApiError::BadGateway {
                 code: "ai_failed",
-                detail: "The language-model service sent a compressed response, which the proxy cannot read."
-                    .to_owned(),
+                detail: format!(
+                    "The language-model service sent a response with the encoding {encoding:?} (Content-Encoding); the \
+                     proxy reads only unencoded responses."
+                ),
             });
         }
         let kind = response.headers().get(header::CONTENT_TYPE);
@@ -51,7 +55,7 @@ impl Kind {
                 code: "ai_failed",
                 detail: format!(
                     "The language-model service sent `{}`; expected `application/json` or `text/event-stream`.",
-                    media_type.chars().take(MEDIA_TYPE_SHOWN_MAX_CHARS).collect::<String>()
+                    media_type.chars().take(HEADER_SHOWN_MAX_CHARS).collect::<String>()
                 ),
             }),
         }
@@ -70,7 +74,7 @@ pub(super) async fn pass_on(
     match Kind::from_response(&response)? {
         Kind::Json => {
             let max_length = MaxLength { bytes: upstream.answer_max_bytes, is_setting: true };
-            let bytes = read_all(response, max_length, &mut reserved_bytes).await?;
+            let bytes = read_all(response, upstream.silence_max, max_length, &mut reserved_bytes).await?;
             let writing = move || {
                 let answer = recipient.answer_json(bytes);
                 drop(reserved_bytes);
@@ -83,11 +87,17 @@ pub(super) async fn pass_on(
         Kind::Events => {
             let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
             reserved_bytes.grow(EVENT_STREAM_BYTES)?;
-            let body = events(response, upstream.answer_max_bytes, HEARTBEAT_EVERY, state.stop.clone())
-                .map_frame(move |frame| {
-                    let _held = &reserved_bytes;
-                    frame
-                });
+            let body = events(
+                response,
+                upstream.silence_max,
+                upstream.answer_max_bytes,
+                HEARTBEAT_EVERY,
+                state.stop.clone(),
+            )
+            .map_frame(move |frame| {
+                let _held = &reserved_bytes;
+                frame
+            });
             let body = Body::new(body);
             Ok(([kind, (name, no_store), unbuffered()], body).into_response())
         }
@@ -120,19 +130,21 @@ impl MaxLength {
     }
 }
 
-/// Reads all bytes of an answer, and adds their memory to `reserved_bytes`.
+/// Reads all bytes of an answer, and adds their memory to `reserved_bytes`. `silence_max` is the
+/// time limit of the answer.
 ///
 /// # Errors
 /// 502 `ai_answer_too_large`; 503 `busy` if other answers use all memory for answers.
 pub(super) async fn read_all(
     response: reqwest::Response,
+    silence_max: Duration,
     max_length: MaxLength,
     reserved_bytes: &mut ReservedBytes,
 ) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| no_answer_error(&error))?;
+        let chunk = chunk.map_err(|error| no_answer_error(&error, silence_max))?;
         let received_bytes = bytes.len() + chunk.len();
         if received_bytes as u64 > max_length.bytes {
             return Err(max_length.too_large_error());
@@ -152,6 +164,7 @@ pub(super) async fn read_all(
 /// alive.
 fn events(
     response: reqwest::Response,
+    silence_max: Duration,
     max_bytes: u64,
     heartbeat_every: Duration,
     stop: CancellationToken,
@@ -173,7 +186,7 @@ fn events(
             };
             let problem = match chunk {
                 None => break,
-                Some(Err(error)) => no_answer_error(&error),
+                Some(Err(error)) => no_answer_error(&error, silence_max),
                 Some(Ok(chunk)) if chunk.len() as u64 > remaining_bytes => {
                     MaxLength { bytes: max_bytes, is_setting: true }.too_large_error()
                 }
@@ -224,7 +237,8 @@ mod tests {
             let body = reqwest::Body::wrap_stream(first.chain(futures_util::stream::pending()));
             let response = reqwest::Response::from(axum::http::Response::new(body));
             let every = Duration::from_millis(5);
-            let mut chunks = events(response, 1_000, every, CancellationToken::new()).into_data_stream();
+            let mut chunks =
+                events(response, Duration::MAX, 1_000, every, CancellationToken::new()).into_data_stream();
             for chunk in sent {
                 assert_eq!(chunks.next().await.expect("a chunk").expect("bytes"), *chunk);
             }

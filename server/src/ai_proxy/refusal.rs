@@ -22,8 +22,9 @@ const MESSAGE_MAX_CHARS: usize = 500;
 const RETRY_AFTER_SECS: u64 = 10;
 const RETRY_AFTER_MAX_SECS: u64 = 3_600;
 
-/// Returns the error for a missing or incomplete answer. Only the log names the address.
-pub(super) fn no_answer_error(error: &reqwest::Error) -> ApiError {
+/// Returns the error for a missing or incomplete answer. `silence_max` is the time limit of the
+/// answer. Only the log names the address.
+pub(super) fn no_answer_error(error: &reqwest::Error, silence_max: Duration) -> ApiError {
     tracing::warn!(error = describe_with_causes(error), "the language-model service does not respond");
     if error.is_timeout() {
         return ApiError::GatewayTimeout {
@@ -33,9 +34,10 @@ pub(super) fn no_answer_error(error: &reqwest::Error) -> ApiError {
                     "No connection to the language-model service was made within {} seconds.",
                     CONNECT_WITHIN.as_secs()
                 ),
-                false => {
-                    "The language-model service did not respond in time (SF_AI_TIMEOUT_SECS).".to_owned()
-                }
+                false => format!(
+                    "The language-model service did not respond within {} seconds (SF_AI_TIMEOUT_SECS).",
+                    silence_max.as_secs()
+                ),
             },
         };
     }

@@ -229,9 +229,9 @@ async fn failures_of_the_service_are_reported_without_the_key() {
         ("bad-key", 502, "ai_key_refused", "administrator"),
         ("redirects", 502, "ai_failed", "307"),
         ("page", 502, "ai_failed", "sent `text/html`"),
-        ("compressed", 502, "ai_failed", "compressed"),
+        ("compressed", 502, "ai_failed", "the encoding \"gzip\" (Content-Encoding)"),
         ("large", 502, "ai_answer_too_large", "2000"),
-        ("silent", 504, "ai_timeout", "SF_AI_TIMEOUT_SECS"),
+        ("silent", 504, "ai_timeout", "within 1 seconds (SF_AI_TIMEOUT_SECS)"),
         ("bad-request", 400, "ai_refused", "messages is empty, says (hidden)"),
         ("busy", 429, "too_many_requests", "slow down"),
     ] {

@@ -25,7 +25,7 @@ pub(super) struct Upstream {
     api_key: Option<Secret>,
     models: Vec<String>,
     /// Longest time without data from the service, and longest time for a whole list of models.
-    silence_max: Duration,
+    pub(super) silence_max: Duration,
     pub(super) answer_max_bytes: u64,
     /// Memory for answers that are being read. It is shared fairly between users.
     pub(super) reading: FairBytes,
@@ -107,7 +107,8 @@ impl Upstream {
         if let Some(api_key) = &self.api_key {
             request = request.bearer_auth(api_key.reveal());
         }
-        let response = request.send().await.map_err(|error| refusal::no_answer_error(&error))?;
+        let response =
+            request.send().await.map_err(|error| refusal::no_answer_error(&error, self.silence_max))?;
         if response.status().is_success() {
             return Ok(response);
         }

@@ -82,7 +82,7 @@ pub(super) async fn models(State(state): State<AppState>, user: CurrentUser) -> 
         bytes: upstream.answer_max_bytes.min(MODELS_MAX_BYTES),
         is_setting: upstream.answer_max_bytes < MODELS_MAX_BYTES,
     };
-    let bytes = answer::read_all(response, max_length, &mut reserved_bytes).await?;
+    let bytes = answer::read_all(response, upstream.silence_max, max_length, &mut reserved_bytes).await?;
     reserved_bytes.grow(PARSED_BYTES_PER_BYTE * bytes.len() as u64)?;
     let mut list: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let Some(Value::Array(mut model_entries)) = list.get_mut("data").map(Value::take) else {

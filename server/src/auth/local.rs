@@ -58,9 +58,7 @@ pub enum NotLocal {
     #[error("the request asks to upgrade the connection, as some proxies do (Connection: upgrade)")]
     Upgrade,
     /// `Host` is missing, repeated, does not name this machine, or differs from the request line.
-    #[error(
-        "the Host header is missing, repeated, or names no address of this machine; expected `localhost` or that address"
-    )]
+    #[error("the Host header must occur exactly once and name `localhost` or an address of this machine")]
     ForeignHost,
     /// `Origin` is repeated, or is not the site of the `Host` header.
     #[error("the Origin header is repeated, or its scheme, host and port are not those of the request")]

@@ -135,7 +135,7 @@ impl EncoderProcess {
         match ExitCause::of(status) {
             ExitCause::OutOfRoom => io::ErrorKind::FileTooLarge.into(),
             ExitCause::OutOfTime => io::Error::other(format!(
-                "the encoder used more than its processor time, which is {CPU_SECS} seconds and the duration of the file together"
+                "the encoder exceeded its limit of processor time: {CPU_SECS} seconds plus the duration of the file"
             )),
             ExitCause::Crash => io::Error::other("the encoder crashed"),
             ExitCause::External => io::Error::other(format!("the encoder was ended: {status}")),

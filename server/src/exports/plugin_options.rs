@@ -182,8 +182,9 @@ fn curves(automation: Option<JsonText>, clock: &PointClock<'_>) -> ApiResult<Vec
                 format!("`{pointer}` is one too many; at most {CURVES_MAX} parameters can be automated.");
             return Err(unprocessable(CODE, detail));
         }
-        let PluginAutomation { param, points } = serde_json::from_str(entry.as_json())
-            .map_err(|error| unprocessable(CODE, format!("`{pointer}` is not as expected: {error}.")))?;
+        let PluginAutomation { param, points } = serde_json::from_str(entry.as_json()).map_err(|error| {
+            unprocessable(CODE, format!("`{pointer}` is not an object with `param` and `points`: {error}."))
+        })?;
         points_count += points.len();
         if points_count > POINTS_MAX {
             let detail = format!("`automation` has more than {POINTS_MAX} points, which is the maximum.");
@@ -202,19 +203,34 @@ fn curves(automation: Option<JsonText>, clock: &PointClock<'_>) -> ApiResult<Vec
                 return Err(error(&format!("has the curvature {curvature}; expected -1 to 1")));
             }
             if compiled.last().is_some_and(|last: &AutomationPoint| last.frame > frame) {
-                return Err(error("is before the point that precedes it"));
+                return Err(error(&format!(
+                    "is at {}, before the previous point at {}; points must be in ascending order",
+                    clock.position_in_words(point),
+                    clock.position_in_words(&points[number - 1])
+                )));
             }
             compiled.push(AutomationPoint { frame, value: point.value, curve: point.curve.into() });
         }
         let curve = AutomationCurve { parameter: param.clone(), points: compiled };
-        if curves.insert(param, curve).is_some() {
-            return Err(unprocessable(CODE, format!("`{pointer}/param` was automated before.")));
+        if curves.insert(param.clone(), curve).is_some() {
+            let detail = format!(
+                "`{pointer}/param` is `{param}`, which an earlier entry of `automation` already automates."
+            );
+            return Err(unprocessable(CODE, detail));
         }
     }
     Ok(curves.into_values().collect())
 }
 
 impl PointClock<'_> {
+    /// Returns the position of a valid point in the unit in which the request has it.
+    fn position_in_words(&self, point: &PluginAutomationPoint) -> String {
+        match point.tick {
+            Some(tick) if self.time_base == TimeBase::Ticks => format!("tick {tick}"),
+            tick => format!("{} seconds", tick.or(point.secs).unwrap_or_default()),
+        }
+    }
+
     /// Returns the frame of a point, or the reason why its position is invalid.
     fn frame_of(&self, point: &PluginAutomationPoint) -> Result<u64, String> {
         let secs = match (point.tick, point.secs) {

@@ -76,6 +76,13 @@ enum Params<'s> {
     Effect(&'s Effect),
 }
 
+/// A plugin that can be used.
+struct UsablePlugin {
+    plugin: PluginRef,
+    name: String,
+    module_version: String,
+}
+
 /// A sound to render.
 struct Sound<'s> {
     format: PluginFormat,
@@ -84,7 +91,7 @@ struct Sound<'s> {
     state: Option<&'s str>,
     params: Params<'s>,
     curves: &'s [AutomationCurve],
-    /// What the sound depends on.
+    /// The inputs that determine the sound.
     session: &'s Session,
     /// Index of the track of `session` that feeds the side-chain.
     side_chain: Option<u32>,
@@ -177,7 +184,7 @@ impl PluginSounds<'_> {
 
     /// Returns the stored sound, or renders and stores it.
     fn sound(&self, sound: &Sound<'_>, observer: Observer<'_>) -> Result<PluginSound, RenderError> {
-        let (plugin, module_version) = match self.plugin(sound.format, sound.plugin_id)? {
+        let usable = match self.plugin(sound.format, sound.plugin_id)? {
             Ok(found) => found,
             Err(reason) => return Ok(PluginSound::Missing { reason }),
         };
@@ -190,9 +197,10 @@ impl PluginSounds<'_> {
             return Err(RenderError::PluginSetup { code: "bad_automation", detail });
         }
         let values = sound.params.values()?;
+        let UsablePlugin { plugin, module_version, .. } = &usable;
         let inputs = SoundInputs {
             module: &plugin.module,
-            module_version: &module_version,
+            module_version,
             plugin_id: &plugin.plugin_id,
             state: sound.state,
             values: &values,
@@ -207,7 +215,7 @@ impl PluginSounds<'_> {
         let key = files::key(self.owner_id, &version).map_err(io::Error::other)?;
         let file = match files::find(&self.state.blobs, &key)? {
             Some(file) => file,
-            None => self.render(sound, &plugin, values, &key, observer)?,
+            None => self.render(sound, &usable, values, &key, observer)?,
         };
         let warnings = files::warnings(&self.state.blobs, &key)?;
         let bytes = memory::map_file(&file)?;
@@ -221,7 +229,7 @@ impl PluginSounds<'_> {
     fn render(
         &self,
         sound: &Sound<'_>,
-        plugin: &PluginRef,
+        UsablePlugin { plugin, name, .. }: &UsablePlugin,
         values: Vec<(String, f64)>,
         key: &BlobKey,
         observer: Observer<'_>,
@@ -253,20 +261,24 @@ impl PluginSounds<'_> {
         let _runtime = self.runtime.enter();
         let new_file = || Ok(RoomChecked::new(self.state, self.state.blobs.unnamed_writer(files::FOLDER)?));
         let render = || track.render(sound.reservation, new_file, observer);
-        let (writer, track) = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)??;
+        let rendered = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)?;
+        let (writer, track) = rendered.map_err(|error| match error {
+            RenderError::Plugin(source) => RenderError::SongPlugin {
+                plugin_name: name.clone(),
+                plugin_id: plugin.plugin_id.clone(),
+                source,
+            },
+            other_error => other_error,
+        })?;
         files::store_warnings(&self.state.blobs, key, &track.warnings())?;
         let file = File::open(writer.into_inner().finish_as(key)?)?;
         files::keep_newest(self.state, self.owner_id, key, self.started_at)?;
         Ok(file)
     }
 
-    /// Returns a plugin and the version of its module, or the reason why it cannot be used, as a
-    /// sentence without a capital and a full stop.
-    fn plugin(
-        &self,
-        format: PluginFormat,
-        id: &str,
-    ) -> Result<Result<(PluginRef, String), String>, RenderError> {
+    /// Returns a plugin, or the reason why it cannot be used, as a sentence without a capital and a
+    /// full stop.
+    fn plugin(&self, format: PluginFormat, id: &str) -> Result<Result<UsablePlugin, String>, RenderError> {
         if !self.may_use_plugins {
             return Ok(Err("the account may not use plugins".to_owned()));
         }
@@ -283,10 +295,10 @@ impl PluginSounds<'_> {
                 found.module.display()
             )));
         }
-        let version = module_version(&found.module);
+        let module_version = module_version(&found.module);
         let plugin =
             PluginRef { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id };
-        Ok(Ok((plugin, version)))
+        Ok(Ok(UsablePlugin { plugin, name: found.plugin.name, module_version }))
     }
 }
 

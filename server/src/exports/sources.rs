@@ -122,6 +122,11 @@ impl<'a> ProjectSources<'a> {
             Ok(PluginSound::Missing { reason }) => {
                 (PluginState::Missing { reason: reason.clone() }, PluginSound::Missing { reason })
             }
+            // The outcome names the plugin already.
+            Err(RenderError::SongPlugin { source, .. }) => {
+                let reason = source.to_string();
+                (PluginState::Failed { reason: reason.clone() }, PluginSound::Missing { reason })
+            }
             Err(error @ (RenderError::Plugin(_) | RenderError::PluginSetup { .. })) => {
                 let reason = error.to_string();
                 (PluginState::Failed { reason: reason.clone() }, PluginSound::Missing { reason })

@@ -29,8 +29,8 @@ pub(crate) struct Bridge {
 
 /// A command of the program that runs the code of a plugin.
 pub(crate) enum BridgeCommand<'a> {
-    /// Lists the plugins of this module on standard output, which is a pipe. What the module prints
-    /// comes through another pipe, [`BridgeProcess::take_printed`].
+    /// Lists the plugins of this module on standard output, which is a pipe. The output of the
+    /// module comes through another pipe, [`BridgeProcess::take_printed`].
     Scan(&'a Path),
     /// Hosts a plugin.
     #[cfg(unix)]

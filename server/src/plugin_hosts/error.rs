@@ -70,6 +70,23 @@ impl HostError {
         matches!(self, Self::Crashed { .. } | Self::Ended { .. })
     }
 
+    /// Returns the answer in the API. `text` describes the error, without a capital and a full stop.
+    pub(crate) fn into_api_error(self, text: &str) -> ApiError {
+        let detail = sentence(text);
+        match self {
+            Self::NotStarted { .. } | Self::UnsupportedFormat(_) => {
+                ApiError::NotImplemented { code: "plugin_host_unavailable", detail }
+            }
+            Self::Refused { .. } => ApiError::Unprocessable { code: "plugin_refused", detail },
+            Self::Crashed { .. } => ApiError::BadGateway { code: "plugin_crashed", detail },
+            Self::Ended { .. } => ApiError::BadGateway { code: "plugin_ended", detail },
+            Self::InvalidAnswer { .. } => ApiError::BadGateway { code: "plugin_answer_invalid", detail },
+            Self::Late { .. } => ApiError::GatewayTimeout { code: "plugin_timeout", detail },
+            Self::EndedByAdministrator | Self::Cancelled => ApiError::Conflict { code: "cancelled", detail },
+            Self::Io(error) => error.into(),
+        }
+    }
+
     /// Returns the error of a process that closed its socket.
     pub(super) fn of_exit(exit: Option<Exit>) -> Self {
         match exit {
@@ -96,22 +113,8 @@ fn format_name(format: PluginFormat) -> &'static str {
 
 impl From<HostError> for ApiError {
     fn from(error: HostError) -> Self {
-        let detail = sentence(&error.to_string());
-        let failed = |code| Self::BadGateway { code, detail: detail.clone() };
-        match error {
-            HostError::NotStarted { .. } | HostError::UnsupportedFormat(_) => {
-                Self::NotImplemented { code: "plugin_host_unavailable", detail }
-            }
-            HostError::Refused { .. } => Self::Unprocessable { code: "plugin_refused", detail },
-            HostError::Crashed { .. } => failed("plugin_crashed"),
-            HostError::Ended { .. } => failed("plugin_ended"),
-            HostError::InvalidAnswer { .. } => failed("plugin_answer_invalid"),
-            HostError::Late { .. } => Self::GatewayTimeout { code: "plugin_timeout", detail },
-            HostError::EndedByAdministrator | HostError::Cancelled => {
-                Self::Conflict { code: "cancelled", detail }
-            }
-            HostError::Io(error) => error.into(),
-        }
+        let text = error.to_string();
+        error.into_api_error(&text)
     }
 }
 

@@ -38,7 +38,10 @@ impl Formats {
             Some((_, answer)) => answer.clone(),
             None => {
                 let answer = tokio::time::timeout(TIMEOUT, ask(bridge)).await.unwrap_or_else(|_| {
-                    Err(format!("it did not describe itself within {} seconds", TIMEOUT.as_secs()))
+                    Err(format!(
+                        "it did not answer the command `capabilities` within {} seconds",
+                        TIMEOUT.as_secs()
+                    ))
                 });
                 last.insert((Instant::now(), answer)).1.clone()
             }
@@ -60,6 +63,6 @@ async fn ask(bridge: &Bridge) -> Answer {
         output.take(ANSWER_MAX_BYTES).read_to_end(&mut text).await.map_err(|error| error.to_string())?;
     }
     let capabilities: Capabilities = serde_json::from_slice(&text)
-        .map_err(|error| format!("it does not describe itself as expected: {error}"))?;
+        .map_err(|error| format!("its answer to the command `capabilities` is invalid: {error}"))?;
     Ok(capabilities.formats)
 }

@@ -172,5 +172,5 @@ fn checked(opened: Opened) -> Result<Opened, HostError> {
 }
 
 fn unexpected() -> HostError {
-    HostError::InvalidAnswer { reason: "it does not answer the request".to_owned() }
+    HostError::InvalidAnswer { reason: "its type does not match the request".to_owned() }
 }

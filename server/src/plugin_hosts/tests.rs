@@ -42,7 +42,7 @@ fn every_misbehaviour_is_an_error_in_words() {
         ("text", "the header of a frame is invalid"),
         ("few_samples", "64 bytes of audio for 2 x 16 samples"),
         ("not_a_number", "infinite or not a number"),
-        ("other_answer", "does not answer the request"),
+        ("other_answer", "its type does not match the request"),
     ] {
         let scripted = Scripted::new(script);
         let started_at = Instant::now();

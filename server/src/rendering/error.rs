@@ -89,6 +89,16 @@ pub enum RenderError {
     /// A hosted plugin failed.
     #[error(transparent)]
     Plugin(#[from] HostError),
+    /// A hosted plugin of a song failed.
+    #[error("plugin \"{plugin_name}\" ({plugin_id}): {source}")]
+    SongPlugin {
+        /// Name of the plugin.
+        plugin_name: String,
+        /// Id of the plugin.
+        plugin_id: String,
+        /// The failure of the plugin.
+        source: HostError,
+    },
     /// A plugin cannot play what a request asks for.
     #[error("{detail}")]
     PluginSetup {
@@ -173,9 +183,11 @@ impl From<RenderError> for ApiError {
                 return Self::Conflict { code: "cancelled", detail: error.to_string() };
             }
             RenderError::PluginSetup { code, .. } => code,
-            RenderError::Io(_) | RenderError::Plugin(_) => {
+            RenderError::Io(_) | RenderError::Plugin(_) | RenderError::SongPlugin { .. } => {
+                let text = error.to_string();
                 return match error {
                     RenderError::Io(io) => io.into(),
+                    RenderError::SongPlugin { source, .. } => source.into_api_error(&text),
                     RenderError::Plugin(host_error) => host_error.into(),
                     other_error => Self::internal(other_error),
                 };

@@ -437,13 +437,13 @@ async fn an_offer_that_arrives_twice_is_repeated_once() {
     let second = Delivery { offer: 1, ..first.clone() };
     // An overdue task gets another offer, which replaces the one before.
     sqlx::query("UPDATE tasks SET due_ms = 0").execute(db).await.expect("updates");
-    let overdue = store::reset_and_list_overdue(db, 60_000).await.expect("asks");
-    assert_eq!(overdue.iter().map(|delivery| delivery.offer).collect::<Vec<_>>(), [2]);
+    let overdue_deliveries = store::reset_and_list_overdue(db, 60_000).await.expect("asks");
+    assert_eq!(overdue_deliveries.iter().map(|delivery| delivery.offer).collect::<Vec<_>>(), [2]);
     assert_eq!(next(&second).await, None);
     // Any offer may claim the task, but a running task is not offered.
     let claimed = store::claim(db, &first, 60_000).await.expect("asks").expect("the task");
     assert_eq!(claimed.offer, 2);
-    assert_eq!(next(&overdue[0]).await, None);
+    assert_eq!(next(&overdue_deliveries[0]).await, None);
 }
 
 /// An attempt without heartbeats loses its task. A result that it returns later is ignored.

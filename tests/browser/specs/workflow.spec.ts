@@ -173,12 +173,12 @@ test('an export makes a file of each section, and is compared with a reference',
   expect(exported).toMatch(/LUFS$/);
   expect(reference).toBe(exported);
   await comparison.getByRole('button', { name: 'Play both at equal loudness' }).click();
-  const heard = () => page.locator('audio').evaluateAll((players) =>
-    players.map((player) => ((player as HTMLAudioElement).muted ? 'muted' : (player as HTMLAudioElement).paused ? 'paused' : 'heard')),
+  const playerStates = () => page.locator('audio').evaluateAll((players) =>
+    players.map((player) => ((player as HTMLAudioElement).muted ? 'muted' : (player as HTMLAudioElement).paused ? 'paused' : 'audible')),
   );
-  await expect.poll(heard).toEqual(['heard', 'muted']);
+  await expect.poll(playerStates).toEqual(['audible', 'muted']);
   await comparison.getByRole('switch', { name: 'Hear the reference' }).click();
-  await expect.poll(heard).toEqual(['muted', 'heard']);
+  await expect.poll(playerStates).toEqual(['muted', 'audible']);
 
   // The mix can be compared without an earlier export.
   await page.getByRole('button', { name: 'Export again' }).click();

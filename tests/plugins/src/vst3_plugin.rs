@@ -71,7 +71,7 @@ struct Timer {
     host: Mutex<TimerHost>,
 }
 
-/// What the timer knows of the host.
+/// The host's interfaces that the timer uses.
 #[derive(Default)]
 struct TimerHost {
     run_loop: Option<ComPtr<IRunLoop>>,

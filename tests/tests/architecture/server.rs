@@ -99,8 +99,10 @@ fn services(sources: &Sources, imports: &Imports) -> BTreeMap<String, ModulePath
 fn uses_service(code: &str, field: &str) -> bool {
     let reads = |after: &str| {
         let after = after.trim_start().strip_prefix('.').map(str::trim_start);
-        let rest = after.and_then(|after| after.strip_prefix(field));
-        rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_'))
+        let after_field = after.and_then(|after| after.strip_prefix(field));
+        after_field.is_some_and(|after_field| {
+            !after_field.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_')
+        })
     };
     code.match_indices("state").any(|(at, word)| reads(&code[at + word.len()..]))
 }

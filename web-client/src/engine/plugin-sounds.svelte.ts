@@ -34,25 +34,25 @@ export type PluginState =
 /** Number of plugins of the song that have or get a sound, and how many of them have it. */
 export type PluginCount = { requested: number; ready: number };
 
-/** The place of a plugin in the song; see {@link PluginOutput}. */
-type Place = Pick<PluginOutput, 'trackId' | 'effectId'>;
+/** Identifies a plugin in the song; see {@link PluginOutput}. */
+type PluginOutputId = Pick<PluginOutput, 'trackId' | 'effectId'>;
 
 /**
  * A plugin in the song. If its identity changes, its earlier sounds are not played any more. If one
  * of its settings changes, which are compared by reference, its sound is outdated.
  */
-type PlacedPlugin = Place & { identity: string; settings: readonly unknown[] };
+type PluginInSong = PluginOutputId & { identity: string; settings: readonly unknown[] };
 
 /** A sound that the service has rendered; see {@link PluginState}. */
 type Sound = { fileId: string; isSilent: boolean; warnings: readonly string[] };
 
 /** A plugin, its last sound and the sound that the engine plays. */
-type Plugin = PlacedPlugin & { isOutdated: boolean; newest: Sound | null; playedFileId: string | null };
+type Plugin = PluginInSong & { isOutdated: boolean; newest: Sound | null; playedFileId: string | null };
 
 /**
  * An answer of the service, and the plugins as they were when the service was asked, by their keys.
  */
-type Answer = { outcomes: readonly PluginOutcome[]; requested: ReadonlyMap<string, PlacedPlugin> };
+type Answer = { outcomes: readonly PluginOutcome[]; requested: ReadonlyMap<string, PluginInSong> };
 
 /** Returns the id of a sound among the ids of audio files. */
 export const fileIdOfSound = (soundId: string): string => SOUND_PREFIX + soundId;
@@ -60,15 +60,15 @@ export const fileIdOfSound = (soundId: string): string => SOUND_PREFIX + soundId
 /** Returns the id of a sound from its id among the audio files; null for other files. */
 export const soundIdOf = (fileId: string): string | null => (fileId.startsWith(SOUND_PREFIX) ? fileId.slice(SOUND_PREFIX.length) : null);
 
-const keyOf = ({ trackId, effectId }: Place): string => JSON.stringify([trackId, effectId]);
+const keyOf = ({ trackId, effectId }: PluginOutputId): string => JSON.stringify([trackId, effectId]);
 
-/** Returns the plugins of a song by their places, except instruments without notes. */
-function pluginsOf(project: Project): Map<string, PlacedPlugin> {
-  const plugins = new Map<string, PlacedPlugin>();
+/** Returns the plugins of a song by their keys, except instruments without notes. */
+function pluginsOf(project: Project): Map<string, PluginInSong> {
+  const plugins = new Map<string, PluginInSong>();
   const time = JSON.stringify([project.tempo_map, project.sample_rate_hz]);
-  const add = (place: Place, plugin: PluginEngine | PluginEffect, ...otherSettings: unknown[]): void => {
+  const add = (outputId: PluginOutputId, plugin: PluginEngine | PluginEffect, ...otherSettings: unknown[]): void => {
     const identity = `${plugin.type} ${plugin.plugin_id} ${time}`;
-    plugins.set(keyOf(place), { ...place, identity, settings: [plugin, project.time_signatures, ...otherSettings] });
+    plugins.set(keyOf(outputId), { ...outputId, identity, settings: [plugin, project.time_signatures, ...otherSettings] });
   };
   const addEffects = ({ effects = [], automation }: Pick<Track, 'effects' | 'automation'>, trackId: string | null): void => {
     for (const effect of effects) if (effect.type !== 'builtin') add({ trackId, effectId: effect.id }, effect, automation);
@@ -84,7 +84,7 @@ function pluginsOf(project: Project): Map<string, PlacedPlugin> {
   return plugins;
 }
 
-function areEqual(a: PlacedPlugin, b: PlacedPlugin): boolean {
+function areEqual(a: PluginInSong, b: PluginInSong): boolean {
   return a.identity === b.identity && a.settings.every((setting, index) => setting === b.settings[index]);
 }
 
@@ -256,7 +256,7 @@ export class PluginSounds {
   }
 
   /**
-   * Takes the sounds of an answer, except those of plugins that have been replaced since the
+   * Receives the sounds of an answer, except those of plugins that have been replaced since the
    * request.
    */
   #receive(answer: Answer): void {

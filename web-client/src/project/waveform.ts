@@ -19,8 +19,9 @@ const HEADER_BYTES = 24;
 export function readWaveform(bytes: ArrayBuffer): Waveform {
   const view = new DataView(bytes);
   const version = view.getInt32(0, true);
-  const eightBits = (view.getUint32(4, true) & 1) === 1;
-  if (version !== 2 || !eightBits) throw new RangeError(`the waveform has version ${version} instead of 2, or more than 8 bits; reload the page`);
+  if (version !== 2) throw new RangeError(`the waveform has version ${version}; the page reads version 2; reload the page`);
+  const hasEightBits = (view.getUint32(4, true) & 1) === 1;
+  if (!hasEightBits) throw new RangeError('the waveform has 16-bit peaks; the page reads 8-bit peaks; reload the page');
   const framesPerPixel = view.getInt32(12, true);
   const pixels = view.getUint32(16, true);
   const channels = view.getInt32(20, true);

@@ -30,7 +30,7 @@ import type { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import type { Notices } from './notices.svelte';
 import type { AutomatedValues } from './playback/automated-values';
 import type { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
-import type { SoundSource } from './playback/sound-source.svelte';
+import type { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import type { Transport } from './playback/transport';
 import type { Comparing } from './songs/comparing.svelte';
 import type { ExportPresets } from './songs/export-presets.svelte';
@@ -64,7 +64,7 @@ export type Playback = {
   midi: WebMidi;
   pluginKeysHint: PluginKeysHint;
   automatedValues: AutomatedValues;
-  soundSource: SoundSource;
+  instrumentRenderer: InstrumentRenderer;
 };
 
 /** Saving, opening, exporting and importing songs, and presets of exports. */

@@ -26,7 +26,7 @@ import { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import { Notices } from './notices.svelte';
 import { AutomatedValues } from './playback/automated-values';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
-import { SoundSource } from './playback/sound-source.svelte';
+import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
 import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
@@ -53,10 +53,10 @@ export function createWorkspace(): Workspace {
   const instruments = new Instruments(soundFonts, plugins);
   const effectCatalog = new EffectCatalog(api);
   const audioFiles = new AudioFiles(api);
-  const soundSource = new SoundSource(session, preferences);
+  const instrumentRenderer = new InstrumentRenderer(session, preferences);
   const player = new Player(api, {
     defaultSoundfontId: () => session.capabilities?.default_soundfont_id ?? soundFonts.defaultId,
-    instrumentSound: () => soundSource.current,
+    instrumentSound: () => instrumentRenderer.current,
     kindOf: (effect) => effectCatalog.kindOf(effect),
     audioFileName: (fileId) => audioFiles.fileOf(fileId)?.name ?? null,
     reportFailure: (action, error) => notices.showFailure(action, error),
@@ -97,7 +97,7 @@ export function createWorkspace(): Workspace {
     midi: new WebMidi(liveKeys),
     pluginKeysHint,
     automatedValues: new AutomatedValues(song, player),
-    soundSource,
+    instrumentRenderer,
   };
 
   const saving = new Saving(api, song, notices);

@@ -1,4 +1,4 @@
-//! Opens plugins in the way of the service.
+//! Opens plugins as the service does.
 
 use std::path::Path;
 use std::process::Command;

@@ -102,7 +102,7 @@ impl Drop for Pedalboard {
     }
 }
 
-/// What a plugin plays.
+/// The input of a plugin: notes or audio.
 enum Sound {
     /// Notes, of which an instrument makes one channel.
     Notes,

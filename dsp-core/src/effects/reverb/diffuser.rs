@@ -45,7 +45,8 @@ impl Diffuser {
         let coefficients = &mut coefficients[..values.len()];
         coefficient.fill(offset, coefficients);
         for delay_line in &mut self.delay_lines {
-            let contiguous = if values.len() == CONTROL_FRAMES { delay_line.next_contiguous() } else { None };
+            let contiguous =
+                if values.len() == CONTROL_FRAMES { delay_line.next_contiguous_samples() } else { None };
             if let Some(samples) = contiguous {
                 process_all_pass(coefficients, values, samples);
             } else {

@@ -157,7 +157,7 @@ impl Network {
             let frames_back = room.current().line_frames[index];
             delay_line.prefetch();
             // Nearly all reads are contiguous and need no copy.
-            let values = match delay_line.contiguous(frames_back) {
+            let values = match delay_line.contiguous_samples(frames_back) {
                 Some(samples) if room.is_steady() => samples,
                 _ => {
                     delay_line.read(frames_back, &mut copy[..frames]);
@@ -184,7 +184,8 @@ impl Network {
         }
         self.absorption.states = states;
         for (index, delay_line) in self.delay_lines.iter_mut().enumerate() {
-            let contiguous = if frames == CONTROL_FRAMES { delay_line.next_contiguous() } else { None };
+            let contiguous =
+                if frames == CONTROL_FRAMES { delay_line.next_contiguous_samples() } else { None };
             if let Some(samples) = contiguous {
                 for (values, column) in samples.as_chunks_mut::<4>().0.iter_mut().zip(&columns) {
                     *values = column[index].to_array();

@@ -41,7 +41,7 @@ impl Reflections {
     pub(super) fn read(&self, inputs: &[TappedDelayLine; 2], side: usize, room: &Room, values: &mut [f32]) {
         let contiguous = |tap: usize| {
             let input = &inputs[if IS_OPPOSITE[tap] { 1 - side } else { side }];
-            input.contiguous(room.pre_delay_frames + room.taps[side][tap] + values.len())
+            input.contiguous_samples(room.pre_delay_frames + room.taps[side][tap] + values.len())
         };
         let blocks: [_; TAP_COUNT] = core::array::from_fn(contiguous);
         if blocks.iter().all(Option::is_some) {

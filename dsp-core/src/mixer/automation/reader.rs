@@ -18,7 +18,7 @@ pub(crate) struct AutomationReader {
 /// The state of the parameter relative to its curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ReaderState {
-    /// The parameter is not yet audible and may jump.
+    /// The parameter is not yet audible and may change without a ramp.
     New,
     /// The parameter is audible and has another value than the curve.
     Off,
@@ -26,18 +26,18 @@ enum ReaderState {
     On(f64),
 }
 
-/// The change of a parameter at a control point: first the jump, then the ramp.
+/// The change of a parameter at a control point: first the reset, then the ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RampStep {
-    /// The value to which the parameter jumps.
-    pub(crate) jump: Option<f64>,
+    /// The value to which the parameter is set without a ramp.
+    pub(crate) reset_to: Option<f64>,
     /// The value to which the parameter ramps, and the length of the ramp in frames.
     pub(crate) ramp: Option<(f64, u32)>,
 }
 
 impl AutomationReader {
-    /// Creates a reader. A new parameter jumps to the curve. An audible parameter, for which
-    /// `is_new` is false, ramps to the curve.
+    /// Creates a reader. A new parameter is set to the curve without a ramp. An audible parameter,
+    /// for which `is_new` is false, ramps to the curve.
     pub(crate) fn new(curve: AutomationCurve, is_new: bool, sample_rate_hz: u32) -> Self {
         let approach_frames = libm::round(APPROACH_SECS * f64::from(sample_rate_hz)) as u32;
         let state = if is_new { ReaderState::New } else { ReaderState::Off };
@@ -122,10 +122,10 @@ impl AutomationReader {
         let value = self.curve.value(clock);
         self.next_control_point = self.curve.next_control_point(clock);
         let next_value = self.curve.value_before(clock, self.next_control_point);
-        let jump = (self.state != ReaderState::On(value)).then_some(value);
+        let reset_to = (self.state != ReaderState::On(value)).then_some(value);
         self.state = ReaderState::On(next_value);
         let frames = u32::try_from(self.next_control_point - clock).unwrap_or(u32::MAX);
-        Some(RampStep { jump, ramp: (next_value != value).then_some((next_value, frames)) })
+        Some(RampStep { reset_to, ramp: (next_value != value).then_some((next_value, frames)) })
     }
 
     /// Returns a ramp to the curve. It always has the same length, which is long enough not to
@@ -134,7 +134,7 @@ impl AutomationReader {
         self.next_control_point = clock + u64::from(self.approach_frames);
         let next_value = self.curve.value_before(self.next_control_point - 1, self.next_control_point);
         self.state = ReaderState::On(next_value);
-        RampStep { jump: None, ramp: Some((next_value, self.approach_frames)) }
+        RampStep { reset_to: None, ramp: Some((next_value, self.approach_frames)) }
     }
 }
 
@@ -148,8 +148,8 @@ mod tests {
         AutomationCurve::new(&points.iter().map(point).collect::<Vec<_>>()).unwrap()
     }
 
-    fn step(jump: Option<f64>, ramp: Option<(f64, u32)>) -> Option<RampStep> {
-        Some(RampStep { jump, ramp })
+    fn step(reset_to: Option<f64>, ramp: Option<(f64, u32)>) -> Option<RampStep> {
+        Some(RampStep { reset_to, ramp })
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_parameter_jumps_to_the_curve_and_follows_its_jumps() {
+    fn a_new_parameter_starts_at_the_curve_and_follows_its_steps() {
         let mut reader = AutomationReader::new(curve(&[(0, 5.0), (100, 5.0), (100, 7.0)]), true, 48_000);
         assert_eq!(reader.step(50), step(Some(5.0), None));
         assert_eq!(reader.step(99), None);

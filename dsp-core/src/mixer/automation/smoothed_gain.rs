@@ -31,8 +31,8 @@ impl SmoothedGain {
     /// Follows a step of an automation reader. `gain_of` converts the step's values to linear
     /// gains.
     pub(crate) fn follow(&mut self, step: RampStep, gain_of: impl Fn(f64) -> f32) {
-        let jump = step.jump.map(|value| (value, 0));
-        for (value, ramp_frames) in jump.into_iter().chain(step.ramp) {
+        let reset = step.reset_to.map(|value| (value, 0));
+        for (value, ramp_frames) in reset.into_iter().chain(step.ramp) {
             let gain = gain_of(value);
             if gain.is_finite() {
                 self.value.set_target(f64::from(gain), ramp_frames);
@@ -72,11 +72,11 @@ mod tests {
     #[test]
     fn a_gain_follows_automation_exactly_and_a_user_overrides_its_ramp() {
         let mut gain = SmoothedGain::new(1.0, 200);
-        gain.follow(RampStep { jump: None, ramp: Some((0.5, 4)) }, |value| value as f32);
+        gain.follow(RampStep { reset_to: None, ramp: Some((0.5, 4)) }, |value| value as f32);
         let mut gains = [0.0; 6];
         gain.fill(&mut gains);
         assert_eq!(gains, [1.0, 0.875, 0.75, 0.625, 0.5, 0.5]);
-        gain.follow(RampStep { jump: Some(0.25), ramp: Some((1.25, 100)) }, |value| value as f32);
+        gain.follow(RampStep { reset_to: Some(0.25), ramp: Some((1.25, 100)) }, |value| value as f32);
         gain.advance(50);
         gain.set_target(0.5);
         gain.set_target(f32::NAN);

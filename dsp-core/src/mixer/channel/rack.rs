@@ -499,8 +499,8 @@ impl AutomatedParameter {
 
     fn follow_curve(&mut self, clock: u64, chain: &mut EffectChain) {
         let Some(step) = self.reader.step(clock) else { return };
-        let jump = step.jump.map(|value| (value, 0));
-        for (value, ramp_frames) in jump.into_iter().chain(step.ramp) {
+        let reset = step.reset_to.map(|value| (value, 0));
+        for (value, ramp_frames) in reset.into_iter().chain(step.ramp) {
             chain.automate(self.effect, self.parameter, value, ramp_frames);
         }
     }

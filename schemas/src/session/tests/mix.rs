@@ -83,12 +83,15 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
     let expected = [
         ("/tracks/0/effects/0", "the engine cannot run plugins"),
         ("/tracks/0/effects/1", "there is no built-in effect \"no such effect\""),
-        ("/tracks/0/effects/2/params/balance", "the value of this parameter must be a number"),
+        (
+            "/tracks/0/effects/2/params/balance",
+            "\"left\" is not a valid value of \"balance\", which must be a number",
+        ),
         ("/tracks/0/effects/2/params/gone~1by", "the effect has no parameter \"gone/by\""),
         (
             "/tracks/0/effects/3/params/channels",
-            "the value of this parameter must be a number or one of \"Stereo\", \"Swapped\", \"Left\", \
-             \"Right\", \"Mono\"",
+            "\"Quadrophonic\" is not a valid value of \"channels\", which must be a number or one of \
+             \"Stereo\", \"Swapped\", \"Left\", \"Right\", \"Mono\"",
         ),
         (
             "/tracks/0/effects/3/params/gain_db",
@@ -148,7 +151,7 @@ fn invalid_impulse_responses_are_reported() {
     assert_eq!(impulses, [Some(5), None, None, Some(6)]);
     let expected = [
         ("/tracks/0/effects/1/impulse", "the impulse response lasts 30.00002 s; the limit is 30 s"),
-        ("/tracks/0/effects/2/impulse", "the audio file is missing"),
+        ("/tracks/0/effects/2/impulse", "the audio file \"gone\" is missing"),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
 }
@@ -266,7 +269,9 @@ fn the_session_ends_where_its_audio_ends() {
         let (session, left_out) =
             with(json!({"length_frames": 100, "offset_frames": 48_000, "loop": looped}));
         assert_eq!((session.length_frames, session.tracks[0].clips.len()), (0, 0));
-        let reason = "the item starts after the end of its audio file".to_owned();
+        let reason = "the item starts at frame 96000 of its audio file, which has only 96000 frames at the sample rate of \
+                      the song"
+            .to_owned();
         assert_eq!(left_out, [("/tracks/0/items/0".to_owned(), reason)]);
     }
 }
@@ -305,7 +310,7 @@ fn audio_items_become_clips_at_the_rate_of_the_session() {
     };
     assert_eq!(session.tracks[0].clips, [clip, looped]);
     assert_eq!(session.length_frames, 224_000);
-    assert_eq!(left_out, [("/tracks/0/items/2".to_owned(), "the audio file is missing".to_owned())]);
+    assert_eq!(left_out, [("/tracks/0/items/2".to_owned(), "the audio file \"gone\" is missing".to_owned())]);
 }
 
 #[test]

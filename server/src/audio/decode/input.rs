@@ -152,17 +152,17 @@ mod tests {
         };
         let with_footer = [tag(0x10, &[b'x'; 300]), tag(0, &[])].concat();
         let unfinished = [&tag(0, &[b'x'; 9])[..], b"\xff\xfb"].concat()[..15].to_vec();
-        for (tags, rest) in [
+        for (tags, content_after_tags) in [
             (tag(0, &[b'x'; 200]), &b"\xff\xfb audio"[..]),
             ([tag(0, &[]), with_footer].concat(), b"audio"),
             (Vec::new(), &unfinished),
             (tag(0, b"TXXX"), b""),
             (Vec::new(), b"ID"),
         ] {
-            std::fs::write(&path, [&tags[..], rest].concat()).expect("writes");
+            std::fs::write(&path, [&tags[..], content_after_tags].concat()).expect("writes");
             let mut read = Vec::new();
             Input::open(&path, Vec::new()).expect("opens").read_to_end(&mut read).expect("reads");
-            assert_eq!(read, rest);
+            assert_eq!(read, content_after_tags);
         }
     }
 

@@ -87,7 +87,7 @@ async fn the_receipt_names_a_missing_file() {
     assert_eq!(answer["receipt"]["silent_tracks"], json!(["t"]));
     assert_eq!(
         answer["receipt"]["left_out"],
-        json!([{"pointer": "/tracks/0/items/0", "reason": "the audio file is missing"}])
+        json!([{"pointer": "/tracks/0/items/0", "reason": "the audio file \"gone\" is missing"}])
     );
 }
 

@@ -135,7 +135,7 @@ async fn invitations_end_with_the_rights_of_the_administrator_who_created_them()
     let change = |id: &str, body: Value| {
         app.local(Method::PATCH, &format!("/api/v1/admin/users/{id}")).json(&body).send()
     };
-    for (name, way) in
+    for (name, administrator_change) in
         [("ada", "demoted"), ("bob", "disabled"), ("eve", "reset"), ("zoe", "still an administrator")]
     {
         let token = app.token_of_new_user(name).await;
@@ -143,7 +143,7 @@ async fn invitations_end_with_the_rights_of_the_administrator_who_created_them()
         change(&id, json!({ "role": "admin" })).await.expect(200);
         let request = app.remote(Method::POST, INVITES).token(&token).json(&json!({ "role": "admin" }));
         let made = request.send().await.expect(201);
-        match way {
+        match administrator_change {
             "demoted" => drop(change(&id, json!({ "role": "user" })).await.expect(200)),
             "disabled" => drop(change(&id, json!({ "disabled": true })).await.expect(200)),
             "reset" => {
@@ -153,7 +153,7 @@ async fn invitations_end_with_the_rights_of_the_administrator_who_created_them()
             _ => {}
         }
         let answer = register(&app, &format!("{name}-2"), STRONG, made["code"].as_str()).await;
-        match way {
+        match administrator_change {
             "still an administrator" => drop(answer.expect(201)),
             _ => drop(answer.problem(403, "invite_invalid")),
         }

@@ -105,8 +105,14 @@ impl Rules {
                 first_wait_secs: 8,
                 longest_wait_secs: 8,
                 description: "Too many registrations from your address",
+                setting: "SF_REGISTRATIONS_PER_ADDRESS",
             },
         }
+    }
+
+    /// Returns the limit of an account's failed log-ins from an address.
+    fn limit_at_address(&self) -> FailureLimit {
+        FailureLimit { limit: self.failures_at_address, slow_scope: "of this account from your address" }
     }
 }
 
@@ -123,6 +129,14 @@ pub(super) struct LoginAttempt<'s> {
     pub has_session: bool,
 }
 
+/// A number of failed log-ins that slows further attempts.
+#[derive(Debug, Clone, Copy)]
+struct FailureLimit {
+    limit: i64,
+    /// Names the log-ins that count, such as "of this account".
+    slow_scope: &'static str,
+}
+
 /// An attempt that may be checked now. Its result must be counted.
 #[derive(Debug)]
 pub(super) struct AdmittedAttempt {
@@ -132,9 +146,8 @@ pub(super) struct AdmittedAttempt {
     user_id: Option<String>,
     /// Whether the account is known at the address, or the request has a token of the account.
     pub is_known: bool,
-    /// Describes the failed log-ins that slowed this attempt, if it was slowed. Then a wrong
-    /// password gets 429.
-    slowed_by: Option<&'static str>,
+    /// The limit that slowed this attempt, if it was slowed. Then a wrong password gets 429.
+    slowed_by: Option<FailureLimit>,
     _connection: Turn,
     _check: Check,
 }
@@ -188,7 +201,7 @@ impl Throttle {
             let account =
                 self.known_accounts.wait(turn_key, remaining_time()).await.ok_or_else(busy_error)?;
             if read_counts().await?.account_at_network.count >= self.rules.failures_at_address {
-                slowed_by = Some("of this account from your address");
+                slowed_by = Some(self.rules.limit_at_address());
                 tokio::time::sleep(MIN_CHECK_TIME).await;
             }
             let address =
@@ -201,11 +214,11 @@ impl Throttle {
             let failure_counts = read_counts().await?;
             let limit = self.rules.failed_accounts_per_address;
             slowed_by = if failure_counts.account_at_network.count >= self.rules.failures_at_address {
-                Some("of this account from your address")
+                Some(self.rules.limit_at_address())
             } else if failure_counts.account.count >= self.rules.failures_per_account {
-                Some("of this account")
+                Some(FailureLimit { limit: self.rules.failures_per_account, slow_scope: "of this account" })
             } else if failures::failed_accounts(db, &network, since_secs, limit).await? >= limit {
-                Some("of different accounts from your address")
+                Some(FailureLimit { limit, slow_scope: "of different accounts from your address" })
             } else {
                 None
             };
@@ -262,10 +275,10 @@ impl AdmittedAttempt {
             tokio::time::sleep(MIN_CHECK_TIME).await;
         }
         count_result?;
-        Ok(self.slowed_by.map(|slow_scope| {
+        Ok(self.slowed_by.map(|FailureLimit { limit, slow_scope }| {
             let retry_after_secs = MIN_CHECK_TIME.as_secs().max(1);
             let detail = format!(
-                "The name or password is wrong, and too many log-ins {slow_scope} have failed; try again in \
+                "The name or password is wrong, and at least {limit} log-ins {slow_scope} have failed; try again in \
                  {retry_after_secs} s."
             );
             ApiError::TooManyRequests { detail, retry_after_secs }

@@ -38,7 +38,7 @@ pub enum ThrottledKind {
 pub struct Throttled {
     /// Id of the entry.
     pub id: String,
-    /// What is throttled.
+    /// Whether an account, an address or both are throttled.
     pub kind: ThrottledKind,
     /// Name of the account; null if the entry is about an address or an unknown name.
     pub username: Option<String>,

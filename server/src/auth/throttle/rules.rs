@@ -18,6 +18,8 @@ pub(super) struct Rule {
     pub longest_wait_secs: i64,
     /// Start of the refusal's sentence, such as "Too many registrations from your address".
     pub description: &'static str,
+    /// Name of the setting with the number of attempts without a wait.
+    pub setting: &'static str,
 }
 
 impl Rule {
@@ -53,7 +55,10 @@ impl Rule {
         if retry_after_secs == 0 {
             return Ok(());
         }
-        let detail = format!("{}; try again in {retry_after_secs} s.", self.description);
+        let Self { free_attempts, description, setting, .. } = self;
+        let detail = format!(
+            "{description}; the limit is {free_attempts} ({setting}); try again in {retry_after_secs} s."
+        );
         Err(ApiError::TooManyRequests { detail, retry_after_secs })
     }
 }
@@ -62,8 +67,13 @@ impl Rule {
 mod tests {
     use super::*;
 
-    const RULE: Rule =
-        Rule { free_attempts: 5, first_wait_secs: 1, longest_wait_secs: 900, description: "Too many" };
+    const RULE: Rule = Rule {
+        free_attempts: 5,
+        first_wait_secs: 1,
+        longest_wait_secs: 900,
+        description: "Too many",
+        setting: "SF_LIMIT",
+    };
 
     #[test]
     fn waits_double_up_to_the_longest() {

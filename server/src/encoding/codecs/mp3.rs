@@ -36,7 +36,8 @@ pub(super) struct Mp3Encoder {
 
 impl Mp3Encoder {
     pub(super) fn new(request: &Request, file: File) -> io::Result<Self> {
-        let mut builder = Builder::new().ok_or_else(|| io::Error::other("LAME does not start"))?;
+        let mut builder = Builder::new()
+            .ok_or_else(|| io::Error::other("LAME cannot be initialized (`lame_init` failed)"))?;
         builder.set_sample_rate(request.sample_rate_hz).map_err(lame_error)?;
         // Otherwise LAME lowers the sample rate of files with a low bit rate.
         builder.set_output_sample_rate(NonZeroU32::new(request.sample_rate_hz)).map_err(lame_error)?;

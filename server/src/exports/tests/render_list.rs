@@ -94,9 +94,9 @@ async fn a_link_leads_to_a_render_until_it_ends() {
     let shared = get(url).await;
     assert_eq!(shared.status, 200);
     assert!(shared.header("content-disposition").contains("attachment"));
-    let own =
+    let owner_download =
         app.remote(Method::GET, rendered["audio_url"].as_str().expect("a path")).token(&ada).send().await;
-    assert_eq!(shared.bytes, own.bytes);
+    assert_eq!(shared.bytes, owner_download.bytes);
 
     // Neither a log-in nor a changed token is a link, and a link is no log-in.
     let token = url.split_once('=').expect("a token").1;
@@ -118,15 +118,15 @@ async fn a_link_leads_to_a_render_until_it_ends() {
     app.remote(Method::POST, &path).token(&bob).json(&json!({})).send().await.problem(404, "not_found");
 
     // A deletion of the render ends its links, and a log-out everywhere ends all links of the user.
-    let second = render().await;
-    let of_second = link(&second, json!({})).await.expect(201);
-    let of_second = of_second["url"].as_str().expect("a path");
+    let second_render = render().await;
+    let link_of_second_render = link(&second_render, json!({})).await.expect(201);
+    let link_of_second_render = link_of_second_render["url"].as_str().expect("a path");
     let path = format!("/api/v1/plugins/renders/{}", rendered["render_id"].as_str().expect("an id"));
     app.remote(Method::DELETE, &path).token(&ada).send().await.expect(204);
     get(url).await.problem(404, "not_found");
-    assert_eq!(get(of_second).await.status, 200);
+    assert_eq!(get(link_of_second_render).await.status, 200);
     app.remote(Method::POST, "/api/v1/auth/logout?everywhere=true").token(&ada).send().await.expect(204);
-    get(of_second).await.problem(404, "link_ended");
+    get(link_of_second_render).await.problem(404, "link_ended");
 }
 
 #[tokio::test]

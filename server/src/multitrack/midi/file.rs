@@ -319,13 +319,13 @@ impl<'a> Reader<'a> {
     fn variable_length(&mut self) -> Result<u32, &'static str> {
         let mut value = 0;
         for _ in 0..4 {
-            let byte = self.u8().ok_or("a number is cut short")?;
+            let byte = self.u8().ok_or("a variable-length quantity is cut short")?;
             value = value << 7 | u32::from(byte & 0x7f);
             if byte < 0x80 {
                 return Ok(value);
             }
         }
-        Err("a number has more than four bytes")
+        Err("a variable-length quantity has more than four bytes")
     }
 }
 
@@ -434,7 +434,9 @@ mod tests {
         check_damage(
             &[0xff, 0xff, 0xff, 0xff, 0xff],
             0,
-            &format!("Track 1 is damaged at byte 0: a number has more than four bytes. {skipped}"),
+            &format!(
+                "Track 1 is damaged at byte 0: a variable-length quantity has more than four bytes. {skipped}"
+            ),
         );
         check_damage(
             &[0, 0xff, 1, 0xff, 0xff, 0xff, 0x7f],

@@ -167,8 +167,10 @@ fn read_song_events(
                     let outcome =
                         if is_ignored { "ignored".to_owned() } else { format!("changed to {bpm} BPM") };
                     out_of_range.push(format!(
-                        "A tempo of {micros} {} per quarter note is out of range and was {outcome}.",
-                        if *micros == 1 { "microsecond" } else { "microseconds" }
+                        "A tempo of {micros} {} per quarter note is outside {} to {} BPM and was {outcome}.",
+                        if *micros == 1 { "microsecond" } else { "microseconds" },
+                        BPM_RANGE.start(),
+                        BPM_RANGE.end()
                     ));
                 }
                 if !is_ignored {
@@ -178,7 +180,8 @@ fn read_song_events(
             &EventKind::TimeSignature { numerator, denominator_power } => {
                 if numerator == 0 || denominator_power > MAX_DENOMINATOR_POWER {
                     out_of_range.push(format!(
-                        "A time signature of {numerator}/2^{denominator_power} is out of range and was ignored."
+                        "A time signature of {numerator}/2^{denominator_power} was ignored; expected a numerator of at least 1 \
+                         and a denominator of at most 2^{MAX_DENOMINATOR_POWER}."
                     ));
                 } else {
                     signatures.insert(scale.tick(event.tick)?, (numerator, 1 << denominator_power));

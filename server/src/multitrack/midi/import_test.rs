@@ -211,7 +211,7 @@ fn tempos_time_signatures_and_markers_are_imported() {
     assert_eq!(
         imported.warnings,
         [
-            "A tempo of 0 microseconds per quarter note is out of range and was ignored. 1 other value is out of range too."
+            "A tempo of 0 microseconds per quarter note is outside 1 to 100000 BPM and was ignored. 1 other value is out of range too."
         ]
     );
 }

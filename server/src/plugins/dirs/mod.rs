@@ -138,7 +138,7 @@ pub(super) async fn remove(
         false => store::remove(&state.db, &user.id, &path).await,
     };
     if path.contains('\0') || !remove().await? {
-        return Err(ApiError::not_found("folder in the list", &printable(&path)));
+        return Err(ApiError::not_found("plugin folder", &printable(&path)));
     }
     audit::record(&state.db, &user.who(), Action::PluginDirRemoved, &path, "").await;
     dirs_of(&state, &user).await

@@ -159,7 +159,7 @@ async fn invalid_requests_name_the_field_and_the_limit() {
     let automation = |curves: Value| json!({ "automation": curves });
     let points = |points: Value| automation(json!([{"param": "Cutoff", "points": points}]));
     check(automation(json!({})), 422, "bad_automation", "not a list").await;
-    check(automation(json!([7])), 422, "bad_automation", "`automation/0`").await;
+    check(automation(json!([7])), 422, "bad_automation", "`automation/0` is not an object with").await;
     check(points(json!([{"value": 1}])), 422, "bad_automation", "either `tick` or `secs`").await;
     check(points(json!([{"tick": 0.5, "value": 1}])), 422, "bad_automation", "whole number").await;
     check(points(json!([{"secs": 1e9, "value": 1}])), 422, "bad_automation", "0 to 86400").await;
@@ -167,9 +167,9 @@ async fn invalid_requests_name_the_field_and_the_limit() {
     check(points(json!([{"tick": 0, "value": 1, "curve": 2}])), 422, "bad_automation", "-1 to 1").await;
     check(points(json!([{"tick": 0, "value": 1, "curve": "x"}])), 422, "bad_automation", "linear").await;
     let falling = points(json!([{"tick": 9, "value": 1}, {"tick": 8, "value": 1}]));
-    check(falling, 422, "bad_automation", "automation/0/points/1").await;
+    check(falling, 422, "bad_automation", "1` is at tick 8, before the previous point at tick 9").await;
     let curve = json!({"param": "Cutoff", "points": []});
-    check(automation(json!([curve, curve])), 422, "bad_automation", "automated before").await;
+    check(automation(json!([curve, curve])), 422, "bad_automation", "`Cutoff`, which an earlier entry").await;
     let many: Vec<Value> = (0..65).map(|id| json!({"param": id.to_string(), "points": []})).collect();
     check(automation(many.into()), 422, "bad_automation", "at most 64").await;
 }

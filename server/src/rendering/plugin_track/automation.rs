@@ -144,7 +144,7 @@ mod tests {
                 check_curve(Curve::Linear, points, expected);
             };
             check_curve(Curve::Step, &[(0, 0.0), (128, 1.0)], &[(0, 0.0), (128, 1.0)]);
-            // Half of the way, an arc of curvature 0.5 has made a quarter of its change.
+            // At half of its length, an arc of curvature 0.5 has made a quarter of its change.
             check_curve(Curve::Arc(0.5), &[(0, 0.0), (128, 1.0)], &[(0, 0.0), (64, 0.25), (128, 1.0)]);
             check(&[], &[]);
             check(&[(200, 0.5)], &[(0, 0.5)]);

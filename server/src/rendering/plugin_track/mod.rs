@@ -171,9 +171,11 @@ impl PluginTrack<'_> {
         };
         let mut host = PluginHost::open(self.hosts, self.plugin, options)?;
         let mut input = match self.input {
-            None if !host.opened().accepts_notes => return Err(setup::no_instrument()),
+            None if !host.opened().accepts_notes => return Err(setup::no_instrument(&self.plugin.plugin_id)),
             None => None,
-            Some(_) if host.opened().inputs.is_empty() => return Err(setup::no_effect()),
+            Some(_) if host.opened().inputs.is_empty() => {
+                return Err(setup::no_effect(&self.plugin.plugin_id));
+            }
             Some(open_input) => Some(InputReader::new(open_input()?, host.opened().has_side_chain())),
         };
         let mut ignored = Vec::new();

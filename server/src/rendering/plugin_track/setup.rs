@@ -65,10 +65,10 @@ impl PluginSetup {
         match &self.start {
             StartState::New => Ok(Vec::new()),
             StartState::State(state) => {
-                host.set_state(state).map_err(|error| refused("bad_state", "state", error))
+                host.set_state(state).map_err(|error| refused(host, "bad_state", "state", error))
             }
             StartState::Preset(preset) => {
-                host.load_preset(preset).map_err(|error| refused("bad_preset", "preset", error))
+                host.load_preset(preset).map_err(|error| refused(host, "bad_preset", "preset", error))
             }
             StartState::Program(index) => {
                 let programs = host.opened().programs.len();
@@ -82,7 +82,7 @@ impl PluginSetup {
                     };
                     return Err(RenderError::PluginSetup { code: "bad_preset", detail });
                 }
-                host.set_program(*index).map_err(|error| refused("bad_preset", "preset", error))
+                host.set_program(*index).map_err(|error| refused(host, "bad_preset", "preset", error))
             }
         }
     }
@@ -160,26 +160,29 @@ fn bad_parameter(detail: String) -> RenderError {
 }
 
 /// Returns the error for a plugin that receives no notes.
-pub(super) fn no_instrument() -> RenderError {
+pub(super) fn no_instrument(plugin_id: &str) -> RenderError {
     RenderError::PluginSetup {
         code: "not_an_instrument",
-        detail: "The plugin receives no notes; name an instrument of GET /plugins/available.".to_owned(),
+        detail: format!(
+            "The plugin {plugin_id} receives no notes; name an instrument of GET /plugins/available."
+        ),
     }
 }
 
 /// Returns the error for a plugin that has no audio input.
-pub(super) fn no_effect() -> RenderError {
+pub(super) fn no_effect(plugin_id: &str) -> RenderError {
     RenderError::PluginSetup {
         code: "not_an_effect",
-        detail: "The plugin has no audio input; name an effect of GET /plugins/effects.".to_owned(),
+        detail: format!("The plugin {plugin_id} has no audio input; name an effect of GET /plugins/effects."),
     }
 }
 
-/// Names the field of the request in the plugin's refusal.
-fn refused(code: &'static str, field: &str, error: HostError) -> RenderError {
+/// Names the plugin and the field of the request in the plugin's refusal.
+fn refused(host: &PluginHost<'_>, code: &'static str, field: &str, error: HostError) -> RenderError {
     match error {
         HostError::Refused { reason } => {
-            RenderError::PluginSetup { code, detail: format!("The plugin refuses `{field}`: {reason}.") }
+            let detail = format!("The plugin {:?} refuses `{field}`: {reason}.", host.opened().name);
+            RenderError::PluginSetup { code, detail }
         }
         other => other.into(),
     }

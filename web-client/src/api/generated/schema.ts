@@ -3359,7 +3359,7 @@ export interface components {
             items: {
                 /** @description Id of the entry. */
                 id: string;
-                /** @description What is throttled. */
+                /** @description Whether an account, an address or both are throttled. */
                 kind: components["schemas"]["ThrottledKind"];
                 /** @description Name of the account; null if the entry is about an address or an unknown name. */
                 username: string | null;
@@ -4716,7 +4716,7 @@ export interface components {
         Throttled: {
             /** @description Id of the entry. */
             id: string;
-            /** @description What is throttled. */
+            /** @description Whether an account, an address or both are throttled. */
             kind: components["schemas"]["ThrottledKind"];
             /** @description Name of the account; null if the entry is about an address or an unknown name. */
             username: string | null;

@@ -17,7 +17,7 @@ export type ScanState =
   | { kind: 'done'; instruments: number; effects: number; isTruncated: boolean }
   | { kind: 'failed'; problem: string };
 
-/** What a user may do with plugins. */
+/** The rights of a user on plugins. */
 export type PluginRights = 'manage' | 'use' | 'none';
 
 /** The lists that a scan may change. */

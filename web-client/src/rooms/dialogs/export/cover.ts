@@ -18,7 +18,7 @@ export async function coverOf(file: Blob): Promise<string> {
     const reduced = await jpegOf(picture, side);
     if (reduced.size <= MAX_BYTES) return base64Of(reduced);
   }
-  throw new Error(`it is larger than ${MAX_BYTES} bytes even if its longer side has 600 pixels`);
+  throw new Error(`it has more than ${MAX_BYTES} bytes even after its longer side is reduced to 600 pixels; choose another picture`);
 }
 
 /** Returns the address of a picture in base64, for an image element. */

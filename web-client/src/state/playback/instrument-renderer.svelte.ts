@@ -3,7 +3,7 @@ import type { InstrumentSound } from '../../api/types';
 import type { Session } from '../account/session.svelte';
 import type { Preferences } from '../view/preferences.svelte';
 
-export class SoundSource {
+export class InstrumentRenderer {
   readonly #session: Session;
   readonly #preferences: Preferences;
   /** The renderer in use. A service that cannot render is not used, whatever the preference. */
