@@ -28,7 +28,7 @@ async function addPluginFolder(page: Page, service: Service, modules: readonly s
 
 /** Chooses a VST effect in the dialog, for the channel whose effects the editor shows. */
 async function addVstEffect(page: Page, channelName: string, name: string): Promise<void> {
-  await page.getByRole('button', { name: `Add an effect to ${channelName}` }).last().click();
+  await page.getByRole('button', { name: `Add an effect to ${channelName}`, exact: true }).last().click();
   await page.getByRole('menuitem', { name: 'All VST effects…' }).click();
   const dialog = page.getByRole('dialog', { name: `Add a VST effect to ${channelName}` });
   await dialog.getByLabel('Search VST effects').fill(name);
@@ -130,13 +130,13 @@ test('a VST effect with a side-chain plays as in the export', async ({ page, ser
   try {
     await openDemo(page, service);
     await newSong(page);
-    for (const [trackY, x] of [[30, 60], [95, 90]] as const) {
-      await chooseNekobi(page);
-      await page.getByLabel('Clips of the tracks').dblclick({ position: { x: 20, y: trackY } });
-      await drawNote(page, x);
-    }
+    await chooseNekobi(page);
+    await page.getByLabel('Clips of the tracks').dblclick({ position: { x: 20, y: 30 } });
+    await drawNote(page, 60);
+    await page.getByRole('button', { name: 'More for Nekobi' }).click();
+    await page.getByRole('menuitem', { name: 'Duplicate track' }).click();
     await page.getByRole('tab', { name: 'Effects' }).click();
-    await addVstEffect(page, 'Nekobi 2', 'ZamCompX2');
+    await addVstEffect(page, 'Nekobi', 'ZamCompX2');
     const panel = effectPanel(page, 'ZamCompX2');
     const threshold = panel.getByRole('slider', { name: /^ZamCompX2 threshold/i });
     await threshold.focus();
@@ -145,7 +145,7 @@ test('a VST effect with a side-chain plays as in the export', async ({ page, ser
     await expect(panel).toContainText('Ready: you hear');
     const withoutSource = await recordSong(page);
 
-    await panel.getByLabel('ZamCompX2 side-chain').selectOption('Nekobi');
+    await panel.getByLabel('ZamCompX2 side-chain').selectOption('Nekobi copy');
     await expect(panel).toContainText('Rendering');
     await expect(panel).toContainText('Ready: you hear');
     await page.screenshot({ path: 'output/plugin-effect-side-chain.png' });
