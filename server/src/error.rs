@@ -553,15 +553,6 @@ impl From<tokio::task::JoinError> for ApiError {
     }
 }
 
-/// The errors of all operations, for the OpenAPI document. The module `docs` adds the errors that
-/// follow from an operation's inputs: the caller, ids in the path, and the body.
-#[derive(utoipa::IntoResponses)]
-pub enum CommonErrors {
-    /// An error of the service; its log has the details.
-    #[response(status = 500, content_type = "application/problem+json")]
-    Internal(#[to_schema] Problem),
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Commands that control the mixer while a session plays.
+//! Commands that control the mixer without a new session.
 
 use alloc::boxed::Box;
 

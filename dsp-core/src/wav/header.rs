@@ -34,10 +34,11 @@ pub(super) fn header(
     let frame_bytes = channels * sample_bytes;
     let data_bytes = frames * u64::from(frame_bytes);
     // The size of `fmt ` and `fact` with their heads.
-    let format_bytes: u64 = match format {
-        SampleFormat::Pcm8 | SampleFormat::Pcm16 => 24,
-        SampleFormat::Pcm24 => 48,
-        SampleFormat::Float32 => 48 + 12,
+    let is_extensible = sample_bytes > 2;
+    let format_bytes = match (is_extensible, format) {
+        (false, _) => 24,
+        (true, SampleFormat::Float32) => 48 + 12,
+        (true, _) => 48,
     };
     let header_bytes = 12 + 8 + u64::from(DS64_BYTES) + format_bytes + chunks.len() as u64 + 8;
     let riff_bytes = header_bytes - 8 + data_bytes;
@@ -56,7 +57,6 @@ pub(super) fn header(
     // The number of entries of a table that is not needed.
     out.extend(0_u32.to_le_bytes());
 
-    let is_extensible = matches!(format, SampleFormat::Pcm24 | SampleFormat::Float32);
     out.extend(b"fmt ");
     out.extend(if is_extensible { 40_u32 } else { 16 }.to_le_bytes());
     out.extend(if is_extensible { EXTENSIBLE_FORMAT_TAG } else { PCM_FORMAT_TAG }.to_le_bytes());

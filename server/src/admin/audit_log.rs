@@ -5,14 +5,14 @@ use axum::extract::State;
 use super::queries::AuditQuery;
 use crate::audit::{self, Entry, Filter};
 use crate::auth::Admin;
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
 /// Lists the audit log, the newest entry first. Entries are kept for `SF_AUDIT_RETENTION_DAYS`.
 #[utoipa::path(get, path = "/admin/audit", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery, AuditQuery),
-    responses((status = 200, body = Page<Entry>), CommonErrors))]
+    responses((status = 200, body = Page<Entry>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     _: Admin,

@@ -10,7 +10,7 @@ use crate::auth::management::{self, MadeInvite};
 use crate::auth::{Admin, InviteRow, LoggedInAdmin, Role};
 use crate::clock;
 use crate::config::Registration;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
@@ -72,7 +72,7 @@ impl From<InviteRow> for Invite {
 
 /// Lists invitations, the newest first.
 #[utoipa::path(get, path = "/admin/invites", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery),
-    responses((status = 200, body = Page<Invite>), CommonErrors))]
+    responses((status = 200, body = Page<Invite>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     _: Admin,
@@ -128,7 +128,7 @@ pub(super) struct NewInviteAnswer {
 #[utoipa::path(post, path = "/admin/invites", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = NewInvite,
     responses((status = 201, body = NewInviteAnswer),
         (status = 409, description = "`registration_closed`: nobody can register", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn create(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,
@@ -185,7 +185,7 @@ fn check_lifetime_and_note(new_invite: &NewInvite) -> ApiResult<()> {
 /// Deletes an invitation. An account that was created with it stays.
 #[utoipa::path(delete, path = "/admin/invites/{id}", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(("id", description = "Id of the invitation")),
-    responses((status = 204, description = "Deleted"), CommonErrors))]
+    responses((status = 204, description = "Deleted")))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::audit::{self, Action};
 use crate::auth::{Admin, LoggedInAdmin};
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::Json;
 use crate::plugins::Scan;
 use crate::soundfonts::Snapshot;
@@ -141,14 +141,14 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
 }
 
 /// Returns the results of the latest scans.
-#[utoipa::path(get, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
+#[utoipa::path(get, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans)))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Scans>> {
     let snapshot = state.soundfonts.catalogue.current().await?;
     Ok(scans(&state, &snapshot))
 }
 
 /// Scans for SoundFonts now, and returns the results. Only new and changed files are read.
-#[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin", "log_in"])), responses((status = 200, body = Scans), CommonErrors))]
+#[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin", "log_in"])), responses((status = 200, body = Scans)))]
 pub(super) async fn start(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::auth::{Admin, management};
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::exports::{STEMS_FOLDER, plugin_sound_files, render_files};
 use crate::extract::Json;
 use crate::state::AppState;
@@ -59,7 +59,7 @@ pub(super) struct Storage {
 
 /// Returns the storage that every user uses, in bytes, decoded copies included.
 #[utoipa::path(get, path = "/admin/storage", tag = "admin", security(("bearer" = ["admin"])),
-    responses((status = 200, body = Storage), CommonErrors))]
+    responses((status = 200, body = Storage)))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
     let audio_by_user = audio::read_usage_of_all(&state.db).await?;
     let soundfonts_by_user = soundfonts::read_usage_of_all(&state.db).await?;

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::queries::TaskQuery;
 use crate::audit::{self, Action};
 use crate::auth::{Admin, management};
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
@@ -29,7 +29,7 @@ pub(super) struct OwnedTask {
 
 /// Lists the tasks of all users, the newest first.
 #[utoipa::path(get, path = "/admin/tasks", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery, TaskQuery),
-    responses((status = 200, body = Page<OwnedTask>), CommonErrors))]
+    responses((status = 200, body = Page<OwnedTask>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     _: Admin,
@@ -53,7 +53,7 @@ pub(super) async fn list(
 /// Cancels a task of any user. A running task ends soon afterwards; a finished task stays
 /// unchanged.
 #[utoipa::path(delete, path = "/admin/tasks/{id}", tag = "admin", security(("bearer" = ["admin"])), params(("id", description = "Id of the task")),
-    responses((status = 200, description = "The task as it is now", body = OwnedTask), CommonErrors))]
+    responses((status = 200, description = "The task as it is now", body = OwnedTask)))]
 pub(super) async fn cancel(
     State(state): State<AppState>,
     Admin(admin): Admin,

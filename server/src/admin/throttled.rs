@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::queries::LiftQuery;
 use crate::audit::{self, Action};
 use crate::auth::{Admin, FailureSelection, LoggedInAdmin, Throttled};
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
@@ -15,7 +15,7 @@ use crate::state::AppState;
 /// Lists accounts and addresses whose log-ins are throttled, and addresses whose registrations are.
 /// The latest failures and registrations come first.
 #[utoipa::path(get, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery),
-    responses((status = 200, body = Page<Throttled>), CommonErrors))]
+    responses((status = 200, body = Page<Throttled>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     _: Admin,
@@ -47,7 +47,7 @@ pub(super) struct Lifted {
 /// Deletes the failed log-ins of an account, of an address, or of an account at an address, which
 /// ends their throttling. For an address alone, also deletes its registrations.
 #[utoipa::path(delete, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin", "log_in"])),
-    params(LiftQuery), responses((status = 200, body = Lifted), CommonErrors))]
+    params(LiftQuery), responses((status = 200, body = Lifted)))]
 pub(super) async fn lift(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,

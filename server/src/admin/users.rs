@@ -11,7 +11,7 @@ use super::queries::UserQuery;
 use crate::audit::{self, Action, Actor};
 use crate::auth::management::{self, AccountWithPassword};
 use crate::auth::{Admin, LoggedInAdmin, Role, UserRow};
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
@@ -76,7 +76,7 @@ impl Accounts {
 
 /// Lists accounts, the newest first.
 #[utoipa::path(get, path = "/admin/users", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery, UserQuery),
-    responses((status = 200, body = Page<Account>), CommonErrors))]
+    responses((status = 200, body = Page<Account>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     _: Admin,
@@ -95,7 +95,7 @@ pub(super) async fn list(
 
 /// Describes an account.
 #[utoipa::path(get, path = "/admin/users/{id}", tag = "admin", security(("bearer" = ["admin"])), params(("id", description = "Id of the account")),
-    responses((status = 200, body = Account), CommonErrors))]
+    responses((status = 200, body = Account)))]
 pub(super) async fn read(
     State(state): State<AppState>,
     _: Admin,
@@ -142,7 +142,7 @@ async fn to_provided_user(state: &AppState, account: AccountWithPassword) -> Api
 #[utoipa::path(post, path = "/admin/users", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = NewUser,
     responses((status = 201, body = ProvidedUser),
         (status = 409, description = "`username_taken`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn create(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,
@@ -187,7 +187,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u
     params(("id", description = "Id of the account")),
     responses((status = 200, body = Account),
         (status = 409, description = "`last_admin`: no administrator would be left", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn change(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,
@@ -244,7 +244,7 @@ async fn record_change(
 /// API keys end, and its unused invitations are deleted.
 #[utoipa::path(post, path = "/admin/users/{id}/reset-password", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(("id", description = "Id of the account")),
-    responses((status = 200, body = ProvidedUser), CommonErrors))]
+    responses((status = 200, body = ProvidedUser)))]
 pub(super) async fn reset_password(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,

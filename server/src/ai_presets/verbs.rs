@@ -12,7 +12,7 @@ use super::queries::TemplateQuery;
 use super::template_body::TemplateBody;
 use super::{PromptTemplate, store, template};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, Problem};
+use crate::error::{ApiError, ApiResult, FieldError, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::searches::read_list;
@@ -23,7 +23,7 @@ const RENDERED_MAX_BYTES: usize = 1024 * 1024;
 
 /// Lists the caller's prompt templates, the newest first.
 #[utoipa::path(get, path = "/ai_presets", tag = "ai_presets", params(PageQuery, TemplateQuery),
-    responses((status = 200, body = Page<PromptTemplate>), CommonErrors))]
+    responses((status = 200, body = Page<PromptTemplate>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -45,7 +45,7 @@ pub(super) async fn list(
 #[utoipa::path(post, path = "/ai_presets", tag = "ai_presets", request_body = TemplateBody,
     responses((status = 201, body = PromptTemplate, headers(("Location" = String))),
         (status = 409, description = "`too_many_templates`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn create(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -64,7 +64,7 @@ fn require_found(id: &str, template: Option<PromptTemplate>) -> ApiResult<Prompt
 /// Reads a prompt template of the caller.
 #[utoipa::path(get, path = "/ai_presets/{id}", tag = "ai_presets",
     params(("id", description = "Id of the template")),
-    responses((status = 200, body = PromptTemplate), CommonErrors))]
+    responses((status = 200, body = PromptTemplate)))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -78,7 +78,7 @@ pub(super) async fn read(
     params(("id", description = "Id of the template")),
     responses((status = 200, body = PromptTemplate),
         (status = 409, description = "`too_many_templates`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn replace(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -99,7 +99,7 @@ pub(super) struct Favourite {
 /// Sets whether a prompt template of the caller is a favourite.
 #[utoipa::path(put, path = "/ai_presets/{id}/favourite", tag = "ai_presets", request_body = Favourite,
     params(("id", description = "Id of the template")),
-    responses((status = 200, body = PromptTemplate), CommonErrors))]
+    responses((status = 200, body = PromptTemplate)))]
 pub(super) async fn set_favourite(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -112,7 +112,7 @@ pub(super) async fn set_favourite(
 /// Deletes a prompt template of the caller.
 #[utoipa::path(delete, path = "/ai_presets/{id}", tag = "ai_presets",
     params(("id", description = "Id of the template")),
-    responses((status = 204, description = "Deleted"), CommonErrors))]
+    responses((status = 204, description = "Deleted")))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -143,7 +143,7 @@ pub(super) struct RenderedTemplate {
 /// Fills in the variables of a prompt template of the caller. Braces in a value have no meaning.
 #[utoipa::path(post, path = "/ai_presets/{id}/render", tag = "ai_presets", request_body = RenderTemplate,
     params(("id", description = "Id of the template")),
-    responses((status = 200, body = RenderedTemplate), CommonErrors))]
+    responses((status = 200, body = RenderedTemplate)))]
 pub(super) async fn render(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::answer;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, JsonObject};
 use crate::large_answer::Recipient;
 use crate::state::AppState;
@@ -42,8 +42,7 @@ pub(super) struct ModelList {
             content_type = "application/problem+json"),
         (status = 502, description = "`ai_unreachable`, `ai_failed`, `ai_key_refused` or `ai_answer_too_large`",
             body = Problem, content_type = "application/problem+json"),
-        (status = 504, description = "`ai_timeout`", body = Problem, content_type = "application/problem+json"),
-        CommonErrors))]
+        (status = 504, description = "`ai_timeout`", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn chat_completions(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -72,8 +71,7 @@ pub(super) async fn chat_completions(
             content_type = "application/problem+json"),
         (status = 502, description = "As for `chat/completions`", body = Problem,
             content_type = "application/problem+json"),
-        (status = 504, description = "`ai_timeout`", body = Problem, content_type = "application/problem+json"),
-        CommonErrors))]
+        (status = 504, description = "`ai_timeout`", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn models(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<ModelList>> {
     let upstream = state.ai_proxy.upstream()?;
     let response = upstream.call("models", None).await?;

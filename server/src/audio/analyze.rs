@@ -17,7 +17,7 @@ use super::store;
 use super::store::find;
 use super::{ContentKeys, download};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, Path, Query};
 use crate::permits::Caller;
 use crate::state::AppState;
@@ -38,7 +38,7 @@ struct StoredAnalysis {
 /// for later requests.
 #[utoipa::path(post, path = "/audio/{id}/analyze", tag = "audio",
     params(("id", description = "Id of the file"), AnalyzeQuery),
-    responses((status = 200, body = AudioAnalysis), (status = 202, body = StartedTask), CommonErrors))]
+    responses((status = 200, body = AudioAnalysis), (status = 202, body = StartedTask)))]
 pub(super) async fn analyze(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -10,7 +10,7 @@ use super::store::find;
 use super::{ContentKeys, renditions};
 use crate::auth::CurrentUser;
 use crate::encoding::audio_format::AudioFormat;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Path, Query};
 use crate::file_answer::FileAnswer;
 use crate::state::AppState;
@@ -25,7 +25,7 @@ use crate::state::AppState;
         (status = 422, description = "`rate_not_converted`: the ratio of the two rates is not supported", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`: there is no space for a copy at another rate",
-            body = Problem, content_type = "application/problem+json"), CommonErrors))]
+            body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -10,7 +10,7 @@ use super::store::{self, Filter, find};
 use super::{AudioFile, deleted};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
@@ -19,7 +19,7 @@ use crate::state::AppState;
 
 /// Lists the caller's audio files, the newest first.
 #[utoipa::path(get, path = "/audio", tag = "audio", params(PageQuery, ListQuery),
-    responses((status = 200, body = Page<AudioFile>), CommonErrors))]
+    responses((status = 200, body = Page<AudioFile>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -53,7 +53,7 @@ fn search_term(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
 
 /// Describes an audio file.
 #[utoipa::path(get, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
-    responses((status = 200, body = AudioFile), CommonErrors))]
+    responses((status = 200, body = AudioFile)))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -67,7 +67,7 @@ pub(super) async fn read(
 #[utoipa::path(delete, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
     responses((status = 204, description = "Deleted"),
         (status = 409, description = "`audio_in_use`: a project uses it", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -15,7 +15,7 @@ use super::queries::{PeaksFormat, PeaksQuery};
 use super::store::find;
 use super::{ContentKeys, download};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::etag;
 use crate::extract::{Path, Query};
 use crate::large_answer::Recipient;
@@ -61,7 +61,7 @@ pub(super) struct Peaks {
     params(("id", description = "Id of the file"), PeaksQuery),
     responses((status = 200, description = "The peaks", headers(("ETag" = String)), content(
             (Peaks = "application/json"), (String = "application/octet-stream"))),
-        (status = 304, description = "`If-None-Match` names these peaks"), CommonErrors))]
+        (status = 304, description = "`If-None-Match` names these peaks")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -14,7 +14,7 @@ use super::store::find;
 use super::upload::UploadForm;
 use super::{ContentKeys, download};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{BodyLimit, Json};
 use crate::form::{self, form_error};
 use crate::permits::Caller;
@@ -65,8 +65,7 @@ pub(crate) struct ReferenceAnswer {
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`storage_full`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn reference(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -10,7 +10,7 @@ use super::search_key::search_key;
 use super::store::find;
 use super::{AudioFile, store};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, FieldError};
+use crate::error::{ApiError, ApiResult, FieldError};
 use crate::extract::{Json, Path};
 use crate::state::AppState;
 
@@ -37,7 +37,7 @@ pub(super) struct Tags {
 /// Replaces the tags of an audio file.
 #[utoipa::path(put, path = "/audio/{id}/tags", tag = "audio", request_body = Tags,
     params(("id", description = "Id of the file")),
-    responses((status = 200, body = AudioFile), CommonErrors))]
+    responses((status = 200, body = AudioFile)))]
 pub(super) async fn set_tags(
     State(state): State<AppState>,
     user: CurrentUser,

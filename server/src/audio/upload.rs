@@ -11,7 +11,7 @@ use super::import_all::{UploadAnswer, import_all};
 use super::import_task;
 use super::queries::UploadQuery;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Query};
 use crate::form::{self, form_error};
 use crate::permits::Caller;
@@ -42,8 +42,7 @@ pub(super) struct UploadForm {
         (status = 422, description = "`audio_damaged`, or `audio_limit`: too long, too many channels, \
             a sample rate out of range", body = Problem, content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn upload(
     State(state): State<AppState>,
     user: CurrentUser,

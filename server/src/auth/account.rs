@@ -11,7 +11,7 @@ use super::store::users;
 use super::user::{AccountHolder, AnyUser, UserView};
 use crate::audit::{self, Action};
 use crate::client_address::Client;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::Json;
 use crate::state::AppState;
 
@@ -27,7 +27,7 @@ pub(super) struct Me {
 }
 
 /// Returns the account of the caller.
-#[utoipa::path(get, path = "/auth/me", tag = "auth", security(("bearer" = ["before_password_change"])), responses((status = 200, body = Me), CommonErrors))]
+#[utoipa::path(get, path = "/auth/me", tag = "auth", security(("bearer" = ["before_password_change"])), responses((status = 200, body = Me)))]
 pub(super) async fn me(user: AnyUser) -> Json<Me> {
     Json(Me { user: (&user.user_row).into(), local: user.is_local })
 }
@@ -46,8 +46,7 @@ pub(super) struct PasswordChange {
 #[utoipa::path(post, path = "/auth/password", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), request_body = PasswordChange,
     responses((status = 200, body = TokenAnswer),
         (status = 429, description = "Too many wrong passwords", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn change_password(
     State(state): State<AppState>,
     AccountHolder(user): AccountHolder,

@@ -10,7 +10,7 @@ use super::secrets;
 use super::store::keys::{self, InsertOutcome, KeyRow, NewKey};
 use super::user::{LoggedIn, ended_token_error};
 use crate::audit::{self, Action};
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
@@ -75,7 +75,7 @@ pub(super) struct MadeApiKey {
 
 /// Lists the caller's API keys, the newest first.
 #[utoipa::path(get, path = "/auth/api-keys", tag = "auth", security(("bearer" = ["log_in"])), params(PageQuery),
-    responses((status = 200, body = ApiKeyList), CommonErrors))]
+    responses((status = 200, body = ApiKeyList)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     LoggedIn(user): LoggedIn,
@@ -92,7 +92,7 @@ pub(super) async fn list(
 #[utoipa::path(post, path = "/auth/api-keys", tag = "auth", security(("bearer" = ["log_in"])), request_body = NewApiKey,
     responses((status = 201, body = MadeApiKey),
         (status = 409, description = "`too_many_api_keys`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn create(
     State(state): State<AppState>,
     LoggedIn(user): LoggedIn,
@@ -137,7 +137,7 @@ fn clean_name(name: &str) -> ApiResult<&str> {
 
 /// Deletes one of the caller's API keys. It becomes invalid immediately.
 #[utoipa::path(delete, path = "/auth/api-keys/{id}", tag = "auth", security(("bearer" = ["log_in"])), params(("id", description = "Id of the key")),
-    responses((status = 204, description = "Deleted"), CommonErrors))]
+    responses((status = 204, description = "Deleted")))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     LoggedIn(user): LoggedIn,

@@ -15,7 +15,7 @@ use crate::body_kind;
 use crate::client_address::Client;
 use crate::clock;
 use crate::db::store_best_effort;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Query, RawBody, parse_object};
 use crate::peer::Peer;
 use crate::reserve;
@@ -158,7 +158,7 @@ pub(super) async fn login(
 
 /// Issues a new token of the caller's log-in. The old token stays valid until it expires.
 #[utoipa::path(post, path = "/auth/refresh", tag = "auth", security(("bearer" = ["log_in"])),
-    responses((status = 200, body = TokenAnswer), CommonErrors))]
+    responses((status = 200, body = TokenAnswer)))]
 pub(super) async fn refresh(
     State(state): State<AppState>,
     AccountHolder(user): AccountHolder,
@@ -171,7 +171,7 @@ pub(super) async fn refresh(
 /// Logs out. Ends all tokens of this log-in, or with `everywhere=true` of all log-ins of the
 /// account. API keys stay valid.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), params(LogoutQuery),
-    responses((status = 204, description = "The tokens have ended"), CommonErrors))]
+    responses((status = 204, description = "The tokens have ended")))]
 pub(super) async fn logout(
     State(state): State<AppState>,
     AccountHolder(user): AccountHolder,

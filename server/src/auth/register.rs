@@ -13,7 +13,7 @@ use super::store::{Role, UserRow, users};
 use crate::audit::{self, Action, Actor, Via};
 use crate::client_address::Client;
 use crate::config::Registration;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::Json;
 use crate::state::AppState;
 
@@ -40,7 +40,7 @@ pub(super) struct NewAccount {
         (status = 409, description = "`username_taken`", body = Problem,
             content_type = "application/problem+json"),
         (status = 429, description = "Too many registrations from this address", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn register(
     State(state): State<AppState>,
     client: Client,

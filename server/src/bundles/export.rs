@@ -12,7 +12,7 @@ use super::archive::{AUDIO_FOLDER, ENTRIES_MAX, MANIFEST_PATH, PROJECT_PATH};
 use super::manifest::{BundledAudio, FORMAT, Manifest, VERSION};
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::Path;
 use crate::project_archives::{ArchiveStart, Export, compressed_entry_options};
 use crate::projects;
@@ -28,7 +28,7 @@ use crate::state::AppState;
         (status = 422, description = "`project_unreadable` or `too_many_files`", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`storage_full`: there is no disk space to make the archive", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn export(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -14,7 +14,7 @@ use super::archive::{Archive, BundleError, MANIFEST_PATH, PROJECT_PATH};
 use super::audio_ids;
 use super::manifest::{Manifest, read as read_manifest};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{read_text, with_document};
 use crate::project_archives::{Import, created, receive};
 use crate::projects::{self, Document, Saved};
@@ -45,7 +45,7 @@ pub(super) struct Imported {
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn import(
     State(state): State<AppState>,
     user: CurrentUser,

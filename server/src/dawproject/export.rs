@@ -15,7 +15,7 @@ use super::item_writer::ExportedAudio;
 use super::project_writer::{write_metadata, write_project};
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
-use crate::error::{ApiResult, CommonErrors, Problem};
+use crate::error::{ApiResult, Problem};
 use crate::extract::Path;
 use crate::project_archives::{ArchiveStart, Export, compressed_entry_options};
 use crate::state::AppState;
@@ -44,7 +44,7 @@ const XML_BYTES_PER_DOCUMENT_BYTE: u64 = 2;
         (status = 422, description = "`project_unreadable` or `too_many_files`", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`storage_full`: there is no disk space to make the file", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn export(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -15,7 +15,7 @@ use super::project_reader::{self, ReadProject, SourceFile};
 use super::refusal::Refusal;
 use super::values::shown_name;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Query, read_text, with_document};
 use crate::project_archives::{Import, created, receive};
 use crate::projects::{self, Document, Saved};
@@ -61,7 +61,7 @@ pub(super) struct DawprojectImported {
     responses((status = 201, body = DawprojectImported, headers(("ETag" = String), ("Location" = String))),
         (status = 422, description = "`audio_limit`", body = Problem, content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn import(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -38,7 +38,10 @@ pub(super) fn measure(
                     bytes.extend_from_slice(&((sample * 8_388_608.0) as i32).to_le_bytes()[..3]);
                 }
             }
-            SampleFormat::Pcm8 | SampleFormat::Float32 => {
+            SampleFormat::Pcm8 => {
+                bytes.extend(samples.iter().map(|sample| (sample * 128.0 + 128.0) as u8));
+            }
+            SampleFormat::Float32 => {
                 clipped_samples += samples.iter().filter(|sample| sample.abs() > 1.0).count() as u64;
                 bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
             }

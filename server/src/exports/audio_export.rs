@@ -21,7 +21,7 @@ use super::unknown_options::refuse_unknown;
 use crate::audio::{self, OpenedFile};
 use crate::auth::CurrentUser;
 use crate::encoding::loudness_curve::LoudnessCurve;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Query};
 use crate::permits::Caller;
 use crate::rendering::channel_check::ChannelReport;
@@ -99,8 +99,7 @@ pub(super) struct AudioExportReceipt {
         (status = 404, description = "The caller has no such file", body = Problem,
             content_type = "application/problem+json"),
         (status = 422, description = "`unsupported_sample_rate`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn export(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -13,7 +13,7 @@ use super::job::{Export, ExportJob, OpenedExport, nothing_to_render, run_task};
 use super::request::ExportRequest;
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, LongFields, LongJson};
 use crate::file_stem::file_stem;
 use crate::raw_json;
@@ -69,7 +69,7 @@ pub(super) struct Frozen {
 /// and sounds like the original.
 #[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
     responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask),
-        (status = 404, description = "The caller has no such project"), CommonErrors))]
+        (status = 404, description = "The caller has no such project")))]
 pub(super) async fn freeze(
     State(state): State<AppState>,
     user: CurrentUser,

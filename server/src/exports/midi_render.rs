@@ -20,7 +20,7 @@ use super::request::checked_tail;
 use super::sound_options::{checked_rate, rate_choices};
 use crate::auth::CurrentUser;
 use crate::encoding::audio_format::AudioFormat;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{JsonBytes, LongFields, parse_long};
 use crate::large_answer;
 use crate::permits::Caller;
@@ -116,8 +116,7 @@ struct MidiRender {
         (status = 502, description = "`plugin_crashed`, `plugin_ended` or `plugin_answer_invalid`", body = Problem,
             content_type = "application/problem+json"),
         (status = 504, description = "`plugin_timeout`: the plugin did not answer within `SF_PLUGIN_ANSWER_MAX_SECS`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn render(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -12,7 +12,7 @@ use super::job::{Export, ExportJob, OpenedExport, run_task};
 use super::request::{ExportRequest, SelectionOptions};
 use crate::audio::AudioFile;
 use crate::auth::CurrentUser;
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::{Json, LongFields, LongJson};
 use crate::file_stem::file_stem;
 use crate::rendering::missing::MissingSound;
@@ -67,7 +67,7 @@ pub(super) struct MixdownAnswer {
 /// task's result is a `Mixdown`.
 #[utoipa::path(post, path = "/multitrack/mixdown", tag = "multitrack", request_body = MixdownRequest,
     responses((status = 202, description = "The task; its result is a `Mixdown`", body = StartedTask),
-        (status = 404, description = "The caller has no such project"), CommonErrors))]
+        (status = 404, description = "The caller has no such project")))]
 pub(super) async fn mixdown(
     State(state): State<AppState>,
     user: CurrentUser,

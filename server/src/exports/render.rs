@@ -22,7 +22,7 @@ use super::request::{ExportRequest, SelectionOptions};
 use super::sound_options::SoundDefaults;
 use crate::auth::CurrentUser;
 use crate::encoding::audio_format::BitDepth;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, Query, parse_long, with_document};
 use crate::permits::Caller;
 use crate::projects;
@@ -88,8 +88,7 @@ pub(super) struct FileWithReceipt {
         (status = 422, description = "`not_playable`, `soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: no SoundFont is installed", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn render(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use super::render_files::{self, RenderKeys};
 use crate::audio::{ReferenceAnswer, measure_content};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Path};
 use crate::permits::Caller;
 use crate::state::AppState;
@@ -23,8 +23,7 @@ use crate::state::AppState;
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`storage_full`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn analyze(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::rendered_file::RenderedFile;
 use crate::auth::CurrentUser;
 use crate::encoding::audio_format::AudioFormat;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
 use crate::rendering::wav_pcm_sha256;
@@ -306,7 +306,7 @@ pub(crate) fn usage_of_all(blobs: &Blobs, folder: &'static str) -> ApiResult<Has
     responses((status = 200, description = "The file", content_type = AudioFormat::Wav.media_type(), headers(("ETag" = String))),
         (status = 206, description = "The requested range"),
         (status = 304, description = "`If-None-Match` names the file"),
-        (status = 416, description = "The range is outside the file"), CommonErrors))]
+        (status = 416, description = "The range is outside the file")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -345,7 +345,7 @@ pub(super) async fn send(
 /// Deletes a finished render and its file.
 #[utoipa::path(delete, path = "/plugins/renders/{render_id}", tag = "plugins",
     params(("render_id", description = "Id of the render")),
-    responses((status = 204, description = "Deleted"), CommonErrors))]
+    responses((status = 204, description = "Deleted")))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -12,7 +12,7 @@ use super::render_files;
 use crate::audit::{self, Action};
 use crate::auth::{self, CurrentUser, management};
 use crate::clock;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::state::AppState;
 
@@ -45,7 +45,7 @@ pub(super) struct RenderLink {
 /// disabled.
 #[utoipa::path(post, path = "/plugins/renders/{render_id}/link", tag = "plugins", request_body = LinkRequest,
     params(("render_id", description = "Id of the render")),
-    responses((status = 201, body = RenderLink), CommonErrors))]
+    responses((status = 201, body = RenderLink)))]
 pub(super) async fn create(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -81,7 +81,7 @@ pub(super) async fn create(
         (status = 304, description = "`If-None-Match` names the file"),
         (status = 404, description = "`link_ended`, or the render was deleted", body = Problem,
             content_type = "application/problem+json"),
-        (status = 416, description = "The range is outside the file"), CommonErrors))]
+        (status = 416, description = "The range is outside the file")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     Query(query): Query<LinkQuery>,

@@ -11,7 +11,7 @@ use super::render::FileWithReceipt;
 use super::render_files::{self, RenderDescription, RenderRecord};
 use super::rendered_file::RenderedFile;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, Path, Query};
 use crate::state::AppState;
 
@@ -60,7 +60,7 @@ enum StoredAnswer {
 
 /// Lists the finished renders, the newest first. At most 50 are kept for each user.
 #[utoipa::path(get, path = "/plugins/renders", tag = "plugins", params(RendersQuery),
-    responses((status = 200, body = Renders), CommonErrors))]
+    responses((status = 200, body = Renders)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -81,7 +81,7 @@ pub(super) async fn list(
 /// Returns the part of the render's answer that concerns this file, with its receipt.
 #[utoipa::path(get, path = "/plugins/renders/{render_id}", tag = "plugins",
     params(("render_id", description = "Id of the render")),
-    responses((status = 200, body = StoredAnswer), CommonErrors))]
+    responses((status = 200, body = StoredAnswer)))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

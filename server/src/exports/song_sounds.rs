@@ -17,7 +17,7 @@ use super::request::ExportRequest;
 use super::sources::PluginOutcome;
 use crate::auth::CurrentUser;
 use crate::encoding::audio_format::AudioFormat;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, Path, parse_long};
 use crate::file_answer::FileAnswer;
 use crate::permits::Caller;
@@ -57,8 +57,7 @@ pub(super) struct SoundsAnswer {
         (status = 404, description = "The caller has no such project", body = Problem,
             content_type = "application/problem+json"),
         (status = 422, description = "`not_playable`, `soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn render(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -107,7 +106,7 @@ impl Export for SongSounds {
     responses((status = 200, description = "The sound", content_type = AudioFormat::Wav.media_type(), headers(("ETag" = String))),
         (status = 206, description = "The requested range"),
         (status = 304, description = "`If-None-Match` names the sound"),
-        (status = 416, description = "The range is outside the file"), CommonErrors))]
+        (status = 416, description = "The range is outside the file")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -16,7 +16,7 @@ use super::request::checked_tail;
 use super::sound_options::{checked_rate, rate_choices};
 use crate::auth::CurrentUser;
 use crate::encoding::audio_format::AudioFormat;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{JsonBytes, LongFields, parse_long};
 use crate::large_answer;
 use crate::permits::Caller;
@@ -90,8 +90,7 @@ impl LongFields for SoundFontRenderRequest {
         (status = 422, description = "`soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`soundfont_render_unavailable`: disabled, or no SoundFont is installed",
-            body = Problem, content_type = "application/problem+json"),
-        CommonErrors))]
+            body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn render(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -9,7 +9,7 @@ use axum::response::Response;
 use zip::result::ZipError;
 
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
 use crate::file_answer::FileAnswer;
 use crate::state::AppState;
@@ -97,7 +97,7 @@ fn check_archive(mut file: File, read_entries: bool) -> zip::result::ZipResult<(
             headers(("ETag" = String))),
         (status = 206, description = "The requested range"),
         (status = 304, description = "`If-None-Match` names the archive"),
-        (status = 416, description = "The range is outside the archive"), CommonErrors))]
+        (status = 416, description = "The range is outside the archive")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

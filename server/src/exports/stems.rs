@@ -16,7 +16,7 @@ use super::job::{Export, ExportJob, OpenedExport, nothing_to_render, run_task};
 use super::request::ExportRequest;
 use super::stem_files;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, LongFields, LongJson};
 use crate::file_stem::file_stem;
 use crate::rendering::missing::MissingSound;
@@ -103,7 +103,7 @@ pub(super) struct Stem {
 /// result is a `Stems`.
 #[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
     responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
-        (status = 404, description = "The caller has no such project"), CommonErrors))]
+        (status = 404, description = "The caller has no such project")))]
 pub(super) async fn stems(
     State(state): State<AppState>,
     user: CurrentUser,

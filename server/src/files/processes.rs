@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::audit::{self, Action};
 use crate::auth::{AdminOrLocal, LoggedInAdminOrLocal};
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, Path};
 use crate::helper_processes::Helper;
 use crate::state::AppState;
@@ -22,7 +22,7 @@ pub(super) struct HelperList {
 /// Lists the running helper processes of this process of the service. Only administrators and
 /// callers on this machine may do this.
 #[utoipa::path(get, path = "/files/processes", tag = "files", security(("bearer" = ["admin", "local"])),
-    responses((status = 200, body = HelperList), CommonErrors))]
+    responses((status = 200, body = HelperList)))]
 pub(super) async fn list(State(state): State<AppState>, _: AdminOrLocal) -> Json<HelperList> {
     Json(HelperList { items: state.helpers.list() })
 }
@@ -31,7 +31,7 @@ pub(super) async fn list(State(state): State<AppState>, _: AdminOrLocal) -> Json
 /// machine may do this.
 #[utoipa::path(delete, path = "/files/processes/{id}", tag = "files", security(("bearer" = ["admin", "local", "log_in"])),
     params(("id" = u64, Path, description = "Id of the helper")),
-    responses((status = 202, description = "The process was signalled to end", body = Helper), CommonErrors))]
+    responses((status = 202, description = "The process was signalled to end", body = Helper)))]
 pub(super) async fn end(
     State(state): State<AppState>,
     LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,

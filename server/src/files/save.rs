@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::queries::SaveQuery;
 use crate::auth::Admin;
 use crate::body_kind;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{BodyLimit, Json, Query, body_error};
 use crate::state::AppState;
 
@@ -45,7 +45,7 @@ pub(super) struct SavedFile {
         (status = 501, description = "`no_documents_folder`: a server has no such folder", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`storage_full`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn save(
     State(state): State<AppState>,
     _: Admin,

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::roots::MediaRoots;
 use crate::auth::Admin;
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
@@ -37,7 +37,7 @@ pub(super) struct DriveList {
 
 /// Lists the media folders (`SF_MEDIA_DIRS`). Only administrators may do this.
 #[utoipa::path(get, path = "/media/drives", tag = "media", security(("bearer" = ["admin"])), params(PageQuery),
-    responses((status = 200, body = DriveList), CommonErrors))]
+    responses((status = 200, body = DriveList)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     _: Admin,

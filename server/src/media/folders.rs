@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::queries::TreeQuery;
 use super::roots::{MediaRoots, unreadable_path_error};
 use crate::auth::Admin;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, Query};
 use crate::state::AppState;
 
@@ -46,7 +46,7 @@ pub(super) struct Tree {
 /// Lists the folders below a folder, down to `depth` levels. Omits hidden folders and links that
 /// lead out of the media folders. Only administrators may do this.
 #[utoipa::path(get, path = "/media/tree", tag = "media", security(("bearer" = ["admin"])), params(TreeQuery),
-    responses((status = 200, body = Tree), CommonErrors))]
+    responses((status = 200, body = Tree)))]
 pub(super) async fn tree(
     State(state): State<AppState>,
     _: Admin,

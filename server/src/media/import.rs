@@ -12,7 +12,7 @@ use super::listing::{EXTENSIONS, is_audio};
 use super::roots::{MediaRoots, printable, unreadable_path_error};
 use crate::audio::{self, AudioFile};
 use crate::auth::Admin;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::Json;
 use crate::permits::Caller;
 use crate::state::AppState;
@@ -66,7 +66,7 @@ pub(super) struct RefusedMedia {
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn import(
     State(state): State<AppState>,
     Admin(user): Admin,

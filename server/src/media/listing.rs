@@ -11,7 +11,7 @@ use super::queries::FilesQuery;
 use super::roots::{MediaRoots, unreadable_path_error};
 use crate::auth::Admin;
 use crate::clock;
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::permits::Caller;
@@ -48,7 +48,7 @@ pub(super) struct MediaFile {
 /// Lists the audio files of a folder by name, with properties from their headers. Only
 /// administrators may do this.
 #[utoipa::path(get, path = "/media/files", tag = "media", security(("bearer" = ["admin"])), params(PageQuery, FilesQuery),
-    responses((status = 200, body = Page<MediaFile>), CommonErrors))]
+    responses((status = 200, body = Page<MediaFile>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     Admin(user): Admin,

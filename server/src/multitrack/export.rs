@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::midi;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{LongFields, LongJson};
 use crate::file_answer::attachment;
 use crate::large_answer::Recipient;
@@ -36,7 +36,7 @@ impl LongFields for ExportRequest {
 #[utoipa::path(post, path = "/multitrack/midi/export", tag = "multitrack", request_body = ExportRequest,
     responses((status = 200, description = "The file", content_type = "audio/midi"),
         (status = 404, description = "The caller has no such project", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn export(
     State(state): State<AppState>,
     user: CurrentUser,

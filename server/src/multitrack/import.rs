@@ -10,7 +10,7 @@ use super::import_query::ImportQuery;
 use super::midi::{ImportOptions, MidiError, import as read_midi};
 use crate::auth::CurrentUser;
 use crate::body_kind;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Query, RawBody, with_document_of};
 use crate::form;
 use crate::held_body::{HeldBody, in_time};
@@ -61,7 +61,7 @@ impl From<MidiError> for ApiError {
 /// Reads a MIDI file, as the body or as the part `file` of a form, into a project.
 #[utoipa::path(post, path = "/multitrack/midi/import", tag = "multitrack", params(ImportQuery),
     request_body(content = String, content_type = "audio/midi", description = "The file"),
-    responses((status = 200, body = ImportAnswer), CommonErrors))]
+    responses((status = 200, body = ImportAnswer)))]
 pub(super) async fn import(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use super::answer_cache::cache_key;
 use super::reading::{ReadPlugin, Wanted, read, secs, tail_secs};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::exports::{PluginPreset, setup_of};
 use crate::extract::{JsonBytes, parse_object};
 use crate::large_answer::Recipient;
@@ -165,8 +165,7 @@ struct PluginParameter {
         (status = 502, description = "`plugin_crashed`, `plugin_ended` or `plugin_answer_invalid`", body = Problem,
             content_type = "application/problem+json"),
         (status = 504, description = "`plugin_timeout`: the plugin did not answer within `SF_PLUGIN_ANSWER_MAX_SECS`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,

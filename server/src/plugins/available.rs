@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::vst::VstPlugin;
 use crate::auth::CurrentUser;
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::etag;
 use crate::soundfonts::SoundFontSummary;
 use crate::state::AppState;
@@ -30,7 +30,7 @@ pub(super) struct Available {
 /// administrators scan, and all others get the list of the last scan.
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
     responses((status = 200, body = Available, headers(("ETag" = String))),
-        (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]
+        (status = 304, description = "`If-None-Match` names the current list")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

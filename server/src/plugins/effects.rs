@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use super::modules::SCAN_CACHE_SECS;
 use super::vst::VstPlugin;
 use crate::auth::CurrentUser;
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::etag;
 use crate::state::AppState;
 
@@ -121,7 +121,7 @@ struct ScanCache {
 /// In `container`, only administrators scan, and all others get the list of the last scan.
 #[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
     responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
-        (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]
+        (status = 304, description = "`If-None-Match` names the current list")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -18,7 +18,7 @@ use super::queries::ScanQuery;
 use super::vst::VstFormat;
 use crate::audit::{self, Action};
 use crate::auth::LoggedInAdminOrLocal;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Query};
 use crate::soundfonts::{ShadowedSoundFont, Snapshot, SoundFont, SoundFontSource};
 use crate::state::AppState;
@@ -104,8 +104,7 @@ struct ScannedSoundFont {
 #[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(ScanQuery),
     responses((status = 200, body = ScanAnswer), (status = 202, body = StartedTask),
         (status = 400, description = "`bad_query`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such module in the caller's folders", body = Problem, content_type = "application/problem+json"),
-        CommonErrors))]
+        (status = 404, description = "There is no such module in the caller's folders", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn scan(
     State(state): State<AppState>,
     LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,

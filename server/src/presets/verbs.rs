@@ -8,7 +8,7 @@ use super::preset_body::PresetBody;
 use super::queries::PresetQuery;
 use super::{PresetSource, PresetSummary, StoredPreset, factory, store};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, LongJson, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::searches::read_list;
@@ -16,7 +16,7 @@ use crate::state::AppState;
 
 /// Lists presets: first the caller's own, newest first, then the factory presets.
 #[utoipa::path(get, path = "/presets", tag = "presets", params(PageQuery, PresetQuery),
-    responses((status = 200, body = Page<PresetSummary>), CommonErrors))]
+    responses((status = 200, body = Page<PresetSummary>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -52,7 +52,7 @@ pub(super) async fn list(
 #[utoipa::path(post, path = "/presets", tag = "presets", request_body = PresetBody,
     responses((status = 201, body = StoredPreset, headers(("Location" = String))),
         (status = 409, description = "`too_many_presets`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn create(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -66,7 +66,7 @@ pub(super) async fn create(
 
 /// Reads a preset of the caller, or a factory preset.
 #[utoipa::path(get, path = "/presets/{id}", tag = "presets", params(("id", description = "Id of the preset")),
-    responses((status = 200, body = StoredPreset), CommonErrors))]
+    responses((status = 200, body = StoredPreset)))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -84,7 +84,7 @@ pub(super) async fn read(
     params(("id", description = "Id of the preset")),
     responses((status = 200, body = StoredPreset),
         (status = 409, description = "`too_many_presets`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn replace(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -98,7 +98,7 @@ pub(super) async fn replace(
 
 /// Deletes a preset of the caller.
 #[utoipa::path(delete, path = "/presets/{id}", tag = "presets", params(("id", description = "Id of the preset")),
-    responses((status = 204, description = "Deleted"), CommonErrors))]
+    responses((status = 204, description = "Deleted")))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,

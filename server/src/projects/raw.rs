@@ -9,7 +9,7 @@ use super::headers::{not_modified, private_cache_control, revision_tag};
 use super::store::StoredTemp;
 use super::stored_text::{UnreadDocument, read_autosave};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::Path;
 use crate::large_answer::Recipient;
 use crate::state::AppState;
@@ -19,7 +19,7 @@ use crate::state::AppState;
     params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision")),
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object,
         headers(("ETag" = String, description = "The revision"))),
-        (status = 304, description = "`If-None-Match` names the revision"), CommonErrors))]
+        (status = 304, description = "`If-None-Match` names the revision")))]
 pub(super) async fn revision(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -33,8 +33,7 @@ pub(super) async fn revision(
 /// Downloads the stored JSON of the autosave without changes, even if it can no longer be read.
 #[utoipa::path(get, path = "/projects/temp/raw", tag = "projects",
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object),
-        (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
-        CommonErrors))]
+        (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn autosave(
     State(state): State<AppState>,
     user: CurrentUser,

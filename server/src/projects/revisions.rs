@@ -10,7 +10,7 @@ use super::stored_text::UnreadDocument;
 use super::verbs::{SavedAnswer, create_project, save_over};
 use super::{RevisionSummary, Saved, store};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
@@ -21,7 +21,7 @@ const NAME_MAX_CHARS: usize = 500;
 /// Lists the kept revisions, newest first.
 #[utoipa::path(get, path = "/projects/{id}/revisions", tag = "projects",
     params(("id", description = "Id of the project"), PageQuery),
-    responses((status = 200, body = Page<RevisionSummary>), CommonErrors))]
+    responses((status = 200, body = Page<RevisionSummary>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -42,8 +42,7 @@ pub(super) async fn list(
             description = "Restore only if this is the current revision")),
     responses((status = 200, body = Saved, headers(("ETag" = String))),
         (status = 412, description = "`stale_revision`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn restore(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -64,7 +63,7 @@ pub(super) async fn restore(
 /// Copies a project under a new id.
 #[utoipa::path(post, path = "/projects/{id}/duplicate", tag = "projects",
     params(("id", description = "Id of the project")),
-    responses((status = 201, body = Saved, headers(("ETag" = String), ("Location" = String))), CommonErrors))]
+    responses((status = 201, body = Saved, headers(("ETag" = String), ("Location" = String)))))]
 pub(super) async fn duplicate(
     State(state): State<AppState>,
     user: CurrentUser,

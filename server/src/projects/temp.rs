@@ -12,7 +12,7 @@ use super::reserve_storing;
 use super::store::{self, StoredTemp};
 use super::stored_text::read_autosave;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, parse_long, with_document};
 use crate::large_answer::Recipient;
 use crate::reserve;
@@ -74,7 +74,7 @@ impl TempDocument {
 
 /// Replaces the autosave.
 #[utoipa::path(put, path = "/projects/temp", tag = "projects", request_body = TempSave,
-    responses((status = 200, body = TempRevision), CommonErrors))]
+    responses((status = 200, body = TempRevision)))]
 pub(super) async fn write(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -103,8 +103,7 @@ pub(super) async fn write(
 /// Reads the autosave.
 #[utoipa::path(get, path = "/projects/temp", tag = "projects",
     responses((status = 200, body = TempDocument),
-        (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
-        CommonErrors))]
+        (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -122,7 +121,7 @@ pub(super) async fn read(
 
 /// Returns the time of the autosave and the window that wrote it; both are null if there is none.
 #[utoipa::path(get, path = "/projects/temp/revision", tag = "projects",
-    responses((status = 200, body = TempRevision), CommonErrors))]
+    responses((status = 200, body = TempRevision)))]
 pub(super) async fn revision(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -133,7 +132,7 @@ pub(super) async fn revision(
 
 /// Discards the autosave.
 #[utoipa::path(delete, path = "/projects/temp", tag = "projects",
-    responses((status = 204, description = "The autosave is deleted"), CommonErrors))]
+    responses((status = 204, description = "The autosave is deleted")))]
 pub(super) async fn delete(State(state): State<AppState>, user: CurrentUser) -> ApiResult<StatusCode> {
     let deleting = || async { Ok::<_, ApiError>(store::delete_temp(&state.db, &user.id).await?) };
     reserve::retry_with_reserve(&state, deleting).await?;

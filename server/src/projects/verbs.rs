@@ -13,7 +13,7 @@ use super::stored_text::UnreadDocument;
 use super::{ProjectSummary, Saved, reserve_storing};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, JsonBytes, Path, Query, read_text, with_document};
 use crate::large_answer::Recipient;
 use crate::paging::{Page, PageQuery, Position};
@@ -29,7 +29,7 @@ pub(super) fn saved_answer(status: StatusCode, saved_project: Saved) -> SavedAns
 
 /// Lists the caller's projects. The project that was saved last comes first.
 #[utoipa::path(get, path = "/projects", tag = "projects", params(PageQuery),
-    responses((status = 200, body = Page<ProjectSummary>), CommonErrors))]
+    responses((status = 200, body = Page<ProjectSummary>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -50,8 +50,7 @@ pub(super) async fn list(
         (status = 409, description = "`project_exists`: the caller has a project with this id", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`; nothing was changed", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn create(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -85,8 +84,7 @@ pub(super) async fn create_project(
     responses((status = 200, body = ProjectDocument, headers(("ETag" = String, description = "The revision"))),
         (status = 304, description = "`If-None-Match` names the current revision"),
         (status = 422, description = "`project_unreadable`: the project is stored but can no longer be read", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -119,8 +117,7 @@ pub(super) async fn read(
         (status = 428, description = "`if_match_required`", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`; nothing was changed", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn save(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -151,7 +148,7 @@ pub(super) async fn save_over(
 
 /// Deletes a project with all its revisions.
 #[utoipa::path(delete, path = "/projects/{id}", tag = "projects", params(("id", description = "Id of the project")),
-    responses((status = 204, description = "Deleted"), CommonErrors))]
+    responses((status = 204, description = "Deleted")))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -168,7 +165,7 @@ pub(super) async fn delete(
 #[utoipa::path(get, path = "/projects/{id}/raw", tag = "projects", params(("id", description = "Id of the project")),
     responses((status = 200, description = "The stored text", content_type = "application/json",
         body = ProjectDocument, headers(("ETag" = String, description = "The revision"))),
-        (status = 304, description = "`If-None-Match` names the current revision"), CommonErrors))]
+        (status = 304, description = "`If-None-Match` names the current revision")))]
 pub(super) async fn raw(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -182,7 +179,7 @@ pub(super) async fn raw(
 /// Upgrades a project to the current schema version. Neither stores nor validates it.
 #[utoipa::path(post, path = "/projects/upgrade", tag = "projects", request_body = ProjectDocument,
     responses((status = 200, description = "The document, upgraded to the current schema version; only saving validates it",
-        content_type = "application/json", body = Object), CommonErrors))]
+        content_type = "application/json", body = Object)))]
 pub(super) async fn upgrade(
     State(state): State<AppState>,
     user: CurrentUser,

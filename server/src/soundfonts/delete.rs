@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use super::{SoundFontSource, id_of_name, import};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
 use crate::reserve;
 use crate::state::AppState;
@@ -20,8 +20,7 @@ const SOUNDFONT_INSTEAD: HeaderName = HeaderName::from_static("x-soundfont-inste
 #[utoipa::path(delete, path = "/plugins/soundfonts/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont")),
     responses((status = 204, description = "Deleted", headers(
-            ("X-Soundfont-Instead" = String, description = "`system` if a SoundFont of the system now has this id; otherwise absent"))),
-        CommonErrors))]
+            ("X-Soundfont-Instead" = String, description = "`system` if a SoundFont of the system now has this id; otherwise absent")))))]
 pub(crate) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::preset_list::{self, DownloadQuery};
 use super::{BankFile, ChosenSoundFont, reduced};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::etag;
 use crate::extract::{Path, Query};
 use crate::file_answer::FileAnswer;
@@ -31,7 +31,7 @@ const SOUNDFONT_FALLBACK: HeaderName = HeaderName::from_static("x-soundfont-fall
         (status = 304, description = "`If-None-Match` names the current file"),
         (status = 416, description = "The range is outside the file"),
         (status = 422, description = "`bad_presets` or `soundfont_unusable`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(crate) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

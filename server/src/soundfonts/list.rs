@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::SoundFont;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::etag;
 use crate::extract::Json;
 use crate::state::AppState;
@@ -39,7 +39,7 @@ pub(crate) struct CondensedSoundFont {
 /// same id, the list has only the one that is played; its field `others` lists the other ones.
 #[utoipa::path(get, path = "/plugins/soundfonts/catalog", tag = "plugins",
     responses((status = 200, body = CatalogAnswer, headers(("ETag" = String))),
-        (status = 304, description = "`If-None-Match` names the current catalogue"), CommonErrors))]
+        (status = 304, description = "`If-None-Match` names the current catalogue")))]
 pub(crate) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

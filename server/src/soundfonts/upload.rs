@@ -10,7 +10,7 @@ use super::import::{self, FileName, ImportResult};
 use super::{FILE_KIND, SkippedParts, SoundFont, SoundFontFormat};
 use crate::allocator;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::Json;
 use crate::form::{self, form_error};
 use crate::permits::Caller;
@@ -68,8 +68,7 @@ pub(crate) struct UploadedSoundFont {
         (status = 422, description = "`soundfont_damaged`, `too_many_presets`, or `bad_soundfont_name`: no id can be made from the file name",
             body = Problem, content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
-            content_type = "application/problem+json"),
-        CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(crate) async fn upload(
     State(state): State<AppState>,
     user: CurrentUser,

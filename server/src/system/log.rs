@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::queries::{Level, LogQuery};
 use crate::auth::Admin;
-use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, Query};
 use crate::log_tail::LogTail;
 
@@ -27,7 +27,7 @@ pub struct LogLines {
 
 /// Reads the last lines of the log of this process. The process keeps at most 1000 lines in memory.
 #[utoipa::path(get, path = "/system/log", tag = "system", security(("bearer" = ["admin"])), params(LogQuery),
-    responses((status = 200, body = LogLines), CommonErrors))]
+    responses((status = 200, body = LogLines)))]
 pub(super) async fn read(_: Admin, Query(query): Query<LogQuery>) -> ApiResult<Json<LogLines>> {
     let limit = query.limit.unwrap_or(LIMIT_DEFAULT);
     if !(1..=LIMIT_MAX).contains(&limit) {

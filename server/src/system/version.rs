@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::auth::CurrentUser;
 use crate::config::{BlobStore, Environment};
 use crate::db::{self, DatabaseKind};
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::Json;
 use crate::rendering::ENGINE_VERSION;
 use crate::state::AppState;
@@ -68,7 +68,7 @@ pub struct Runtime {
 
 /// Describes the environment of this process.
 #[utoipa::path(get, path = "/system/runtime", tag = "system",
-    responses((status = 200, body = Runtime), CommonErrors))]
+    responses((status = 200, body = Runtime)))]
 pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<Runtime>> {
     let kind = db::kind(&state.db);
     let runs_tasks = kind == DatabaseKind::Sqlite || state.config.tasks.serves_tasks;

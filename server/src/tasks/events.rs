@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::{Task, Tasks};
 use crate::auth::CurrentUser;
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::event_stream::{HEARTBEAT_EVERY, unbuffered};
 use crate::extract::Path;
 use crate::state::AppState;
@@ -36,7 +36,7 @@ pub(super) struct TaskEvent {
 /// task has ended.
 #[utoipa::path(get, path = "/tasks/{id}/events", tag = "tasks", params(("id", description = "Id of the task")),
     responses((status = 200, description = "Events named `task`, each with a task as JSON",
-        content_type = "text/event-stream", body = TaskEvent), CommonErrors))]
+        content_type = "text/event-stream", body = TaskEvent)))]
 pub(super) async fn events(
     State(state): State<AppState>,
     user: CurrentUser,

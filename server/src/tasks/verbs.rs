@@ -5,7 +5,7 @@ use axum::extract::State;
 use super::queries::CancelQuery;
 use super::{Task, store};
 use crate::auth::CurrentUser;
-use crate::error::{ApiResult, CommonErrors};
+use crate::error::ApiResult;
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
@@ -13,7 +13,7 @@ use crate::state::AppState;
 
 /// Lists the caller's tasks, newest first.
 #[utoipa::path(get, path = "/tasks", tag = "tasks", params(PageQuery),
-    responses((status = 200, body = Page<Task>), CommonErrors))]
+    responses((status = 200, body = Page<Task>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -31,7 +31,7 @@ pub(super) async fn list(
 
 /// Reads a task.
 #[utoipa::path(get, path = "/tasks/{id}", tag = "tasks", params(("id", description = "Id of the task")),
-    responses((status = 200, body = Task), CommonErrors))]
+    responses((status = 200, body = Task)))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -45,7 +45,7 @@ pub(super) async fn read(
 #[utoipa::path(delete, path = "/tasks/{id}", tag = "tasks",
     params(("id", description = "Id of the task"), CancelQuery),
     responses((status = 200, description = "The task, or its last state if it was removed",
-        body = Task), CommonErrors))]
+        body = Task)))]
 pub(super) async fn cancel(
     State(state): State<AppState>,
     user: CurrentUser,

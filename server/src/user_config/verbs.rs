@@ -9,7 +9,7 @@ use super::settings_table::{USER_SETTINGS, UserSetting, user_setting};
 use super::store::{self, Change};
 use super::value::Kind;
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, pointer_part};
+use crate::error::{ApiError, ApiResult, FieldError, pointer_part};
 use crate::extract::Json;
 use crate::plural::counted;
 use crate::state::AppState;
@@ -83,14 +83,14 @@ pub(super) struct SettingList {
 
 /// Lists all settings, with their accepted values and defaults.
 #[utoipa::path(get, path = "/user_config/settings", tag = "user_config",
-    responses((status = 200, body = SettingList), CommonErrors))]
+    responses((status = 200, body = SettingList)))]
 pub(super) async fn list_settings(_: CurrentUser) -> Json<SettingList> {
     Json(SettingList { items: USER_SETTINGS.iter().map(SettingDescription::from_setting).collect() })
 }
 
 /// Reads the caller's settings.
 #[utoipa::path(get, path = "/user_config", tag = "user_config",
-    responses((status = 200, body = UserConfig), CommonErrors))]
+    responses((status = 200, body = UserConfig)))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<UserConfig>> {
     load_user_config(&state, &user.id).await
 }
@@ -98,7 +98,7 @@ pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> Ap
 /// Replaces the caller's settings: settings that the body omits get their defaults.
 #[utoipa::path(put, path = "/user_config", tag = "user_config",
     request_body(content = Object, description = "Values by the names of settings"),
-    responses((status = 200, body = UserConfig), CommonErrors))]
+    responses((status = 200, body = UserConfig)))]
 pub(super) async fn replace(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -112,7 +112,7 @@ pub(super) async fn replace(
 /// or none.
 #[utoipa::path(patch, path = "/user_config", tag = "user_config",
     request_body(content = Object, description = "Values by the names of settings"),
-    responses((status = 200, body = UserConfig), CommonErrors))]
+    responses((status = 200, body = UserConfig)))]
 pub(super) async fn change(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -124,7 +124,7 @@ pub(super) async fn change(
 
 /// Resets all of the caller's settings to their defaults.
 #[utoipa::path(delete, path = "/user_config", tag = "user_config",
-    responses((status = 200, body = UserConfig), CommonErrors))]
+    responses((status = 200, body = UserConfig)))]
 pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<UserConfig>> {
     store::update_settings(&state.db, &user.id, &[], true).await?;
     load_user_config(&state, &user.id).await

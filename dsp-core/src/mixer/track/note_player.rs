@@ -255,7 +255,8 @@ impl TrackPlayer {
         }
     }
 
-    /// Renders the next frames: left, right, reverb send and chorus send, all of the same length.
+    /// Renders the next frames of a track that plays without a mixer: left, right, reverb send and
+    /// chorus send, all of the same length.
     pub fn process(&mut self, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) {
         let active_outputs = self.render(PlayerMode::Playing, outputs.each_mut().map(|output| &mut **output));
         for (output, active) in outputs.into_iter().zip(active_outputs) {

@@ -23,7 +23,7 @@ use super::store::{UploadRow, UploadState};
 use super::{blob_key_of, remove_expired, store};
 use crate::auth::CurrentUser;
 use crate::clock;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Path, Query, body_error};
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
@@ -112,7 +112,7 @@ async fn find(state: &AppState, user: &CurrentUser, id: &str) -> ApiResult<Uploa
 /// Returns the supported version, extensions and limits of the tus protocol.
 #[utoipa::path(options, path = "/audio/uploads", tag = "audio",
     responses((status = 204, description = "The headers describe the supported protocol", headers(("Tus-Version" = String),
-        ("Tus-Extension" = String), ("Tus-Max-Size" = u64), ("Tus-Checksum-Algorithm" = String))), CommonErrors))]
+        ("Tus-Extension" = String), ("Tus-Max-Size" = u64), ("Tus-Checksum-Algorithm" = String)))))]
 pub(super) async fn options(State(state): State<AppState>, _: CurrentUser) -> Response {
     let fields = [
         (TUS_EXTENSION, PROTOCOL_EXTENSIONS),
@@ -133,7 +133,7 @@ pub(super) async fn options(State(state): State<AppState>, _: CurrentUser) -> Re
         (status = 413, description = "The file is too large", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn create(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -192,7 +192,7 @@ pub(super) async fn create(
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
     responses((status = 200, description = "The headers describe the state", headers(("Upload-Offset" = u64),
         ("Upload-Length" = u64), ("Upload-Expires" = String), ("Upload-Metadata" = String))),
-        (status = 412, description = "`tus_version`"), CommonErrors))]
+        (status = 412, description = "`tus_version`")))]
 pub(super) async fn head(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -214,7 +214,7 @@ pub(super) async fn head(
 
 /// Lists the caller's incomplete uploads. Those that expire last come first.
 #[utoipa::path(get, path = "/audio/uploads", tag = "audio", params(PageQuery),
-    responses((status = 200, body = Page<UploadStatus>), CommonErrors))]
+    responses((status = 200, body = Page<UploadStatus>)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -233,7 +233,7 @@ pub(super) async fn list(
 
 /// Returns the state of an upload and the id of the resulting file.
 #[utoipa::path(get, path = "/audio/uploads/{id}", tag = "audio", params(("id", description = "Id of the upload")),
-    responses((status = 200, body = UploadStatus), CommonErrors))]
+    responses((status = 200, body = UploadStatus)))]
 pub(super) async fn describe(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -262,7 +262,7 @@ pub(super) async fn describe(
         (status = 460, description = "`checksum_mismatch`: no bytes were appended", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn append(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -348,7 +348,7 @@ async fn send_body(body: Body, sender: mpsc::Sender<axum::body::Bytes>, limit_by
     responses((status = 204, description = "Deleted"),
         (status = 412, description = "`tus_version`", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "`upload_busy`, or `upload_decoding`: cancel the task that decodes it", body = Problem,
-            content_type = "application/problem+json"), CommonErrors))]
+            content_type = "application/problem+json")))]
 pub(super) async fn terminate(
     State(state): State<AppState>,
     user: CurrentUser,

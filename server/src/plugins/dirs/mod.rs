@@ -15,7 +15,7 @@ use crate::audit::{self, Action};
 use crate::auth::{CurrentUser, LoggedInAdminOrLocal};
 use crate::config::{Config, Environment};
 use crate::db::Db;
-use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
@@ -66,7 +66,7 @@ pub(super) struct PluginDir {
 /// Lists the caller's plugin folders; in `container`, those of the installation. Suggests the usual
 /// folders of the system that exist; they are scanned only after somebody has added them.
 #[utoipa::path(get, path = "/plugins/dirs", tag = "plugins", params(PageQuery),
-    responses((status = 200, body = PluginDirs), CommonErrors))]
+    responses((status = 200, body = PluginDirs)))]
 pub(super) async fn list(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -89,7 +89,7 @@ pub(super) async fn list(
         (status = 403, description = "`outside_plugin_roots`, `inside_storage`, `not_readable`, or the caller may not",
             body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "There is no such folder", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`too_many_dirs`", body = Problem, content_type = "application/problem+json"), CommonErrors))]
+        (status = 422, description = "`too_many_dirs`", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn add(
     State(state): State<AppState>,
     LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,
@@ -127,7 +127,7 @@ pub(super) async fn add(
 /// Only administrators and callers on this machine may do this.
 #[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(PluginDirQuery),
     responses((status = 200, body = PluginDirs),
-        (status = 404, description = "The folder is not in the list", body = Problem, content_type = "application/problem+json"), CommonErrors))]
+        (status = 404, description = "The folder is not in the list", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn remove(
     State(state): State<AppState>,
     LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,

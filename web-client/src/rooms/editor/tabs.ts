@@ -1,4 +1,4 @@
-/** The table of the editor's tabs. A new tab needs an entry here and its components. */
+/** The table of the editor's tabs. A new tab needs an id and an entry here, and its components. */
 import type { Component } from 'svelte';
 
 import type { Editing } from '../../state/contexts';
@@ -10,7 +10,7 @@ import PluginTab from '../plugin/plugin-tab.svelte';
 import PluginTools from '../plugin/plugin-tools.svelte';
 import ClipTab from './clip-tab.svelte';
 import ClipTools from './clip-tools.svelte';
-import KeysPanel from './keys-panel.svelte';
+import KeysTab from './keys-tab.svelte';
 
 export type EditorTabId = 'roll' | 'plugin' | 'effects' | 'automation' | 'keys';
 
@@ -31,5 +31,5 @@ export const EDITOR_TABS: readonly EditorTab[] = [
   { id: 'plugin', title: 'Plugin', content: PluginTab, tools: PluginTools },
   { id: 'effects', title: 'Effects', content: EffectsTab, tools: EffectsTools },
   { id: 'automation', title: 'Automation', content: AutomationTab, tools: AutomationTools },
-  { id: 'keys', title: 'Keys', content: KeysPanel },
+  { id: 'keys', title: 'Keys', content: KeysTab },
 ];
