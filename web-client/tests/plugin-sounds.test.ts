@@ -224,11 +224,26 @@ describe('the sounds of plugins', () => {
     expect(outputs()).toHaveLength(1);
   });
 
+  it('are ready after an edit that is undone while they are rendered', async () => {
+    const song = songOf(BASS);
+    await update(song);
+    const withItems = (...items: (typeof ITEM)[]): Project => updateTrack(song, 'bass', (bass) => ({ ...bass, items: items.map((item) => ({ ...item, type: 'midi' as const })) }));
+    await update(withItems(ITEM, { ...ITEM, id: 'j' }));
+    await update(withItems(ITEM));
+    await vi.advanceTimersByTimeAsync(700);
+    expect(requests).toHaveLength(1);
+    await answer(ready('bass', null, 'a'), ready(null, 'verb', 'b'));
+    loadedOutputs();
+    expect([sounds.stateOf('bass', null)?.kind, sounds.stateOf(null, 'verb')?.kind]).toEqual(['ready', 'ready']);
+  });
+
   it('that the service has deleted are rendered again, but only once', async () => {
     await update(songOf(BASS));
     const outcomes = [ready('bass', null, 'a'), ready(null, 'verb', 'b')];
     await answer(...outcomes);
+    loadedOutputs();
     sounds.loadFailed(fileIdOfSound('a'), new Error('gone'));
+    expect(sounds.fileIds).toEqual([fileIdOfSound('b')]);
     await vi.advanceTimersByTimeAsync(0);
     expect(requests).toHaveLength(1);
     await answer(...outcomes);

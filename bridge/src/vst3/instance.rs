@@ -224,7 +224,10 @@ impl Instance {
             }
             None => Bus { name: String::new(), channels: 0, is_main: false, is_side_chain: false },
         };
-        Ok((0..count).map(&mut bus).collect())
+        let mut buses: Vec<Bus> = (0..count).map(&mut bus).collect();
+        // Only effects have a side-chain.
+        buses.iter_mut().for_each(|bus| bus.is_side_chain &= has_main);
+        Ok(buses)
     }
 
     /// Sets up and starts the processor, with all buses active.

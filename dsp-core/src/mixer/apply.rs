@@ -159,7 +159,7 @@ impl Mixer {
         self.graph.master.rack.apply(&settings, &plan.master_effects);
         self.graph.master.set_session(session);
         self.connect(session, routing, plan, channels);
-        self.graph.update_mute_and_solo();
+        self.graph.update_mute_and_solo(&self.racks);
         if !self.is_playing {
             self.stop_automation();
         }

@@ -42,7 +42,7 @@ impl Mixer {
             if !self.is_playing {
                 strip.fader.stop(self.position_frames);
             }
-            self.graph.update_mute_and_solo();
+            self.graph.update_mute_and_solo(&self.racks);
         }
     }
 

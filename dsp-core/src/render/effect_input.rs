@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::length::{RenderLength, TailConfig};
+use super::signal_flow::{TracksAround, feeders, reached};
 use crate::block::{BLOCK_FRAMES, StereoBlock};
 use crate::dsp::delay_line::DelayLine;
 use crate::effects::RECORDED_OUTPUT;
@@ -41,6 +42,7 @@ pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usiz
         remove_recorded_side_chains(&mut before);
         return BeforeEffect { session: before, side_chain };
     };
+    remove_closed_routes(&mut before);
     before.master_effects.clear();
     before.master_automation.clear();
     (before.reverb, before.chorus) = (ReverbSettings::default(), ChorusSettings::default());
@@ -52,17 +54,14 @@ pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usiz
     track.effects.truncate(effect);
     keep_effect_lanes(&mut track.automation, effect);
     remove_recorded_side_chains(&mut before);
-    remove_closed_routes(&mut before.tracks);
     let track = &mut before.tracks[owner];
     (track.gain, track.pan, track.output) = (1.0, 0.0, None);
     track.sends.clear();
     let ends = [owner].into_iter().chain(side_chain.map(|source| source as usize));
     let is_kept = reached(&feeders(&before.tracks), ends);
     keep_tracks(&mut before.tracks, &is_kept);
+    before.tracks.iter_mut().for_each(remove_unused_fader);
     let side_chain = side_chain.and_then(|source| new_index(&is_kept, source));
-    if let Some(source) = side_chain {
-        remove_unused_fader(&mut before.tracks[source as usize]);
-    }
     BeforeEffect { session: before, side_chain }
 }
 
@@ -85,14 +84,15 @@ fn remove_unused_fader(track: &mut Track) {
 
 /// Removes the outputs and sends to tracks that mute or solo closes, and then all mutes and solos.
 /// Outputs to the master are not removed.
-fn remove_closed_routes(tracks: &mut [Track]) {
-    let has_solo = tracks.iter().any(|track| track.solo);
-    let [is_fed_by_solo, feeds_solo] = around_solo(tracks, &feeders_by_routes(tracks));
-    for (index, track) in tracks.iter_mut().enumerate() {
+fn remove_closed_routes(session: &mut Session) {
+    let is_soloed: Vec<bool> = session.tracks.iter().map(|track| track.solo).collect();
+    let has_solo = is_soloed.contains(&true);
+    let TracksAround { is_fed, feeds } = TracksAround::new(session, &is_soloed);
+    for (index, track) in session.tracks.iter_mut().enumerate() {
         let is_muted = track.mute;
         let is_open = |to: u32| {
-            let feeds_solo = feeds_solo.get(to as usize).copied().unwrap_or(false);
-            !is_muted && (!has_solo || is_fed_by_solo[index] || feeds_solo)
+            let feeds_solo = feeds.get(to as usize).copied().unwrap_or(false);
+            !is_muted && (!has_solo || is_fed[index] || feeds_solo)
         };
         track.output = track.output.filter(|to| is_open(*to));
         let sends: Vec<Option<u32>> =
@@ -102,78 +102,12 @@ fn remove_closed_routes(tracks: &mut [Track]) {
     }
 }
 
-/// Returns two lists for all tracks: whether a track is soloed or fed by a soloed track, and
-/// whether it is soloed or feeds a soloed track.
-fn around_solo(tracks: &[Track], feeders: &[Vec<usize>]) -> [Vec<bool>; 2] {
-    let soloed = || (0..tracks.len()).filter(|&index| tracks[index].solo);
-    let mut fed_tracks = alloc::vec![Vec::new(); tracks.len()];
-    for (fed, feeders) in feeders.iter().enumerate() {
-        feeders.iter().for_each(|&feeder| fed_tracks[feeder].push(fed));
-    }
-    [reached(&fed_tracks, soloed()), reached(feeders, soloed())]
-}
-
 /// Removes all lanes except those of the first `effects` effects.
 fn keep_effect_lanes(lanes: &mut Vec<AutomationLane>, effects: usize) {
     lanes.retain(|lane| match lane.target {
         AutomationTarget::Effect { effect, .. } => (effect as usize) < effects,
         AutomationTarget::Volume | AutomationTarget::Pan | AutomationTarget::Send(_) => false,
     });
-}
-
-/// Returns, for each track, whether it is the track at the index `fed` or feeds that track
-/// directly, through other tracks or through side-chains.
-#[must_use]
-pub fn tracks_feeding(tracks: &[Track], fed: usize) -> Vec<bool> {
-    reached(&feeders(tracks), [fed])
-}
-
-/// Returns, for each track, whether solo may let it through: it is soloed, or feeds a soloed track,
-/// or a soloed track feeds it. Without a soloed track, all are let through.
-#[must_use]
-pub fn tracks_in_solo(tracks: &[Track]) -> Vec<bool> {
-    if tracks.iter().all(|track| !track.solo) {
-        return alloc::vec![true; tracks.len()];
-    }
-    let [is_fed, feeds] = around_solo(tracks, &feeders(tracks));
-    is_fed.into_iter().zip(feeds).map(|(is_fed, feeds)| is_fed || feeds).collect()
-}
-
-/// Returns the indices of the tracks that feed each track directly or by side-chains.
-fn feeders(tracks: &[Track]) -> Vec<Vec<usize>> {
-    let mut feeders = feeders_by_routes(tracks);
-    for (feeders, track) in feeders.iter_mut().zip(tracks) {
-        let sources = track.effects.iter().filter_map(|effect| effect.side_chain);
-        feeders.extend(sources.map(|source| source as usize).filter(|source| *source < tracks.len()));
-    }
-    feeders
-}
-
-/// Returns the indices of the tracks whose outputs or sends feed each track.
-fn feeders_by_routes(tracks: &[Track]) -> Vec<Vec<usize>> {
-    let mut feeders = alloc::vec![Vec::new(); tracks.len()];
-    for (index, track) in tracks.iter().enumerate() {
-        let fed = track.output.into_iter().chain(track.sends.iter().map(|send| send.to));
-        for fed in fed {
-            if let Some(feeders) = feeders.get_mut(fed as usize) {
-                feeders.push(index);
-            }
-        }
-    }
-    feeders
-}
-
-/// Returns, for each track, whether it is one of `starts` or can be reached from one of them.
-/// `next_tracks` has the tracks that follow each track.
-fn reached(next_tracks: &[Vec<usize>], starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
-    let mut is_reached = alloc::vec![false; next_tracks.len()];
-    let mut unvisited: Vec<usize> = starts.into_iter().filter(|start| *start < next_tracks.len()).collect();
-    while let Some(track) = unvisited.pop() {
-        if !core::mem::replace(&mut is_reached[track], true) {
-            unvisited.extend(&next_tracks[track]);
-        }
-    }
-    is_reached
 }
 
 /// Returns the index of a track after the removal of others; `None` if it is removed itself.

@@ -3,7 +3,7 @@
 
 use dsp_core::effects::{EffectConfig, RECORDED_OUTPUT, effect_kind};
 use dsp_core::mixer::{EffectChain, EffectOwner, EffectSlot, Mixer, Slots, Underruns};
-use dsp_core::render::{EffectInput, OfflineRender, TailConfig, session_before_effect};
+use dsp_core::render::{EffectInput, OfflineRender, TailConfig, session_before_effect, tracks_in_solo};
 use dsp_core::session::{
     Audio, AudioSlot, AutomationTarget, Clip, Curve, EffectSettings, SendSettings, Session, Track,
 };
@@ -383,4 +383,27 @@ fn the_part_before_an_effect_has_what_feeds_its_side_chain() {
     assert!(
         !render.has_side_chain() && render.next_block(10).is_some_and(|block| block.side_chain.is_none())
     );
+}
+
+#[test]
+fn solo_keeps_what_feeds_the_side_chains_of_audible_tracks() {
+    let song = keyed_song(0, 0);
+    let soloed = |song: &Session, track: usize| {
+        let mut song = song.clone();
+        song.tracks[track].solo = true;
+        song
+    };
+    let before = |song: &Session| session_before_effect(song, EffectOwner::Track(0), 1);
+    assert_eq!(before(&soloed(&song, 0)), before(&song));
+    // The mixer agrees: the drum feeds the side-chains of the soloed track and of the master.
+    let lets_drum_through = |song: &Session, track: usize| {
+        Mixer::new(&soloed(song, track), media().slots()).expect("a session").lets_through(1)
+    };
+    assert!(lets_drum_through(&song, 0) && lets_drum_through(&song, 3));
+    let mut without_master = song.clone();
+    without_master.master_effects.clear();
+    assert!(lets_drum_through(&without_master, 0) && !lets_drum_through(&without_master, 3));
+    assert_eq!(tracks_in_solo(&soloed(&without_master, 0)), [true, true, true, false]);
+    assert_eq!(tracks_in_solo(&soloed(&without_master, 3)), [false, false, false, true]);
+    assert_eq!(tracks_in_solo(&without_master), [true; 4]);
 }

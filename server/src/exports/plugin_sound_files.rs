@@ -21,6 +21,9 @@ const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["wav", WARNINGS
 /// Extension of the files with warnings.
 const WARNINGS_EXTENSION: &str = "json";
 
+/// Age from which warnings without a sound are deleted. Warnings are stored before their sound.
+const LONE_WARNINGS_AGE: Duration = Duration::from_secs(86_400);
+
 /// Returns the sounds of users who are not in `owner_ids` that are at least `age` old. Blocks.
 ///
 /// # Errors
@@ -52,7 +55,7 @@ pub(super) fn find(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
     Ok(found)
 }
 
-/// Returns the warnings about a stored sound.
+/// Returns the warnings about a stored sound; none if they cannot be read.
 pub(super) fn warnings(blobs: &Blobs, sound: &BlobKey) -> io::Result<Vec<PluginWarning>> {
     let stored = match warnings_key(sound.id()) {
         Ok(key) => blobs.read_stored(&key)?,
@@ -61,7 +64,10 @@ pub(super) fn warnings(blobs: &Blobs, sound: &BlobKey) -> io::Result<Vec<PluginW
     let Some(mut file) = stored else { return Ok(Vec::new()) };
     let mut text = String::new();
     file.read_to_string(&mut text)?;
-    Ok(serde_json::from_str(&text)?)
+    Ok(serde_json::from_str(&text).unwrap_or_else(|error| {
+        tracing::warn!(sound = sound.id(), %error, "the stored warnings about a plugin's sound cannot be read");
+        Vec::new()
+    }))
 }
 
 /// Stores the warnings about a sound, also if there are none. Object storage is then asked for them
@@ -75,9 +81,10 @@ fn warnings_key(id: &str) -> Result<BlobKey, BadBlobId> {
     BlobKey::new(FOLDER, id, WARNINGS_EXTENSION)
 }
 
-/// Deletes the sounds of a user that were used least recently, if together they exceed the quota.
-/// The sound of `new` and those used since `since` are kept. With object storage, the time of use
-/// is not known, and sounds are deleted in the order in which they were stored.
+/// Deletes the sounds of a user that were used least recently, if together they exceed the quota,
+/// and old warnings without a sound. The sound of `new` and those used since `since` are kept. With
+/// object storage, the time of use is not known, and sounds are deleted in the order in which they
+/// were stored. Renders that play a deleted sound keep its file until they end.
 pub(super) fn keep_newest(
     state: &AppState,
     owner_id: &str,
@@ -86,9 +93,19 @@ pub(super) fn keep_newest(
 ) -> io::Result<()> {
     let quota_bytes = state.config.limits.plugin_sounds_quota_bytes;
     let prefix = format!("{owner_id}_");
-    let mut entries = state.blobs.entries(FOLDER)?;
+    let entries = state.blobs.entries(FOLDER)?.into_iter();
+    let of_user = entries.filter(|entry| entry.id.starts_with(&prefix) && entry.id != new.id());
     let is_sound = |entry: &Entry| entry.extension == AudioFormat::Wav.extension();
-    entries.retain(|entry| is_sound(entry) && entry.id.starts_with(&prefix) && entry.id != new.id());
+    let (mut entries, warnings): (Vec<_>, Vec<_>) = of_user.partition(is_sound);
+    let sound_ids: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+    for entry in warnings {
+        if !sound_ids.contains(entry.id.as_str())
+            && entry.age() > LONE_WARNINGS_AGE
+            && let Ok(key) = warnings_key(&entry.id)
+        {
+            state.blobs.remove(&key)?;
+        }
+    }
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.stored_at));
     let mut kept_bytes =
         state.blobs.read_stored(new)?.map_or(Ok(0), |file| Ok::<_, io::Error>(file.metadata()?.len()))?;
@@ -98,7 +115,7 @@ pub(super) fn keep_newest(
             && entry.stored_at < since
             && let Ok(key) = BlobKey::new(FOLDER, &entry.id, AudioFormat::Wav.extension())
         {
-            state.blobs.remove_from_readers(&key)?;
+            state.blobs.remove(&key)?;
             if let Ok(key) = warnings_key(&entry.id) {
                 state.blobs.remove(&key)?;
             }

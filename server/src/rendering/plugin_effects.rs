@@ -164,17 +164,26 @@ fn is_plugin(effect: &EffectSettings) -> bool {
     effect.kind == RECORDED_OUTPUT.id
 }
 
-/// Returns, for each track, whether mute and solo may let it through, or an effect listens to it.
+/// Returns, for each track, whether mute and solo may let it through, or an audible effect listens
+/// to it.
 fn audible_tracks(session: &Session) -> Vec<bool> {
     let tracks = &session.tracks;
-    let mut is_audible = tracks_in_solo(tracks);
+    let mut is_audible = tracks_in_solo(session);
     for (is_audible, track) in is_audible.iter_mut().zip(tracks) {
         *is_audible &= !track.mute;
     }
-    let effects = tracks.iter().flat_map(|track| &track.effects).chain(&session.master_effects);
-    for source in effects.filter_map(|effect| effect.side_chain) {
-        if let Some(is_audible) = is_audible.get_mut(source as usize) {
-            *is_audible = true;
+    let sources = |effects: &[EffectSettings]| {
+        let active = effects.iter().filter(|effect| !effect.bypass);
+        active.filter_map(|effect| effect.side_chain).map(|source| source as usize).collect::<Vec<_>>()
+    };
+    let sources_of =
+        |track: usize| if tracks[track].bypass { Vec::new() } else { sources(&tracks[track].effects) };
+    let mut unvisited = sources(&session.master_effects);
+    unvisited.extend((0..tracks.len()).filter(|&track| is_audible[track]).flat_map(sources_of));
+    while let Some(source) = unvisited.pop() {
+        if is_audible.get(source) == Some(&false) {
+            is_audible[source] = true;
+            unvisited.extend(sources_of(source));
         }
     }
     is_audible

@@ -1,6 +1,9 @@
 //! Opens the banks and recordings of a project, and puts each into its slot of the engine.
 
+use std::collections::HashSet;
+
 use dsp_core::mixer::Slots;
+use dsp_core::render::tracks_for;
 use dsp_core::session::{self, Audio, AudioSlot, Clip, Session};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
@@ -229,7 +232,8 @@ impl PreparedRender {
         for UsedBank { name, bank, presets, .. } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
-        let plugin_tracks = plugin_tracks(project, is_needed);
+        let is_needed = needed_tracks(&compiled_project.session, is_needed);
+        let plugin_tracks = plugin_tracks(project, &|index| is_needed[index]);
         let track_count = plugin_tracks.len() as f64;
         let mut plugin_warnings = Vec::new();
         for (number, PluginTrackOfProject { index, format, engine }) in plugin_tracks.into_iter().enumerate()
@@ -375,8 +379,7 @@ pub(super) struct PluginTrackOfProject<'p> {
     engine: &'p PluginEngine,
 }
 
-/// Returns the tracks whose plugin instruments a render plays. `is_needed` returns whether the
-/// track with an index is rendered at all.
+/// Returns the needed tracks with a plugin instrument and notes for it.
 pub(super) fn plugin_tracks<'p>(
     project: &'p Project,
     is_needed: &dyn Fn(usize) -> bool,
@@ -388,16 +391,22 @@ pub(super) fn plugin_tracks<'p>(
             SynthEngine::Vst3(engine) => (PluginFormat::Vst3, engine),
         };
         let plays = track.kind == TrackKind::Instrument && has_notes(track);
-        (plays && (is_needed(index) || feeds_side_chain(project, &track.id)))
-            .then_some(PluginTrackOfProject { index, format, engine })
+        (plays && is_needed(index)).then_some(PluginTrackOfProject { index, format, engine })
     };
     project.tracks.iter().enumerate().filter_map(with_plugin).collect()
 }
 
-/// Whether an effect listens to a track. It may do so although the track is muted.
-fn feeds_side_chain(project: &Project, track_id: &str) -> bool {
-    let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
-    effects.into_iter().any(|effect| effect.side_chain.as_deref() == Some(track_id))
+/// Returns, for each track, whether a render of some tracks needs it: it is one of them, or it
+/// feeds a side-chain. An effect may listen to a track although the track is muted.
+fn needed_tracks(session: &Session, is_rendered: &dyn Fn(usize) -> bool) -> Vec<bool> {
+    let tracks = &session.tracks;
+    let is_rendered: Vec<bool> = (0..tracks.len()).map(is_rendered).collect();
+    let effects = tracks.iter().flat_map(|track| &track.effects).chain(&session.master_effects);
+    let sources: HashSet<usize> =
+        effects.filter_map(|effect| effect.side_chain).map(|source| source as usize).collect();
+    let is_in_signal = tracks_for(session, &is_rendered);
+    let may_play = |index: usize| is_in_signal[index] && (!tracks[index].mute || sources.contains(&index));
+    (0..tracks.len()).map(|index| is_rendered[index] || may_play(index)).collect()
 }
 
 /// Returns a session with the notes of one track and the tempo of the song. It ends with the last

@@ -112,6 +112,8 @@ export class PluginSounds {
   #inputs = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
   #request: AbortController | null = null;
+  /** The plugins of the request in progress, by their keys. */
+  #requested: ReadonlyMap<string, PluginInSong> = new Map();
   #lastAnswer: Answer | null = null;
   /** Sounds that could not be loaded, although the service had rendered them. */
   readonly #lostFileIds = new Set<string>();
@@ -207,6 +209,7 @@ export class PluginSounds {
   /** Reports a sound that the engine cannot load. The service may have deleted it since. */
   loadFailed(fileId: string, error: unknown): void {
     for (const [key, plugin] of this.#plugins) {
+      if (plugin.playedFileId === fileId) plugin.playedFileId = null;
       if (plugin.newest?.fileId !== fileId) continue;
       plugin.newest = null;
       this.#setFailed(key, plugin, error);
@@ -225,10 +228,10 @@ export class PluginSounds {
     const project = this.#project;
     if (!project) return;
     const inputs = inputsOf(project);
-    const requested = new Map(this.#plugins);
+    this.#requested = new Map(this.#plugins);
     if (inputs === this.#inputs) {
-      // The edits since then were undone, so the answer still applies.
-      if (this.#request === null && this.#lastAnswer) this.#receive({ ...this.#lastAnswer, requested });
+      // The edits since then were undone, so the answer applies, also if it has not arrived yet.
+      if (this.#request === null && this.#lastAnswer) this.#receive({ ...this.#lastAnswer, requested: this.#requested });
       return;
     }
     this.#inputs = inputs;
@@ -240,7 +243,7 @@ export class PluginSounds {
       const outcomes = await renderPluginSounds(this.#api, project, request.signal);
       if (this.#request !== request) return;
       this.#request = null;
-      this.#receive({ outcomes, requested });
+      this.#receive({ outcomes, requested: this.#requested });
     } catch (error) {
       if (this.#request !== request) return;
       this.#request = null;

@@ -23,7 +23,8 @@ pub(crate) struct ChannelStrip {
     pub(crate) is_removed: bool,
     /// Whether this track is soloed, or a soloed track feeds it directly or through other tracks.
     pub(crate) is_fed_by_solo: bool,
-    /// Whether this track is soloed or feeds a soloed track, directly or through other tracks.
+    /// Whether this track is soloed, or feeds a soloed track or the side-chain of an audible one,
+    /// directly or through other tracks.
     pub(crate) feeds_solo: bool,
     pub(crate) meter: Meter,
 }

@@ -1,14 +1,18 @@
 //! Mute and solo.
 
 use super::{Destination, MixGraph};
+use crate::mixer::channel::rack::EffectRack;
+use crate::mixer::channel::sidechain::Sidechain;
+use crate::mixer::channel::strip::ChannelStrip;
 
 impl MixGraph {
     /// Opens and closes the routes according to mute and solo.
     ///
     /// The routes of a muted track are closed. While any track is soloed, a route is open only if a
-    /// soloed track comes before or after it in the signal flow. Removed routes that fade out are
-    /// ignored.
-    pub(crate) fn update_mute_and_solo(&mut self) {
+    /// soloed track comes before or after it in the signal flow, or if it leads to the side-chain
+    /// of a track that a soloed track comes before or after, or of the master. Removed routes that
+    /// fade out are ignored. `racks` are those of the strips.
+    pub(crate) fn update_mute_and_solo(&mut self, racks: &[EffectRack]) {
         let strips = &mut self.strips;
         let mut has_solo = false;
         for strip in strips.iter_mut() {
@@ -26,6 +30,7 @@ impl MixGraph {
                 }
             }
         }
+        feed_solo(strips, &self.master.rack.sidechains);
         for &index in self.order.iter().rev() {
             for route_index in 0..strips[index].routes.len() {
                 let route = &strips[index].routes[route_index];
@@ -41,6 +46,16 @@ impl MixGraph {
                 let is_audible = !has_solo || strip.is_fed_by_solo || feeds_solo;
                 strip.routes[route_index].set_open(is_audible && !strip.fader.mix().is_muted);
             }
+            if strips[index].is_fed_by_solo || strips[index].feeds_solo {
+                feed_solo(strips, &racks[index].sidechains);
+            }
         }
+    }
+}
+
+/// Marks the sources of side-chains whose tracks are audible while a track is soloed.
+fn feed_solo(strips: &mut [ChannelStrip], sidechains: &[Sidechain]) {
+    for source_index in sidechains.iter().filter_map(|sidechain| sidechain.source_index) {
+        strips[source_index].feeds_solo = true;
     }
 }

@@ -42,6 +42,11 @@ fn sound_ids(sounds: &[Value]) -> Vec<&str> {
     sounds.iter().map(|sound| sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}"))).collect()
 }
 
+/// Returns the number of stored files: a sound and its warnings are two.
+fn stored_sounds(service: &PluginService) -> usize {
+    service.app.state.blobs.entries("plugin-sounds").expect("lists").len()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn effects_of_tracks_groups_and_the_master_process_their_input() {
     let (service, ids) = service_with(&[NEKOBI, ZAM_DELAY, ZAM_VERB, ZAM_EQ]).await;
@@ -95,11 +100,10 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
     }
 
     // Frozen with its effects, the track sounds the same, and no plugin renders again.
-    let stored_sounds = || service.app.state.blobs.entries("plugin-sounds").expect("lists").len();
-    let stored_before = stored_sounds();
+    let stored_before = stored_sounds(&service);
     let frozen = freeze(&service, &song, "bass").await;
     assert_eq!(frozen["left_out"], json!([]));
-    assert_eq!(stored_sounds(), stored_before);
+    assert_eq!(stored_sounds(&service), stored_before);
     let mut changed = song.clone();
     changed["tracks"][1] = frozen["track"].clone();
     let (after, _) = mix(&service, &changed).await;
@@ -245,4 +249,31 @@ async fn plugins_process_the_side_chain_of_another_track() {
     keyed["side_chain"] = "key".into();
     let (ignored, left_out) = mix(&service, &song(&keyed, 48)).await;
     assert_eq!((left_out, difference(&plain, &ignored)), (json!([]), 0.0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
+    let (service, ids) = service_with(&[NEKOBI, ZAM_COMP]).await;
+    let [nekobi, zam] = &ids[..] else { panic!("{ids:?}") };
+    let mut keyed = effect("c", zam);
+    keyed["params"] = json!({"Sidechain": 1.0, "Threshold": 0.2, "Ratio": 1.0});
+    keyed["side_chain"] = "drums".into();
+    let mut drum = quiet_track("drum", nekobi, &[]);
+    drum["output"] = "drums".into();
+    let drums = json!({"id": "drums", "name": "drums", "kind": "group"});
+    // An effect of another track, which the frozen track does not need, is not rendered.
+    let apart = quiet_track("apart", nekobi, &[effect("u", zam)]);
+    let song = project(&[quiet_track("bass", nekobi, &[keyed]), drum, drums, apart]);
+    let frozen = freeze(&service, &song, "bass").await;
+    assert_eq!(frozen["left_out"], json!([]));
+    // The instruments of the bass and the drum, which play the same notes, and the compressor.
+    assert_eq!(stored_sounds(&service), 2 * 2);
+    let (mixed, _) = mix(&service, &song).await;
+    assert_eq!(stored_sounds(&service), 2 * 3, "only the effect of the other track is new");
+    let mut changed = song.clone();
+    changed["tracks"][0] = frozen["track"].clone();
+    let (after, left_out) = mix(&service, &changed).await;
+    assert_eq!(left_out, json!([]));
+    let largest = difference(&mixed, &after);
+    assert!(largest < 1e-6, "the frozen track differs by {largest}");
 }

@@ -10,6 +10,9 @@ use crate::rendering::RenderError;
 /// Number of parameter names that an error lists.
 const LISTED_NAMES: usize = 10;
 
+/// Longest id of a parameter in a warning, in characters.
+const PRINTED_KEY_MAX_CHARS: usize = 64;
+
 /// How a plugin is set up before it plays.
 #[derive(Debug, Default)]
 pub struct PluginSetup {
@@ -98,7 +101,7 @@ impl PluginSetup {
         for (key, value) in &self.values {
             match self.find(&opened.parameters, key, "params")? {
                 Some(parameter) => changes.push(ParameterValue { id: parameter.id, value: *value }),
-                None => unknown.push(key.clone()),
+                None => unknown.push(shortened(key)),
             }
         }
         if !unknown.is_empty() {
@@ -119,11 +122,11 @@ impl PluginSetup {
         let (mut unknown, mut fixed) = (Vec::new(), Vec::new());
         for AutomationCurve { parameter: key, points } in &self.curves {
             match self.find(&opened.parameters, key, "automation")? {
-                None => unknown.push(key.clone()),
+                None => unknown.push(shortened(key)),
                 Some(parameter) if parameter.is_automatable => {
                     readers.push(CurveReader::new(parameter.id, points));
                 }
-                Some(_) if self.unknown_parameters == UnknownParameters::Ignore => fixed.push(key.clone()),
+                Some(_) if self.unknown_parameters == UnknownParameters::Ignore => fixed.push(shortened(key)),
                 Some(_) => {
                     return Err(bad_parameter(format!(
                         "`automation` names the parameter `{key}`, which cannot be automated."
@@ -153,6 +156,11 @@ impl PluginSetup {
             (Err(error), UnknownParameters::Refuse) => Err(error),
         }
     }
+}
+
+/// Returns the beginning of a parameter's id, for a warning.
+fn shortened(key: &str) -> String {
+    key.chars().take(PRINTED_KEY_MAX_CHARS).collect()
 }
 
 fn bad_parameter(detail: String) -> RenderError {
