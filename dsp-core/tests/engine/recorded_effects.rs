@@ -400,7 +400,7 @@ fn solo_keeps_what_feeds_the_side_chains_of_audible_tracks() {
         Mixer::new(&soloed(song, track), media().slots()).expect("a session").lets_through(1)
     };
     assert!(lets_drum_through(&song, 0) && lets_drum_through(&song, 3));
-    let mut without_master = song.clone();
+    let mut without_master = song;
     without_master.master_effects.clear();
     assert!(lets_drum_through(&without_master, 0) && !lets_drum_through(&without_master, 3));
     assert_eq!(tracks_in_solo(&soloed(&without_master, 0)), [true, true, true, false]);
