@@ -3,14 +3,16 @@
 mod capabilities;
 mod log;
 mod queries;
+mod runtime;
 mod version;
 
 pub use capabilities::{Capabilities, ExportCapabilities, Limits};
 pub use log::LogLines;
 pub use queries::Level;
+pub use runtime::Runtime;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-pub use version::{Runtime, Version};
+pub use version::Version;
 
 use crate::state::AppState;
 
@@ -19,7 +21,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(capabilities::read))
         .routes(routes!(version::version))
-        .routes(routes!(version::runtime))
+        .routes(routes!(runtime::runtime))
         .routes(routes!(log::read))
 }
 
