@@ -6,9 +6,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
 import type { PluginParameter, PluginParameterList } from '../src/api/types';
 import { targetsOf } from '../src/project/automation-targets';
+import { resetEffect } from '../src/project/edit-effects';
 import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState } from '../src/project/plugin-instrument';
 import { formatParameter, hasText, parseParameter, roundValue } from '../src/project/plugin-parameter-format';
-import type { PluginEngine, Project } from '../src/project/model';
+import { MASTER_ID, type PluginEngine, type Project } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
 import { Song } from '../src/state/editing/song.svelte';
 import { PluginCommands } from '../src/state/editing/plugin-commands.svelte';
@@ -86,6 +87,8 @@ describe('values of a song', () => {
 });
 
 describe('commands for a plugin', () => {
+  const BASS_PLUGIN = { channelId: 'bass', effectId: null };
+
   afterEach(() => vi.unstubAllGlobals());
 
   function opened(answer: (body: Record<string, unknown>) => object): { open: Song; commands: PluginCommands; parameters: PluginParameters; notices: Notices } {
@@ -113,7 +116,7 @@ describe('commands for a plugin', () => {
   it('load a program as the state of the plugin, as one undo step', async () => {
     const { open, commands, parameters } = opened(({ preset }) => ({ ...LIST, state: 'bmV3', program: preset }));
     commands.setParameter('bass', CUTOFF, 0.3, null);
-    await commands.loadProgram('bass', 1, 'Hard');
+    await commands.loadProgram(BASS_PLUGIN, 1, 'Hard');
     const engine = engineOf(open.project);
     expect(engine).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'bmV3' });
     expect(engine && parameters.listOf(engine)?.program).toBe(1);
@@ -122,12 +125,29 @@ describe('commands for a plugin', () => {
     expect(engineOf(open.project)?.params).toEqual({ 2: 0.3 });
   });
 
+  it('load a preset file into an effect, which a reset removes', async () => {
+    const bodies: object[] = [];
+    const { open, commands } = opened((body) => {
+      bodies.push(body);
+      return { ...LIST, state: 'bmV3' };
+    });
+    const verb = { id: 'verb', type: 'vst2' as const, plugin_id: '5A56', params: { 1: 0.5 } };
+    open.edit('Add', (project) => ({ ...project, master: { ...project.master, effects: [verb] } }));
+    await commands.loadPresetFile({ channelId: MASTER_ID, effectId: 'verb' }, new File(['CcnK'], 'hall.fxp'));
+    expect(bodies).toEqual([{ plugin_id: '5A56', preset: btoa('CcnK'), with_state: true }]);
+    expect(open.project.master.effects).toEqual([{ ...verb, params: {}, state: 'bmV3' }]);
+    expect(open.undoLabel).toBe('Load preset “hall.fxp”');
+    expect(resetEffect(open.project, MASTER_ID, 'verb').master.effects).toEqual([{ ...verb, params: {} }]);
+    await commands.loadPresetFile({ channelId: MASTER_ID, effectId: 'gone' }, new File(['CcnK'], 'hall.fxp'));
+    expect(bodies, 'an effect that has been removed').toHaveLength(1);
+  });
+
   it('keep the plugin if it refuses a preset', async () => {
     const { open, commands, notices } = opened(() => LIST);
-    await commands.loadProgram('bass', 0, 'Soft');
+    await commands.loadProgram(BASS_PLUGIN, 0, 'Soft');
     expect(engineOf(open.project)).not.toHaveProperty('state');
     expect(notices.visibleNotices).toHaveLength(1);
-    expect(commands.loadingTrackId).toBeNull();
+    expect(commands.loading).toBeNull();
   });
 
   it('request the texts of values once', async () => {

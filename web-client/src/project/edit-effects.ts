@@ -6,7 +6,7 @@ import type { VstPlugin } from '../api/types';
 import { lanesOf, updateLanes } from './automation';
 import type { EffectKind } from './effect-kinds';
 import { newId } from './ids';
-import { MASTER_ID, type AutomationLane, type Effect, type Project, type Track } from './model';
+import { MASTER_ID, type AutomationLane, type Effect, type PluginEffect, type Project, type Track } from './model';
 import { withSideChain } from './routing';
 import { updateTrack } from './update-track';
 
@@ -101,9 +101,18 @@ export function setEffectParameter(
   return updateEffect(project, channelId, id, (effect) => ({ ...effect, params: { ...effect.params, [parameter]: value } }));
 }
 
-/** Resets every parameter to its default. */
+/** Resets every parameter to its default, and a plugin to the state with which it starts. */
 export function resetEffect(project: Project, channelId: string, id: string): Project {
-  return updateEffect(project, channelId, id, (effect) => ({ ...effect, params: {} }));
+  return updateEffect(project, channelId, id, (effect) => (effect.type === 'builtin' ? { ...effect, params: {} } : withPluginState(effect, null)));
+}
+
+/** Sets the state of a plugin effect, and removes all values of parameters. */
+export function setEffectState(project: Project, channelId: string, id: string, state: string): Project {
+  return updateEffect(project, channelId, id, (effect) => (effect.type === 'builtin' ? effect : withPluginState(effect, state)));
+}
+
+function withPluginState({ state: _state, ...effect }: PluginEffect, state: string | null): PluginEffect {
+  return { ...effect, params: {}, ...(state === null ? {} : { state }) };
 }
 
 export function setEffectBypass(project: Project, channelId: string, id: string, bypass: boolean): Project {

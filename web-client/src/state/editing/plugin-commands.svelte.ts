@@ -1,7 +1,8 @@
-/** Commands that edit the plugin instrument of a track. */
+/** Commands that edit plugins: the instruments of tracks, and the presets of effects. */
 import type { PluginParameter } from '../../api/types';
 import { inSentence } from '../../project/effect-kinds';
-import type { PluginEngine } from '../../project/model';
+import { effectsOf, setEffectState } from '../../project/edit-effects';
+import type { PluginEffect, PluginEngine, Project } from '../../project/model';
 import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState } from '../../project/plugin-instrument';
 import { parameterName } from '../../project/plugin-parameter-format';
 import type { PluginCatalog } from '../library/plugin-catalog.svelte';
@@ -9,9 +10,23 @@ import type { PluginParameters } from '../library/plugin-parameters.svelte';
 import type { Notices } from '../notices.svelte';
 import type { Song } from './song.svelte';
 
+/** A plugin of the song: the instrument of a track, or an effect of a track or the master. */
+export type PluginOfSong = { channelId: string; effectId: string | null };
+
+function instrumentOf(project: Project, trackId: string): PluginEngine | null {
+  return pluginOf(project.tracks.find((track) => track.id === trackId) ?? null);
+}
+
+/** Returns a plugin of the song; null if it has been removed. */
+function findPlugin(project: Project, { channelId, effectId }: PluginOfSong): PluginEngine | PluginEffect | null {
+  if (effectId === null) return instrumentOf(project, channelId);
+  const effect = effectsOf(project, channelId).find(({ id }) => id === effectId);
+  return effect && effect.type !== 'builtin' ? effect : null;
+}
+
 export class PluginCommands {
-  /** Id of the track whose plugin is loading a preset; null if none is. */
-  loadingTrackId = $state<string | null>(null);
+  /** The plugin that is loading a preset; null if none is. */
+  loading = $state.raw<PluginOfSong | null>(null);
   readonly #song: Song;
   readonly #plugins: PluginCatalog;
   readonly #parameters: PluginParameters;
@@ -25,7 +40,7 @@ export class PluginCommands {
   }
 
   setParameter(trackId: string, parameter: PluginParameter, value: number, gesture: string | null): void {
-    const engine = this.#engineOf(trackId);
+    const engine = instrumentOf(this.#song.project, trackId);
     if (!engine) return;
     this.#song.edit(
       `Change ${this.#plugins.nameOf(engine)} ${inSentence({ name: parameterName(parameter) })}`,
@@ -41,41 +56,40 @@ export class PluginCommands {
 
   /** Resets a track's plugin to the settings with which it starts. */
   reset(trackId: string): void {
-    const engine = this.#engineOf(trackId);
+    const engine = instrumentOf(this.#song.project, trackId);
     if (engine) this.#song.edit(`Reset ${this.#plugins.nameOf(engine)}`, (project) => setInstrumentState(project, trackId, null));
   }
 
   /** Loads one of the plugin's programs. */
-  loadProgram(trackId: string, index: number, name: string): Promise<void> {
-    return this.#load(trackId, async () => index, `program \u201c${name}\u201d`);
+  loadProgram(plugin: PluginOfSong, index: number, name: string): Promise<void> {
+    return this.#load(plugin, async () => index, `program \u201c${name}\u201d`);
   }
 
   /** Loads a `.vstpreset`, `.fxp` or `.fxb` file. */
-  loadPresetFile(trackId: string, file: File): Promise<void> {
-    return this.#load(trackId, () => base64Of(file), `preset \u201c${file.name}\u201d`);
+  loadPresetFile(plugin: PluginOfSong, file: File): Promise<void> {
+    return this.#load(plugin, () => base64Of(file), `preset \u201c${file.name}\u201d`);
   }
 
   /** Lets the plugin load a preset, and stores its state. `what` names the preset in texts. */
-  async #load(trackId: string, preset: () => Promise<number | string>, what: string): Promise<void> {
-    const engine = this.#engineOf(trackId);
-    if (!engine || this.loadingTrackId !== null) return;
+  async #load(plugin: PluginOfSong, preset: () => Promise<number | string>, what: string): Promise<void> {
+    const settings = findPlugin(this.#song.project, plugin);
+    if (!settings || this.loading !== null) return;
+    const { channelId, effectId } = plugin;
     const { generation } = this.#song;
-    this.loadingTrackId = trackId;
+    this.loading = plugin;
     try {
-      const state = await this.#parameters.stateWithPreset(engine, await preset());
-      // The user may have chosen another instrument or song in the meantime.
-      const current = this.#engineOf(trackId);
-      if (generation !== this.#song.generation || current?.plugin_id !== engine.plugin_id || current.type !== engine.type) return;
-      this.#song.edit(`Load ${what}`, (project) => setInstrumentState(project, trackId, state));
+      const state = await this.#parameters.stateWithPreset(settings, await preset());
+      // The user may have chosen another plugin or song in the meantime.
+      const current = findPlugin(this.#song.project, plugin);
+      if (generation !== this.#song.generation || current?.plugin_id !== settings.plugin_id || current.type !== settings.type) return;
+      this.#song.edit(`Load ${what}`, (project) =>
+        effectId === null ? setInstrumentState(project, channelId, state) : setEffectState(project, channelId, effectId, state),
+      );
     } catch (error) {
       this.#notices.showFailure(`The ${what} cannot be loaded`, error);
     } finally {
-      this.loadingTrackId = null;
+      this.loading = null;
     }
-  }
-
-  #engineOf(trackId: string): PluginEngine | null {
-    return pluginOf(this.#song.project.tracks.find((track) => track.id === trackId) ?? null);
   }
 }
 
