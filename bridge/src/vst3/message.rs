@@ -145,8 +145,8 @@ impl IAttributeListTrait for AttributeList {
 
     unsafe fn getBinary(&self, id: AttrID, data: *mut *const c_void, bytes: *mut u32) -> tresult {
         let read = |attribute: &Attribute| match attribute {
-            // SAFETY: the caller provides valid addresses for the pointer and the length. The pointer is
-            // valid until the attribute is set again or the list is released.
+            // SAFETY: the caller provides valid addresses for the pointer and the length. The
+            // pointer is valid until the attribute is set again or the list is released.
             Attribute::Binary(binary) => unsafe {
                 *data = binary.as_ptr().cast();
                 *bytes = binary.len() as u32;

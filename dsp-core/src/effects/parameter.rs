@@ -95,8 +95,8 @@ impl Parameter {
         Self { scale: Scale::Choice(choices), ..Self::linear(id, name, Unit::Number, range, default as f64) }
     }
 
-    /// Creates a parameter that is off (0) or on (1). If its id ends in `_on`, the page shows it with
-    /// the parameters whose ids begin like its own, such as `low_on` with `low_gain`.
+    /// Creates a parameter that is off (0) or on (1). If its id ends in `_on`, the page shows it
+    /// with the parameters whose ids begin like its own, such as `low_on` with `low_gain`.
     pub const fn switch(id: &'static str, name: &'static str, is_on_by_default: bool) -> Self {
         let default = if is_on_by_default { 1.0 } else { 0.0 };
         Self { scale: Scale::Switch, ..Self::linear(id, name, Unit::Number, [0.0, 1.0], default) }

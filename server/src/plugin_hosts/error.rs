@@ -70,7 +70,8 @@ impl HostError {
         matches!(self, Self::Crashed { .. } | Self::Ended { .. })
     }
 
-    /// Returns the answer in the API. `text` describes the error, without a capital and a full stop.
+    /// Returns the answer in the API. `text` describes the error, without a capital and a full
+    /// stop.
     pub(crate) fn into_api_error(self, text: &str) -> ApiError {
         let detail = sentence(text);
         match self {

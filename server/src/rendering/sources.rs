@@ -397,7 +397,7 @@ pub(super) fn plugin_tracks<'p>(
 }
 
 /// Returns, for each track, whether a render of some tracks needs it: it is one of them, or it
-/// feeds a side-chain. An effect may listen to a track although the track is muted.
+/// feeds one of them or a side-chain. A muted track is needed only if an effect listens to it.
 fn needed_tracks(session: &Session, is_rendered: &dyn Fn(usize) -> bool) -> Vec<bool> {
     let tracks = &session.tracks;
     let is_rendered: Vec<bool> = (0..tracks.len()).map(is_rendered).collect();

@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { largestDifference, peak } from '../support/audio';
-import { newSong, openDemo } from '../support/demo';
-import { chooseNekobi, drawNote, expectEqual, exportSong, ONSET_LEVEL, recordSong, saveAndReadSong, VST2_FOLDER } from '../support/plugin-song';
+import { drawNote, expectEqual, exportSong, newNekobiSong, ONSET_LEVEL, recordSong, saveAndReadSong, VST2_FOLDER } from '../support/plugin-song';
 import { expect, test, type Service } from '../support/service';
 
 const effectPanel = (page: Page, name: string): Locator => page.getByRole('listitem', { name: new RegExp(`^Effect \\d+: ${name}`) });
@@ -41,11 +40,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
   const folder = await addPluginFolder(page, service, ['Nekobi-vst.so', 'ZamVerb-vst.so', 'ZaMaximX2-vst.so']);
   const verb = join(folder, 'ZamVerb-vst.so');
   try {
-    await openDemo(page, service);
-    await newSong(page);
-    await chooseNekobi(page);
-    await page.getByLabel('Clips of the tracks').dblclick({ position: { x: 20, y: 30 } });
-    await drawNote(page, 60);
+    await newNekobiSong(page, service);
     await drawNote(page, 180, 90);
     const track = page.getByRole('listitem', { name: 'Track Nekobi' });
     await expect(track.getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
@@ -128,11 +123,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
 test('a VST effect with a side-chain plays as in the export', async ({ page, service }) => {
   const folder = await addPluginFolder(page, service, ['Nekobi-vst.so', 'ZamCompX2-vst.so']);
   try {
-    await openDemo(page, service);
-    await newSong(page);
-    await chooseNekobi(page);
-    await page.getByLabel('Clips of the tracks').dblclick({ position: { x: 20, y: 30 } });
-    await drawNote(page, 60);
+    await newNekobiSong(page, service);
     await page.getByRole('button', { name: 'More for Nekobi' }).click();
     await page.getByRole('menuitem', { name: 'Duplicate track' }).click();
     await page.getByRole('tab', { name: 'Effects' }).click();

@@ -9,7 +9,7 @@ import type { Locator, Page } from '@playwright/test';
 import { addUser, logIn, PASSWORD, remoteAddress } from '../support/accounts';
 import { largestDifference, peak } from '../support/audio';
 import { newSong, openDemo } from '../support/demo';
-import { chooseNekobi, drawNote, expectEqual, exportSong, ONSET_LEVEL, recordSong, saveAndReadSong, VST2_FOLDER } from '../support/plugin-song';
+import { addNekobiTrack, chooseNekobi, drawNote, expectEqual, exportSong, ONSET_LEVEL, recordSong, saveAndReadSong, VST2_FOLDER } from '../support/plugin-song';
 import { expect, test, type Service } from '../support/service';
 
 /** Nekobi, an instrument of Debian's package dpf-plugins-vst. */
@@ -115,14 +115,6 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     rmSync(folder, { recursive: true });
   }
 });
-
-/** Chooses Nekobi for a new track, and draws a note for it. */
-async function addNekobiTrack(page: Page): Promise<void> {
-  await chooseNekobi(page);
-  await page.getByLabel('Clips of the tracks').dblclick({ position: { x: 20, y: 30 } });
-  await drawNote(page, 60);
-  await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
-}
 
 /** Makes an edit, and waits until the service has rendered the track again. */
 async function renderedAfter(page: Page, edit: () => Promise<unknown>): Promise<void> {

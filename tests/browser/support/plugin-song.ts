@@ -1,9 +1,9 @@
-/** A song with VST plugins: chooses them, plays and exports the song, and reads what is stored. */
+/** Makes songs with VST plugins, plays and exports them, and reads the stored documents. */
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { largestDifference, readFloatWav } from './audio';
 import { recorded, recordMore, recordSound, startRecording, type Recording } from './capture';
-import { play } from './demo';
+import { newSong, openDemo, play } from './demo';
 import { expect, type Service } from './service';
 import { saveSong, type StoredProject } from './stored';
 
@@ -22,6 +22,21 @@ export async function chooseNekobi(page: Page): Promise<void> {
   await expect(page.getByRole('option', { name: /^Nekobi/ })).toBeVisible();
   await search.press('ArrowDown');
   await search.press('Enter');
+}
+
+/** Starts an empty song, adds a track that plays Nekobi, and draws a note. */
+export async function newNekobiSong(page: Page, service: Service): Promise<void> {
+  await openDemo(page, service);
+  await newSong(page);
+  await addNekobiTrack(page);
+}
+
+/** Adds a track that plays Nekobi, and draws a note. */
+export async function addNekobiTrack(page: Page): Promise<void> {
+  await chooseNekobi(page);
+  await page.getByLabel('Clips of the tracks').dblclick({ position: { x: 20, y: 30 } });
+  await drawNote(page, 60);
+  await expect(page.getByRole('listitem', { name: 'Track Nekobi' }).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
 }
 
 /** Draws a note into the shown clip. The position is in pixels in the piano roll. */

@@ -1,5 +1,5 @@
-//! Tests what plugins of projects get from the song, and what is told if they cannot use it, with
-//! the plugins of `tests/plugins`.
+//! Tests that plugins of projects get the song's time signatures, and that warnings name values and
+//! automation that they cannot use, with the plugins of `tests/plugins`.
 
 use axum::http::Method;
 use serde_json::{Value, json};

@@ -22,11 +22,11 @@ pub struct PluginSetup {
     pub values: Vec<(String, f64)>,
     /// Automation.
     pub curves: Vec<AutomationCurve>,
-    /// What happens to values and automation that the plugin cannot use.
+    /// Whether values and automation that the plugin cannot use are errors.
     pub unknown_parameters: UnknownParameters,
 }
 
-/// What happens to values and automation of parameters that a plugin does not have, and to
+/// The treatment of values and automation of parameters that a plugin does not have, and of
 /// automation of parameters that cannot be automated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UnknownParameters {
