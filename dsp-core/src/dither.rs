@@ -11,31 +11,9 @@
 
 use crate::simd::on_best_instructions;
 
-/// Number of bits of a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum QuantizerDepth {
-    /// 8 bits: -128 to 127.
-    Eight,
-    /// 16 bits: -32 768 to 32 767.
-    Sixteen,
-    /// 24 bits: -8 388 608 to 8 388 607.
-    TwentyFour,
-}
-
-impl QuantizerDepth {
-    /// Returns the number of bits.
-    pub fn bits(self) -> u32 {
-        match self {
-            Self::Eight => 8,
-            Self::Sixteen => 16,
-            Self::TwentyFour => 24,
-        }
-    }
-
-    /// Returns the number of steps (LSB) from 0 to full scale.
-    pub fn full_scale(self) -> i32 {
-        1 << (self.bits() - 1)
-    }
+/// Returns the number of steps (LSB) from 0 to full scale of an integer with `bits` bits.
+pub fn full_scale_steps(bits: u32) -> i32 {
+    1 << (bits - 1)
 }
 
 /// A filter of the quantization error. The filters are designed for 44.1 and 48 kHz.
@@ -122,8 +100,8 @@ fn triangular(bits: u64) -> f64 {
 /// Settings of a quantizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantizerConfig {
-    /// Bit depth of the result.
-    pub depth: QuantizerDepth,
+    /// Number of bits of the result: 8, 16 or 24.
+    pub bits: u32,
     /// Filter of the error, which applies at the sample rates of [`NoiseShaping::at_rate`].
     pub shaping: NoiseShaping,
     /// Sample rate in hertz.
@@ -177,7 +155,7 @@ impl QuantizerProcessor {
     /// Quantizes samples, where 1 is full scale, to `steps`. NaN is treated as silence. Samples
     /// outside the range are clipped and counted.
     pub fn process(&mut self, samples: &[f32], steps: &mut [i32]) {
-        let scale = f64::from(self.config.depth.full_scale());
+        let scale = f64::from(full_scale_steps(self.config.bits));
         if self.config.shaping == NoiseShaping::Off {
             for (samples, steps) in samples.chunks(CHUNK_SAMPLES).zip(steps.chunks_mut(CHUNK_SAMPLES)) {
                 let mut dither = [0; CHUNK_SAMPLES];
@@ -208,7 +186,7 @@ impl QuantizerProcessor {
 
     #[inline]
     fn clipped(&mut self, step: i32) -> i32 {
-        let full_scale = self.config.depth.full_scale();
+        let full_scale = full_scale_steps(self.config.bits);
         let limited_step = step.clamp(-full_scale, full_scale - 1);
         self.clipped_samples += u64::from(limited_step != step);
         limited_step
@@ -258,8 +236,8 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    fn quantizer(depth: QuantizerDepth, shaping: NoiseShaping, sample_rate_hz: u32) -> QuantizerProcessor {
-        QuantizerProcessor::new(QuantizerConfig { depth, shaping, sample_rate_hz, seed: 0, channel: 0 })
+    fn quantizer(bits: u32, shaping: NoiseShaping, sample_rate_hz: u32) -> QuantizerProcessor {
+        QuantizerProcessor::new(QuantizerConfig { bits, shaping, sample_rate_hz, seed: 0, channel: 0 })
     }
 
     fn quantized(quantizer: &mut QuantizerProcessor, samples: &[f32]) -> Vec<i32> {
@@ -270,13 +248,9 @@ mod tests {
 
     #[test]
     fn full_scale_is_clipped_and_counted() {
-        for (depth, lowest, highest) in [
-            (QuantizerDepth::Eight, -128, 127),
-            (QuantizerDepth::Sixteen, -32_768, 32_767),
-            (QuantizerDepth::TwentyFour, -8_388_608, 8_388_607),
-        ] {
+        for (bits, lowest, highest) in [(8, -128, 127), (16, -32_768, 32_767), (24, -8_388_608, 8_388_607)] {
             for shaping in [NoiseShaping::Off, NoiseShaping::Wannamaker] {
-                let mut quantizer = quantizer(depth, shaping, 48_000);
+                let mut quantizer = quantizer(bits, shaping, 48_000);
                 let steps = quantized(&mut quantizer, &[1.5, -1.5, 0.5, f32::INFINITY, f32::NEG_INFINITY]);
                 assert_eq!((steps[0], steps[1], steps[3], steps[4]), (highest, lowest, highest, lowest));
                 assert_eq!(quantizer.clipped_samples(), 4);
@@ -287,7 +261,7 @@ mod tests {
     #[test]
     fn nan_is_treated_as_silence() {
         for shaping in [NoiseShaping::Off, NoiseShaping::Lipshitz] {
-            let mut quantizer = quantizer(QuantizerDepth::Sixteen, shaping, 44_100);
+            let mut quantizer = quantizer(16, shaping, 44_100);
             let steps = quantized(&mut quantizer, &[f32::NAN; 100]);
             assert!(
                 steps.iter().all(|step| step.abs() < 20),
@@ -299,7 +273,7 @@ mod tests {
     #[test]
     fn the_output_does_not_depend_on_the_call_size_and_a_reset_equals_a_new_quantizer() {
         let samples: Vec<f32> = (0..1_000).map(|n| n as f32 / 1_000.0 - 0.5).collect();
-        let mut quantizer = quantizer(QuantizerDepth::Sixteen, NoiseShaping::Wannamaker, 48_000);
+        let mut quantizer = quantizer(16, NoiseShaping::Wannamaker, 48_000);
         let whole = quantized(&mut quantizer, &samples);
         for size in [1, 7, 256] {
             quantizer.reset();
@@ -316,7 +290,7 @@ mod tests {
         for (sample_rate_hz, expected) in
             [(44_100, NoiseShaping::Lipshitz), (48_000, NoiseShaping::Lipshitz), (96_000, NoiseShaping::Off)]
         {
-            let quantizer = quantizer(QuantizerDepth::Sixteen, NoiseShaping::Lipshitz, sample_rate_hz);
+            let quantizer = quantizer(16, NoiseShaping::Lipshitz, sample_rate_hz);
             assert_eq!(quantizer.shaping(), expected, "noise shaping at {sample_rate_hz} Hz");
         }
     }

@@ -5,6 +5,8 @@
 //! point and computes the coefficients there. Until then, the coefficients ramp linearly. After a
 //! reset, the processor first computes the coefficients at the current control point.
 
+use super::lanes::Lanes;
+
 /// Distance between two control points, in frames of the clock. Automation, low-frequency
 /// oscillators and filter coefficients are computed only at control points.
 pub const CONTROL_FRAMES: usize = 32;
@@ -112,6 +114,13 @@ impl ControlRamp {
     #[inline(always)]
     pub(crate) fn value_f32_at(&self, offset: usize) -> f32 {
         self.start as f32 + self.step as f32 * offset as u16 as f32
+    }
+
+    /// Returns the values of [`Self::value_f32_at`] for successive frames.
+    #[inline(always)]
+    pub(crate) fn lanes_at(&self, offset: usize) -> Lanes {
+        let frames = Lanes::new(core::array::from_fn(|lane| (offset + lane) as u16 as f32));
+        Lanes::splat(self.start as f32) + Lanes::splat(self.step as f32) * frames
     }
 
     /// Whether the value does not change.

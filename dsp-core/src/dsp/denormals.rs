@@ -1,5 +1,7 @@
 //! Removal of denormal numbers.
 
+use super::lanes::Lanes;
+
 /// Adding and subtracting this value rounds inaudible values to 0. Decaying signals thus end before
 /// they become denormal.
 const MAGNITUDE_MIN: f32 = 1e-18;
@@ -8,6 +10,13 @@ const MAGNITUDE_MIN: f32 = 1e-18;
 #[inline(always)]
 pub(crate) fn flush_denormal(value: f32) -> f32 {
     (value + MAGNITUDE_MIN) - MAGNITUDE_MIN
+}
+
+/// Returns the values of [`flush_denormal`].
+#[inline(always)]
+pub(crate) fn flush_denormal_lanes(values: Lanes) -> Lanes {
+    let magnitude_min = Lanes::splat(MAGNITUDE_MIN);
+    (values + magnitude_min) - magnitude_min
 }
 
 #[cfg(test)]

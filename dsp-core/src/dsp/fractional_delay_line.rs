@@ -2,11 +2,12 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::array::from_fn;
 
 use wide::f32x4;
 
-use super::control::CONTROL_FRAMES;
-use super::control::ControlRamp;
+use super::control::{CONTROL_FRAMES, ControlRamp};
+use super::lanes::{LANES, Lanes};
 use super::memory::values_bytes;
 use crate::simd::transpose;
 
@@ -20,7 +21,8 @@ use crate::simd::transpose;
 #[derive(Debug, Clone)]
 pub(crate) struct FractionalDelayLine {
     /// Ring buffer, whose length is a power of two. Its first [`OVERLAP_FRAMES`] samples are
-    /// repeated after the end. Any four neighbours are thus contiguous.
+    /// repeated after the end. The neighbours of [`LANES`] successive frames are thus contiguous if
+    /// the delay is constant.
     values: Vec<f32>,
     mask: usize,
     /// Index at which the next sample is written.
@@ -30,7 +32,14 @@ pub(crate) struct FractionalDelayLine {
 /// Shortest delay in frames: the interpolation needs one later sample.
 pub(crate) const SHORTEST_FRAMES: f64 = 2.0;
 
-const OVERLAP_FRAMES: usize = 3;
+/// Shortest delay in frames of [`LaneTaps`]: the last of the frames that are read together needs
+/// one later sample, which is already written.
+pub(crate) const SHORTEST_LANE_FRAMES: f64 = SHORTEST_FRAMES + LANES as f64;
+
+/// Number of interpolated samples.
+const NEIGHBOURS: usize = 4;
+
+const OVERLAP_FRAMES: usize = LANES + NEIGHBOURS - 2;
 
 /// Adding 2^52 to a number leaves the nearest integer in the lowest bits. This is faster than a
 /// conversion with a range check. An integer minus a half may round up or down. The fraction is
@@ -58,10 +67,8 @@ impl Taps {
         for start in (0..frames).step_by(4) {
             let mut fractions = [0.0; 4];
             for (frame, fraction) in fractions.iter_mut().enumerate() {
-                let delay_frames = delay_frames.value_at(offset + start + frame);
-                let rounded = (delay_frames - 0.5) + ROUNDING_OFFSET;
-                self.whole_frames[start + frame] = rounded.to_bits() as u32 as usize;
-                *fraction = (delay_frames - (rounded - ROUNDING_OFFSET)) as f32;
+                (self.whole_frames[start + frame], *fraction) =
+                    split_delay(delay_frames.value_at(offset + start + frame));
             }
             let f = f32x4::new(fractions);
             let (unit, two) = (f32x4::ONE, f32x4::splat(2.0));
@@ -75,6 +82,43 @@ impl Taps {
             ]);
             self.weights[start..start + 4].copy_from_slice(&weights);
         }
+    }
+}
+
+/// Returns the whole part of a delay in frames, and the rest.
+#[inline(always)]
+fn split_delay(delay_frames: f64) -> (usize, f32) {
+    let rounded = (delay_frames - 0.5) + ROUNDING_OFFSET;
+    (rounded.to_bits() as u32 as usize, (delay_frames - (rounded - ROUNDING_OFFSET)) as f32)
+}
+
+/// The delays of [`LANES`] successive frames, which are read together.
+pub(crate) struct LaneTaps {
+    /// Whole part of each delay, in frames.
+    whole_frames: [usize; LANES],
+    /// Weights of the interpolated neighbours, the oldest first.
+    weights: [Lanes; NEIGHBOURS],
+}
+
+impl LaneTaps {
+    /// Computes the taps of the frames from `offset` frames after the control point on. The delays
+    /// are at least [`SHORTEST_LANE_FRAMES`]. The weights are those of [`Taps`], to the bit.
+    #[inline(always)]
+    pub(crate) fn new(delay_frames: &ControlRamp, offset: usize) -> Self {
+        let (mut whole_frames, mut fractions) = ([0; LANES], [0.0; LANES]);
+        for (frame, (whole, fraction)) in whole_frames.iter_mut().zip(&mut fractions).enumerate() {
+            (*whole, *fraction) = split_delay(delay_frames.value_at(offset + frame));
+        }
+        let f = Lanes::new(fractions);
+        let [zero, half, unit, two, sixth] = [0.0, 0.5, 1.0, 2.0, 1.0 / 6.0].map(Lanes::splat);
+        let (inner, outer) = ((f - unit) * (f - two), (f + unit) * f);
+        let weights = [
+            outer * (f - unit) * sixth,
+            outer * (two - f) * half,
+            inner * (f + unit) * half,
+            zero - inner * f * sixth,
+        ];
+        Self { whole_frames, weights }
     }
 }
 
@@ -125,6 +169,33 @@ impl FractionalDelayLine {
         let values = self.values[read_index..].first_chunk().copied().unwrap_or_default();
         f32x4::new(values) * taps.weights[frame]
     }
+
+    /// Returns the neighbours of [`LANES`] frames, multiplied by their weights, the oldest first.
+    /// The next sample written is that of the first of these frames.
+    #[inline(always)]
+    pub(crate) fn read_lanes(&self, taps: &LaneTaps) -> [Lanes; NEIGHBOURS] {
+        let first_index = |frame: usize| {
+            self.write_index.wrapping_add(frame).wrapping_sub(taps.whole_frames[frame] + 2) & self.mask
+        };
+        let is_constant =
+            taps.whole_frames.iter().fold(true, |so_far, whole| so_far & (*whole == taps.whole_frames[0]));
+        let neighbours: [[f32; LANES]; NEIGHBOURS] = if is_constant {
+            let window: [f32; LANES + NEIGHBOURS - 1] =
+                self.values[first_index(0)..].first_chunk().copied().unwrap_or_default();
+            from_fn(|neighbour| from_fn(|frame| window[neighbour + frame]))
+        } else {
+            let windows: [[f32; NEIGHBOURS]; LANES] =
+                from_fn(|frame| self.values[first_index(frame)..].first_chunk().copied().unwrap_or_default());
+            from_fn(|neighbour| from_fn(|frame| windows[frame][neighbour]))
+        };
+        from_fn(|neighbour| Lanes::new(neighbours[neighbour]) * taps.weights[neighbour])
+    }
+}
+
+/// Returns the sum of the four neighbours, in the order of [`sum`].
+#[inline(always)]
+pub(crate) fn sum_lanes([a, b, c, d]: [Lanes; NEIGHBOURS]) -> Lanes {
+    (a + c) + (b + d)
 }
 
 /// Returns the sum of four values.
@@ -166,6 +237,28 @@ mod tests {
         for delay in [2.0, 2.3, 17.5, 66.99] {
             let expected = cube((1_000.0 - delay - 960.0) / 20.0);
             assert!((f64::from(read(&cubic, delay)) - expected).abs() < 2e-5, "delay of {delay} frames");
+        }
+    }
+
+    #[test]
+    fn frames_that_are_read_together_have_the_same_bits() {
+        let mut line = FractionalDelayLine::new(100.0);
+        let mut ramp = ControlRamp::default();
+        ramp.reset_to(70.0);
+        let mut taps = Taps::NONE;
+        // The whole parts are constant, rise slowly, rise by more than a frame, and fall.
+        for (block, delay) in [70.0, 70.9, 99.0, SHORTEST_LANE_FRAMES, 40.5, 40.5].into_iter().enumerate() {
+            ramp.ramp_to(delay);
+            taps.compute(&ramp, 0, CONTROL_FRAMES);
+            for start in (0..CONTROL_FRAMES).step_by(LANES) {
+                let together = sum_lanes(line.read_lanes(&LaneTaps::new(&ramp, start))).to_array();
+                for (lane, value) in together.into_iter().enumerate() {
+                    let frame = start + lane;
+                    let alone = sum(line.read(&taps, frame));
+                    assert_eq!(value.to_bits(), alone.to_bits(), "frame {frame} of block {block}");
+                    line.write(libm::sinf((block * CONTROL_FRAMES + frame) as f32));
+                }
+            }
         }
     }
 

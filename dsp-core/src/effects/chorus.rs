@@ -2,7 +2,6 @@
 //! 45-10, 1997).
 
 use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, ControlWork, ramp_all, reset_all};
-use wide::f32x4;
 
 use super::effect::{CurveIntegral, Effect, EffectConfig, EffectKind, Group};
 use super::lfo::{Lfo, LfoRate};
@@ -11,8 +10,9 @@ use super::parameter::Unit;
 use super::params::{ParameterEnum, choices, parameters};
 use super::simd_dispatch::with_simd_dispatch;
 use super::smoothed_parameters::SmoothedParameters;
-use crate::dsp::denormals::flush_denormal;
-use crate::dsp::fractional_delay_line::{FractionalDelayLine, SHORTEST_FRAMES, Taps, sum};
+use crate::dsp::denormals::flush_denormal_lanes;
+use crate::dsp::fractional_delay_line::{FractionalDelayLine, LaneTaps, SHORTEST_LANE_FRAMES, sum_lanes};
+use crate::dsp::lanes::{LANES, Lanes};
 use crate::dsp::phase::{periods, sine};
 use crate::dsp::smoothed_value::SmoothedValue;
 
@@ -29,6 +29,8 @@ const SWITCH_SECS: f64 = 0.03;
 /// Two to four voices with modulated delays.
 ///
 /// The delay of a voice varies by `depth_ms` around `delay_ms`; the depth is limited to `delay_ms`.
+/// The shortest delay is 10 frames.
+/// The shortest delay is 10 frames.
 /// The modulation phases of the voices are spaced equally over a period. `spread` pans the voices
 /// to positions `p` from -1 to 1, with gains of `min(1, 1 - p)` and `min(1, 1 + p)`. The gains are
 /// normalised: each channel has the power of the input.
@@ -103,7 +105,6 @@ struct Chorus {
     delay_lines: [FractionalDelayLine; 2],
     /// Number of silent frames that both delay lines have received in succession.
     silent_frames: usize,
-    taps: [Taps; VOICE_COUNT],
     ramps: [ControlRamp; RAMP_COUNT],
     /// Number of active voices until the next control point.
     active_voices: usize,
@@ -111,7 +112,7 @@ struct Chorus {
 
 impl Chorus {
     fn longest_frames(sample_rate_hz: f64) -> f64 {
-        1e-3 * (MAX_DELAY_MS + MAX_DEPTH_MS) * sample_rate_hz + SHORTEST_FRAMES
+        1e-3 * (MAX_DELAY_MS + MAX_DEPTH_MS) * sample_rate_hz + SHORTEST_LANE_FRAMES
     }
 
     /// Returns the size of both delay lines and of the effect itself in bytes.
@@ -132,7 +133,6 @@ impl Chorus {
             phase_offsets: [SmoothedValue::new(0.0); VOICE_COUNT],
             delay_lines: [delay_line.clone(), delay_line],
             silent_frames: usize::MAX,
-            taps: [Taps::NONE; VOICE_COUNT],
             ramps: [ControlRamp::default(); RAMP_COUNT],
             active_voices: VOICE_COUNT,
         };
@@ -166,7 +166,7 @@ impl Chorus {
             let phase = self.lfo.phase().wrapping_add(periods(self.phase_offsets[voice].value()));
             let voice_delay_ms = delay_ms + depth_ms * sine(phase);
             targets[FIRST_DELAY_RAMP + voice] =
-                (1e-3 * voice_delay_ms * self.sample_rate_hz).max(SHORTEST_FRAMES);
+                (1e-3 * voice_delay_ms * self.sample_rate_hz).max(SHORTEST_LANE_FRAMES);
             let voice_level = self.voice_levels[voice].value();
             // The first voice is panned to the left and the last voice to the right, for any number
             // of voices.
@@ -272,30 +272,43 @@ impl Effect for Chorus {
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         self.process_control_point();
         let (frames, offset) = (left.len(), self.clock.offset());
-        for (taps, delay) in
-            self.taps.iter_mut().zip(&self.ramps[FIRST_DELAY_RAMP..FIRST_LEFT_RAMP]).take(self.active_voices)
-        {
-            taps.compute(delay, offset, frames);
-        }
-        let [left_delay_line, right_delay_line] = &mut self.delay_lines;
-        for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
-            let gain_of = |ramp: usize| self.ramps[ramp].value_f32_at(offset + frame);
-            let (mut wet, mut feedback) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2]);
-            for (voice, taps) in self.taps.iter().enumerate().take(self.active_voices) {
-                let voices = [left_delay_line.read(taps, frame), right_delay_line.read(taps, frame)];
-                wet[0] += voices[0] * f32x4::splat(gain_of(FIRST_LEFT_RAMP + voice));
-                wet[1] += voices[1] * f32x4::splat(gain_of(FIRST_RIGHT_RAMP + voice));
-                if voice < FEEDBACK_VOICE_COUNT {
-                    feedback[0] += voices[0];
-                    feedback[1] += voices[1];
+        let parts = left.chunks_mut(LANES).zip(right.chunks_mut(LANES));
+        for (part, (left, right)) in parts.enumerate() {
+            let part_offset = offset + part * LANES;
+            let lanes_of = |ramp: usize| self.ramps[ramp].lanes_at(part_offset);
+            let mut channels = [left, right];
+            // The neighbours are summed after the voices.
+            let (mut wet, mut feedback) = ([[Lanes::splat(0.0); 4]; 2], [[Lanes::splat(0.0); 4]; 2]);
+            for voice in 0..self.active_voices {
+                let taps = LaneTaps::new(&self.ramps[FIRST_DELAY_RAMP + voice], part_offset);
+                let gains = [lanes_of(FIRST_LEFT_RAMP + voice), lanes_of(FIRST_RIGHT_RAMP + voice)];
+                for (channel, gain) in gains.into_iter().enumerate() {
+                    let neighbours = self.delay_lines[channel].read_lanes(&taps);
+                    for (sum, neighbour) in wet[channel].iter_mut().zip(neighbours) {
+                        *sum = *sum + neighbour * gain;
+                    }
+                    if voice < FEEDBACK_VOICE_COUNT {
+                        for (sum, neighbour) in feedback[channel].iter_mut().zip(neighbours) {
+                            *sum = *sum + neighbour;
+                        }
+                    }
                 }
             }
             let (dry, wet_gain, feedback_gain) =
-                (gain_of(DRY_RAMP), gain_of(WET_RAMP), gain_of(FEEDBACK_RAMP));
-            left_delay_line.write(flush_denormal(*left + sum(feedback[0]) * feedback_gain));
-            right_delay_line.write(flush_denormal(*right + sum(feedback[1]) * feedback_gain));
-            *left = *left * dry + sum(wet[0]) * wet_gain;
-            *right = *right * dry + sum(wet[1]) * wet_gain;
+                (lanes_of(DRY_RAMP), lanes_of(WET_RAMP), lanes_of(FEEDBACK_RAMP));
+            for (channel, samples) in channels.iter_mut().enumerate() {
+                let mut padded = [0.0; LANES];
+                padded[..samples.len()].copy_from_slice(samples);
+                let input = Lanes::new(padded);
+                let delayed = flush_denormal_lanes(input + sum_lanes(feedback[channel]) * feedback_gain);
+                let output = input * dry + sum_lanes(wet[channel]) * wet_gain;
+                for (sample, (delayed, output)) in
+                    samples.iter_mut().zip(delayed.to_array().into_iter().zip(output.to_array()))
+                {
+                    self.delay_lines[channel].write(delayed);
+                    *sample = output;
+                }
+            }
         }
         let is_silent = self.delay_lines.iter().all(|delay_line| delay_line.ends_in_silence(frames));
         self.silent_frames = if is_silent { self.silent_frames.saturating_add(frames) } else { 0 };

@@ -35,11 +35,8 @@ pub(super) fn header(
     let data_bytes = frames * u64::from(frame_bytes);
     // The size of `fmt ` and `fact` with their heads.
     let is_extensible = sample_bytes > 2;
-    let format_bytes = match (is_extensible, format) {
-        (false, _) => 24,
-        (true, SampleFormat::Float32) => 48 + 12,
-        (true, _) => 48,
-    };
+    let is_float = format.integer_bits().is_none();
+    let format_bytes = if is_extensible { 48 } else { 24 } + if is_float { 12 } else { 0 };
     let header_bytes = 12 + 8 + u64::from(DS64_BYTES) + format_bytes + chunks.len() as u64 + 8;
     let riff_bytes = header_bytes - 8 + data_bytes;
     let is_large = riff_bytes >= u64::from(SIZE_IN_DS64);
@@ -75,10 +72,10 @@ pub(super) fn header(
             _ => 0,
         };
         out.extend(speakers.to_le_bytes());
-        out.extend(if format == SampleFormat::Float32 { 3_u16 } else { 1 }.to_le_bytes());
+        out.extend(if is_float { 3_u16 } else { 1 }.to_le_bytes());
         out.extend(SUBTYPE_END);
     }
-    if format == SampleFormat::Float32 {
+    if is_float {
         out.extend(b"fact");
         out.extend(4_u32.to_le_bytes());
         out.extend(size(frames).to_le_bytes());

@@ -22,11 +22,11 @@ impl SampleEncoder {
     /// dither. `shaping` filters the quantization noise at the sample rates of
     /// [`NoiseShaping::at_rate`].
     pub fn new(format: SampleFormat, sample_rate_hz: u32, shaping: NoiseShaping, seed: u64) -> Self {
-        let conversion = match format.bit_depth() {
+        let conversion = match format.integer_bits() {
             None => Conversion::Floats { clipped_samples: 0 },
-            Some(depth) => {
+            Some(bits) => {
                 let quantizers = [0, 1].map(|channel| {
-                    QuantizerProcessor::new(QuantizerConfig { depth, shaping, sample_rate_hz, seed, channel })
+                    QuantizerProcessor::new(QuantizerConfig { bits, shaping, sample_rate_hz, seed, channel })
                 });
                 Conversion::Integers { quantizers: Box::new(quantizers), steps: [Vec::new(), Vec::new()] }
             }
@@ -45,7 +45,7 @@ impl SampleEncoder {
                     steps.resize(frames, 0);
                     quantizer.process(samples, steps);
                 }
-                encode_steps(self.format, steps, &mut self.encoded_bytes);
+                self.format.encode_steps(steps, &mut self.encoded_bytes);
             }
             Conversion::Floats { clipped_samples } => {
                 for sample in left.iter().zip(right).flat_map(|(left, right)| [*left, *right]) {
@@ -74,32 +74,6 @@ impl SampleEncoder {
             }
             Conversion::Floats { clipped_samples } => *clipped_samples,
         }
-    }
-}
-
-/// Replaces `encoded_bytes` by the bytes of integer samples.
-fn encode_steps(format: SampleFormat, [left, right]: &[Vec<i32>; 2], encoded_bytes: &mut Vec<u8>) {
-    encoded_bytes.resize(2 * format.bytes_per_sample() * left.len(), 0);
-    match format {
-        SampleFormat::Pcm8 => interleave(left, right, encoded_bytes, |step| [(step + 128) as u8]),
-        SampleFormat::Pcm16 => interleave(left, right, encoded_bytes, |step| (step as i16).to_le_bytes()),
-        SampleFormat::Pcm24 | SampleFormat::Float32 => interleave(left, right, encoded_bytes, |step| {
-            let [low, middle, high, _] = step.to_le_bytes();
-            [low, middle, high]
-        }),
-    }
-}
-
-/// Writes the frames of two channels. `encode` encodes one sample.
-fn interleave<const BYTES: usize>(
-    left: &[i32],
-    right: &[i32],
-    encoded_bytes: &mut [u8],
-    encode: impl Fn(i32) -> [u8; BYTES],
-) {
-    let frames = encoded_bytes.as_chunks_mut::<BYTES>().0.as_chunks_mut::<2>().0;
-    for ((frame, left), right) in frames.iter_mut().zip(left).zip(right) {
-        *frame = [encode(*left), encode(*right)];
     }
 }
 

@@ -4,12 +4,11 @@
 use core::f64::consts::TAU;
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::dither::{NoiseShaping, QuantizerConfig, QuantizerDepth, QuantizerProcessor};
+use dsp_core::dither::{NoiseShaping, QuantizerConfig, QuantizerProcessor, full_scale_steps};
 
 use crate::spectrum::{amplitudes, db, power_density, rms, tone};
 
-const DEPTHS: [QuantizerDepth; 3] =
-    [QuantizerDepth::Eight, QuantizerDepth::Sixteen, QuantizerDepth::TwentyFour];
+const BITS: [u32; 3] = [8, 16, 24];
 pub(crate) const SHAPINGS: [NoiseShaping; 3] =
     [NoiseShaping::Off, NoiseShaping::Lipshitz, NoiseShaping::Wannamaker];
 const SHAPED: [NoiseShaping; 2] = [NoiseShaping::Lipshitz, NoiseShaping::Wannamaker];
@@ -38,8 +37,8 @@ pub(crate) fn largest_error(shaping: NoiseShaping) -> f64 {
     1.5 * (1.0 + published_taps(shaping).iter().map(|tap| tap.abs()).sum::<f64>())
 }
 
-fn quantizer(depth: QuantizerDepth, shaping: NoiseShaping, seed: u64, channel: u32) -> QuantizerProcessor {
-    QuantizerProcessor::new(QuantizerConfig { depth, shaping, sample_rate_hz: RATE_HZ, seed, channel })
+fn quantizer(bits: u32, shaping: NoiseShaping, seed: u64, channel: u32) -> QuantizerProcessor {
+    QuantizerProcessor::new(QuantizerConfig { bits, shaping, sample_rate_hz: RATE_HZ, seed, channel })
 }
 
 fn quantized(quantizer: &mut QuantizerProcessor, samples: &[f32]) -> Vec<f64> {
@@ -50,7 +49,7 @@ fn quantized(quantizer: &mut QuantizerProcessor, samples: &[f32]) -> Vec<f64> {
 
 /// Returns the output for silence in steps, which is the error.
 fn errors(shaping: NoiseShaping, frames: usize, seed: u64, channel: u32) -> Vec<f64> {
-    quantized(&mut quantizer(QuantizerDepth::Sixteen, shaping, seed, channel), &vec![0.0; frames])
+    quantized(&mut quantizer(16, shaping, seed, channel), &vec![0.0; frames])
 }
 
 fn highest(values: impl IntoIterator<Item = f64>) -> f64 {
@@ -64,13 +63,13 @@ fn highest_magnitude(values: &[f64]) -> f64 {
 #[test]
 fn errors_have_a_mean_of_0_and_a_power_of_a_quarter_of_a_step_squared_at_every_level() {
     const SAMPLES: usize = 400_000;
-    for depth in DEPTHS {
-        let mut quantizer = quantizer(depth, NoiseShaping::Off, 7, 0);
+    for bits in BITS {
+        let mut quantizer = quantizer(bits, NoiseShaping::Off, 7, 0);
         let (mut worst_mean, mut worst_variance) = (0.0_f64, 0.0_f64);
         let (mut lowest_dither, mut highest_dither) = (0.0_f64, 0.0_f64);
         for sixty_fourths in -64..=64 {
             let level = f64::from(sixty_fourths) / 64.0;
-            let sample = (level / f64::from(depth.full_scale())) as f32;
+            let sample = (level / f64::from(full_scale_steps(bits))) as f32;
             let errors = quantized(&mut quantizer, &vec![sample; SAMPLES]);
             let errors = errors.into_iter().map(|step| step - level);
             let (mut sum, mut power) = (0.0, 0.0);
@@ -86,7 +85,7 @@ fn errors_have_a_mean_of_0_and_a_power_of_a_quarter_of_a_step_squared_at_every_l
             worst_variance = worst_variance.max((power - mean * mean - 0.25).abs());
         }
         println!(
-            "{depth:?}: mean at most {worst_mean:.5}, variance at most {worst_variance:.5} from 0.25; \
+            "{bits} bits: mean at most {worst_mean:.5}, variance at most {worst_variance:.5} from 0.25; \
              dither from {lowest_dither:.4} to {highest_dither:.4} LSB"
         );
         // These limits are five standard deviations of the measured mean and variance.
@@ -102,7 +101,7 @@ fn errors_have_a_mean_of_0_and_a_power_of_a_quarter_of_a_step_squared_at_every_l
 fn shaped_errors_have_the_same_mean_and_power_at_every_level() {
     const SAMPLES: usize = 200_000;
     for shaping in SHAPED {
-        let mut quantizer = quantizer(QuantizerDepth::Sixteen, shaping, 8, 0);
+        let mut quantizer = quantizer(16, shaping, 8, 0);
         let (mut worst_mean, mut worst_rms) = (0.0_f64, 0.0_f64);
         for sixteenths in -16..=16 {
             let level = f64::from(sixteenths) / 16.0;
@@ -186,8 +185,8 @@ fn a_tone_below_a_step_has_no_harmonics_in_16_bits() {
             .map(|value| (amplitude * value) as f32)
             .collect();
         for shaping in SHAPINGS {
-            let depth = QuantizerDepth::Sixteen;
-            let config = QuantizerConfig { depth, shaping, sample_rate_hz: rate_hz, seed: 1, channel: 0 };
+            let bits = 16;
+            let config = QuantizerConfig { bits, shaping, sample_rate_hz: rate_hz, seed: 1, channel: 0 };
             let mut quantizer = QuantizerProcessor::new(config);
             assert_eq!(quantizer.shaping(), shaping);
             let spectrum = amplitudes(&quantized(&mut quantizer, &samples));
@@ -259,7 +258,7 @@ fn the_spectrum_of_the_error_has_the_response_of_the_filter() {
     let sine: Vec<f32> = tone(0.011, 0.0, FRAMES).iter().map(|value| (0.25 * value) as f32).collect();
     for (signal, samples) in [("silence", vec![0.0; FRAMES]), ("a sine of -12 dBFS", sine)] {
         for shaping in SHAPINGS {
-            let steps = quantized(&mut quantizer(QuantizerDepth::Sixteen, shaping, 3, 0), &samples);
+            let steps = quantized(&mut quantizer(16, shaping, 3, 0), &samples);
             let exact = samples.iter().map(|sample| f64::from(*sample) * 32_768.0);
             let error: Vec<f64> = steps.iter().zip(exact).map(|(step, exact)| step - exact).collect();
             let density = power_density(&error, SEGMENT);
@@ -297,13 +296,13 @@ fn overloads() -> Vec<(&'static str, Vec<f32>)> {
 
 #[test]
 fn after_an_overload_the_error_has_its_usual_bounds_from_the_first_frame_on() {
-    for depth in DEPTHS {
+    for bits in BITS {
         for shaping in SHAPINGS {
             let (mut largest, mut worst_rms) = (0.0_f64, expected_rms(shaping));
             for (name, loud) in overloads() {
-                let mut quantizer = quantizer(depth, shaping, 5, 0);
+                let mut quantizer = quantizer(bits, shaping, 5, 0);
                 let clipped = quantized(&mut quantizer, &loud);
-                let full_scale = f64::from(depth.full_scale());
+                let full_scale = f64::from(full_scale_steps(bits));
                 assert!(
                     clipped.iter().all(|step| (-full_scale..full_scale).contains(step)),
                     "{name}: a step is outside the range"
@@ -311,18 +310,18 @@ fn after_an_overload_the_error_has_its_usual_bounds_from_the_first_frame_on() {
                 let clipped_before = quantizer.clipped_samples();
                 let after = quantized(&mut quantizer, &vec![0.0; 100_000]);
                 largest = largest.max(highest_magnitude(&after));
-                assert!(largest <= largest_error(shaping), "{depth:?}, {shaping:?} after {name}");
+                assert!(largest <= largest_error(shaping), "{bits} bits, {shaping:?} after {name}");
                 let deviation = |rms: f64| (rms / expected_rms(shaping) - 1.0).abs();
                 worst_rms =
                     if deviation(rms(&after)) > deviation(worst_rms) { rms(&after) } else { worst_rms };
                 assert!(
                     deviation(worst_rms) < 0.02,
-                    "{depth:?}, {shaping:?}: {worst_rms} LSB RMS after {name}"
+                    "{bits} bits, {shaping:?}: {worst_rms} LSB RMS after {name}"
                 );
                 assert_eq!(quantizer.clipped_samples(), clipped_before);
             }
             println!(
-                "{depth:?}, {shaping:?}: {worst_rms:.3} LSB RMS after the worst overload, expected {:.3}; \
+                "{bits} bits, {shaping:?}: {worst_rms:.3} LSB RMS after the worst overload, expected {:.3}; \
                  largest error {largest:.1} of {:.1} LSB",
                 expected_rms(shaping),
                 largest_error(shaping)
@@ -335,8 +334,8 @@ fn after_an_overload_the_error_has_its_usual_bounds_from_the_first_frame_on() {
 fn rates_without_a_filter_have_white_noise_and_report_it() {
     for sample_rate_hz in [32_000, 44_100, 48_000, 88_200, 96_000, 192_000] {
         for requested in SHAPED {
-            let depth = QuantizerDepth::Sixteen;
-            let config = QuantizerConfig { depth, shaping: requested, sample_rate_hz, seed: 2, channel: 0 };
+            let bits = 16;
+            let config = QuantizerConfig { bits, shaping: requested, sample_rate_hz, seed: 2, channel: 0 };
             let mut quantizer = QuantizerProcessor::new(config);
             let actual = quantizer.shaping();
             let expected =

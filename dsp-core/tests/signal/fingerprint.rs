@@ -1,7 +1,7 @@
 //! Computes one hash of the output of resampling, dither and the meters. It must be the same on
 //! every machine and in a browser, where `dsp-wasm/tests/browser.rs` computes it.
 
-use dsp_core::dither::{NoiseShaping, QuantizerConfig, QuantizerDepth, QuantizerProcessor};
+use dsp_core::dither::{NoiseShaping, QuantizerConfig, QuantizerProcessor};
 use dsp_core::meters::MasterMeter;
 use dsp_core::resample::resample;
 use dsp_core::true_peak::TruePeakMeter;
@@ -57,7 +57,7 @@ pub(crate) fn computed() -> u64 {
         words.push(u64::from(meter.true_peak().to_bits()));
         words.extend(meter_words(rate_hz, &single));
         let mut quantizer = QuantizerProcessor::new(QuantizerConfig {
-            depth: QuantizerDepth::Sixteen,
+            bits: 16,
             shaping: NoiseShaping::Wannamaker,
             sample_rate_hz: rate_hz,
             seed: 1,

@@ -3,8 +3,6 @@
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-use dsp_core::wav::SampleFormat;
-
 use super::measure::FileMeter;
 use super::{EncodedFile, Request, SentSamples, codecs};
 use crate::storage::sha256_of;
@@ -28,24 +26,10 @@ pub(super) fn measure(
     let mut bytes = Vec::new();
     let mut add = |samples: &[f32]| {
         bytes.clear();
-        match format {
-            // A float holds every integer of up to 24 bits exactly.
-            SampleFormat::Pcm16 => {
-                bytes.extend(samples.iter().flat_map(|sample| ((sample * 32_768.0) as i16).to_le_bytes()));
-            }
-            SampleFormat::Pcm24 => {
-                for sample in samples {
-                    bytes.extend_from_slice(&((sample * 8_388_608.0) as i32).to_le_bytes()[..3]);
-                }
-            }
-            SampleFormat::Pcm8 => {
-                bytes.extend(samples.iter().map(|sample| (sample * 128.0 + 128.0) as u8));
-            }
-            SampleFormat::Float32 => {
-                clipped_samples += samples.iter().filter(|sample| sample.abs() > 1.0).count() as u64;
-                bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
-            }
+        if format.integer_bits().is_none() {
+            clipped_samples += samples.iter().filter(|sample| sample.abs() > 1.0).count() as u64;
         }
+        format.encode_decoded(samples, &mut bytes);
         measure.add(&bytes);
     };
     // Decoders refuse files without samples.

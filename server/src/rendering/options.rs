@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dsp_core::dither::NoiseShaping;
+use dsp_core::dither::{NoiseShaping, full_scale_steps};
 use dsp_core::session::Session;
 use dsp_core::wav::SampleFormat;
 
@@ -85,15 +85,15 @@ impl MixOptions {
     /// Returns how far dither and rounding can move a sample, where full scale is 1, with a margin
     /// for peaks between the samples.
     pub(super) fn quantization_peak(&self) -> f64 {
-        let Some(depth) = self.sample_format().bit_depth() else { return 0.0 };
+        let Some(bits) = self.sample_format().integer_bits() else { return 0.0 };
         // The noise of the filter has a standard deviation of 4.2 steps.
         let steps = if self.shaping() == NoiseShaping::Off { 3.0 } else { 20.0 };
-        steps / f64::from(depth.full_scale())
+        steps / f64::from(full_scale_steps(bits))
     }
 
     /// Returns the noise shaping of the file: off for floats, and at sample rates without a filter.
     pub(super) fn shaping(&self) -> NoiseShaping {
-        let is_integer = self.sample_format().bit_depth().is_some();
+        let is_integer = self.sample_format().integer_bits().is_some();
         match self.noise_shaping && is_integer {
             true => NoiseShaping::Wannamaker.at_rate(self.sample_rate_hz),
             false => NoiseShaping::Off,

@@ -10,12 +10,9 @@ export type FormatCapabilities = Capabilities['export']['by_format'][number];
 export const formatName = (capabilities: Capabilities | null, format: ExportFormat): string =>
   capabilities?.export.by_format.find((capability) => capability.format === format)?.name ?? format.toUpperCase();
 
-export const DEPTH_NAMES: Record<BitDepth, string> = {
-  pcm8: '8 bit, dithered',
-  pcm16: '16 bit, dithered',
-  pcm24: '24 bit, dithered',
-  float32: '32-bit float',
-};
+/** Returns the name of a bit depth, for example `16 bit, dithered`. */
+export const depthName = (depth: BitDepth): string =>
+  depth === 'float32' ? '32-bit float' : `${depth.replace('pcm', '')} bit, dithered`;
 
 /**
  * Whether noise shaping has an effect. Only integers have quantization noise, and the service has
