@@ -233,7 +233,12 @@ impl Hosted {
         self.plugin.process(block)?;
         let mut non_finite_samples = 0;
         for channel in self.plugin.main_output() {
-            for sample in channel[..block.frames].iter_mut().filter(|sample| !sample.is_finite()) {
+            let samples = &mut channel[..block.frames];
+            // The first loop has no branches, so the compiler vectorizes it.
+            if samples.iter().fold(true, |finite, sample| finite & sample.is_finite()) {
+                continue;
+            }
+            for sample in samples.iter_mut().filter(|sample| !sample.is_finite()) {
                 *sample = 0.0;
                 non_finite_samples += 1;
             }

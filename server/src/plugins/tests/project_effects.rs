@@ -138,6 +138,28 @@ async fn the_latency_of_plugins_is_compensated() {
     }
 }
 
+/// The effect delays its sound, so the mix is silent only if the other track is as late.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_latency_of_4096_frames_in_vst3_is_compensated() {
+    const LATENT: &str = "91919191919191919191919191919191";
+    let (service, ids) = service_with(&[NEKOBI]).await;
+    // A VST2 module beside a VST3 module would be ignored.
+    service.install("latent", "vst3/latent.vst3");
+    service.scan().await;
+    let list = post(&service, "/plugins/parameters", &json!({"plugin_id": LATENT}), 200).await;
+    assert_eq!(list["latency_secs"], json!(4_096.0 / 48_000.0), "{list}");
+    let latent = json!({"id": "p", "type": "vst3", "plugin_id": LATENT});
+    let invert = json!({"id": "u", "type": "builtin", "name": "utility",
+        "params": {"invert_left": true, "invert_right": true}});
+    let wet = quiet_track("wet", &ids[0], &[latent]);
+    let dry = quiet_track("dry", &ids[0], &[invert]);
+    let (alone, left_out) = mix(&service, &project(std::slice::from_ref(&wet))).await;
+    assert_eq!(left_out, json!([]));
+    let (nulled, _) = mix(&service, &project(&[wet, dry])).await;
+    assert!(peak(&alone) > 0.01, "{}", peak(&alone));
+    assert_eq!(peak(&nulled), 0.0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn parameters_and_automation_reach_the_plugin() {
     let (service, ids) = service_with(&[NEKOBI, ZAM_DELAY]).await;
