@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use songfoundry_bridge_protocol::frame::{Frame, FrameError, read_frame, write_frame};
+use songfoundry_bridge_protocol::frame::{Frame, FrameError, read_frame_into, write_frame};
 use songfoundry_bridge_protocol::host::{Answer, Request};
 
 use super::PluginHosts;
@@ -46,7 +46,9 @@ impl<'a> HostHelper<'a> {
     /// Sends a request, and returns its answer. Blocks.
     pub(super) fn request(&mut self, request: &Request, binary: &[u8]) -> Result<Frame<Answer>, HostError> {
         self.send(request, binary)?;
-        self.receive()
+        let mut binary = Vec::new();
+        let header = self.receive(&mut binary)?;
+        Ok(Frame { header, binary })
     }
 
     /// Sends a request. If the helper does not read it, ends the helper. Blocks while earlier
@@ -55,14 +57,12 @@ impl<'a> HostHelper<'a> {
         self.exchange(|connection| write_frame(connection, request, binary))
     }
 
-    /// Returns the next answer unless it is a refusal. If there is no answer, ends the helper.
-    /// Blocks.
-    pub(super) fn receive(&mut self) -> Result<Frame<Answer>, HostError> {
-        match self.exchange(|connection| read_frame(connection))? {
-            Some(Frame { header: Answer::Refused { reason }, .. }) => {
-                Err(HostError::Refused { reason: printable(&reason) })
-            }
-            Some(frame) => Ok(frame),
+    /// Returns the next answer unless it is a refusal, and replaces the content of `binary` by its
+    /// binary part. If there is no answer, ends the helper. Blocks.
+    pub(super) fn receive(&mut self, binary: &mut Vec<u8>) -> Result<Answer, HostError> {
+        match self.exchange(|connection| read_frame_into(connection, binary))? {
+            Some(Answer::Refused { reason }) => Err(HostError::Refused { reason: printable(&reason) }),
+            Some(answer) => Ok(answer),
             None => Err(HostError::of_exit(self.process.end_after_output())),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use songfoundry_bridge_protocol::frame::{Frame, bytes_to_samples, samples_to_bytes};
+use songfoundry_bridge_protocol::frame::{Frame, bytes_to_samples, write_samples};
 use songfoundry_bridge_protocol::host::{
     Answer, Open, Opened, PARAMETERS_MAX, PROGRAMS_MAX, PROTOCOL_VERSION, ParameterValue, Process, Processed,
     Request, TEXT_BYTES_MAX,
@@ -42,6 +42,8 @@ pub struct PluginHost<'a> {
     opened: Opened,
     /// The requests to process audio that have no answer yet, the oldest first.
     pending: VecDeque<PendingOutput>,
+    /// The audio of the last request or answer.
+    bytes: Vec<u8>,
 }
 
 /// Output that was requested.
@@ -82,7 +84,9 @@ impl<'a> PluginHost<'a> {
         };
         match helper.request(&Request::Open(open), &[])?.header {
             Answer::Opened(opened) => {
-                Ok(Self { helper, opened: checked(*opened)?, pending: VecDeque::with_capacity(PENDING_MAX) })
+                let opened = checked(*opened)?;
+                let pending = VecDeque::with_capacity(PENDING_MAX);
+                Ok(Self { helper, opened, pending, bytes: Vec::new() })
             }
             _ => Err(unexpected()),
         }
@@ -121,7 +125,8 @@ impl<'a> PluginHost<'a> {
             channels: process.output_channels.into(),
             frames: process.frames as usize,
         });
-        self.helper.send(&Request::Process(process), &samples_to_bytes(input))
+        write_samples(input, &mut self.bytes);
+        self.helper.send(&Request::Process(process), &self.bytes)
     }
 
     /// Returns the output for the oldest audio that was sent and has no output yet. Blocks.
@@ -129,13 +134,13 @@ impl<'a> PluginHost<'a> {
     /// # Errors
     /// [`HostError`].
     pub fn receive(&mut self) -> Result<Audio, HostError> {
-        let Frame { header, binary } = self.helper.receive()?;
-        let (Answer::Processed(processed), Some(pending)) = (header, self.pending.pop_front()) else {
+        let answer = self.helper.receive(&mut self.bytes)?;
+        let (Answer::Processed(processed), Some(pending)) = (answer, self.pending.pop_front()) else {
             return Err(unexpected());
         };
         let PendingOutput { channels, frames } = pending;
-        let Some(channels) = bytes_to_samples(&binary, channels, frames) else {
-            let reason = format!("{} bytes of audio for {channels} x {frames} samples", binary.len());
+        let Some(channels) = bytes_to_samples(&self.bytes, channels, frames) else {
+            let reason = format!("{} bytes of audio for {channels} x {frames} samples", self.bytes.len());
             return Err(HostError::InvalidAnswer { reason });
         };
         // Without an early exit, the compiler vectorizes the loop.

@@ -29,7 +29,7 @@ impl<'a> HostHelper<'a> {
     }
 
     /// Is never called.
-    pub(super) fn receive(&mut self) -> Result<Frame<Answer>, HostError> {
+    pub(super) fn receive(&mut self, _: &mut Vec<u8>) -> Result<Answer, HostError> {
         match self.0 {}
     }
 }
