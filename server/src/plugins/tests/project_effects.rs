@@ -285,13 +285,25 @@ async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
     let drums = json!({"id": "drums", "name": "drums", "kind": "group"});
     // An effect of another track, which the frozen track does not need, is not rendered.
     let apart = quiet_track("apart", nekobi, &[effect("u", zam)]);
-    let song = project(&[quiet_track("bass", nekobi, &[keyed]), drum, drums, apart]);
+    // An instrument that only the group of the frozen track listens to.
+    let mut after = quiet_track("after", nekobi, &[]);
+    after["items"][0]["notes"][0]["pitch"] = 60.into();
+    after["mute"] = true.into();
+    let compressor = json!({"id": "g", "type": "builtin", "name": "compressor", "side_chain": "after"});
+    let group = json!({"id": "group", "name": "group", "kind": "group", "effects": [compressor]});
+    let mut bass = quiet_track("bass", nekobi, &[keyed]);
+    bass["output"] = "group".into();
+    let song = project(&[bass, drum, drums, apart, after, group]);
     let frozen = freeze(&service, &song, "bass").await;
     assert_eq!(frozen["left_out"], json!([]));
     // The instruments of the bass and the drum, which play the same notes, and the compressor.
     assert_eq!(stored_sounds(&service), 2 * 2);
     let (mixed, _) = mix(&service, &song).await;
-    assert_eq!(stored_sounds(&service), 2 * 3, "only the effect of the other track is new");
+    assert_eq!(
+        stored_sounds(&service),
+        2 * 4,
+        "the effect of the other track and the other instrument are new"
+    );
     let mut changed = song.clone();
     changed["tracks"][0] = frozen["track"].clone();
     let (after, left_out) = mix(&service, &changed).await;
