@@ -10,7 +10,7 @@ use songfoundry_bridge_protocol::host::{
     Request, Transport,
 };
 
-use super::blocks::{block_end, check, check_parameter, transport_at};
+use super::blocks::{block_end, check, check_parameter, next_transport_change, transport_of};
 use super::buses::convert_channels;
 use super::plugin::{Block, Format, HostedPlugin};
 use crate::module::{self, FailureReason};
@@ -243,7 +243,8 @@ impl Hosted {
         let mut events = request.events.as_slice();
         let mut start = 0;
         while start < request.frames {
-            let end = block_end(start, request.frames, self.format.block_frames_max, events);
+            let frames_max = next_transport_change(request, start);
+            let end = block_end(start, frames_max, self.format.block_frames_max, events);
             let count = events.partition_point(|event| event.frame < end);
             let (block_events, later) = events.split_at(count);
             let block_events: Vec<Event> = block_events
@@ -253,7 +254,7 @@ impl Hosted {
             let frames = start as usize..end as usize;
             let block = Block {
                 frames: frames.len(),
-                transport: transport_at(&request.transport, start, self.format.sample_rate_hz),
+                transport: transport_of(request, start, self.format.sample_rate_hz),
                 events: &block_events,
             };
             let source: Vec<&[f32]> = input.iter().map(|channel| &channel[frames.clone()]).collect();
