@@ -135,13 +135,6 @@ impl PluginTrack<'_> {
         }
     }
 
-    /// Returns a frame after which the plugin gets no input, however long its latency is.
-    #[must_use]
-    pub fn end_frame_max(session: &Session, tail_secs: f64) -> u64 {
-        let latency_frames = u64::from(LATENCY_MAX_SECS) * u64::from(session.sample_rate_hz);
-        output::max_frames(session, tail_secs) + latency_frames + u64::from(REQUEST_FRAMES_MAX)
-    }
-
     /// Returns the largest size of the file, in bytes.
     #[must_use]
     pub fn max_file_bytes(&self) -> u64 {
