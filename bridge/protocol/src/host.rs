@@ -124,8 +124,8 @@ pub struct Process {
     pub output_channels: u16,
     /// Position of the first frame.
     pub transport: Transport,
-    /// Changes of the tempo and the time signature, in ascending order of their frames, which are at
-    /// least 1. At most [`TRANSPORT_CHANGES_MAX`].
+    /// Changes of the tempo and the time signature, in ascending order of their frames, which are
+    /// at least 1. At most [`TRANSPORT_CHANGES_MAX`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transport_changes: Vec<TransportChange>,
     /// Events, in ascending order of their frames. At most [`EVENTS_MAX`].

@@ -60,8 +60,8 @@ impl Buses {
         }
     }
 
-    /// Fills all buffers but those of the main bus and the side-chain with silence. Plugins may write to their
-    /// inputs, so this is done before each block.
+    /// Fills all buffers but those of the main bus and the side-chain with silence. Plugins may
+    /// write to their inputs, so this is done before each block.
     pub(crate) fn silence_others(&mut self) {
         self.spare.fill(0.0);
         for (index, bus) in self.buffers.iter_mut().enumerate() {

@@ -405,7 +405,8 @@ pub(super) fn plugin_tracks<'p>(
 }
 
 /// Returns, for each track, whether a render of some tracks needs it: it is one of them, or it
-/// feeds one of them or a side-chain that is audible with it. A muted track is needed only if an effect listens to it.
+/// feeds one of them or a side-chain that is audible with it. A muted track is needed only if an
+/// effect listens to it.
 fn needed_tracks(session: &Session, rendered: RenderedTracks<'_>) -> Vec<bool> {
     let tracks = &session.tracks;
     let is_rendered: Vec<bool> = match rendered {

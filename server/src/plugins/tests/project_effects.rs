@@ -17,6 +17,8 @@ const ZAM_VERB: &str = "/usr/lib/vst/ZamVerb-vst.so";
 const ZAM_EQ: &str = "/usr/lib/vst/ZamEQ2-vst.so";
 const ZA_MAXIM: &str = "/usr/lib/vst/ZaMaximX2-vst.so";
 const LSP_LIMITER: &str = "/usr/lib/vst/lsp-plugins/limiter-stereo.so";
+/// Its latency is 4,096 frames.
+const LSP_LOUDNESS: &str = "/usr/lib/vst/lsp-plugins/loud-comp-stereo.so";
 const LSP_SIDE_CHAIN: &str = "/usr/lib/vst/lsp-plugins/sc-compressor-stereo.so";
 const ZAM_COMP: &str = "/usr/lib/vst/ZamCompX2-vst.so";
 
@@ -122,13 +124,16 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_latency_of_plugins_is_compensated() {
-    let (service, ids) = service_with(&[NEKOBI, ZA_MAXIM, LSP_LIMITER]).await;
-    for plugin in &ids[1..] {
+    let (service, ids) = service_with(&[NEKOBI, ZA_MAXIM, LSP_LIMITER, LSP_LOUDNESS]).await;
+    // The bypass of the last one delays its input.
+    for (plugin, params) in ids[1..].iter().zip([json!({}), json!({}), json!({"bypass": 1.0})]) {
         // The second track is the first without the plugin and with the opposite polarity.
         let invert = json!({"id": "u", "type": "builtin", "name": "utility",
             "params": {"invert_left": true, "invert_right": true}});
         let with_plugin = |tracks: &[Value]| project(tracks);
-        let wet = quiet_track("wet", &ids[0], &[effect("p", plugin)]);
+        let mut latent = effect("p", plugin);
+        latent["params"] = params;
+        let wet = quiet_track("wet", &ids[0], &[latent]);
         let dry = quiet_track("dry", &ids[0], &[invert]);
         let (alone, left_out) = mix(&service, &with_plugin(std::slice::from_ref(&wet))).await;
         assert_eq!(left_out, json!([]));
