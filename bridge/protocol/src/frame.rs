@@ -76,7 +76,20 @@ pub fn write_frame<H: Serialize>(
 /// # Errors
 /// Returns an error if a part is too long, if the header is invalid, or if `reader` fails or ends
 /// within a frame. Memory is allocated only after the lengths are checked.
-pub fn read_frame<H: DeserializeOwned>(mut reader: impl Read) -> Result<Option<Frame<H>>, FrameError> {
+pub fn read_frame<H: DeserializeOwned>(reader: impl Read) -> Result<Option<Frame<H>>, FrameError> {
+    let mut binary = Vec::new();
+    Ok(read_frame_into(reader, &mut binary)?.map(|header| Frame { header, binary }))
+}
+
+/// Reads a frame like [`read_frame`]. Returns its header, and replaces the content of `binary` by
+/// its binary part.
+///
+/// # Errors
+/// Those of [`read_frame`]. The content of `binary` is then undefined.
+pub fn read_frame_into<H: DeserializeOwned>(
+    mut reader: impl Read,
+    binary: &mut Vec<u8>,
+) -> Result<Option<H>, FrameError> {
     let mut lengths = [0; 8];
     let mut length_bytes = 0;
     while length_bytes < lengths.len() {
@@ -94,9 +107,9 @@ pub fn read_frame<H: DeserializeOwned>(mut reader: impl Read) -> Result<Option<F
     check_lengths(header_bytes, binary_bytes)?;
     let mut header = vec![0; header_bytes];
     reader.read_exact(&mut header)?;
-    let mut binary = vec![0; binary_bytes];
-    reader.read_exact(&mut binary)?;
-    Ok(Some(Frame { header: serde_json::from_slice(&header)?, binary }))
+    binary.resize(binary_bytes, 0);
+    reader.read_exact(binary)?;
+    Ok(Some(serde_json::from_slice(&header)?))
 }
 
 fn check_lengths(header_bytes: usize, binary_bytes: usize) -> Result<(), FrameError> {
@@ -113,8 +126,15 @@ fn check_lengths(header_bytes: usize, binary_bytes: usize) -> Result<(), FrameEr
 /// and so on, as 32-bit floats in little-endian order.
 #[must_use]
 pub fn samples_to_bytes<C: AsRef<[f32]>>(channels: &[C]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_samples(channels, &mut bytes);
+    bytes
+}
+
+/// Replaces the content of `bytes` by that of [`samples_to_bytes`].
+pub fn write_samples<C: AsRef<[f32]>>(channels: &[C], bytes: &mut Vec<u8>) {
     let samples = channels.iter().map(|channel| channel.as_ref().len()).sum::<usize>();
-    let mut bytes = vec![0; samples * SAMPLE_BYTES];
+    bytes.resize(samples * SAMPLE_BYTES, 0);
     let mut remaining = bytes.as_chunks_mut::<SAMPLE_BYTES>().0;
     for channel in channels {
         // A loop over two slices, which the compiler vectorizes.
@@ -123,23 +143,32 @@ pub fn samples_to_bytes<C: AsRef<[f32]>>(channels: &[C]) -> Vec<u8> {
         bytes.iter_mut().zip(samples).for_each(|(bytes, sample)| *bytes = sample.to_le_bytes());
         remaining = later;
     }
-    bytes
 }
 
 /// Converts a binary part to channels of `frames` samples each. Returns `None` if its length does
 /// not equal that of `channels` such channels.
 #[must_use]
 pub fn bytes_to_samples(bytes: &[u8], channels: usize, frames: usize) -> Option<Vec<Vec<f32>>> {
-    let channel_bytes = frames.checked_mul(SAMPLE_BYTES)?;
-    if channel_bytes.checked_mul(channels)? != bytes.len() {
-        return None;
+    let mut samples = Vec::new();
+    read_samples(bytes, channels, frames, &mut samples).then_some(samples)
+}
+
+/// Replaces the content of `samples` by that of [`bytes_to_samples`]. Returns false, without a
+/// change, if the length is wrong.
+#[must_use]
+pub fn read_samples(bytes: &[u8], channels: usize, frames: usize, samples: &mut Vec<Vec<f32>>) -> bool {
+    let channel_bytes = frames.checked_mul(SAMPLE_BYTES);
+    let all_bytes = channel_bytes.and_then(|channel_bytes| channel_bytes.checked_mul(channels));
+    if all_bytes != Some(bytes.len()) {
+        return false;
     }
-    let channel = |index: usize| {
-        let bytes = &bytes[index * channel_bytes..(index + 1) * channel_bytes];
-        let (samples, _) = bytes.as_chunks::<SAMPLE_BYTES>();
-        samples.iter().map(|sample| f32::from_le_bytes(*sample)).collect()
-    };
-    Some((0..channels).map(channel).collect())
+    samples.resize(channels, Vec::new());
+    for (index, channel) in samples.iter_mut().enumerate() {
+        let bytes = &bytes.as_chunks::<SAMPLE_BYTES>().0[index * frames..(index + 1) * frames];
+        channel.clear();
+        channel.extend(bytes.iter().map(|sample| f32::from_le_bytes(*sample)));
+    }
+    true
 }
 
 #[cfg(test)]
@@ -202,7 +231,14 @@ mod tests {
         let channels = vec![vec![0.5, -1.0, f32::MIN_POSITIVE], vec![0.0, 1.0, -0.25]];
         let bytes = samples_to_bytes(&channels);
         assert_eq!(bytes.len(), 24);
-        assert_eq!(bytes_to_samples(&bytes, 2, 3), Some(channels));
+        assert_eq!(bytes_to_samples(&bytes, 2, 3), Some(channels.clone()));
+        let mut buffer = vec![vec![9.0; 5]; 3];
+        assert!(!read_samples(&bytes, 3, 3, &mut buffer) && buffer[2] == [9.0; 5]);
+        assert!(read_samples(&bytes, 2, 3, &mut buffer));
+        assert_eq!(buffer, channels);
+        let mut bytes_buffer = vec![9; 100];
+        write_samples(&channels, &mut bytes_buffer);
+        assert_eq!(bytes_buffer, bytes);
         assert_eq!(bytes_to_samples(&bytes, 2, 4), None);
         assert_eq!(bytes_to_samples(&bytes, usize::MAX, usize::MAX), None);
         assert_eq!(bytes_to_samples(&[], 0, 512), Some(Vec::new()));

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::PluginKind;
 
 /// Version of this protocol. A helper refuses a [`Request::Hello`] with another version.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// Maximum number of frames of a block: the upper limit of [`Open::block_frames_max`].
 pub const BLOCK_FRAMES_MAX: u32 = 8_192;
@@ -33,6 +33,9 @@ pub const PROGRAMS_MAX: usize = 1_000;
 
 /// Maximum number of events in a [`Process`] request.
 pub const EVENTS_MAX: usize = 20_000;
+
+/// Maximum number of [`Process::transport_changes`].
+pub const TRANSPORT_CHANGES_MAX: usize = 10_000;
 
 /// Maximum length of a name or a text from a plugin. Longer ones are cut.
 pub const TEXT_BYTES_MAX: usize = 256;
@@ -121,12 +124,25 @@ pub struct Process {
     pub output_channels: u16,
     /// Position of the first frame.
     pub transport: Transport,
+    /// Changes of the tempo and the time signature, in ascending order of their frames, which are
+    /// at least 1. At most [`TRANSPORT_CHANGES_MAX`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transport_changes: Vec<TransportChange>,
     /// Events, in ascending order of their frames. At most [`EVENTS_MAX`].
     pub events: Vec<Event>,
 }
 
-/// Tempo and position at the first frame of a [`Process`] request. The tempo and the time signature
-/// apply to the whole request; the helper advances the positions for later blocks.
+/// A change of the tempo or the time signature. A block starts with it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TransportChange {
+    /// Offset from the first frame of the request; less than [`Process::frames`].
+    pub frame: u32,
+    /// Tempo and position from this frame on.
+    pub transport: Transport,
+}
+
+/// Tempo and position at a frame. The tempo and the time signature apply up to the next
+/// [`TransportChange`]; the helper advances the positions for later blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Transport {
     /// Tempo in quarter notes a minute.

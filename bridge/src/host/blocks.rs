@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use songfoundry_bridge_protocol::frame::BINARY_BYTES_MAX;
 use songfoundry_bridge_protocol::host::{
-    CHANNELS_MAX, EVENTS_MAX, Event, EventKind, ParameterValue, Process, Transport,
+    CHANNELS_MAX, EVENTS_MAX, Event, EventKind, ParameterValue, Process, TRANSPORT_CHANGES_MAX, Transport,
+    TransportChange,
 };
 
 use crate::module::FailureReason;
@@ -27,8 +28,28 @@ pub(super) fn block_end(start: u32, frames: u32, block_frames_max: u32, events: 
     [change, excess].into_iter().flatten().fold(end, u32::min)
 }
 
-/// Returns the transport at a later frame of a request.
-pub(super) fn transport_at(transport: &Transport, frame: u32, sample_rate_hz: f64) -> Transport {
+/// Returns the transport at a frame of a request.
+pub(super) fn transport_of(request: &Process, frame: u32, sample_rate_hz: f64) -> Transport {
+    let changes = &request.transport_changes;
+    let before = changes.partition_point(|change| change.frame <= frame).checked_sub(1);
+    match before.map(|index| changes[index]) {
+        Some(TransportChange { frame: start, transport }) => {
+            transport_at(&transport, frame - start, sample_rate_hz)
+        }
+        None => transport_at(&request.transport, frame, sample_rate_hz),
+    }
+}
+
+/// Returns the first frame after `frame` at which the transport of a request changes, or the end of
+/// the request.
+pub(super) fn next_transport_change(request: &Process, frame: u32) -> u32 {
+    let changes = &request.transport_changes;
+    let next = changes.partition_point(|change| change.frame <= frame);
+    changes.get(next).map_or(request.frames, |change| change.frame)
+}
+
+/// Returns the transport a number of frames later.
+fn transport_at(transport: &Transport, frame: u32, sample_rate_hz: f64) -> Transport {
     if !transport.is_playing {
         return *transport;
     }
@@ -55,15 +76,25 @@ pub(super) fn check(request: &Process, parameters: &HashSet<u32>) -> Result<(), 
     if bytes > BINARY_BYTES_MAX as u64 {
         return Err(format!("the audio of the request has {bytes} bytes; the maximum is {BINARY_BYTES_MAX}"));
     }
-    let Transport { tempo_bpm, position_quarters, bar_start_quarters, numerator, denominator, .. } =
-        request.transport;
-    let is_finite = position_quarters.is_finite() && bar_start_quarters.is_finite();
-    if !(1.0..=1_000.0).contains(&tempo_bpm) || !is_finite || numerator == 0 || denominator == 0 {
+    check_transport(&request.transport)?;
+    let changes = &request.transport_changes;
+    if changes.len() > TRANSPORT_CHANGES_MAX {
         return Err(format!(
-            "the transport of the request is invalid: the tempo {tempo_bpm} BPM must be 1 to 1000, the position \
-             {position_quarters} and the bar start {bar_start_quarters} finite, and both numbers of the time signature \
-             {numerator}/{denominator} at least 1"
+            "the request has {} changes of the transport; the maximum is {TRANSPORT_CHANGES_MAX}",
+            changes.len()
         ));
+    }
+    let mut last_frame = 0;
+    for TransportChange { frame, transport } in changes {
+        if *frame <= last_frame || *frame >= request.frames {
+            return Err(format!(
+                "the transport changes at frame {frame} after one at frame {last_frame} of {} frames; changes must be in \
+                 ascending order",
+                request.frames
+            ));
+        }
+        check_transport(transport)?;
+        last_frame = *frame;
     }
     if request.events.len() > EVENTS_MAX {
         return Err(format!("the request has {} events; the maximum is {EVENTS_MAX}", request.events.len()));
@@ -84,6 +115,20 @@ pub(super) fn check(request: &Process, parameters: &HashSet<u32>) -> Result<(), 
         check_event(&event.kind, parameters)?;
     }
     Ok(())
+}
+
+fn check_transport(transport: &Transport) -> Result<(), FailureReason> {
+    let Transport { tempo_bpm, position_quarters, bar_start_quarters, numerator, denominator, .. } =
+        *transport;
+    let is_finite = position_quarters.is_finite() && bar_start_quarters.is_finite();
+    if (1.0..=1_000.0).contains(&tempo_bpm) && is_finite && numerator > 0 && denominator > 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "the transport of the request is invalid: the tempo {tempo_bpm} BPM must be 1 to 1000, the position \
+         {position_quarters} and the bar start {bar_start_quarters} finite, and both numbers of the time signature \
+         {numerator}/{denominator} at least 1"
+    ))
 }
 
 /// Checks a value of a parameter.
@@ -165,6 +210,24 @@ mod tests {
     }
 
     #[test]
+    fn the_transport_changes_within_a_request() {
+        let later = Transport { position_quarters: 2.0, tempo_bpm: 60.0, ..Transport::default() };
+        let request = Process {
+            frames: 96_000,
+            transport_changes: vec![TransportChange { frame: 48_000, transport: later }],
+            ..Process::default()
+        };
+        let at = |frame| {
+            let Transport { tempo_bpm, position_quarters, .. } = transport_of(&request, frame, 48_000.0);
+            (tempo_bpm, position_quarters, next_transport_change(&request, frame))
+        };
+        assert_eq!(at(0), (120.0, 0.0, 48_000));
+        assert_eq!(at(24_000), (120.0, 1.0, 48_000));
+        assert_eq!(at(48_000), (60.0, 2.0, 96_000));
+        assert_eq!(at(72_000), (60.0, 2.5, 96_000));
+    }
+
+    #[test]
     fn invalid_requests_are_refused() {
         let parameters = HashSet::from([7]);
         let refused = |request: Process, expected: &str| {
@@ -187,6 +250,19 @@ mod tests {
             "bytes; the maximum is",
         );
         refused(with(vec![note(0); EVENTS_MAX + 1]), "events; the maximum is");
+        let changes = |frames: &[u32]| Process {
+            frames: 64,
+            transport_changes: frames
+                .iter()
+                .map(|frame| TransportChange { frame: *frame, transport: Transport::default() })
+                .collect(),
+            ..Process::default()
+        };
+        assert_eq!(check(&changes(&[1, 63]), &parameters), Ok(()));
+        for frames in [&[0][..], &[64], &[5, 5], &[6, 5]] {
+            refused(changes(frames), "changes must be in ascending order");
+        }
+        refused(changes(&[1; TRANSPORT_CHANGES_MAX + 1]), "changes of the transport; the maximum is");
         let transport = Transport { tempo_bpm: 0.0, ..Transport::default() };
         refused(Process { transport, ..Process::default() }, "the tempo 0 BPM must be 1 to 1000");
     }

@@ -4,12 +4,17 @@ use songfoundry_bridge_protocol::host::{BUSES_MAX, Bus, CHANNELS_MAX};
 
 use crate::module::FailureReason;
 
+/// Number of channels that a plugin may use beyond those that it states, without effect.
+const SPARE_CHANNELS: usize = 16;
+
 /// The buses of a direction with a buffer for each channel.
 pub(crate) struct Buses {
     /// Descriptions of the buses.
     pub(crate) descriptions: Vec<Bus>,
     /// The buffers of each bus, a vector of samples for each channel.
     pub(crate) buffers: Vec<Vec<Vec<f32>>>,
+    /// The buffer of all channels that a plugin uses although it does not state them.
+    spare: Vec<f32>,
     /// Index of the main bus.
     main: Option<usize>,
     /// Index of the side-chain.
@@ -35,7 +40,7 @@ impl Buses {
         let buffers = descriptions.iter().map(|bus| vec![silence.clone(); bus.channels.into()]).collect();
         let main = descriptions.iter().position(|bus| bus.is_main);
         let side_chain = descriptions.iter().position(|bus| bus.is_side_chain);
-        Ok(Self { descriptions, buffers, main, side_chain })
+        Ok(Self { descriptions, buffers, spare: silence, main, side_chain })
     }
 
     /// Returns the channels of the main bus; empty if there is none.
@@ -55,9 +60,10 @@ impl Buses {
         }
     }
 
-    /// Fills all buses but the main one and the side-chain with silence. Plugins may write to their
-    /// inputs, so this is done before each block.
+    /// Fills all buffers but those of the main bus and the side-chain with silence. Plugins may
+    /// write to their inputs, so this is done before each block.
     pub(crate) fn silence_others(&mut self) {
+        self.spare.fill(0.0);
         for (index, bus) in self.buffers.iter_mut().enumerate() {
             if ![self.main, self.side_chain].contains(&Some(index)) {
                 bus.iter_mut().for_each(|channel| channel.fill(0.0));
@@ -74,6 +80,12 @@ impl Buses {
     pub(crate) fn pointers(&mut self) -> Vec<Vec<*mut f32>> {
         let pointers = |bus: &mut Vec<Vec<f32>>| bus.iter_mut().map(|channel| channel.as_mut_ptr()).collect();
         self.buffers.iter_mut().map(pointers).collect()
+    }
+
+    /// Returns pointers that follow those of the last channel. Otherwise, a plugin that uses more
+    /// channels than it states would write to any address.
+    pub(crate) fn spare_pointers(&mut self) -> [*mut f32; SPARE_CHANNELS] {
+        [self.spare.as_mut_ptr(); SPARE_CHANNELS]
     }
 }
 

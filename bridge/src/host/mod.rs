@@ -22,19 +22,21 @@ use crate::process::{limits, parent};
 /// Returns an error if the process cannot be prepared, or if the socket fails.
 #[cfg(unix)]
 pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
-    use songfoundry_bridge_protocol::frame::{Frame, read_frame, write_frame};
+    use songfoundry_bridge_protocol::frame::{read_frame_into, write_frame};
     use songfoundry_bridge_protocol::host::Request;
 
     parent::end_with_parent()?;
     limits::limit_resources(memory_max_bytes)?;
     let socket = event_loop::take_socket(socket)?;
     let mut session = session::Session::default();
+    // The buffers keep their memory, so that requests do not allocate.
+    let (mut binary, mut reply) = (Vec::new(), Vec::new());
     loop {
         event_loop::wait(&socket, session.plugin())?;
-        let Some(Frame { header, binary }) = read_frame::<Request>(&socket)? else { break };
-        let is_last = header == Request::Close;
-        let (answer, binary) = session.answer(header, &binary);
-        write_frame(&socket, &answer, &binary)?;
+        let Some(request) = read_frame_into::<Request>(&socket, &mut binary)? else { break };
+        let is_last = request == Request::Close;
+        let answer = session.answer(request, &binary, &mut reply);
+        write_frame(&socket, &answer, &reply)?;
         if is_last {
             break;
         }

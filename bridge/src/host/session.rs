@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use songfoundry_bridge_protocol::PluginFormat;
-use songfoundry_bridge_protocol::frame::{bytes_to_samples, samples_to_bytes};
+use songfoundry_bridge_protocol::frame::{read_samples, write_samples};
 use songfoundry_bridge_protocol::host::{
     Answer, BLOCK_FRAMES_MAX, Event, Open, Opened, PROTOCOL_VERSION, ParameterValue, Process, Processed,
     Request, Transport,
 };
 
-use super::blocks::{block_end, check, check_parameter, transport_at};
+use super::blocks::{block_end, check, check_parameter, next_transport_change, transport_of};
 use super::buses::convert_channels;
 use super::plugin::{Block, Format, HostedPlugin};
 use crate::module::{self, FailureReason};
@@ -27,8 +27,8 @@ const TAIL_MAX_SECS: f64 = 5.0;
 /// Samples below this level (-120 dBFS) are silent.
 const SILENCE: f32 = 0.000_001;
 
-/// An answer with its binary part.
-type Reply = (Answer, Vec<u8>);
+/// Reason for refusing requests about a plugin before one is open.
+const NOT_OPEN: &str = "no plugin is open";
 
 /// The conversation about one plugin.
 #[derive(Default)]
@@ -41,6 +41,15 @@ struct Hosted {
     plugin: Box<dyn HostedPlugin>,
     format: Format,
     parameters: HashSet<u32>,
+    buffers: RequestBuffers,
+}
+
+/// The audio of a request, a vector of samples for each channel. The vectors keep their memory
+/// between requests.
+#[derive(Default)]
+struct RequestBuffers {
+    input: Vec<Vec<f32>>,
+    output: Vec<Vec<f32>>,
 }
 
 impl Session {
@@ -59,18 +68,46 @@ impl Session {
         }
     }
 
-    /// Answers a request.
-    pub(super) fn answer(&mut self, request: Request, binary: &[u8]) -> Reply {
-        self.try_answer(request, binary).unwrap_or_else(|reason| (Answer::Refused { reason }, Vec::new()))
+    /// Answers a request. `reply` becomes the binary part of the answer.
+    pub(super) fn answer(&mut self, request: Request, binary: &[u8], reply: &mut Vec<u8>) -> Answer {
+        let answered = match request {
+            Request::Process(process) if self.is_greeted => self.process(&process, binary, reply),
+            request => {
+                reply.clear();
+                self.try_answer(request, binary, reply)
+            }
+        };
+        answered.unwrap_or_else(|reason| {
+            reply.clear();
+            Answer::Refused { reason }
+        })
     }
 
-    fn try_answer(&mut self, request: Request, binary: &[u8]) -> Result<Reply, FailureReason> {
-        let plain = |answer| Ok((answer, Vec::new()));
+    fn process(
+        &mut self,
+        process: &Process,
+        binary: &[u8],
+        reply: &mut Vec<u8>,
+    ) -> Result<Answer, FailureReason> {
+        let hosted = self.hosted.as_mut().ok_or(NOT_OPEN)?;
+        let mut buffers = std::mem::take(&mut hosted.buffers);
+        let processed = hosted.process(process, binary, &mut buffers);
+        write_samples(&buffers.output, reply);
+        hosted.buffers = buffers;
+        processed.map(Answer::Processed)
+    }
+
+    fn try_answer(
+        &mut self,
+        request: Request,
+        binary: &[u8],
+        reply: &mut Vec<u8>,
+    ) -> Result<Answer, FailureReason> {
         match request {
             Request::Hello { protocol_version } if protocol_version == PROTOCOL_VERSION => {
                 self.is_greeted = true;
                 let version = env!("CARGO_PKG_VERSION").to_owned();
-                return plain(Answer::Hello { protocol_version, version });
+                return Ok(Answer::Hello { protocol_version, version });
             }
             Request::Hello { protocol_version } => {
                 return Err(format!(
@@ -81,39 +118,46 @@ impl Session {
             _ if !self.is_greeted => return Err("the first request must be `hello`".to_owned()),
             Request::Open(open) => {
                 let opened = self.open(&open)?;
-                return plain(Answer::Opened(Box::new(opened)));
+                return Ok(Answer::Opened(Box::new(opened)));
             }
-            Request::Close => return plain(Answer::Done),
+            Request::Close => return Ok(Answer::Done),
             _ => {}
         }
-        let hosted = self.hosted.as_mut().ok_or("no plugin is open")?;
+        let hosted = self.hosted.as_mut().ok_or(NOT_OPEN)?;
         let plugin = hosted.plugin.as_mut();
         match request {
-            Request::Process(process) => hosted.process(&process, binary),
-            Request::GetState => Ok((Answer::State, plugin.state()?)),
+            Request::GetState => {
+                *reply = plugin.state()?;
+                Ok(Answer::State)
+            }
             Request::SetState => {
                 plugin.set_state(binary)?;
-                plain(Answer::StateSet { parameters: plugin.parameter_values() })
+                Ok(Answer::StateSet { parameters: plugin.parameter_values() })
             }
             Request::LoadPreset => {
                 plugin.load_preset(binary)?;
-                plain(Answer::StateSet { parameters: plugin.parameter_values() })
+                Ok(Answer::StateSet { parameters: plugin.parameter_values() })
             }
             Request::SetProgram { index } => {
                 plugin.set_program(index)?;
-                plain(Answer::StateSet { parameters: plugin.parameter_values() })
+                Ok(Answer::StateSet { parameters: plugin.parameter_values() })
             }
-            Request::SavePreset { format } => Ok((Answer::Preset, plugin.save_preset(format)?)),
+            Request::SavePreset { format } => {
+                *reply = plugin.save_preset(format)?;
+                Ok(Answer::Preset)
+            }
             Request::ParameterTexts { values } => {
                 values.iter().try_for_each(|value| check_parameter(value, &hosted.parameters))?;
                 let texts = values.into_iter().map(|value| plugin.parameter_text(value)).collect();
-                plain(Answer::ParameterTexts { texts })
+                Ok(Answer::ParameterTexts { texts })
             }
             Request::Reset => {
                 hosted.reset()?;
-                plain(Answer::Done)
+                Ok(Answer::Done)
             }
-            Request::Hello { .. } | Request::Open(_) | Request::Close => unreachable!("answered above"),
+            Request::Hello { .. } | Request::Open(_) | Request::Close | Request::Process(_) => {
+                unreachable!("answered above")
+            }
         }
     }
 
@@ -136,7 +180,8 @@ impl Session {
             PluginFormat::Vst3 => Box::new(Vst3Plugin::open(module, &open.plugin_id, format)?),
             PluginFormat::Vst2 => Box::new(Vst2Plugin::open(module, &open.plugin_id, format)?),
         };
-        let mut hosted = Hosted { plugin, format, parameters: HashSet::new() };
+        let mut hosted =
+            Hosted { plugin, format, parameters: HashSet::new(), buffers: RequestBuffers::default() };
         // Some plugins know their latency only after they have processed a block.
         hosted.process_silence()?;
         hosted.plugin.take_changes()?;
@@ -176,23 +221,30 @@ impl Hosted {
         Ok(samples.all(|sample| sample.abs() < SILENCE))
     }
 
-    fn process(&mut self, request: &Process, binary: &[u8]) -> Result<Reply, FailureReason> {
+    fn process(
+        &mut self,
+        request: &Process,
+        binary: &[u8],
+        RequestBuffers { input, output }: &mut RequestBuffers,
+    ) -> Result<Processed, FailureReason> {
         check(request, &self.parameters)?;
         let channels = usize::from(request.input_channels) + usize::from(request.side_chain_channels);
-        let input = bytes_to_samples(binary, channels, request.frames as usize).ok_or_else(|| {
-            format!(
+        if !read_samples(binary, channels, request.frames as usize, input) {
+            return Err(format!(
                 "the input has {} bytes, which are not {channels} channels of {} samples",
                 binary.len(),
                 request.frames
-            )
-        })?;
-        let mut output = vec![vec![0.0; request.frames as usize]; request.output_channels.into()];
+            ));
+        }
+        output.resize(request.output_channels.into(), Vec::new());
+        output.iter_mut().for_each(|channel| channel.resize(request.frames as usize, 0.0));
         let mut changes = BTreeMap::new();
         let mut non_finite_samples = 0;
         let mut events = request.events.as_slice();
         let mut start = 0;
         while start < request.frames {
-            let end = block_end(start, request.frames, self.format.block_frames_max, events);
+            let frames_max = next_transport_change(request, start);
+            let end = block_end(start, frames_max, self.format.block_frames_max, events);
             let count = events.partition_point(|event| event.frame < end);
             let (block_events, later) = events.split_at(count);
             let block_events: Vec<Event> = block_events
@@ -202,12 +254,12 @@ impl Hosted {
             let frames = start as usize..end as usize;
             let block = Block {
                 frames: frames.len(),
-                transport: transport_at(&request.transport, start, self.format.sample_rate_hz),
+                transport: transport_of(request, start, self.format.sample_rate_hz),
                 events: &block_events,
             };
             let source: Vec<&[f32]> = input.iter().map(|channel| &channel[frames.clone()]).collect();
             let sources = source.split_at(request.input_channels.into());
-            non_finite_samples += self.process_block(&block, sources, &mut output, frames)?;
+            non_finite_samples += self.process_block(&block, sources, output, frames)?;
             for change in self.plugin.take_changes()? {
                 changes.insert(change.id, change.value);
             }
@@ -215,8 +267,7 @@ impl Hosted {
         }
         let parameter_changes = changes.into_iter().map(|(id, value)| ParameterValue { id, value }).collect();
         let latency_frames = self.plugin.latency_frames();
-        let processed = Processed { latency_frames, parameter_changes, non_finite_samples };
-        Ok((Answer::Processed(processed), samples_to_bytes(&output)))
+        Ok(Processed { latency_frames, parameter_changes, non_finite_samples })
     }
 
     /// Processes a block of the input and the side-chain. Returns how many samples were not finite.
@@ -233,7 +284,12 @@ impl Hosted {
         self.plugin.process(block)?;
         let mut non_finite_samples = 0;
         for channel in self.plugin.main_output() {
-            for sample in channel[..block.frames].iter_mut().filter(|sample| !sample.is_finite()) {
+            let samples = &mut channel[..block.frames];
+            // The first loop has no branches, so the compiler vectorizes it.
+            if samples.iter().fold(true, |finite, sample| finite & sample.is_finite()) {
+                continue;
+            }
+            for sample in samples.iter_mut().filter(|sample| !sample.is_finite()) {
                 *sample = 0.0;
                 non_finite_samples += 1;
             }

@@ -205,8 +205,9 @@ impl HostedPlugin for Vst2Plugin {
         }
         self.inputs.silence_others();
         self.outputs.silence();
-        let inputs = self.inputs.pointers().concat();
-        let outputs = self.outputs.pointers().concat();
+        let pointers =
+            |buses: &mut Buses| [buses.pointers().concat(), buses.spare_pointers().into()].concat();
+        let (inputs, outputs) = (pointers(&mut self.inputs), pointers(&mut self.outputs));
         // SAFETY: the effect is active. There is a pointer for each channel that it states, and
         // each points to at least as many samples. The events stay valid during the call.
         unsafe {

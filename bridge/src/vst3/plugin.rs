@@ -150,8 +150,8 @@ impl Vst3Plugin {
         let (events, output_events) = (EventList::new(events), EventList::new(Vec::new()));
         let mut context = process_context(transport, self.format.sample_rate_hz, self.frames);
         let (mut input_pointers, mut output_pointers) = (self.inputs.pointers(), self.outputs.pointers());
-        let mut inputs = bus_buffers(&mut input_pointers);
-        let mut outputs = bus_buffers(&mut output_pointers);
+        let mut inputs = bus_buffers(&mut input_pointers, &self.inputs.spare_pointers());
+        let mut outputs = bus_buffers(&mut output_pointers, &self.outputs.spare_pointers());
         let (input_count, output_count) = match frames {
             0 => (0, 0),
             _ => (inputs.len() as i32, outputs.len() as i32),

@@ -27,12 +27,17 @@ pub(super) fn process_context(transport: &Transport, sample_rate_hz: f64, frames
     context
 }
 
-/// Returns the buffers of buses, given the pointers to the samples of their channels.
-pub(super) fn bus_buffers(pointers: &mut [Vec<*mut f32>]) -> Vec<AudioBusBuffers> {
-    let buffers = |bus: &mut Vec<*mut f32>| AudioBusBuffers {
-        numChannels: bus.len() as i32,
-        silenceFlags: 0,
-        __field0: AudioBusBuffers__type0 { channelBuffers32: bus.as_mut_ptr() },
+/// Returns the buffers of buses, given the pointers to the samples of their channels. Appends the
+/// spare pointers to those of each bus.
+pub(super) fn bus_buffers(pointers: &mut [Vec<*mut f32>], spare: &[*mut f32]) -> Vec<AudioBusBuffers> {
+    let buffers = |bus: &mut Vec<*mut f32>| {
+        let channels = bus.len() as i32;
+        bus.extend(spare);
+        AudioBusBuffers {
+            numChannels: channels,
+            silenceFlags: 0,
+            __field0: AudioBusBuffers__type0 { channelBuffers32: bus.as_mut_ptr() },
+        }
     };
     pointers.iter_mut().map(buffers).collect()
 }

@@ -131,6 +131,7 @@ impl Helper {
             output_channels: 2,
             transport: self.transport,
             events,
+            ..Process::default()
         };
         self.transport.position_frames += i64::from(frames);
         self.transport.position_quarters += f64::from(frames) / SAMPLE_RATE_HZ * 2.0;

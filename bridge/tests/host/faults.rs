@@ -89,15 +89,6 @@ fn samples_that_are_not_finite_become_silence() {
 }
 
 #[test]
-fn a_plugin_with_too_many_channels_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let module = module(&folder);
-    let mut helper = Helper::start();
-    let reason = helper.refused(open_request(&module, &id_of(&module, "Thousand Channels")), &[]);
-    assert_eq!(reason, "the plugin states 1000 output channels; the maximum is 128");
-}
-
-#[test]
 fn a_latency_that_is_stated_late_is_known_when_the_plugin_is_open() {
     let folder = tempfile::tempdir().expect("a folder");
     let module = module(&folder);

@@ -1,6 +1,7 @@
 //! Runs `songfoundry-bridge host` with test modules and with the plugins of Debian packages.
 #![cfg(target_os = "linux")]
 
+mod bus_lies;
 mod client;
 mod faults;
 #[path = "../modules/mod.rs"]

@@ -21,6 +21,7 @@ use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::LeftOutOfRender;
 use crate::rendering::parts::Part;
 use crate::rendering::selection::Selection;
+use crate::rendering::sources::RenderedTracks;
 use crate::state::AppState;
 use crate::storage::ensure_room;
 use crate::tasks::{StartedTask, TaskKind};
@@ -117,7 +118,7 @@ impl Export for Freeze {
             return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
         }
         let mut sources = opened.sources()?;
-        let mut parts = opened.parts(&mut sources, &|needed| needed == index)?;
+        let mut parts = opened.parts(&mut sources, RenderedTracks::UpToFader(index))?;
         let part = match stage {
             Stage::BeforeFader => Part::BeforeFader(index),
             Stage::AfterFader => Part::AfterFader(index),

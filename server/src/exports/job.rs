@@ -29,6 +29,7 @@ use crate::projects::RequestedProject;
 use crate::rendering::mix::MixOptions;
 use crate::rendering::parts::Parts;
 use crate::rendering::selection::Selection;
+use crate::rendering::sources::RenderedTracks;
 use crate::rendering::{Observer, RenderError};
 use crate::soundfonts::Snapshot;
 use crate::state::AppState;
@@ -194,16 +195,16 @@ impl OpenedExport<'_> {
         ProjectSources::open(plugins, &self.soundfonts, &self.project, &mut is_waiting)
     }
 
-    /// Opens the project so that parts of it can be rendered. `is_needed` returns whether a part
-    /// needs the track with an index. `sources` are those of [`Self::sources`].
+    /// Opens the project so that parts of it, of the tracks `rendered`, can be rendered. `sources`
+    /// are those of [`Self::sources`].
     pub(super) fn parts(
         &self,
         sources: &mut ProjectSources<'_>,
-        is_needed: &dyn Fn(usize) -> bool,
+        rendered: RenderedTracks<'_>,
     ) -> ApiResult<Parts> {
         let options = self.options.clone();
         let mut observer = |_| self.client.is_waiting();
-        Ok(Parts::open(&self.project, options, sources, is_needed, &mut observer)?)
+        Ok(Parts::open(&self.project, options, sources, rendered, &mut observer)?)
     }
 
     /// Renders to an unnamed file.

@@ -103,6 +103,16 @@ struct Sound<'s> {
     reservation: &'s Reservation,
 }
 
+impl Sound<'_> {
+    /// Returns the time signatures that the plugin gets: those before the end of the notes or of
+    /// the song. Its tail has the last of them, so that an edit after the end changes no sound.
+    fn time_signatures(&self) -> &[TimeSignatureChange] {
+        let end_frame = self.played.length_frames;
+        let count = self.time_signatures.partition_point(|change| change.frame < end_frame);
+        &self.time_signatures[..count]
+    }
+}
+
 impl PluginSounds<'_> {
     /// Renders the notes of a track with its plugin. Blocks.
     ///
@@ -174,14 +184,6 @@ impl PluginSounds<'_> {
         self.state.config.limits.tail_max_secs as f64
     }
 
-    /// Returns the time signatures of a sound without those after its end, because they do not
-    /// change the sound.
-    fn time_signatures_until_end<'s>(&self, sound: &Sound<'s>) -> &'s [TimeSignatureChange] {
-        let end_frame = PluginTrack::end_frame_max(sound.played, self.tail_secs());
-        let count = sound.time_signatures.partition_point(|change| change.frame < end_frame);
-        &sound.time_signatures[..count]
-    }
-
     /// Returns the stored sound, or renders and stores it.
     fn sound(&self, sound: &Sound<'_>, observer: Observer<'_>) -> Result<PluginSound, RenderError> {
         let usable = match self.plugin(sound.format, sound.plugin_id)? {
@@ -206,7 +208,7 @@ impl PluginSounds<'_> {
             values: &values,
             curves: sound.curves,
             session: sound.session,
-            time_signatures: self.time_signatures_until_end(sound),
+            time_signatures: sound.time_signatures(),
             side_chain: sound.side_chain,
             slot_versions: sound.slot_versions,
             tail_secs: self.tail_secs(),
@@ -253,7 +255,7 @@ impl PluginSounds<'_> {
             plugin,
             setup: &setup,
             session: sound.played,
-            time_signatures: sound.time_signatures,
+            time_signatures: sound.time_signatures(),
             input: sound.input,
             tail_secs: self.tail_secs(),
             is_cancelled: &is_cancelled,

@@ -23,6 +23,7 @@ use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::LeftOutOfRender;
 use crate::rendering::parts::{Part, Parts};
 use crate::rendering::selection::Selection;
+use crate::rendering::sources::RenderedTracks;
 use crate::state::AppState;
 use crate::storage::ensure_room;
 use crate::tasks::{StartedTask, TaskKind};
@@ -136,7 +137,7 @@ impl Export for Stems {
             self.tracks.as_ref().map_or(!track.mute, |ids| ids.contains(&track.id))
         };
         let mut sources = opened.sources()?;
-        let mut parts = opened.parts(&mut sources, &is_needed)?;
+        let mut parts = opened.parts(&mut sources, RenderedTracks::Routed(&is_needed))?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 
         // The disk must have space for the archive, plus one stem at a time, which a compressed

@@ -1,12 +1,29 @@
-//! The socket to a hosted plugin. Reads and writes block, but only until a deadline, and only while
+//! The socket to a hosted plugin. Reads and writes wait, but only until a deadline, and only while
 //! somebody waits for the result.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use socket2::SockRef;
+use songfoundry_bridge_protocol::frame::{BINARY_BYTES_MAX, HEADER_BYTES_MAX};
+
 /// Interval of the checks whether the work is still wanted.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Size of the buffer of each direction of a socket, in bytes, which the system may limit. Several
+/// requests of a render fit, so that the plugin finds the next one when it has answered one.
+const SOCKET_BUFFER_BYTES: usize = 512 << 10;
+
+/// Number of bytes that are taken from the socket at once while a request is written.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Maximum number of bytes of answers that wait to be read: those of the longest frame.
+const RECEIVED_BYTES_MAX: usize = HEADER_BYTES_MAX + BINARY_BYTES_MAX;
 
 /// Reason why a connection gave up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +36,29 @@ pub(super) enum Stop {
     EndedByAdministrator,
 }
 
-/// A socket with a deadline.
+/// A socket to a helper, and the answers that arrived while requests were written.
+#[derive(Debug)]
+pub(super) struct Socket {
+    stream: UnixStream,
+    received: VecDeque<u8>,
+}
+
+impl Socket {
+    /// Returns a socket, and the helper's end of it.
+    pub(super) fn pair() -> io::Result<(Self, UnixStream)> {
+        let (stream, helper_stream) = UnixStream::pair()?;
+        for end in [&stream, &helper_stream] {
+            SockRef::from(end).set_send_buffer_size(SOCKET_BUFFER_BYTES)?;
+        }
+        stream.set_nonblocking(true)?;
+        Ok((Self { stream, received: VecDeque::new() }, helper_stream))
+    }
+}
+
+/// A socket with a deadline. While a request does not fit into the buffer of the socket, answers
+/// are taken from it, because a helper that waits for the end of its answer reads no request.
 pub(super) struct Connection<'a> {
-    socket: &'a UnixStream,
+    socket: &'a mut Socket,
     deadline: Instant,
     /// Returns a reason to give up before the deadline.
     stop: &'a dyn Fn() -> Option<Stop>,
@@ -30,49 +67,82 @@ pub(super) struct Connection<'a> {
 }
 
 impl<'a> Connection<'a> {
-    /// Sets the time-outs of the socket, which [`Self::until`] relies on.
-    pub(super) fn prepare(socket: &UnixStream) -> io::Result<()> {
-        socket.set_read_timeout(Some(CHECK_INTERVAL))?;
-        socket.set_write_timeout(Some(CHECK_INTERVAL))
-    }
-
     pub(super) fn until(
         deadline: Instant,
-        socket: &'a UnixStream,
+        socket: &'a mut Socket,
         stop: &'a dyn Fn() -> Option<Stop>,
     ) -> Self {
         Self { socket, deadline, stop, stopped: None }
     }
 
-    /// Repeats a call that returns after [`CHECK_INTERVAL`] until it has transferred something.
-    fn repeat(&mut self, mut call: impl FnMut(&UnixStream) -> io::Result<usize>) -> io::Result<usize> {
+    /// Returns an error if the connection must give up. Also called if there is data, because a
+    /// plugin could send single bytes for ever.
+    fn check(&mut self) -> io::Result<()> {
+        self.stopped = match Instant::now() > self.deadline {
+            true => Some(Stop::Late),
+            false => (self.stop)(),
+        };
+        match self.stopped {
+            Some(_) => Err(ErrorKind::TimedOut.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until the socket can be written, and takes answers meanwhile.
+    fn wait_to_write(&mut self) -> io::Result<()> {
+        let Socket { stream, received } = &mut *self.socket;
+        let is_full = received.len() >= RECEIVED_BYTES_MAX;
+        let events = if is_full { PollFlags::POLLOUT } else { PollFlags::POLLOUT | PollFlags::POLLIN };
+        if wait(stream, events)? {
+            let mut chunk = [0; CHUNK_BYTES];
+            match stream.read(&mut chunk) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => received.extend(&chunk[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits for one of the events, for at most [`CHECK_INTERVAL`]. Returns whether the stream can be
+/// read.
+fn wait(stream: &UnixStream, events: PollFlags) -> io::Result<bool> {
+    let mut polled = [PollFd::new(stream.as_fd(), events)];
+    match poll(&mut polled, PollTimeout::try_from(CHECK_INTERVAL).unwrap_or(PollTimeout::ZERO)) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)))
+}
+
+impl Read for &mut Connection<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            // Also checked if there is data, because a plugin could send single bytes for ever.
-            if Instant::now() > self.deadline {
-                self.stopped = Some(Stop::Late);
-            } else if let Some(reason) = (self.stop)() {
-                self.stopped = Some(reason);
+            self.check()?;
+            if !self.socket.received.is_empty() {
+                return self.socket.received.read(buffer);
             }
-            if self.stopped.is_some() {
-                return Err(ErrorKind::TimedOut.into());
-            }
-            match call(self.socket) {
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            match self.socket.stream.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    wait(&self.socket.stream, PollFlags::POLLIN)?;
+                }
                 outcome => return outcome,
             }
         }
     }
 }
 
-impl Read for &mut Connection<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.repeat(|mut socket| socket.read(buffer))
-    }
-}
-
 impl Write for &mut Connection<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.repeat(|mut socket| socket.write(bytes))
+        loop {
+            self.check()?;
+            match self.socket.stream.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait_to_write()?,
+                outcome => return outcome,
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -85,12 +155,11 @@ mod tests {
     use super::*;
 
     fn stopped_by(deadline: Instant, stop: &dyn Fn() -> Option<Stop>, send: bool) -> Option<Stop> {
-        let (socket, mut peer) = UnixStream::pair().expect("sockets");
-        Connection::prepare(&socket).expect("time-outs");
+        let (mut socket, mut peer) = Socket::pair().expect("sockets");
         if send {
             peer.write_all(b"x").expect("writes");
         }
-        let mut connection = Connection::until(deadline, &socket, stop);
+        let mut connection = Connection::until(deadline, &mut socket, stop);
         let read = (&mut connection).read(&mut [0; 8]);
         assert_eq!(read.is_ok(), connection.stopped.is_none());
         connection.stopped
@@ -104,5 +173,38 @@ mod tests {
         assert_eq!(stopped_by(later, &|| Some(Stop::Cancelled), false), Some(Stop::Cancelled));
         assert_eq!(stopped_by(later, &|| None, true), None);
         assert_eq!(stopped_by(now, &|| None, true), Some(Stop::Late), "data does not extend the deadline");
+    }
+
+    #[test]
+    fn answers_are_taken_while_the_peer_does_not_read() {
+        let (mut socket, mut peer) = Socket::pair().expect("sockets");
+        let bytes: Vec<u8> = (0..8 << 20).map(|index: u32| (index % 251) as u8).collect();
+        let expected = bytes.clone();
+        std::thread::scope(|scope| {
+            // The peer reads only after it has written all of its own bytes.
+            let exchange = scope.spawn(move || {
+                peer.write_all(&bytes).expect("writes");
+                let mut read = vec![0; bytes.len()];
+                peer.read_exact(&mut read).expect("reads");
+                read == bytes
+            });
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let mut connection = Connection::until(deadline, &mut socket, &|| None);
+            (&mut connection).write_all(&expected).expect("writes");
+            let mut read = vec![0; expected.len()];
+            (&mut connection).read_exact(&mut read).expect("reads");
+            assert!(read == expected);
+            assert!(exchange.join().expect("no panic"));
+        });
+    }
+
+    #[test]
+    fn a_peer_that_ends_and_reads_nothing_is_an_error() {
+        let (mut socket, peer) = Socket::pair().expect("sockets");
+        peer.shutdown(std::net::Shutdown::Write).expect("shuts down");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut connection = Connection::until(deadline, &mut socket, &|| None);
+        let error = (&mut connection).write_all(&vec![0; 8 << 20]).expect_err("nobody reads");
+        assert_eq!((error.kind(), connection.stopped), (ErrorKind::UnexpectedEof, None));
     }
 }

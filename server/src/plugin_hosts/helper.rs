@@ -2,14 +2,13 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
-use songfoundry_bridge_protocol::frame::{Frame, FrameError, read_frame, write_frame};
+use songfoundry_bridge_protocol::frame::{Frame, FrameError, read_frame_into, write_frame};
 use songfoundry_bridge_protocol::host::{Answer, Request};
 
 use super::PluginHosts;
-use super::connection::{Connection, Stop};
+use super::connection::{Connection, Socket, Stop};
 use super::error::{HostError, printable};
 use crate::helper_processes::bridge::{BridgeCommand, BridgeProcess};
 use crate::state::make_private_dir;
@@ -18,7 +17,7 @@ use crate::state::make_private_dir;
 pub(super) struct HostHelper<'a> {
     hosts: &'a PluginHosts,
     is_cancelled: &'a dyn Fn() -> bool,
-    socket: UnixStream,
+    socket: Socket,
     process: BridgeProcess,
     /// Dropped after the process, which uses the folder.
     _home: tempfile::TempDir,
@@ -32,8 +31,7 @@ impl<'a> HostHelper<'a> {
     ) -> Result<Self, HostError> {
         make_private_dir(&hosts.homes).map_err(io::Error::other)?;
         let home = tempfile::tempdir_in(&hosts.homes)?;
-        let (socket, helper_socket) = UnixStream::pair()?;
-        Connection::prepare(&socket)?;
+        let (socket, helper_socket) = Socket::pair()?;
         let command = BridgeCommand::Host {
             socket: OwnedFd::from(helper_socket),
             memory_max_bytes: hosts.memory_max_bytes,
@@ -45,33 +43,45 @@ impl<'a> HostHelper<'a> {
         Ok(Self { hosts, is_cancelled, socket, process, _home: home })
     }
 
-    /// Sends a request, and returns its answer unless it is a refusal. Blocks.
-    pub(super) fn accepted(&mut self, request: &Request, binary: &[u8]) -> Result<Frame<Answer>, HostError> {
-        match self.request(request, binary)? {
-            Frame { header: Answer::Refused { reason }, .. } => {
-                Err(HostError::Refused { reason: printable(&reason) })
-            }
-            frame => Ok(frame),
+    /// Sends a request, and returns its answer. Blocks.
+    pub(super) fn request(&mut self, request: &Request, binary: &[u8]) -> Result<Frame<Answer>, HostError> {
+        self.send(request, binary)?;
+        let mut binary = Vec::new();
+        let header = self.receive(&mut binary)?;
+        Ok(Frame { header, binary })
+    }
+
+    /// Sends a request. If the helper does not read it, ends the helper. Blocks while earlier
+    /// requests fill the socket.
+    pub(super) fn send(&mut self, request: &Request, binary: &[u8]) -> Result<(), HostError> {
+        self.exchange(|connection| write_frame(connection, request, binary))
+    }
+
+    /// Returns the next answer unless it is a refusal, and replaces the content of `binary` by its
+    /// binary part. If there is no answer, ends the helper. Blocks.
+    pub(super) fn receive(&mut self, binary: &mut Vec<u8>) -> Result<Answer, HostError> {
+        match self.exchange(|connection| read_frame_into(connection, binary))? {
+            Some(Answer::Refused { reason }) => Err(HostError::Refused { reason: printable(&reason) }),
+            Some(answer) => Ok(answer),
+            None => Err(HostError::of_exit(self.process.end_after_output())),
         }
     }
 
-    /// Sends a request, and returns its answer. If there is no answer, ends the helper. Blocks.
-    pub(super) fn request(&mut self, request: &Request, binary: &[u8]) -> Result<Frame<Answer>, HostError> {
+    /// Reads or writes a frame. If it fails, ends the helper.
+    fn exchange<T>(
+        &mut self,
+        transfer: impl FnOnce(&mut Connection<'_>) -> Result<T, FrameError>,
+    ) -> Result<T, HostError> {
         let (process, is_cancelled) = (&self.process, self.is_cancelled);
         let stop = || match process.is_to_end() {
             true => Some(Stop::EndedByAdministrator),
             false => is_cancelled().then_some(Stop::Cancelled),
         };
         let deadline = Instant::now() + self.hosts.answer_max;
-        let mut connection = Connection::until(deadline, &self.socket, &stop);
-        let answer = write_frame(&mut connection, request, binary)
-            .and_then(|()| read_frame::<Answer>(&mut connection));
+        let mut connection = Connection::until(deadline, &mut self.socket, &stop);
+        let outcome = transfer(&mut connection);
         let stopped = connection.stopped;
-        match answer {
-            Ok(Some(frame)) => Ok(frame),
-            Ok(None) => Err(HostError::of_exit(self.process.end_after_output())),
-            Err(error) => Err(self.end_after(error, stopped)),
-        }
+        outcome.map_err(|error| self.end_after(error, stopped))
     }
 
     /// Ends the helper after a failed exchange. Returns the reason in the terms of the plugin.

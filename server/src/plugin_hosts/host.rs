@@ -1,6 +1,8 @@
 //! One hosted plugin: opens it, and sends requests to its helper.
 
-use songfoundry_bridge_protocol::frame::{Frame, bytes_to_samples, samples_to_bytes};
+use std::collections::VecDeque;
+
+use songfoundry_bridge_protocol::frame::{Frame, bytes_to_samples, write_samples};
 use songfoundry_bridge_protocol::host::{
     Answer, Open, Opened, PARAMETERS_MAX, PROGRAMS_MAX, PROTOCOL_VERSION, ParameterValue, Process, Processed,
     Request, TEXT_BYTES_MAX,
@@ -9,6 +11,10 @@ use songfoundry_bridge_protocol::host::{
 use super::error::{HostError, printable};
 use super::helper::HostHelper;
 use super::{PluginHosts, PluginRef};
+
+/// Maximum number of requests to process audio that wait for their answers. While the plugin
+/// processes one, the next ones are already in its socket.
+const PENDING_MAX: usize = 4;
 
 /// How a plugin is opened.
 #[derive(Clone, Copy)]
@@ -34,6 +40,17 @@ pub struct Audio {
 pub struct PluginHost<'a> {
     helper: HostHelper<'a>,
     opened: Opened,
+    /// The requests to process audio that have no answer yet, the oldest first.
+    pending: VecDeque<PendingOutput>,
+    /// The audio of the last request or answer.
+    bytes: Vec<u8>,
+}
+
+/// Output that was requested.
+#[derive(Clone, Copy)]
+struct PendingOutput {
+    channels: usize,
+    frames: usize,
 }
 
 impl<'a> PluginHost<'a> {
@@ -65,8 +82,12 @@ impl<'a> PluginHost<'a> {
             sample_rate_hz: options.sample_rate_hz.into(),
             block_frames_max: options.block_frames_max,
         };
-        match helper.accepted(&Request::Open(open), &[])?.header {
-            Answer::Opened(opened) => Ok(Self { helper, opened: checked(*opened)? }),
+        match helper.request(&Request::Open(open), &[])?.header {
+            Answer::Opened(opened) => {
+                let opened = checked(*opened)?;
+                let pending = VecDeque::with_capacity(PENDING_MAX);
+                Ok(Self { helper, opened, pending, bytes: Vec::new() })
+            }
             _ => Err(unexpected()),
         }
     }
@@ -83,15 +104,49 @@ impl<'a> PluginHost<'a> {
     /// # Errors
     /// [`HostError`].
     pub fn process(&mut self, process: Process, input: &[Vec<f32>]) -> Result<Audio, HostError> {
-        let (channels, frames) = (usize::from(process.output_channels), process.frames as usize);
-        let Frame { header, binary } =
-            self.helper.accepted(&Request::Process(process), &samples_to_bytes(input))?;
-        let Answer::Processed(processed) = header else { return Err(unexpected()) };
-        let Some(channels) = bytes_to_samples(&binary, channels, frames) else {
-            let reason = format!("{} bytes of audio for {channels} x {frames} samples", binary.len());
+        self.send(process, input)?;
+        self.receive()
+    }
+
+    /// Whether [`Self::send`] can be called before [`Self::receive`].
+    #[must_use]
+    pub fn can_send(&self) -> bool {
+        self.pending.len() < PENDING_MAX
+    }
+
+    /// Sends audio as [`Self::process`] does, and does not wait for the output. Only
+    /// [`Self::receive`] may be called until all output has been received. Blocks while earlier
+    /// requests fill the socket.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn send(&mut self, process: Process, input: &[Vec<f32>]) -> Result<(), HostError> {
+        self.pending.push_back(PendingOutput {
+            channels: process.output_channels.into(),
+            frames: process.frames as usize,
+        });
+        write_samples(input, &mut self.bytes);
+        self.helper.send(&Request::Process(process), &self.bytes)
+    }
+
+    /// Returns the output for the oldest audio that was sent and has no output yet. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn receive(&mut self) -> Result<Audio, HostError> {
+        let answer = self.helper.receive(&mut self.bytes)?;
+        let (Answer::Processed(processed), Some(pending)) = (answer, self.pending.pop_front()) else {
+            return Err(unexpected());
+        };
+        let PendingOutput { channels, frames } = pending;
+        let Some(channels) = bytes_to_samples(&self.bytes, channels, frames) else {
+            let reason = format!("{} bytes of audio for {channels} x {frames} samples", self.bytes.len());
             return Err(HostError::InvalidAnswer { reason });
         };
-        if channels.iter().flatten().any(|sample| !sample.is_finite()) {
+        // Without an early exit, the compiler vectorizes the loop.
+        let is_finite =
+            |channel: &Vec<f32>| channel.iter().fold(true, |finite, sample| finite & sample.is_finite());
+        if !channels.iter().all(is_finite) {
             let reason = "a sample is infinite or not a number".to_owned();
             return Err(HostError::InvalidAnswer { reason });
         }
@@ -103,7 +158,7 @@ impl<'a> PluginHost<'a> {
     /// # Errors
     /// [`HostError`].
     pub fn state(&mut self) -> Result<Vec<u8>, HostError> {
-        let Frame { header, binary } = self.helper.accepted(&Request::GetState, &[])?;
+        let Frame { header, binary } = self.helper.request(&Request::GetState, &[])?;
         match header {
             Answer::State => Ok(binary),
             _ => Err(unexpected()),
@@ -140,7 +195,7 @@ impl<'a> PluginHost<'a> {
     /// [`HostError`].
     pub fn parameter_texts(&mut self, values: Vec<ParameterValue>) -> Result<Vec<String>, HostError> {
         let count = values.len();
-        match self.helper.accepted(&Request::ParameterTexts { values }, &[])?.header {
+        match self.helper.request(&Request::ParameterTexts { values }, &[])?.header {
             Answer::ParameterTexts { texts } if texts.len() == count => {
                 Ok(texts.iter().map(|text| printable(text)).collect())
             }
@@ -149,7 +204,7 @@ impl<'a> PluginHost<'a> {
     }
 
     fn change(&mut self, request: &Request, binary: &[u8]) -> Result<Vec<ParameterValue>, HostError> {
-        match self.helper.accepted(request, binary)?.header {
+        match self.helper.request(request, binary)?.header {
             Answer::StateSet { parameters } if parameters.len() <= PARAMETERS_MAX => Ok(parameters),
             _ => Err(unexpected()),
         }

@@ -19,12 +19,17 @@ impl<'a> HostHelper<'a> {
     }
 
     /// Is never called.
-    pub(super) fn accepted(&mut self, _: &Request, _: &[u8]) -> Result<Frame<Answer>, HostError> {
+    pub(super) fn request(&mut self, _: &Request, _: &[u8]) -> Result<Frame<Answer>, HostError> {
         match self.0 {}
     }
 
     /// Is never called.
-    pub(super) fn request(&mut self, _: &Request, _: &[u8]) -> Result<Frame<Answer>, HostError> {
+    pub(super) fn send(&mut self, _: &Request, _: &[u8]) -> Result<(), HostError> {
+        match self.0 {}
+    }
+
+    /// Is never called.
+    pub(super) fn receive(&mut self, _: &mut Vec<u8>) -> Result<Answer, HostError> {
         match self.0 {}
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use songfoundry_bridge_protocol::frame::{read_frame, samples_to_bytes, write_frame};
 use songfoundry_bridge_protocol::host::{
-    Answer, EventKind, Opened, PROTOCOL_VERSION, Process, Processed, Request, Tail,
+    Answer, Bus, EventKind, Opened, PROTOCOL_VERSION, Process, Processed, Request, Tail,
 };
 use songfoundry_bridge_protocol::{PluginFormat, PluginKind};
 
@@ -108,12 +108,23 @@ fn scripted_helper() {
     let socket = std::io::stdin().as_fd().try_clone_to_owned().expect("a socket");
     let socket = UnixStream::from(socket);
     let mut clicks = Clicks::default();
+    let mut held = None;
     while let Ok(Some(frame)) = read_frame::<Request>(&socket) {
         let (answer, binary) = match (script.as_str(), &frame.header) {
-            ("clicks", Request::Process(process)) => clicks.process(process),
+            ("clicks" | "pairs" | "late" | "silent", Request::Process(process)) => {
+                clicks.process(&script, process)
+            }
             (script, request) => answer(script, request, &socket),
         };
-        write_frame(&socket, &answer, &binary).expect("writes");
+        // While the song plays, the answer to every other request waits for the next request.
+        let is_playing = matches!(&frame.header, Request::Process(process) if process.transport.is_playing);
+        if script == "pairs" && is_playing && held.is_none() {
+            held = Some((answer, binary));
+            continue;
+        }
+        for (answer, binary) in held.take().into_iter().chain([(answer, binary)]) {
+            write_frame(&socket, &answer, &binary).expect("writes");
+        }
     }
     std::process::exit(0);
 }
@@ -174,7 +185,7 @@ pub(crate) fn opened() -> Opened {
         version: String::new(),
         kind: PluginKind::Instrument,
         inputs: Vec::new(),
-        outputs: Vec::new(),
+        outputs: vec![Bus { name: String::new(), channels: 2, is_main: true, is_side_chain: false }],
         latency_frames: 0,
         tail_frames: Tail::None,
         parameters: Vec::new(),
@@ -191,14 +202,25 @@ pub(crate) fn opened() -> Opened {
 struct Clicks {
     /// Positions of the clicks in the song.
     frames: Vec<i64>,
+    /// Number of frames processed while the song was stopped.
+    stopped_frames: u32,
 }
 
 /// Latency of [`Clicks`].
 const CLICKS_LATENCY_FRAMES: u32 = 480;
 
 impl Clicks {
-    fn process(&mut self, process: &Process) -> (Answer, Vec<u8>) {
+    /// Processes audio. With the script `late`, clicks are audible after a second of silence; with
+    /// `silent`, never.
+    fn process(&mut self, script: &str, process: &Process) -> (Answer, Vec<u8>) {
         let start = process.transport.position_frames;
+        if !process.transport.is_playing {
+            self.stopped_frames += process.frames;
+        }
+        let is_audible = match script {
+            "late" => self.stopped_frames >= 48_000,
+            script => script != "silent",
+        };
         for event in &process.events {
             if matches!(event.kind, EventKind::NoteOn { .. }) {
                 self.frames.push(start + i64::from(event.frame + CLICKS_LATENCY_FRAMES));
@@ -206,7 +228,7 @@ impl Clicks {
         }
         let value = |frame: u32| {
             let is_click = process.transport.is_playing && self.frames.contains(&(start + i64::from(frame)));
-            if is_click { 0.5 } else { 0.0_f32 }
+            if is_click && is_audible { 0.5 } else { 0.0_f32 }
         };
         let channel: Vec<f32> = (0..process.frames).map(value).collect();
         let processed = Processed { latency_frames: CLICKS_LATENCY_FRAMES, ..Processed::default() };

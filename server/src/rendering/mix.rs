@@ -13,7 +13,7 @@ use super::mix_file::{Levels, RunningFile, WaitingFile};
 pub use super::options::MixOptions;
 use super::pass::Pass;
 pub use super::report::{FileReport, LeftOutOfRender, MixReport};
-use super::sources::{PreparedRender, Sources, has_notes, plugin_tracks};
+use super::sources::{PreparedRender, RenderedTracks, Sources, has_notes, plugin_tracks};
 use super::{Observer, threads};
 
 /// Progress of a render when its plugins have played, if it has some.
@@ -58,7 +58,8 @@ pub fn render_files<W: Write + Seek>(
     let is_needed = |index: usize| selection.plays(&project.tracks[index]);
     let [instruments_end, mix_start] = plugin_progress(project, plugin_tracks(project, &is_needed).len());
     let mut instrument_observer = |progress: f64| observer(instruments_end * progress);
-    let mut prepared_render = PreparedRender::open(project, sources, &is_needed, &mut instrument_observer)?;
+    let mut prepared_render =
+        PreparedRender::open(project, sources, RenderedTracks::Routed(&is_needed), &mut instrument_observer)?;
     let mut session = std::mem::take(&mut prepared_render.session);
     selection.apply(&mut session);
     let mut effect_observer =

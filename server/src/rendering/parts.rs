@@ -22,7 +22,7 @@ use super::mix::tracks_with_content;
 use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::{LeftOutOfRender, SILENT_PEAK, warnings};
-use super::sources::{PreparedRender, Sources};
+use super::sources::{PreparedRender, RenderedTracks, Sources};
 use super::temporary::TemporaryFiles;
 use super::{Observer, threads};
 use crate::encoding::measure::Measurements;
@@ -79,8 +79,7 @@ pub struct Parts {
 
 impl Parts {
     /// Reserves memory for a project's renders, and opens its banks and audio at the project's
-    /// sample rate. All parts are rendered with `options`. `is_needed` returns whether a part needs
-    /// the track with an index.
+    /// sample rate. All parts are rendered with `options`, and are parts of the tracks `rendered`.
     ///
     /// # Errors
     /// [`RenderError`].
@@ -88,10 +87,10 @@ impl Parts {
         project: &Project,
         options: MixOptions,
         sources: &mut dyn Sources,
-        is_needed: &dyn Fn(usize) -> bool,
+        rendered: RenderedTracks<'_>,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
-        let prepared_render = PreparedRender::open(project, sources, is_needed, observer)?;
+        let prepared_render = PreparedRender::open(project, sources, rendered, observer)?;
         let encoding = Encoding::open(&options, options.max_frames(&prepared_render.session, None), sources)?
             .map(Arc::new);
         Ok(Self { prepared_render, playing_tracks: tracks_with_content(project), options, encoding })

@@ -3,7 +3,7 @@
 use schemas::Project;
 use schemas::project::{EffectType, SynthEngine};
 
-use super::sources::{PreparedRender, Sources};
+use super::sources::{PreparedRender, RenderedTracks, Sources};
 use super::{Observer, RenderError};
 
 /// Whether a project has plugin instruments or plugin effects.
@@ -24,7 +24,8 @@ pub fn render_plugins(
     sources: &mut dyn Sources,
     observer: Observer<'_>,
 ) -> Result<(), RenderError> {
-    let mut prepared_render = PreparedRender::open(project, sources, &|_| true, observer)?;
+    let mut prepared_render =
+        PreparedRender::open(project, sources, RenderedTracks::Routed(&|_| true), observer)?;
     let mut session = std::mem::take(&mut prepared_render.session);
     prepared_render.play_plugin_effects(&mut session, sources, observer)
 }

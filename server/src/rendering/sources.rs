@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dsp_core::mixer::Slots;
-use dsp_core::render::tracks_for;
+use dsp_core::render::{tracks_feeding, tracks_for};
 use dsp_core::session::{self, Audio, AudioSlot, Clip, Session};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
@@ -165,6 +165,15 @@ pub enum PluginSound {
     },
 }
 
+/// The tracks that a render plays.
+#[derive(Clone, Copy)]
+pub enum RenderedTracks<'t> {
+    /// The tracks with these indices, through buses, groups and the master.
+    Routed(&'t dyn Fn(usize) -> bool),
+    /// The track with this index, up to its fader.
+    UpToFader(usize),
+}
+
 /// A session, with the banks and the audio in its slots.
 #[derive(Debug)]
 pub(super) struct PreparedRender {
@@ -189,12 +198,11 @@ pub(super) struct PreparedRender {
 
 impl PreparedRender {
     /// Reserves memory for a project's render, opens its banks and audio at the project's sample
-    /// rate, and renders the sound of its plugin instruments. `is_needed` returns whether the track
-    /// with an index is rendered at all.
+    /// rate, and renders the sound of the plugin instruments that the rendered tracks need.
     pub(super) fn open(
         project: &Project,
         sources: &mut dyn Sources,
-        is_needed: &dyn Fn(usize) -> bool,
+        rendered: RenderedTracks<'_>,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
@@ -232,7 +240,7 @@ impl PreparedRender {
         for UsedBank { name, bank, presets, .. } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
-        let is_needed = needed_tracks(&compiled_project.session, is_needed);
+        let is_needed = needed_tracks(&compiled_project.session, rendered);
         let plugin_tracks = plugin_tracks(project, &|index| is_needed[index]);
         let track_count = plugin_tracks.len() as f64;
         let mut plugin_warnings = Vec::new();
@@ -397,14 +405,21 @@ pub(super) fn plugin_tracks<'p>(
 }
 
 /// Returns, for each track, whether a render of some tracks needs it: it is one of them, or it
-/// feeds one of them or a side-chain. A muted track is needed only if an effect listens to it.
-fn needed_tracks(session: &Session, is_rendered: &dyn Fn(usize) -> bool) -> Vec<bool> {
+/// feeds one of them or a side-chain that is audible with it. A muted track is needed only if an
+/// effect listens to it.
+fn needed_tracks(session: &Session, rendered: RenderedTracks<'_>) -> Vec<bool> {
     let tracks = &session.tracks;
-    let is_rendered: Vec<bool> = (0..tracks.len()).map(is_rendered).collect();
+    let is_rendered: Vec<bool> = match rendered {
+        RenderedTracks::Routed(is_rendered) => (0..tracks.len()).map(is_rendered).collect(),
+        RenderedTracks::UpToFader(rendered) => (0..tracks.len()).map(|index| index == rendered).collect(),
+    };
     let effects = tracks.iter().flat_map(|track| &track.effects).chain(&session.master_effects);
     let sources: HashSet<usize> =
         effects.filter_map(|effect| effect.side_chain).map(|source| source as usize).collect();
-    let is_in_signal = tracks_for(session, &is_rendered);
+    let is_in_signal = match rendered {
+        RenderedTracks::Routed(_) => tracks_for(session, &is_rendered),
+        RenderedTracks::UpToFader(rendered) => tracks_feeding(tracks, rendered),
+    };
     let may_play = |index: usize| is_in_signal[index] && (!tracks[index].mute || sources.contains(&index));
     (0..tracks.len()).map(|index| is_rendered[index] || may_play(index)).collect()
 }

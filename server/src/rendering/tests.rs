@@ -10,7 +10,7 @@ use super::mix::{MixFile, MixOptions, MixPass, MixReport, render, render_files};
 use super::mix_file::WaitingFile;
 use super::normalization::Target;
 use super::selection::{Selection, TickRange};
-use super::sources::PreparedRender;
+use super::sources::{PreparedRender, RenderedTracks};
 use super::threads::Threads;
 use super::{BankProblem, RenderError};
 use crate::encoding::audio_format::{AudioFormat, BitDepth};
@@ -88,7 +88,9 @@ fn the_demo_song_is_audible_and_every_render_of_it_is_identical() {
 fn every_number_of_threads_gives_the_same_file() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let mut sources = |_: Option<&str>| Ok(Some(bank.clone()));
-    let prepared = PreparedRender::open(&song(), &mut sources, &|_| true, &mut |_| true).unwrap();
+    let prepared =
+        PreparedRender::open(&song(), &mut sources, RenderedTracks::Routed(&|_| true), &mut |_| true)
+            .unwrap();
     let mut play = |threads: &dyn RenderThreads| {
         let mut destination = Cursor::new(Vec::new());
         let file = MixFile { options: OPTIONS, destination: &mut destination };

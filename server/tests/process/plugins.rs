@@ -61,6 +61,17 @@ fn a_killed_service_leaves_no_process_of_a_hosted_plugin() {
 }
 
 #[test]
+fn a_killed_service_leaves_no_process_that_a_hosted_plugin_has_started() {
+    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
+    let id = plugins.id_of("Starts Daemon and Hangs");
+    let render = || {
+        plugins.render(&id);
+    };
+    // The supervisor, the host, and the process that the plugin started in a new session.
+    signal_during(&plugins, 3, render, "KILL", GONE_WITHIN);
+}
+
+#[test]
 fn a_stopped_service_ends_a_plugin_that_hangs() {
     let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
     let id = plugins.id_of("Hangs");

@@ -6,6 +6,9 @@ use std::f64::consts::TAU;
 /// Latency of the VST3 gain.
 pub const GAIN_LATENCY_FRAMES: u32 = 64;
 
+/// Latency of the VST3 gain of `latent.rs`.
+pub const LONG_LATENCY_FRAMES: u32 = 4_096;
+
 /// Returns the gain of a normalized value: 0.5 leaves the level as it is.
 #[must_use]
 pub fn gain(normalized: f64) -> f32 {

@@ -41,11 +41,21 @@ pub enum Misbehaviour {
     Slow = 11,
     /// States a latency of 32 frames only after the first block.
     LateLatency = 12,
+    /// States -2 inputs and outputs, and uses none.
+    NegativeChannels = 13,
+    /// States no inputs and outputs, and uses none.
+    NoChannels = 14,
+    /// States two outputs, and writes to six.
+    MoreChannels = 15,
+    /// Starts a process as [`Self::Daemon`] does, and never returns.
+    DaemonAndHang = 16,
+    /// Ignores the notes of its first second, in which it loads its sounds.
+    LateSound = 17,
 }
 
 impl Misbehaviour {
     /// All faults, each with the name of the plugin that has it.
-    pub const ALL: [(Self, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str); 17] = [
         (Self::Crash, "Crashes"),
         (Self::Hang, "Hangs"),
         (Self::Abort, "Aborts"),
@@ -58,6 +68,11 @@ impl Misbehaviour {
         (Self::Channels, "Thousand Channels"),
         (Self::Slow, "Slow"),
         (Self::LateLatency, "Late Latency"),
+        (Self::NegativeChannels, "Negative Channels"),
+        (Self::NoChannels, "No Channels"),
+        (Self::MoreChannels, "More Channels"),
+        (Self::DaemonAndHang, "Starts Daemon and Hangs"),
+        (Self::LateSound, "Late Sound"),
     ];
 
     /// Does what a plugin with this fault does in a block.
@@ -68,9 +83,7 @@ impl Misbehaviour {
                 // SAFETY: none; the module is unsafe on purpose.
                 std::hint::black_box(unsafe { std::ptr::read_volatile(invalid_address) });
             }
-            Self::Hang => loop {
-                std::thread::sleep(Duration::from_secs(1));
-            },
+            Self::Hang => hang(),
             Self::Abort => std::process::abort(),
             Self::Exit => std::process::exit(0),
             Self::Fork => {
@@ -79,14 +92,10 @@ impl Misbehaviour {
                     std::process::abort();
                 }
             }
-            Self::Daemon => {
-                if fork() == 0 {
-                    setsid();
-                    if fork() == 0 {
-                        std::thread::sleep(LEFT_BEHIND);
-                    }
-                    std::process::abort();
-                }
+            Self::Daemon => start_daemon(),
+            Self::DaemonAndHang => {
+                start_daemon();
+                hang();
             }
             Self::Leak => {
                 // The pages stay untouched, so they would not be resident even without a limit.
@@ -98,7 +107,39 @@ impl Misbehaviour {
                 let _ = std::io::stderr().write_all(&text);
             }
             Self::Slow => std::thread::sleep(Duration::from_millis(20)),
-            Self::NotANumber | Self::Channels | Self::LateLatency => {}
+            Self::NotANumber
+            | Self::Channels
+            | Self::LateLatency
+            | Self::NegativeChannels
+            | Self::NoChannels
+            | Self::MoreChannels
+            | Self::LateSound => {}
         }
+    }
+
+    /// Returns the numbers of inputs and outputs that an effect states instead of its own.
+    pub(crate) fn stated_channels(self) -> Option<[i32; 2]> {
+        match self {
+            Self::Channels => Some([2, 1_000]),
+            Self::NegativeChannels => Some([-2, -2]),
+            Self::NoChannels => Some([0, 0]),
+            _ => None,
+        }
+    }
+}
+
+fn hang() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+fn start_daemon() {
+    if fork() == 0 {
+        setsid();
+        if fork() == 0 {
+            std::thread::sleep(LEFT_BEHIND);
+        }
+        std::process::abort();
     }
 }

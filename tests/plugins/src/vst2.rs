@@ -48,6 +48,8 @@ struct Plugin {
     gain: Gain,
     sines: Sines,
     changes: Vec<NoteChange>,
+    /// Number of frames processed before this block.
+    processed_frames: i64,
 }
 
 const SET_SAMPLE_RATE: i32 = 10;
@@ -139,21 +141,30 @@ unsafe extern "C" fn process(
     // the channels that the effect states.
     unsafe {
         let plugin = plugin(effect);
-        let has_input = (*effect).inputs == 2;
+        let has_input = (*effect).inputs == 2 && (*effect).flags & IS_SYNTH == 0;
         let mut is_triggered = !plugin.changes.is_empty();
+        let is_loading = plugin.misbehaviour == Some(Misbehaviour::LateSound)
+            && plugin.processed_frames < plugin.sample_rate_hz as i64;
+        let channels = match plugin.misbehaviour {
+            Some(Misbehaviour::MoreChannels) => 6,
+            _ => (*effect).outputs.clamp(0, 2) as usize,
+        };
         let level = gain(plugin.value.into());
         let bar = plugin.metered_host.map(|host| bar_samples(effect, host));
         for frame in 0..frames {
             for (_, key, velocity) in plugin.changes.extract_if(.., |change| change.0 <= frame) {
                 match velocity {
+                    _ if is_loading => {}
                     0.0 => plugin.sines.end(-1, key),
                     velocity => plugin.sines.start(key, key, velocity),
                 }
             }
             let sine = plugin.sines.next(plugin.sample_rate_hz);
-            for channel in 0..2 {
+            for channel in 0..channels {
                 let output = (*outputs.add(channel)).add(frame as usize);
-                *output = if let Some(bar) = bar {
+                *output = if channel >= 2 {
+                    1.0
+                } else if let Some(bar) = bar {
                     bar[channel] * level
                 } else if has_input {
                     let input = *(*inputs.add(channel)).add(frame as usize);
@@ -167,6 +178,7 @@ unsafe extern "C" fn process(
                 }
             }
         }
+        plugin.processed_frames += i64::from(frames);
         match plugin.misbehaviour {
             Some(Misbehaviour::LateLatency) => (*effect).initial_delay = PLUGIN_LATENCY_FRAMES,
             Some(misbehaviour) if is_triggered => misbehaviour.act(),
@@ -225,9 +237,9 @@ pub fn misbehaving_shell(host: Host) -> *mut Effect {
     match Misbehaviour::ALL.into_iter().find(|(misbehaviour, _)| *misbehaviour as i32 == id) {
         Some((misbehaviour, name)) => {
             let effect = create(dispatch, Some(new_plugin(name, Some(misbehaviour))), 0, id);
-            if misbehaviour == Misbehaviour::Channels {
+            if let Some([inputs, outputs]) = misbehaviour.stated_channels() {
                 // SAFETY: the effect is new.
-                unsafe { (*effect).outputs = 1_000 };
+                unsafe { ((*effect).inputs, (*effect).outputs) = (inputs, outputs) };
             }
             effect
         }
@@ -301,6 +313,7 @@ fn new_plugin(name: &'static str, misbehaviour: Option<Misbehaviour>) -> Plugin 
         gain: Gain::new(latency_frames.cast_unsigned()),
         sines: Sines::default(),
         changes: Vec::new(),
+        processed_frames: 0,
     }
 }
 

@@ -32,9 +32,10 @@ impl Class for Factory {
 }
 
 /// Returns a factory with these classes. Plugins whose sub-categories have `Instrument` are
-/// synthesizers, and all other plugins are gains; those whose sub-categories have `Tools` change
-/// themselves with a timer, and those with `Dynamics` have a side-chain. Classes that are not
-/// plugins cannot be created.
+/// synthesizers, and all other plugins are gains. Those whose sub-categories have `Tools` change
+/// themselves with a timer, those with `Dynamics` have a side-chain, those with `Restoration` have
+/// a latency of 4,096 frames, and those with the name of a [`crate::bus_lie::BusLie`] tell it.
+/// Classes that are not plugins cannot be created.
 #[must_use]
 pub fn factory(classes: &'static [Described]) -> *mut c_void {
     let factory = ComWrapper::new(Factory(classes)).to_com_ptr::<IPluginFactory>();

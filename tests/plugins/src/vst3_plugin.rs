@@ -6,6 +6,7 @@
 //! denominator. Both follow the gain, which cannot be automated.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ::vst3::Steinberg::Linux::{IRunLoop, IRunLoopTrait as _, ITimerHandler, ITimerHandlerTrait};
@@ -31,7 +32,8 @@ use ::vst3::Steinberg::{
 use ::vst3::com_scrape_types::{Guid, Unknown};
 use ::vst3::{Class, ComPtr, ComRef, ComWrapper};
 
-use crate::dsp::{GAIN_LATENCY_FRAMES, Gain, Sines, gain};
+use crate::bus_lie::BusLie;
+use crate::dsp::{GAIN_LATENCY_FRAMES, Gain, LONG_LATENCY_FRAMES, Sines, gain};
 
 /// Id of the parameter that changes the level.
 const GAIN_ID: ParamID = 100;
@@ -61,6 +63,9 @@ struct Plugin {
     is_synth: bool,
     is_meter: bool,
     has_side_chain: bool,
+    bus_lie: Option<BusLie>,
+    /// Whether the host has set an arrangement.
+    is_arranged: AtomicBool,
     state: Arc<Mutex<State>>,
     timer: Option<ComWrapper<Timer>>,
 }
@@ -121,9 +126,13 @@ impl Class for Plugin {
 pub(crate) unsafe fn create(sub_categories: &str, iid: &Guid, object: *mut *mut c_void) -> tresult {
     let is_synth = sub_categories.contains("Instrument");
     let is_meter = sub_categories.contains("Analyzer");
+    let latency_frames = match sub_categories.contains("Restoration") {
+        true => LONG_LATENCY_FRAMES,
+        false => GAIN_LATENCY_FRAMES,
+    };
     let state = State {
-        latency_frames: GAIN_LATENCY_FRAMES,
-        gain: Gain::new(GAIN_LATENCY_FRAMES),
+        latency_frames,
+        gain: Gain::new(latency_frames),
         sines: Sines::default(),
         value: 0.5,
         sample_rate_hz: 48_000.0,
@@ -133,7 +142,10 @@ pub(crate) unsafe fn create(sub_categories: &str, iid: &Guid, object: *mut *mut 
         .contains("Tools")
         .then(|| ComWrapper::new(Timer { state: Arc::clone(&state), host: Mutex::default() }));
     let has_side_chain = sub_categories.contains("Dynamics");
-    let plugin = ComWrapper::new(Plugin { is_synth, is_meter, has_side_chain, state, timer });
+    let bus_lie = BusLie::of(sub_categories);
+    let is_arranged = AtomicBool::new(false);
+    let plugin =
+        ComWrapper::new(Plugin { is_synth, is_meter, has_side_chain, bus_lie, is_arranged, state, timer });
     let Some(plugin) = plugin.as_com_ref::<IComponent>() else { return kResultFalse };
     // SAFETY: the object lives during the call, which counts a reference for the caller.
     match unsafe { IComponent::query_interface(plugin.as_ptr(), iid) } {
@@ -153,6 +165,25 @@ impl Plugin {
 
     fn channels(&self, direction: BusDirection) -> i32 {
         if self.is_synth && direction == kInput as BusDirection { 0 } else { 2 }
+    }
+
+    /// Returns the number of channels that the plugin states for its bus.
+    fn stated_channels(&self, direction: BusDirection) -> i32 {
+        match self.bus_lie {
+            Some(BusLie::NegativeChannels) => -2,
+            Some(BusLie::ManyChannels) => 1_000,
+            Some(BusLie::OtherArrangement) if self.is_arranged.load(Ordering::Relaxed) => 1,
+            _ => self.channels(direction),
+        }
+    }
+
+    /// Returns the number of channels that the plugin uses of its bus.
+    fn used_channels(&self) -> usize {
+        match self.bus_lie {
+            Some(BusLie::OtherArrangement) => 1,
+            Some(BusLie::MoreChannels) => 6,
+            _ => 2,
+        }
     }
 
     /// Whether an audio bus is the mono side-chain.
@@ -198,6 +229,12 @@ impl IComponentTrait for Plugin {
     }
 
     unsafe fn getBusCount(&self, media: MediaType, direction: BusDirection) -> i32 {
+        match self.bus_lie {
+            Some(BusLie::NegativeCount) if media == kAudio as MediaType => return -1,
+            Some(BusLie::NoBuses) if media == kAudio as MediaType => return 0,
+            Some(BusLie::ManyBuses) if media == kAudio as MediaType => return 1_000,
+            _ => {}
+        }
         match media == kAudio as MediaType {
             true => i32::from(self.channels(direction) > 0) + i32::from(self.is_side_chain(direction, 1)),
             false => i32::from(self.is_synth && direction == kInput as BusDirection),
@@ -218,10 +255,11 @@ impl IComponentTrait for Plugin {
             put("Side-chain", &mut info.name);
             return kResultOk;
         }
-        if index != 0 {
+        let is_unknown = media == kAudio as MediaType && self.bus_lie == Some(BusLie::UnknownBus);
+        if index != 0 || is_unknown {
             return kInvalidArgument;
         }
-        info.channelCount = if media == kAudio as MediaType { self.channels(direction) } else { 16 };
+        info.channelCount = if media == kAudio as MediaType { self.stated_channels(direction) } else { 16 };
         info.busType = 0;
         put("Main", &mut info.name);
         kResultOk
@@ -345,6 +383,10 @@ impl IAudioProcessorTrait for Plugin {
         outputs: *mut SpeakerArrangement,
         output_count: i32,
     ) -> tresult {
+        self.is_arranged.store(true, Ordering::Relaxed);
+        if self.bus_lie.is_some() {
+            return kResultTrue;
+        }
         let expected_inputs = i32::from(!self.is_synth) + i32::from(self.has_side_chain);
         if (input_count, output_count) != (expected_inputs, 1) {
             return kResultFalse;
@@ -408,11 +450,12 @@ impl IAudioProcessorTrait for Plugin {
                 let value = gain(state.value);
                 let rate = state.sample_rate_hz;
                 let sine = if self.is_synth { state.sines.next(rate) } else { 0.0 };
-                for (channel, bar_sample) in bar.into_iter().enumerate() {
+                for channel in 0..self.used_channels() {
                     let output = *(*data.outputs).__field0.channelBuffers32.add(channel);
                     let sample = match self.is_synth {
                         true => sine * value,
-                        false if self.is_meter => bar_sample * value,
+                        false if self.is_meter => bar[channel % 2] * value,
+                        false if channel >= 2 => 1.0,
                         false => {
                             let input = *(*data.inputs).__field0.channelBuffers32.add(channel);
                             let mut sample = *input.add(frame as usize);

@@ -138,7 +138,8 @@ fn note_events() -> Vec<Event> {
     events.collect()
 }
 
-/// Renders with the service's code, in requests and blocks of the same lengths as its renders.
+/// Renders with the service's code, in requests and blocks of the same lengths as its renders, and
+/// with as many requests at a time.
 /// Returns also the seconds to start the process of the plugin and to load it.
 fn render(hosts: &PluginHosts, plugin: &PluginRef, sound: &Sound) -> anyhow::Result<(Rendered, f64)> {
     let start = Instant::now();
@@ -153,29 +154,33 @@ fn render(hosts: &PluginHosts, plugin: &PluginRef, sound: &Sound) -> anyhow::Res
     let mut output: [Vec<f32>; 2] = Default::default();
     let mut events = events.as_slice();
     let mut position = 0;
-    while position < frames_total {
-        let frames = REQUEST_FRAMES.min(frames_total - position);
-        let (now, later) = events.split_at(events.partition_point(|event| event.frame < position + frames));
-        events = later;
-        let input: Vec<Vec<f32>> = match sound {
-            Sound::Notes => Vec::new(),
-            Sound::Audio(channels) => {
-                let range = position as usize..(position + frames) as usize;
-                channels.iter().map(|channel| channel[range.clone()].to_vec()).collect()
-            }
-        };
-        let process = Process {
-            frames,
-            input_channels: input.len() as u16,
-            output_channels: 2,
-            events: now.iter().map(|event| Event { frame: event.frame - position, ..*event }).collect(),
-            ..Process::default()
-        };
-        let audio = host.process(process, &input)?;
+    while output[0].len() < frames_total as usize {
+        while host.can_send() && position < frames_total {
+            let frames = REQUEST_FRAMES.min(frames_total - position);
+            let (now, later) =
+                events.split_at(events.partition_point(|event| event.frame < position + frames));
+            events = later;
+            let input: Vec<Vec<f32>> = match sound {
+                Sound::Notes => Vec::new(),
+                Sound::Audio(channels) => {
+                    let range = position as usize..(position + frames) as usize;
+                    channels.iter().map(|channel| channel[range.clone()].to_vec()).collect()
+                }
+            };
+            let process = Process {
+                frames,
+                input_channels: input.len() as u16,
+                output_channels: 2,
+                events: now.iter().map(|event| Event { frame: event.frame - position, ..*event }).collect(),
+                ..Process::default()
+            };
+            host.send(process, &input)?;
+            position += frames;
+        }
+        let audio = host.receive()?;
         for (output, channel) in output.iter_mut().zip(&audio.channels) {
             output.extend_from_slice(channel);
         }
-        position += frames;
     }
     let secs = start.elapsed().as_secs_f64();
     let squares = output.iter().flatten().map(|sample| f64::from(*sample).powi(2));

@@ -24,7 +24,11 @@ struct FaultyService {
 
 impl FaultyService {
     async fn start() -> Self {
-        let service = PluginService::with(&[("SF_PLUGIN_ANSWER_MAX_SECS", ANSWER_MAX_SECS)]).await;
+        Self::with(&[("SF_PLUGIN_ANSWER_MAX_SECS", ANSWER_MAX_SECS)]).await
+    }
+
+    async fn with(settings: &[(&str, &str)]) -> Self {
+        let service = PluginService::with(settings).await;
         service.install("vst2_misbehaving_synth", "faults.so");
         let available = service.get("/available").await.expect(200);
         let text = |plugin: &Value, field: &str| plugin[field].as_str().expect("text").to_owned();
@@ -79,6 +83,10 @@ async fn faults_of_plugins_are_typed_errors_in_time() {
         ("Aborts", 502, "plugin_crashed", "SIGABRT"),
         ("Exits", 502, "plugin_ended", "exit status: 0"),
         ("Hangs", 504, "plugin_timeout", "within 2 seconds (SF_PLUGIN_ANSWER_MAX_SECS)"),
+        ("Starts Daemon and Hangs", 504, "plugin_timeout", "within 2 seconds (SF_PLUGIN_ANSWER_MAX_SECS)"),
+        ("Thousand Channels", 422, "plugin_refused", "states 1000 output channels; the maximum is 128"),
+        ("Negative Channels", 422, "not_an_instrument", "has no audio output"),
+        ("No Channels", 422, "not_an_instrument", "has no audio output"),
     ] {
         let started_at = Instant::now();
         let detail = faulty.send(name).await.problem(status, code);
@@ -91,12 +99,23 @@ async fn faults_of_plugins_are_typed_errors_in_time() {
 #[tokio::test]
 async fn plugins_that_start_processes_or_print_render_and_leave_nothing() {
     let faulty = FaultyService::start().await;
-    for name in ["Forks", "Starts Daemon", "Prints", "Leaks", "Slow", "Late Latency", "Thousand Channels"] {
+    for name in ["Forks", "Starts Daemon", "Prints", "Slow", "Late Latency", "More Channels", "Late Sound"] {
         let answer = faulty.send(name).await;
-        let status = answer.status.as_u16();
-        assert!(matches!(status, 200 | 422 | 502), "{name}: {}", String::from_utf8_lossy(&answer.bytes));
+        assert_eq!(answer.status, 200, "{name}: {}", String::from_utf8_lossy(&answer.bytes));
+        assert!(peak(&float_samples(&answer.bytes)) > 0.05, "{name}");
         faulty.assert_clean(name).await;
     }
+}
+
+#[tokio::test]
+async fn a_plugin_that_leaks_ends_at_the_limit_of_its_memory() {
+    // Each start and end of a note leaks 256 MiB.
+    let faulty = FaultyService::with(&[("SF_PLUGIN_MEMORY_MAX_BYTES", "1073741824")]).await;
+    let mut body = faulty.body("Leaks");
+    body["notes"] = (0..8).map(|index| note(f64::from(index) * 960.0, 480.0)).collect();
+    let detail = send(&faulty.service, &body).await.problem(502, "plugin_crashed");
+    assert!(detail.contains("SIGABRT"), "{detail}");
+    faulty.assert_clean("Leaks").await;
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod dirs;
 mod effects;
 pub(crate) mod midi_render;
 mod midi_render_faults;
+mod missing_plugins;
 mod pick_dir;
 mod project_effects;
 mod project_faults;

@@ -17,6 +17,8 @@ const ZAM_VERB: &str = "/usr/lib/vst/ZamVerb-vst.so";
 const ZAM_EQ: &str = "/usr/lib/vst/ZamEQ2-vst.so";
 const ZA_MAXIM: &str = "/usr/lib/vst/ZaMaximX2-vst.so";
 const LSP_LIMITER: &str = "/usr/lib/vst/lsp-plugins/limiter-stereo.so";
+/// Its latency is 4,096 frames.
+const LSP_LOUDNESS: &str = "/usr/lib/vst/lsp-plugins/loud-comp-stereo.so";
 const LSP_SIDE_CHAIN: &str = "/usr/lib/vst/lsp-plugins/sc-compressor-stereo.so";
 const ZAM_COMP: &str = "/usr/lib/vst/ZamCompX2-vst.so";
 
@@ -122,13 +124,16 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_latency_of_plugins_is_compensated() {
-    let (service, ids) = service_with(&[NEKOBI, ZA_MAXIM, LSP_LIMITER]).await;
-    for plugin in &ids[1..] {
+    let (service, ids) = service_with(&[NEKOBI, ZA_MAXIM, LSP_LIMITER, LSP_LOUDNESS]).await;
+    // The bypass of the last one delays its input.
+    for (plugin, params) in ids[1..].iter().zip([json!({}), json!({}), json!({"bypass": 1.0})]) {
         // The second track is the first without the plugin and with the opposite polarity.
         let invert = json!({"id": "u", "type": "builtin", "name": "utility",
             "params": {"invert_left": true, "invert_right": true}});
         let with_plugin = |tracks: &[Value]| project(tracks);
-        let wet = quiet_track("wet", &ids[0], &[effect("p", plugin)]);
+        let mut latent = effect("p", plugin);
+        latent["params"] = params;
+        let wet = quiet_track("wet", &ids[0], &[latent]);
         let dry = quiet_track("dry", &ids[0], &[invert]);
         let (alone, left_out) = mix(&service, &with_plugin(std::slice::from_ref(&wet))).await;
         assert_eq!(left_out, json!([]));
@@ -136,6 +141,28 @@ async fn the_latency_of_plugins_is_compensated() {
         let (level, residual) = (peak(&alone), peak(&nulled));
         assert!(level > 0.01 && residual < level / 1_000.0, "{plugin}: {residual} of {level}");
     }
+}
+
+/// The effect delays its sound, so the mix is silent only if the other track is as late.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_latency_of_4096_frames_in_vst3_is_compensated() {
+    const LATENT: &str = "91919191919191919191919191919191";
+    let (service, ids) = service_with(&[NEKOBI]).await;
+    // A VST2 module beside a VST3 module would be ignored.
+    service.install("latent", "vst3/latent.vst3");
+    service.scan().await;
+    let list = post(&service, "/plugins/parameters", &json!({"plugin_id": LATENT}), 200).await;
+    assert_eq!(list["latency_secs"], json!(4_096.0 / 48_000.0), "{list}");
+    let latent = json!({"id": "p", "type": "vst3", "plugin_id": LATENT});
+    let invert = json!({"id": "u", "type": "builtin", "name": "utility",
+        "params": {"invert_left": true, "invert_right": true}});
+    let wet = quiet_track("wet", &ids[0], &[latent]);
+    let dry = quiet_track("dry", &ids[0], &[invert]);
+    let (alone, left_out) = mix(&service, &project(std::slice::from_ref(&wet))).await;
+    assert_eq!(left_out, json!([]));
+    let (nulled, _) = mix(&service, &project(&[wet, dry])).await;
+    assert!(peak(&alone) > 0.01, "{}", peak(&alone));
+    assert_eq!(peak(&nulled), 0.0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -263,13 +290,25 @@ async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
     let drums = json!({"id": "drums", "name": "drums", "kind": "group"});
     // An effect of another track, which the frozen track does not need, is not rendered.
     let apart = quiet_track("apart", nekobi, &[effect("u", zam)]);
-    let song = project(&[quiet_track("bass", nekobi, &[keyed]), drum, drums, apart]);
+    // An instrument that only the group of the frozen track listens to.
+    let mut after = quiet_track("after", nekobi, &[]);
+    after["items"][0]["notes"][0]["pitch"] = 60.into();
+    after["mute"] = true.into();
+    let compressor = json!({"id": "g", "type": "builtin", "name": "compressor", "side_chain": "after"});
+    let group = json!({"id": "group", "name": "group", "kind": "group", "effects": [compressor]});
+    let mut bass = quiet_track("bass", nekobi, &[keyed]);
+    bass["output"] = "group".into();
+    let song = project(&[bass, drum, drums, apart, after, group]);
     let frozen = freeze(&service, &song, "bass").await;
     assert_eq!(frozen["left_out"], json!([]));
     // The instruments of the bass and the drum, which play the same notes, and the compressor.
     assert_eq!(stored_sounds(&service), 2 * 2);
     let (mixed, _) = mix(&service, &song).await;
-    assert_eq!(stored_sounds(&service), 2 * 3, "only the effect of the other track is new");
+    assert_eq!(
+        stored_sounds(&service),
+        2 * 4,
+        "the effect of the other track and the other instrument are new"
+    );
     let mut changed = song.clone();
     changed["tracks"][0] = frozen["track"].clone();
     let (after, left_out) = mix(&service, &changed).await;

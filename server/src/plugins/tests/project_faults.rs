@@ -72,10 +72,14 @@ async fn plugins_get_the_bars_of_the_song() {
         let other = outcome(&service, &song, effect_id).await;
         assert_ne!(other["sound_id"], earlier["sound_id"], "{effect_id:?}");
     }
-    let last = json!({"tick": 96_000_000, "numerator": 5, "denominator": 4});
-    let before = outcome(&service, &song, Some("meter")).await;
-    song["time_signatures"].as_array_mut().expect("a list").push(last);
-    assert_eq!(outcome(&service, &song, Some("meter")).await, before);
+    // Changes after the end of the song, and those that change no bar, do not matter.
+    let before = [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
+    song["time_signatures"] = json!([
+        {"tick": 0, "numerator": 3, "denominator": 4}, {"tick": 2_880, "numerator": 3, "denominator": 4},
+        {"tick": 5_760, "numerator": 7, "denominator": 4}, {"tick": 7_680, "numerator": 5, "denominator": 4}
+    ]);
+    let after = [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
+    assert_eq!(after, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -151,4 +155,44 @@ async fn samples_that_are_not_numbers_are_told() {
     let is_told = |text: &Value| text.as_str().is_some_and(|text| text.ends_with("silent (track `bass`)."));
     assert!(warnings.iter().any(is_told), "{warnings:?}");
     assert!(mix(&service, &song).await.0.iter().all(|sample| sample.is_finite()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn effects_with_false_buses_process_or_are_refused() {
+    let service = service().await;
+    service.install("bus_lies", "lies.vst3");
+    service.scan().await;
+    let effects = service.get("/effects").await.expect(200);
+    let effects = effects["vst_effects"].as_array().expect("a list");
+    let song = |name: &str| {
+        let effect = effects.iter().find(|effect| effect["name"] == name).expect("the effect");
+        let mut song = metered_song();
+        song["tracks"][0]["effects"] =
+            json!([{"id": "lie", "type": "vst3", "plugin_id": effect["plugin_id"]}]);
+        song
+    };
+    for (name, code, part) in [
+        ("Negative Count", "not_an_effect", "has no audio input"),
+        ("No Buses", "not_an_effect", "has no audio input"),
+        ("Unknown Bus", "not_an_effect", "has no audio input"),
+        ("Negative Channels", "not_an_effect", "has no audio input"),
+        ("Many Buses", "plugin_refused", "states 1000 buses; the maximum is 64"),
+        ("Many Channels", "plugin_refused", "states 1000 input channels; the maximum is 128"),
+    ] {
+        let request = json!({"project": song(name)});
+        let refused = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
+        let detail = refused.problem(422, code);
+        assert!(detail.contains(part), "{name}: {detail}");
+        let failed = outcome(&service, &song(name), Some("lie")).await;
+        assert_eq!(failed["state"], "failed", "{name}");
+        assert!(failed["reason"].as_str().is_some_and(|reason| reason.contains(part)), "{failed}");
+    }
+    let dry = outcome(&service, &metered_song(), None).await;
+    let dry = sound(&service, &dry).await;
+    for name in ["Other Arrangement", "More Channels"] {
+        let lie = outcome(&service, &song(name), Some("lie")).await;
+        let processed = sound(&service, &lie).await;
+        assert!(processed.len() >= 4 * 96_000, "{name}");
+        assert!(processed.iter().zip(&dry).all(|(processed, dry)| processed == dry), "{name}");
+    }
 }

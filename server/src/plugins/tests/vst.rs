@@ -271,7 +271,9 @@ async fn a_vst2_library_in_or_beside_a_vst3_module_is_ignored() {
 #[tokio::test]
 async fn modules_that_hang_crash_or_exit_are_unclassified() {
     let service = PluginService::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "4")]).await;
-    for module in ["hang", "crash", "leave", "clinging", "no_display", "loud", "instrument"] {
+    for module in
+        ["hang", "crash", "leave", "clinging", "no_display", "needs_activation", "loud", "instrument"]
+    {
         service.install(module, &format!("{module}.vst3"));
     }
     fs::create_dir(service.path("old")).expect("makes");
@@ -294,12 +296,14 @@ async fn modules_that_hang_crash_or_exit_are_unclassified() {
             .unwrap_or_else(|| panic!("{name} is not in {reasons:?}"))
             .1
     };
-    assert_eq!(reasons.len(), 6, "{reasons:?}");
+    assert_eq!(reasons.len(), 7, "{reasons:?}");
     assert!(reason("hang").contains("within 4 seconds"), "{reasons:?}");
     assert!(reason("crash").contains("SIGSEGV"), "{reasons:?}");
     assert!(reason("clinging").contains("SIGABRT"), "{reasons:?}");
     assert!(reason("leave").contains("exit status: 0"), "{reasons:?}");
     assert!(reason("no_display").contains("seems to need a display"), "{reasons:?}");
+    assert!(reason("needs_activation").contains("seems to need an activation or a licence"), "{reasons:?}");
+    assert!(reason("needs_activation").contains("no valid license found"), "{reasons:?}");
     assert!(reason("text").contains("cannot be loaded"), "{reasons:?}");
     assert_eq!(
         (service.instruments().await, service.effects().await),

@@ -135,13 +135,6 @@ impl PluginTrack<'_> {
         }
     }
 
-    /// Returns a frame after which the plugin gets no input, however long its latency is.
-    #[must_use]
-    pub fn end_frame_max(session: &Session, tail_secs: f64) -> u64 {
-        let latency_frames = u64::from(LATENCY_MAX_SECS) * u64::from(session.sample_rate_hz);
-        output::max_frames(session, tail_secs) + latency_frames + u64::from(REQUEST_FRAMES_MAX)
-    }
-
     /// Returns the largest size of the file, in bytes.
     #[must_use]
     pub fn max_file_bytes(&self) -> u64 {
@@ -170,12 +163,9 @@ impl PluginTrack<'_> {
             is_cancelled: self.is_cancelled,
         };
         let mut host = PluginHost::open(self.hosts, self.plugin, options)?;
+        setup::check_kind(host.opened(), &self.plugin.plugin_id, self.input.is_some())?;
         let mut input = match self.input {
-            None if !host.opened().accepts_notes => return Err(setup::no_instrument(&self.plugin.plugin_id)),
             None => None,
-            Some(_) if host.opened().inputs.is_empty() => {
-                return Err(setup::no_effect(&self.plugin.plugin_id));
-            }
             Some(open_input) => Some(InputReader::new(open_input()?, host.opened().has_side_chain())),
         };
         let mut ignored = Vec::new();
@@ -187,13 +177,19 @@ impl PluginTrack<'_> {
         let mut output = Output::new(destination, self.session, self.tail_secs, latency_frames)?;
         let pass = Pass::begin(reservation);
         let (mut position_frames, mut non_finite_samples) = (0, 0_u64);
+        // Output of later frames is never written.
+        let end_frame = output.max_frames() + u64::from(latency_frames);
         while !output.has_ended() {
-            let mut stretch = timeline.next(position_frames, REQUEST_FRAMES_MAX)?;
-            position_frames += u64::from(stretch.frames);
-            let inputs = input.as_mut().map_or(&[][..], |input| input.read(stretch.frames as usize));
-            stretch.input_channels = inputs.len().min(CHANNELS_EACH) as u16;
-            stretch.side_chain_channels = inputs.len() as u16 - stretch.input_channels;
-            let Audio { channels, processed } = host.process(stretch, inputs)?;
+            // The next input is rendered and sent while the plugin processes.
+            while host.can_send() && position_frames < end_frame {
+                let mut stretch = timeline.next(position_frames, REQUEST_FRAMES_MAX)?;
+                position_frames += u64::from(stretch.frames);
+                let inputs = input.as_mut().map_or(&[][..], |input| input.read(stretch.frames as usize));
+                stretch.input_channels = inputs.len().min(CHANNELS_EACH) as u16;
+                stretch.side_chain_channels = inputs.len() as u16 - stretch.input_channels;
+                host.send(stretch, inputs)?;
+            }
+            let Audio { channels, processed } = host.receive()?;
             non_finite_samples = non_finite_samples.saturating_add(processed.non_finite_samples);
             output.write(&channels)?;
             pass.report(output.written_frames(), output.max_frames(), observer)?;

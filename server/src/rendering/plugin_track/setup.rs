@@ -1,6 +1,6 @@
 //! State, parameters and automation with which a plugin plays.
 
-use songfoundry_bridge_protocol::host::{Event, EventKind, Opened, Parameter, ParameterValue};
+use songfoundry_bridge_protocol::host::{Bus, Event, EventKind, Opened, Parameter, ParameterValue};
 
 use super::automation::{AutomationCurve, CurveReader};
 use super::warnings::PluginFault;
@@ -167,22 +167,24 @@ fn bad_parameter(detail: String) -> RenderError {
     RenderError::PluginSetup { code: "bad_plugin_parameter", detail }
 }
 
-/// Returns the error for a plugin that receives no notes.
-pub(super) fn no_instrument(plugin_id: &str) -> RenderError {
-    RenderError::PluginSetup {
-        code: "not_an_instrument",
-        detail: format!(
-            "The plugin {plugin_id} receives no notes; name an instrument of GET /plugins/available."
-        ),
-    }
-}
-
-/// Returns the error for a plugin that has no audio input.
-pub(super) fn no_effect(plugin_id: &str) -> RenderError {
-    RenderError::PluginSetup {
-        code: "not_an_effect",
-        detail: format!("The plugin {plugin_id} has no audio input; name an effect of GET /plugins/effects."),
-    }
+/// Returns an error if a plugin cannot be used as an effect, or otherwise as an instrument.
+pub(super) fn check_kind(opened: &Opened, plugin_id: &str, is_effect: bool) -> Result<(), RenderError> {
+    let has_main = |buses: &[Bus]| buses.iter().any(|bus| bus.is_main);
+    let (code, kind, list) = match is_effect {
+        true => ("not_an_effect", "effect", "GET /plugins/effects"),
+        false => ("not_an_instrument", "instrument", "GET /plugins/available"),
+    };
+    let missing = if is_effect && !has_main(&opened.inputs) {
+        "has no audio input"
+    } else if !is_effect && !opened.accepts_notes {
+        "receives no notes"
+    } else if !has_main(&opened.outputs) {
+        "has no audio output"
+    } else {
+        return Ok(());
+    };
+    let detail = format!("The plugin {plugin_id} {missing}; name an {kind} of {list}.");
+    Err(RenderError::PluginSetup { code, detail })
 }
 
 /// Names the plugin and the field of the request in the plugin's refusal.

@@ -2,6 +2,7 @@
 
 use schemas::Project;
 use schemas::TICKS_PER_QUARTER;
+use schemas::project::TimeSignature;
 use schemas::session::tempo_map;
 use serde::Serialize;
 
@@ -24,19 +25,28 @@ impl TimeSignatureChange {
     /// 4/4 from the start of a song.
     pub(super) const DEFAULT: Self = Self { frame: 0, quarters: 0.0, numerator: 4, denominator: 4 };
 
-    /// Returns the time signatures of a project in ascending order.
+    /// Returns the time signatures of a project in ascending order, without those that change no
+    /// bar.
     ///
     /// # Errors
     /// The tempo map is invalid.
     pub fn all(project: &Project) -> Result<Vec<Self>, RenderError> {
         let tempo = tempo_map(project)?;
-        let change = |signature: &schemas::project::TimeSignature| Self {
+        let change = |signature: &TimeSignature| Self {
             frame: tempo.frame_at(signature.tick.into(), project.sample_rate_hz),
             quarters: f64::from(signature.tick) / f64::from(TICKS_PER_QUARTER),
             numerator: signature.numerator,
             denominator: signature.denominator,
         };
-        Ok(project.time_signatures.iter().map(change).collect())
+        let mut last = (0, Self::DEFAULT.numerator, Self::DEFAULT.denominator);
+        let changes_bars = |signature: &&TimeSignature| {
+            let changes_bars = !repeats(last, signature);
+            if changes_bars {
+                last = (signature.tick, signature.numerator, signature.denominator);
+            }
+            changes_bars
+        };
+        Ok(project.time_signatures.iter().filter(changes_bars).map(change).collect())
     }
 
     /// Returns the start of the bar at a position in quarter notes.
@@ -47,9 +57,38 @@ impl TimeSignatureChange {
     }
 }
 
+/// Whether a time signature equals the last one, given by its tick, numerator and denominator, and
+/// a bar of the last one starts with it.
+fn repeats((tick, numerator, denominator): (u32, u8, u8), signature: &TimeSignature) -> bool {
+    let ticks = u64::from(signature.tick.saturating_sub(tick));
+    let whole_bar = u64::from(numerator) * 4 * u64::from(TICKS_PER_QUARTER);
+    let is_bar_start = (ticks * u64::from(denominator)).is_multiple_of(whole_bar);
+    (signature.numerator, signature.denominator) == (numerator, denominator) && is_bar_start
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_signatures_that_change_no_bar_are_left_out() {
+        let check = |signatures: &[(u32, u8, u8)], expected: &[u32]| {
+            let signature = |&(tick, numerator, denominator)| serde_json::json!({"tick": tick, "numerator": numerator, "denominator": denominator});
+            let signatures: Vec<_> = signatures.iter().map(signature).collect();
+            let project = serde_json::json!({"schema_version": 1, "project_id": "p", "name": "p",
+                "sample_rate_hz": 48_000, "tracks": [], "time_signatures": signatures});
+            let project: Project = serde_json::from_value(project).expect("a project");
+            let all = TimeSignatureChange::all(&project).expect("valid");
+            let ticks = all.iter().map(|change| (change.quarters * f64::from(TICKS_PER_QUARTER)) as u32);
+            assert_eq!(ticks.collect::<Vec<_>>(), expected);
+        };
+        check(&[], &[]);
+        check(&[(0, 4, 4), (3_840, 4, 4), (7_680, 4, 4)], &[]);
+        // A bar starts earlier than it would without the time signature.
+        check(&[(0, 4, 4), (1_920, 4, 4), (5_760, 4, 4)], &[1_920]);
+        check(&[(0, 7, 8), (3_360, 7, 8), (6_720, 4, 4), (10_560, 7, 8)], &[0, 6_720, 10_560]);
+        check(&[(0, 8, 8), (3_840, 4, 4)], &[0, 3_840]);
+    }
 
     #[test]
     fn bars_are_counted_from_the_time_signature() {

@@ -1,8 +1,12 @@
 //! Divides the song into requests to the plugin, with events, tempo and position.
 
+use std::ops::Range;
+
 use dsp_core::session::{Event, Session, TempoChange, TrackEvent};
 use dsp_core::tempo::DEFAULT_BPM;
-use songfoundry_bridge_protocol::host::{Event as PluginEvent, EventKind, Process, Transport};
+use songfoundry_bridge_protocol::host::{
+    Event as PluginEvent, EventKind, Process, Transport, TransportChange,
+};
 
 use super::CHANNELS;
 use super::automation::CurveReader;
@@ -51,17 +55,12 @@ impl<'s> Timeline<'s> {
     }
 
     /// Returns the next request, which starts at the frame `start` and has at most `frames_max`
-    /// frames. The tempo and the time signature are constant in it.
+    /// frames.
     ///
     /// # Errors
     /// [`RenderError::PluginSetup`] if a frame has too many events.
     pub(super) fn next(&mut self, start: u64, frames_max: u32) -> Result<Process, RenderError> {
-        let tempo_index = self.tempo.partition_point(|change| change.frame <= start);
-        let next_tempo = self.tempo.get(tempo_index).map_or(u64::MAX, |change| change.frame);
-        let signature_index = self.time_signatures.partition_point(|change| change.frame <= start);
-        let next_signature =
-            self.time_signatures.get(signature_index).map_or(u64::MAX, |change| change.frame);
-        let mut end = (start + u64::from(frames_max)).min(next_tempo).min(next_signature);
+        let mut end = start + u64::from(frames_max);
         let count = self.events.partition_point(|event| event.frame < end);
         let count = if count > EVENTS_MAX {
             // The request ends before the frame of the first event that does not fit.
@@ -93,11 +92,34 @@ impl<'s> Timeline<'s> {
         }
         // The sort is stable: automation precedes notes at the same frame.
         events.sort_by_key(|event| event.frame);
-        let transport = self.transport(start, tempo_index, signature_index);
-        Ok(Process { frames, output_channels: CHANNELS, transport, events, ..Process::default() })
+        Ok(Process {
+            frames,
+            output_channels: CHANNELS,
+            transport: self.transport(start),
+            transport_changes: self.transport_changes(start..end),
+            events,
+            ..Process::default()
+        })
     }
 
-    fn transport(&self, start: u64, tempo_index: usize, signature_index: usize) -> Transport {
+    /// Returns the changes of the tempo and the time signature after the first frame of a range.
+    fn transport_changes(&self, frames: Range<u64>) -> Vec<TransportChange> {
+        let tempo = self.tempo.iter().map(|change| change.frame);
+        let signatures = self.time_signatures.iter().map(|change| change.frame);
+        let is_within = |frame: &u64| frames.contains(frame) && *frame > frames.start;
+        let mut changes: Vec<u64> = tempo.chain(signatures).filter(is_within).collect();
+        changes.sort_unstable();
+        changes.dedup();
+        let change = |frame| TransportChange {
+            frame: (frame - frames.start) as u32,
+            transport: self.transport(frame),
+        };
+        changes.into_iter().map(change).collect()
+    }
+
+    fn transport(&self, start: u64) -> Transport {
+        let tempo_index = self.tempo.partition_point(|change| change.frame <= start);
+        let signature_index = self.time_signatures.partition_point(|change| change.frame <= start);
         let first = TempoChange { frame: 0, bpm: DEFAULT_BPM, beat: 0.0 };
         let tempo = tempo_index.checked_sub(1).map_or(first, |index| self.tempo[index]);
         let secs = (start - tempo.frame) as f64 / f64::from(self.sample_rate_hz);
@@ -162,24 +184,30 @@ mod tests {
         Session { tempo, tracks: vec![Track { events, ..Track::default() }], ..Session::default() }
     }
 
-    #[test]
-    fn a_request_ends_at_a_change_of_the_tempo() {
-        let change = |frame, bpm, beat| TempoChange { frame, bpm, beat };
-        let session = session(&[], vec![change(0, 60.0, 0.0), change(24_000, 120.0, 0.5)]);
-        let mut timeline = Timeline::new(&session, &[], Vec::new());
-        let mut at = |start| {
-            let request = timeline.next(start, 20_000).expect("a request");
-            let Transport { tempo_bpm, position_quarters, bar_start_quarters, .. } = request.transport;
-            (request.frames, tempo_bpm, position_quarters, bar_start_quarters)
-        };
-        assert_eq!(at(0), (20_000, 60.0, 0.0, 0.0));
-        assert_eq!(at(20_000), (4_000, 60.0, 20_000.0 / 48_000.0, 0.0));
-        assert_eq!(at(24_000), (20_000, 120.0, 0.5, 0.0));
-        assert_eq!(at(24_000 + 4 * 24_000), (20_000, 120.0, 4.5, 4.0));
+    /// Returns the frames, tempos, positions and bar starts of the transport in a request.
+    fn transports(request: &Process) -> Vec<(u32, f64, f64, f64)> {
+        let first = TransportChange { frame: 0, transport: request.transport };
+        let all = [first].into_iter().chain(request.transport_changes.iter().copied());
+        all.map(|TransportChange { frame, transport }| {
+            (frame, transport.tempo_bpm, transport.position_quarters, transport.bar_start_quarters)
+        })
+        .collect()
     }
 
     #[test]
-    fn a_request_ends_at_a_change_of_the_time_signature() {
+    fn the_tempo_changes_within_a_request() {
+        let change = |frame, bpm, beat| TempoChange { frame, bpm, beat };
+        let session = session(&[], vec![change(0, 60.0, 0.0), change(24_000, 120.0, 0.5)]);
+        let mut timeline = Timeline::new(&session, &[], Vec::new());
+        let mut at = |start| transports(&timeline.next(start, 20_000).expect("a request"));
+        assert_eq!(at(0), [(0, 60.0, 0.0, 0.0)]);
+        assert_eq!(at(20_000), [(0, 60.0, 20_000.0 / 48_000.0, 0.0), (4_000, 120.0, 0.5, 0.0)]);
+        assert_eq!(at(24_000), [(0, 120.0, 0.5, 0.0)]);
+        assert_eq!(at(24_000 + 4 * 24_000), [(0, 120.0, 4.5, 4.0)]);
+    }
+
+    #[test]
+    fn the_time_signature_changes_within_a_request() {
         let session = session(&[], Vec::new());
         let change = |frame, quarters, numerator, denominator| TimeSignatureChange {
             frame,
@@ -190,14 +218,13 @@ mod tests {
         // The second one is at 4.00001 quarter notes, so its frame is rounded down.
         let time_signatures = [change(0, 0.0, 4, 4), change(96_000, 4.000_01, 7, 8)];
         let mut timeline = Timeline::new(&session, &time_signatures, Vec::new());
-        let mut at = |start| {
-            let request = timeline.next(start, 20_000).expect("a request");
-            let Transport { numerator, denominator, bar_start_quarters, .. } = request.transport;
-            (request.frames, numerator, denominator, bar_start_quarters)
-        };
-        assert_eq!(at(90_000), (6_000, 4, 4, 0.0));
-        assert_eq!(at(96_000), (20_000, 7, 8, 4.000_01));
-        assert_eq!(at(96_000 + 84_001), (20_000, 7, 8, 7.500_01));
+        let request = timeline.next(90_000, 20_000).expect("a request");
+        assert_eq!((request.frames, request.transport.numerator), (20_000, 4));
+        let change = request.transport_changes[0];
+        assert_eq!((change.frame, change.transport.numerator, change.transport.denominator), (6_000, 7, 8));
+        assert_eq!(change.transport.bar_start_quarters, 4.000_01);
+        let request = timeline.next(96_000 + 84_001, 20_000).expect("a request");
+        assert_eq!((request.transport.bar_start_quarters, request.transport_changes.len()), (7.500_01, 0));
     }
 
     #[test]
