@@ -15,6 +15,8 @@ import { expect, test, type Service } from '../support/service';
 /** Nekobi, an instrument of Debian's package dpf-plugins-vst. */
 const NEKOBI = '/usr/lib/vst/Nekobi-vst.so';
 const NEKOBI_ID = '444E656B';
+/** The field `synth_engine` of a track that plays it. */
+const NEKOBI_ENGINE = { type: 'vst2', plugin_id: NEKOBI_ID, plugin_version: expect.stringMatching(/^\d/) as string };
 
 const header = (page: Page): Locator => page.getByRole('listitem', { name: 'Track Nekobi' });
 
@@ -98,7 +100,37 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     expect(peak(recording.left)).toBeGreaterThan(0.05);
     expectEqual('plugin', recording, await exportSong(page));
 
-    expect(await savedInstrument(page, service)).toEqual({ type: 'vst2', plugin_id: NEKOBI_ID });
+    // A frozen track plays a recording of the plugin, and keeps its clips from edits.
+    const chooseForTrack = async (command: string): Promise<void> => {
+      await page.getByRole('button', { name: 'More for Nekobi' }).click();
+      await page.getByRole('menuitem', { name: command }).click();
+    };
+    await chooseForTrack('Freeze track');
+    const frozen = header(page).getByRole('button', { name: /^Nekobi is frozen: you hear a recording/ });
+    await expect(frozen).toBeVisible();
+    await screenshots(page, 'track-frozen');
+    await drawNote(page, 240);
+    await expect(page.getByText('Nekobi is frozen. Unfreeze it to edit its clips, instrument and effects.')).toBeVisible();
+    await page.getByRole('button', { name: 'Dismiss', exact: true }).click();
+    const { synth_engine: engine, items, frozen: sound } = (await saveAndReadSong(page, service)).tracks[0] ?? {};
+    expect(sound).toMatchObject({ length_frames: expect.any(Number) as number });
+    await page.route('**/plugins/sounds', (route) => route.abort());
+    await page.reload();
+    await expect(frozen).toBeVisible();
+    const frozenRecording = await recordSong(page);
+    expect(largestDifference(recording, frozenRecording, ONSET_LEVEL).difference, 'the recording sounds like the plugin').toBeLessThan(1e-6);
+    expectEqual('a frozen track', frozenRecording, await exportSong(page));
+    await page.unroute('**/plugins/sounds');
+    await page.getByRole('spinbutton', { name: 'Tempo' }).press('ArrowUp');
+    await expect(header(page).getByRole('button', { name: /^Nekobi is frozen at another tempo/ })).toBeVisible();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await chooseForTrack('Unfreeze track');
+    await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
+    const unfrozen = (await saveAndReadSong(page, service)).tracks[0];
+    expect(unfrozen).toMatchObject({ synth_engine: engine, items });
+    expect(unfrozen).not.toHaveProperty('frozen');
+
+    expect(await savedInstrument(page, service)).toEqual(NEKOBI_ENGINE);
     rmSync(module);
     const again = await openPlugins(page);
     await again.getByRole('button', { name: 'Scan now' }).click();
@@ -110,7 +142,7 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     await expect(missing).toBeVisible();
     await page.screenshot({ path: 'output/plugins-missing.png' });
     await header(page).getByRole('button', { name: 'Mute Nekobi' }).click();
-    expect(await savedInstrument(page, service)).toEqual({ type: 'vst2', plugin_id: NEKOBI_ID });
+    expect(await savedInstrument(page, service)).toEqual(NEKOBI_ENGINE);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -857,7 +857,8 @@ export interface paths {
         /**
          * Renders a track, with its effects and its sends to the shared reverb and chorus, to an audio
          *     file of the caller. The task's result is a `Frozen`. It contains a track that plays this file
-         *     and sounds like the original.
+         *     and sounds like the original, and the field `frozen`, with which the original track plays the
+         *     file. If the track is frozen already, its items, instrument and effects are rendered again.
          */
         post: operations["post_multitrack_freeze"];
         delete?: never;
