@@ -69,7 +69,7 @@ describe('a plugin as an instrument', () => {
     const { open, commands } = await opened();
     commands.assignInstrument(nekobi, 'a');
     const [track] = open.project.tracks;
-    expect(track?.synth_engine).toEqual({ type: 'vst2', plugin_id: '444E656B' });
+    expect(track?.synth_engine).toEqual({ type: 'vst2', plugin_id: '444E656B', plugin_version: '1.0' });
     expect(track?.name).toBe('Bass');
     expect(track?.items[0], 'a program change would select a program of the plugin').toMatchObject({ controls: [] });
     open.undo();

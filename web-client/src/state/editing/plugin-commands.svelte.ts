@@ -1,9 +1,9 @@
 /** Commands that edit plugins: the instruments of tracks, and the presets of effects. */
 import type { PluginParameter } from '../../api/types';
 import { inSentence } from '../../project/effect-kinds';
-import { effectsOf, setEffectState } from '../../project/edit-effects';
+import { effectsOf, setEffectState, setEffectVersion } from '../../project/edit-effects';
 import type { PluginEffect, PluginEngine, Project } from '../../project/model';
-import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState } from '../../project/plugin-instrument';
+import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState, setInstrumentVersion } from '../../project/plugin-instrument';
 import { parameterName } from '../../project/plugin-parameter-format';
 import type { PluginCatalog } from '../library/plugin-catalog.svelte';
 import type { PluginParameters } from '../library/plugin-parameters.svelte';
@@ -60,6 +60,13 @@ export class PluginCommands {
     if (engine) this.#song.edit(`Reset ${this.#plugins.nameOf(engine)}`, (project) => setInstrumentState(project, trackId, null));
   }
 
+  /** Records that the song is made with the installed version of a plugin from now on. */
+  acceptVersion({ channelId, effectId }: PluginOfSong, version: string): void {
+    this.#song.edit(`Keep version ${version}`, (project) =>
+      effectId === null ? setInstrumentVersion(project, channelId, version) : setEffectVersion(project, channelId, effectId, version),
+    );
+  }
+
   /** Loads one of the plugin's programs. */
   loadProgram(plugin: PluginOfSong, index: number, name: string): Promise<void> {
     return this.#load(plugin, async () => index, `program \u201c${name}\u201d`);
@@ -78,12 +85,12 @@ export class PluginCommands {
     const { generation } = this.#song;
     this.loading = plugin;
     try {
-      const state = await this.#parameters.stateWithPreset(settings, await preset());
+      const saved = await this.#parameters.stateWithPreset(settings, await preset());
       // The user may have chosen another plugin or song in the meantime.
       const current = findPlugin(this.#song.project, plugin);
       if (generation !== this.#song.generation || current?.plugin_id !== settings.plugin_id || current.type !== settings.type) return;
       this.#song.edit(`Load ${what}`, (project) =>
-        effectId === null ? setInstrumentState(project, channelId, state) : setEffectState(project, channelId, effectId, state),
+        effectId === null ? setInstrumentState(project, channelId, saved) : setEffectState(project, channelId, effectId, saved),
       );
     } catch (error) {
       this.#notices.showFailure(`The ${what} cannot be loaded`, error);
