@@ -159,6 +159,25 @@ describe('commands for a plugin', () => {
     expect(otherVersionOf({ type: 'vst2', plugin_id: '1', plugin_version: '1.0' }, ''), 'a plugin that states none').toBeNull();
   });
 
+  it('save a preset file with the state and the values of the song', async () => {
+    const requests: [string, unknown][] = [];
+    const { open, commands, notices } = opened(() => LIST);
+    vi.stubGlobal('fetch', async (request: Request) => {
+      requests.push([new URL(request.url).pathname, await request.json()]);
+      return requests.length === 1 ? new Response('CcnK') : new Response(JSON.stringify({ detail: 'The plugin crashed twice.' }), { status: 502 });
+    });
+    const saved: string[] = [];
+    const link = { href: '', download: '', click: () => saved.push(link.download) };
+    vi.stubGlobal('document', { createElement: () => link });
+    open.open(song({ state: 'c3Q=', params: { 2: 0.5 } }), 1, true);
+    await commands.savePresetFile(BASS_PLUGIN, 'Bass/1');
+    expect(requests).toEqual([['/api/v1/plugins/preset-file', { plugin_id: '444E656B', state: 'c3Q=', params: { 2: 0.5 } }]]);
+    expect([saved, link.href]).toEqual([['Bass_1.fxp'], expect.stringMatching(/^blob:/)]);
+    await commands.savePresetFile(BASS_PLUGIN, 'Bass');
+    expect(notices.visibleNotices.map(({ text }) => text)).toEqual(['The preset of Bass cannot be saved: The plugin crashed twice.']);
+    expect([saved.length, commands.saving]).toEqual([1, null]);
+  });
+
   it('keep the plugin if it refuses a preset', async () => {
     const { open, commands, notices } = opened(() => LIST);
     await commands.loadProgram(BASS_PLUGIN, 0, 'Soft');

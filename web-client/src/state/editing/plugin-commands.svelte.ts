@@ -7,6 +7,7 @@ import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstru
 import { parameterName } from '../../project/plugin-parameter-format';
 import type { PluginCatalog } from '../library/plugin-catalog.svelte';
 import type { PluginParameters } from '../library/plugin-parameters.svelte';
+import { saveBlob } from '../download';
 import type { Notices } from '../notices.svelte';
 import type { Song } from './song.svelte';
 
@@ -27,6 +28,8 @@ function findPlugin(project: Project, { channelId, effectId }: PluginOfSong): Pl
 export class PluginCommands {
   /** The plugin that is loading a preset; null if none is. */
   loading = $state.raw<PluginOfSong | null>(null);
+  /** The plugin that is saving a preset file; null if none is. */
+  saving = $state.raw<PluginOfSong | null>(null);
   readonly #song: Song;
   readonly #plugins: PluginCatalog;
   readonly #parameters: PluginParameters;
@@ -75,6 +78,20 @@ export class PluginCommands {
   /** Loads a `.vstpreset`, `.fxp` or `.fxb` file. */
   loadPresetFile(plugin: PluginOfSong, file: File): Promise<void> {
     return this.#load(plugin, () => base64Of(file), `preset \u201c${file.name}\u201d`);
+  }
+
+  /** Lets the plugin save its settings, and the browser save them as a `.vstpreset` or `.fxp` file. */
+  async savePresetFile(plugin: PluginOfSong, name: string): Promise<void> {
+    const settings = findPlugin(this.#song.project, plugin);
+    if (!settings || this.saving !== null) return;
+    this.saving = plugin;
+    try {
+      saveBlob(await this.#parameters.presetFile(settings), `${name}.${settings.type === 'vst3' ? 'vstpreset' : 'fxp'}`);
+    } catch (error) {
+      this.#notices.showFailure(`The preset of ${name} cannot be saved`, error);
+    } finally {
+      this.saving = null;
+    }
   }
 
   /** Lets the plugin load a preset, and stores its state. `what` names the preset in texts. */

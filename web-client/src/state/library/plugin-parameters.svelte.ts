@@ -1,7 +1,8 @@
 /** The parameters of plugins, as the service lists them, and the plugins' texts of their values. */
 import { reasonOf, type Api } from '../../api/client';
-import { listPluginParameters } from '../../api/plugins';
+import { listPluginParameters, savePluginPreset } from '../../api/plugins';
 import type { ParametersRequest, PluginParameterList } from '../../api/types';
+import type { PluginEffect, PluginEngine } from '../../project/model';
 import type { SavedState } from '../../project/plugin-state';
 
 /**
@@ -95,6 +96,12 @@ export class PluginParameters {
     if (list.state === null) throw new Error('the service answered without the state of the plugin');
     this.#setState({ type, plugin_id, state: list.state }, { kind: 'ready', list: { ...list, state: null } });
     return { state: list.state, version: list.version };
+  }
+
+  /** Returns a preset file with the settings of a plugin: its state and the values in the song. */
+  presetFile({ params = {}, ...plugin }: PluginEngine | PluginEffect): Promise<Blob> {
+    const values = Object.entries(params).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+    return savePluginPreset(this.#api, { ...requestOf(plugin), params: Object.fromEntries(values) });
   }
 
   /** Forgets all lists, because a scan may have found other versions of the plugins. */
