@@ -128,6 +128,16 @@ describe('freezing', () => {
     expect(texts(notices)).toEqual([]);
   });
 
+  it('knows a recording that is missing', () => {
+    const api = new Api('http://songs.test');
+    const audioFiles = new AudioFiles(api);
+    const freezing = new Freezing(api, new Song(), audioFiles, new Notices());
+    audioFiles.problemsById.set('recording', 'There is no audio file recording.');
+    const [track] = WITH_FROZEN.tracks as [Track];
+    expect(freezing.stateOf(track)).toEqual({ kind: 'missing', reason: 'There is no audio file recording.' });
+    expect(freezing.stateOf(bass)).toBeNull();
+  });
+
   it('says why a track cannot be frozen, and changes nothing', async () => {
     const missing = { pointer: '/tracks/0/synth_engine', reason: 'the plugin cannot play the notes: it is missing' };
     const cases: [object, string, ((song: Song) => void)?][] = [
