@@ -16,7 +16,7 @@ pub use control::{
 pub use item::{AudioItem, AudioSource, Fades, Item, MidiItem, Note, SectionItem};
 pub use settings::{ChorusSettings, Interpolation, ReverbSettings, Settings, VelocityToCutoff};
 pub use track::{
-    AutomationCurve, AutomationLane, AutomationPoint, Effect, EffectType, PluginEngine, Send,
+    AutomationCurve, AutomationLane, AutomationPoint, Effect, EffectType, FrozenSound, PluginEngine, Send,
     SoundFontEngine, SynthEngine, Track, TrackKind,
 };
 

@@ -8,6 +8,7 @@
 mod automation;
 mod clips;
 mod effects;
+mod frozen;
 mod instrument_automation;
 mod item_chains;
 mod media;
@@ -15,6 +16,7 @@ mod presets;
 
 pub use clips::files_used;
 pub(crate) use effects::expected_values;
+pub use frozen::without_frozen_parts;
 pub use instrument_automation::{InstrumentAutomation, instrument_automation};
 pub use media::{MediaResolver, ProjectIssue, ProjectIssueReason, ResolvedAudio};
 pub use presets::{presets_used, track_presets};
@@ -96,7 +98,8 @@ pub fn compile(
     let tracks: Vec<SessionTrack> =
         project.tracks.iter().enumerate().map(|(index, track)| builder.track(index, track)).collect();
     let master_effects = builder.compile_effects(None, &project.master.effects, "/master/effects");
-    let master_targets = Targets { sends: &[], effects: &master_effects, has_plugin: false };
+    let master_targets =
+        Targets { sends: &[], effects: &master_effects, has_plugin: false, is_frozen: false };
     let master_automation =
         builder.compile_automation(&project.master.automation, master_targets, "/master/automation");
     let Builder { clock, left_out, length_frames, .. } = builder;
@@ -139,6 +142,7 @@ impl Builder<'_> {
 
     fn track(&mut self, index: usize, track: &Track) -> SessionTrack {
         let pointer = format!("/tracks/{index}");
+        let track = &*track.without_frozen_parts();
         for item in track.midi_items() {
             let end = u64::from(item.start_tick) + u64::from(item.length_ticks);
             self.length_frames = self.length_frames.max(self.clock.frame_at(end));
@@ -148,12 +152,20 @@ impl Builder<'_> {
         let (sends, send_settings) = self.sends(track, &pointer);
         let automation = self.compile_automation(
             &track.automation,
-            Targets { sends: &sends, effects: &effects, has_plugin: track.plugin_engine().is_some() },
+            Targets {
+                sends: &sends,
+                effects: &effects,
+                has_plugin: track.plugin_engine().is_some(),
+                is_frozen: track.frozen.is_some(),
+            },
             &format!("{pointer}/automation"),
         );
         let output = track.output.as_deref().and_then(|id| self.known_track(id, format!("{pointer}/output")));
         let events = events(track, &self.clock);
-        let clips = self.compile_clips(track, &format!("{pointer}/items"));
+        let mut clips = self.compile_clips(track, &format!("{pointer}/items"));
+        if let Some(frozen) = &track.frozen {
+            clips.extend(self.frozen_clip(frozen, format!("{pointer}/frozen")));
+        }
         let (events, clips) = match self.instrument_output(track) {
             Some(output) => (Vec::new(), clips.into_iter().chain([output]).collect()),
             None => (events, clips),
@@ -181,16 +193,7 @@ impl Builder<'_> {
             return None;
         }
         let output = self.media.plugin_output(Some(&track.id), None)?;
-        Some(Clip {
-            frame: 0,
-            offset_frames: 0,
-            length_frames: output.frames,
-            gain: 1.0,
-            fade_in_frames: 0,
-            fade_out_frames: 0,
-            looped: false,
-            audio_slot: output.slot,
-        })
+        Some(frozen::whole_clip(output))
     }
 
     fn sends(&mut self, track: &Track, pointer: &str) -> (Vec<Send>, Vec<SendSettings>) {

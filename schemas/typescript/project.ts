@@ -129,6 +129,7 @@ export interface Track {
    */
   items?: Item[];
   synth_engine?: SynthEngine;
+  frozen?: FrozenSound;
 }
 export interface Send {
   to: string;
@@ -170,6 +171,10 @@ export interface PluginEffect {
    */
   name?: string;
   plugin_id: string;
+  /**
+   * Version of the plugin, in the plugin's own words, when the plugin was chosen or its state was last saved.
+   */
+  plugin_version?: string;
   params?: EffectParams;
   bypass?: boolean;
   /**
@@ -339,6 +344,10 @@ export interface PluginEngine {
   type: "vst2" | "vst3";
   plugin_id: string;
   /**
+   * Version of the plugin, in the plugin's own words, when the plugin was chosen or its state was last saved.
+   */
+  plugin_version?: string;
+  /**
    * State of the plugin in base64, which only the plugin interprets. It is kept while the plugin is missing.
    */
   state?: string;
@@ -348,6 +357,25 @@ export interface PluginEngine {
   params?: {
     [k: string]: number;
   };
+}
+/**
+ * A recording of a frozen track, after its effects and before its fader. It plays from the start of the song instead of the items, the instrument and the effects of the track, which stay in the project. Without this field, the track is not frozen.
+ */
+export interface FrozenSound {
+  /**
+   * The service's id of the audio file.
+   */
+  server_file_id: string;
+  /**
+   * End of the track's items, in frames of the file. The remaining frames are the tail.
+   */
+  length_frames: number;
+  /**
+   * Tempo map of the project when the track was frozen. The recording does not follow later changes of the tempo.
+   *
+   * @maxItems 100000
+   */
+  tempo_map?: TempoPoint[];
 }
 export interface Master {
   /**

@@ -9,6 +9,7 @@ import { targetsOf } from '../src/project/automation-targets';
 import { resetEffect } from '../src/project/edit-effects';
 import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState } from '../src/project/plugin-instrument';
 import { formatParameter, hasText, parseParameter, roundValue } from '../src/project/plugin-parameter-format';
+import { otherVersionOf } from '../src/project/plugin-state';
 import { MASTER_ID, type PluginEngine, type Project } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
 import { Song } from '../src/state/editing/song.svelte';
@@ -73,7 +74,12 @@ describe('values of a song', () => {
     expect(engineOf(changed)).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'c3Q=', params: { 2: 0.5, 3: 1 } });
     expect(engineOf(removeInstrumentParameters(changed, 'bass', ['2']))?.params).toEqual({ 3: 1 });
     expect(engineOf(removeInstrumentParameters(changed, 'bass', ['2', '3']))).not.toHaveProperty('params');
-    expect(engineOf(setInstrumentState(changed, 'bass', 'bmV3'))).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'bmV3' });
+    expect(engineOf(setInstrumentState(changed, 'bass', { state: 'bmV3', version: '1.2' }))).toEqual({
+      type: 'vst2',
+      plugin_id: '444E656B',
+      state: 'bmV3',
+      plugin_version: '1.2',
+    });
     expect(engineOf(setInstrumentState(changed, 'bass', null))).toEqual({ type: 'vst2', plugin_id: '444E656B' });
   });
 
@@ -118,7 +124,7 @@ describe('commands for a plugin', () => {
     commands.setParameter('bass', CUTOFF, 0.3, null);
     await commands.loadProgram(BASS_PLUGIN, 1, 'Hard');
     const engine = engineOf(open.project);
-    expect(engine).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'bmV3' });
+    expect(engine).toEqual({ type: 'vst2', plugin_id: '444E656B', plugin_version: '1.0', state: 'bmV3' });
     expect(engine && parameters.listOf(engine)?.program).toBe(1);
     expect(open.undoLabel).toBe('Load program “Hard”');
     open.undo();
@@ -135,11 +141,41 @@ describe('commands for a plugin', () => {
     open.edit('Add', (project) => ({ ...project, master: { ...project.master, effects: [verb] } }));
     await commands.loadPresetFile({ channelId: MASTER_ID, effectId: 'verb' }, new File(['CcnK'], 'hall.fxp'));
     expect(bodies).toEqual([{ plugin_id: '5A56', preset: btoa('CcnK'), with_state: true }]);
-    expect(open.project.master.effects).toEqual([{ ...verb, params: {}, state: 'bmV3' }]);
+    expect(open.project.master.effects).toEqual([{ ...verb, params: {}, plugin_version: '1.0', state: 'bmV3' }]);
     expect(open.undoLabel).toBe('Load preset “hall.fxp”');
     expect(resetEffect(open.project, MASTER_ID, 'verb').master.effects).toEqual([{ ...verb, params: {} }]);
     await commands.loadPresetFile({ channelId: MASTER_ID, effectId: 'gone' }, new File(['CcnK'], 'hall.fxp'));
     expect(bodies, 'an effect that has been removed').toHaveLength(1);
+  });
+
+  it('tell another version of the plugin than the song was made with', () => {
+    const { open, commands } = opened(() => LIST);
+    open.open(song({ plugin_version: '0.9' }), 1, true);
+    const other = (): string | null => otherVersionOf(engineOf(open.project) as PluginEngine, '1.0');
+    expect(other()).toBe('0.9');
+    commands.acceptVersion(BASS_PLUGIN, '1.0');
+    expect([other(), open.undoLabel]).toEqual([null, 'Keep version 1.0']);
+    expect(otherVersionOf({ type: 'vst2', plugin_id: '1' }, '1.0'), 'a song from before').toBeNull();
+    expect(otherVersionOf({ type: 'vst2', plugin_id: '1', plugin_version: '1.0' }, ''), 'a plugin that states none').toBeNull();
+  });
+
+  it('save a preset file with the state and the values of the song', async () => {
+    const requests: [string, unknown][] = [];
+    const { open, commands, notices } = opened(() => LIST);
+    vi.stubGlobal('fetch', async (request: Request) => {
+      requests.push([new URL(request.url).pathname, await request.json()]);
+      return requests.length === 1 ? new Response('CcnK') : new Response(JSON.stringify({ detail: 'The plugin crashed twice.' }), { status: 502 });
+    });
+    const saved: string[] = [];
+    const link = { href: '', download: '', click: () => saved.push(link.download) };
+    vi.stubGlobal('document', { createElement: () => link });
+    open.open(song({ state: 'c3Q=', params: { 2: 0.5 } }), 1, true);
+    await commands.savePresetFile(BASS_PLUGIN, 'Bass/1');
+    expect(requests).toEqual([['/api/v1/plugins/preset-file', { plugin_id: '444E656B', state: 'c3Q=', params: { 2: 0.5 } }]]);
+    expect([saved, link.href]).toEqual([['Bass_1.fxp'], expect.stringMatching(/^blob:/)]);
+    await commands.savePresetFile(BASS_PLUGIN, 'Bass');
+    expect(notices.visibleNotices.map(({ text }) => text)).toEqual(['The preset of Bass cannot be saved: The plugin crashed twice.']);
+    expect([saved.length, commands.saving]).toEqual([1, null]);
   });
 
   it('keep the plugin if it refuses a preset', async () => {

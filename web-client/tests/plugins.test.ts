@@ -9,6 +9,7 @@ import { Song } from '../src/state/editing/song.svelte';
 import { TrackCommands } from '../src/state/editing/track-commands';
 import { Instruments, type InstrumentChoice } from '../src/state/library/instruments';
 import { PluginCatalog } from '../src/state/library/plugin-catalog.svelte';
+import { groupPlugins, searchPlugins, type PluginGrouping } from '../src/state/library/plugin-groups';
 import { SoundFontCatalog, type CatalogPreset } from '../src/state/library/soundfont-catalog.svelte';
 import { Notices } from '../src/state/notices.svelte';
 
@@ -30,15 +31,16 @@ async function catalogOf(plugins: readonly VstPlugin[]): Promise<PluginCatalog> 
 afterEach(() => vi.unstubAllGlobals());
 
 describe('the catalogue of plugins', () => {
-  it('groups plugins by maker, and finds them by name, maker, format and category', async () => {
+  it('groups plugins by maker or kind, and finds them by name, maker, format and category', async () => {
     const catalog = await catalogOf(PLUGINS);
-    const found = (query: string): string[] =>
-      catalog.search(query).map(({ maker, plugins }) => `${maker}: ${plugins.map(({ name }) => name).join(', ')}`);
+    const found = (query: string, grouping: PluginGrouping = 'maker'): string[] =>
+      groupPlugins(searchPlugins(catalog.instruments, query), grouping).map(({ name: heading, plugins }) => `${heading}: ${plugins.map(({ name }) => name).join(', ')}`);
     expect(found('')).toEqual(['Digital Suburban: Dexed', 'DISTRHO: Nekobi, Vex', 'Unknown maker: Zebra']);
     expect(found('distrho NEK')).toEqual(['DISTRHO: Nekobi']);
     expect(found('vst3')).toEqual(['Digital Suburban: Dexed']);
     expect(found('synth')).toEqual(['Digital Suburban: Dexed']);
     expect(found('piano')).toEqual([]);
+    expect(found('', 'kind'), 'plugins without a kind are last').toEqual(['Synth: Dexed', 'Other: Nekobi, Vex, Zebra']);
   });
 
   it('knows missing plugins only once it is loaded', async () => {
@@ -69,7 +71,7 @@ describe('a plugin as an instrument', () => {
     const { open, commands } = await opened();
     commands.assignInstrument(nekobi, 'a');
     const [track] = open.project.tracks;
-    expect(track?.synth_engine).toEqual({ type: 'vst2', plugin_id: '444E656B' });
+    expect(track?.synth_engine).toEqual({ type: 'vst2', plugin_id: '444E656B', plugin_version: '1.0' });
     expect(track?.name).toBe('Bass');
     expect(track?.items[0], 'a program change would select a program of the plugin').toMatchObject({ controls: [] });
     open.undo();

@@ -1,11 +1,12 @@
 //! Tracks, their instruments, sends, effects and automation.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Item, MidiItem};
+use super::{Item, MidiItem, TempoPoint};
 use crate::Extra;
 use crate::number::whole;
 
@@ -55,6 +56,9 @@ pub struct Track {
     /// The instrument, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synth_engine: Option<SynthEngine>,
+    /// The recording that a frozen track plays; `None` if the track is not frozen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<FrozenSound>,
     /// Unknown fields.
     #[serde(flatten)]
     pub extra: Extra,
@@ -79,8 +83,31 @@ impl Track {
             automation: Vec::new(),
             items: Vec::new(),
             synth_engine: None,
+            frozen: None,
             extra: Extra::default(),
         }
+    }
+
+    /// Returns the track without the parts whose sound the recording of a frozen track contains: its
+    /// items, its instrument and its effects. Returns other tracks unchanged.
+    pub fn without_frozen_parts(&self) -> Cow<'_, Self> {
+        if self.frozen.is_none() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self {
+            name: self.name.clone(),
+            color: self.color.clone(),
+            volume_db: self.volume_db,
+            pan: self.pan,
+            mute: self.mute,
+            solo: self.solo,
+            output: self.output.clone(),
+            sends: self.sends.clone(),
+            automation: self.automation.clone(),
+            frozen: self.frozen.clone(),
+            extra: self.extra.clone(),
+            ..Self::new(self.id.clone(), self.kind)
+        })
     }
 
     /// Returns the track's plugin instrument, if it has one.
@@ -104,6 +131,25 @@ impl Track {
         items.sort_by_key(|item| item.start_tick);
         items
     }
+}
+
+/// The recording of a frozen track, after its effects and before its fader, from the start of the
+/// song. The items, the instrument and the effects of the track stay in the project, but only the
+/// recording plays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FrozenSound {
+    /// The service's id of the audio file.
+    pub server_file_id: String,
+    /// End of the track's items, in frames of the file. The remaining frames are the tail.
+    #[serde(deserialize_with = "whole")]
+    pub length_frames: u64,
+    /// Tempo map of the project when the track was frozen. The recording does not follow later
+    /// changes of the tempo.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tempo_map: Vec<TempoPoint>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
 }
 
 /// The kind of a track.
@@ -154,6 +200,10 @@ pub struct SoundFontEngine {
 pub struct PluginEngine {
     /// Id of the plugin.
     pub plugin_id: String,
+    /// Version of the plugin, in the plugin's own words, when the plugin was chosen or its state was
+    /// last saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plugin_version: Option<String>,
     /// State of the plugin in base64, which only the plugin interprets. It is kept while the plugin
     /// is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,6 +247,10 @@ pub struct Effect {
     /// Id of the plugin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin_id: Option<String>,
+    /// Version of the plugin, in the plugin's own words, when the plugin was chosen or its state was
+    /// last saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plugin_version: Option<String>,
     /// Parameter values by parameter id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,

@@ -15,6 +15,9 @@ const LEVEL_RANGE_DB: [f64; 2] = [gain::FADER_FLOOR_DB, 24.0];
 /// Range of the normalized values of a plugin's parameters.
 pub(super) const NORMALIZED_RANGE: [f64; 2] = [0.0, 1.0];
 
+/// Prefix of the targets that are sends of the track.
+const SEND_PREFIX: &str = "send/";
+
 /// The targets that lanes of a track or of the master can automate besides volume and pan.
 #[derive(Clone, Copy)]
 pub(super) struct Targets<'t> {
@@ -22,16 +25,19 @@ pub(super) struct Targets<'t> {
     pub(super) effects: &'t [EffectSettings],
     /// Whether the track has a plugin instrument.
     pub(super) has_plugin: bool,
+    /// Whether the track is frozen. Its recording contains the automation of its instrument and its
+    /// effects.
+    pub(super) is_frozen: bool,
 }
 
 impl Builder<'_> {
-    /// Compiles the lanes with known targets and reports the other lanes, except those of plugins:
-    /// their recorded output contains the automation. `pointer` is the JSON
+    /// Compiles the lanes with known targets and reports the other lanes, except those whose
+    /// automation is in the recording of a plugin or of a frozen track. `pointer` is the JSON
     /// pointer to `lanes`.
     pub(super) fn compile_automation(
         &mut self,
         lanes: &[AutomationLane],
-        Targets { sends, effects, has_plugin }: Targets<'_>,
+        Targets { sends, effects, has_plugin, is_frozen }: Targets<'_>,
         pointer: &str,
     ) -> Vec<session::AutomationLane> {
         let mut compiled_lanes = Vec::with_capacity(lanes.len());
@@ -52,6 +58,7 @@ impl Builder<'_> {
                         lane.points.iter().map(|point| compiled_point(point, range, &self.clock)).collect();
                     compiled_lanes.push(session::AutomationLane { target, points });
                 }
+                None if is_frozen && !lane.target.starts_with(SEND_PREFIX) => {}
                 None => {
                     let reason = ProjectIssueReason::UnknownTarget { target: lane.target.clone() };
                     self.report_issue(pointer, reason);
@@ -114,7 +121,7 @@ fn target(target: &str, sends: &[Send], effects: &[EffectSettings]) -> Option<Au
         "pan" => return Some(AutomationTarget::Pan),
         _ => {}
     }
-    let send = target.strip_prefix("send/").and_then(|bus| sends.iter().position(|send| send.to == bus));
+    let send = target.strip_prefix(SEND_PREFIX).and_then(|bus| sends.iter().position(|send| send.to == bus));
     if let Some(index) = send {
         return Some(AutomationTarget::Send(index as u32));
     }

@@ -55,7 +55,7 @@ impl Builder<'_> {
     }
 
     /// Makes the session end no earlier than `frame`.
-    fn extend_to(&mut self, frame: u64) {
+    pub(super) fn extend_to(&mut self, frame: u64) {
         self.length_frames = self.length_frames.max(frame);
     }
 
@@ -104,7 +104,8 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
     item.source.server_file_id.as_deref().or(item.server_file_id.as_deref())
 }
 
-/// Returns the ids of the audio files that audio items and effects use, without duplicates.
+/// Returns the ids of the audio files that audio items, effects and frozen tracks use, without
+/// duplicates.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
     let (mut used_ids, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {
@@ -117,6 +118,8 @@ pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
             add(file_id(item));
         }
     }
+    let frozen = project.tracks.iter().filter_map(|track| track.frozen.as_ref());
+    frozen.for_each(|frozen| add(Some(&frozen.server_file_id)));
     let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
     effects.for_each(|effect| add(effect.impulse.as_deref()));
     used_ids

@@ -24,6 +24,7 @@ enum Part {
     Source,
     Effects,
     Effect,
+    Frozen,
     FileId,
     FileUrl,
 }
@@ -36,7 +37,10 @@ impl Part {
             (Self::Track, "items") => Self::Items,
             (Self::Track | Self::Master, "effects") => Self::Effects,
             (Self::Item, "source") => Self::Source,
-            (Self::Item | Self::Source, "server_file_id") | (Self::Effect, "impulse") => Self::FileId,
+            (Self::Track, "frozen") => Self::Frozen,
+            (Self::Item | Self::Source | Self::Frozen, "server_file_id") | (Self::Effect, "impulse") => {
+                Self::FileId
+            }
             (Self::Item, "audio_file_url") => Self::FileUrl,
             _ => return None,
         })
@@ -109,7 +113,8 @@ mod tests {
                     { "type": "audio", "id": "old", "source": { "server_file_id": id }, "server_file_id": id },
                     { "type": "audio", "audio_file_url": format!("/api/v1/audio/{id}/file"), "source": {} },
                     { "type": "midi", "name": "old" },
-                ], "effects": [{ "id": "old", "impulse": id }, { "impulse": null }] }],
+                ], "effects": [{ "id": "old", "impulse": id }, { "impulse": null }],
+                    "frozen": { "server_file_id": id } }],
                 "master": { "effects": [{ "impulse": id }] },
             })
         };

@@ -4,6 +4,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use schemas::json::JsonText;
+use schemas::project::FrozenSound;
+use schemas::{Extra, Project};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -21,7 +23,7 @@ use crate::rendering::missing::MissingSound;
 use crate::rendering::mix::LeftOutOfRender;
 use crate::rendering::parts::Part;
 use crate::rendering::selection::Selection;
-use crate::rendering::sources::RenderedTracks;
+use crate::rendering::sources::{RenderedTracks, track_end};
 use crate::state::AppState;
 use crate::storage::ensure_room;
 use crate::tasks::{StartedTask, TaskKind};
@@ -56,6 +58,10 @@ pub(super) struct Frozen {
     #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]
     track: JsonText,
+    /// The field `frozen` of a project's track that plays the file and keeps its items, instrument
+    /// and effects. `null` for `after_fader`, because the fader of the track would apply again.
+    #[schema(value_type = Option<Object>)]
+    frozen: Option<FrozenSound>,
     /// Parts of the project that could not be rendered.
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and their replacements.
@@ -67,7 +73,8 @@ pub(super) struct Frozen {
 
 /// Renders a track, with its effects and its sends to the shared reverb and chorus, to an audio
 /// file of the caller. The task's result is a `Frozen`. It contains a track that plays this file
-/// and sounds like the original.
+/// and sounds like the original, and the field `frozen`, with which the original track plays the
+/// file. If the track is frozen already, its items, instrument and effects are rendered again.
 #[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
     responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask),
         (status = 404, description = "The caller has no such project")))]
@@ -101,6 +108,12 @@ impl Export for Freeze {
     const IS_MIX: bool = false;
     type Answer = Frozen;
 
+    fn prepare(&self, project: &mut Project) {
+        if let Some(track) = project.tracks.iter_mut().find(|track| track.id == self.track_id) {
+            track.frozen = None;
+        }
+    }
+
     fn run(self, opened: OpenedExport<'_>) -> ApiResult<Frozen> {
         let Self { track_id, stage } = self;
         let OpenedExport { document, project, .. } = &opened;
@@ -123,6 +136,7 @@ impl Export for Freeze {
             Stage::BeforeFader => Part::BeforeFader(index),
             Stage::AfterFader => Part::AfterFader(index),
         };
+        let end_frame = track_end(project, index, &mut sources)?;
         ensure_room(opened.state, opened.runtime, opened.state.blobs.root(), parts.file_bytes())?;
         let name = format!("{} (frozen)", file_stem(&track.name));
         let (file, report) = opened.render_to_audio(&name, "Rendering", |writer, observer| {
@@ -137,7 +151,19 @@ impl Export for Freeze {
                 frozen_track::UNKNOWN_MAX_BYTES
             ));
         }
+        let frozen = (stage == Stage::BeforeFader).then(|| FrozenSound {
+            server_file_id: file.id.clone(),
+            length_frames: frames_at_rate(end_frame, project.sample_rate_hz, file.sample_rate_hz),
+            tempo_map: project.tempo_map.clone(),
+            extra: Extra::default(),
+        });
         let (left_out, missing_sounds) = (parts.left_out(), parts.missing_sounds().to_vec());
-        Ok(Frozen { file, track, left_out, missing_sounds, warnings })
+        Ok(Frozen { file, track, frozen, left_out, missing_sounds, warnings })
     }
+}
+
+/// Converts a number of frames to another sample rate, rounded to the nearest number.
+fn frames_at_rate(frames: u64, from_hz: u32, to_hz: u32) -> u64 {
+    let [from_hz, to_hz] = [from_hz, to_hz].map(u128::from);
+    ((u128::from(frames) * to_hz + from_hz / 2) / from_hz.max(1)) as u64
 }

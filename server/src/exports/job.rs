@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use axum::http::StatusCode;
 use schemas::Project;
 use schemas::json::JsonText;
+use schemas::session::without_frozen_parts;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,6 +55,9 @@ pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     const IS_MIX: bool;
     /// The answer to the request. It is also the result of the task.
     type Answer: Serialize;
+
+    /// Changes the project before its sounds are opened. The default changes nothing.
+    fn prepare(&self, _project: &mut Project) {}
 
     /// Exports an opened project. Blocks.
     fn run(self, opened: OpenedExport<'_>) -> ApiResult<Self::Answer>;
@@ -137,7 +141,9 @@ impl<E: Export> ExportJob<E> {
         client: Client<'_>,
     ) -> ApiResult<E::Answer> {
         let soundfonts = runtime.block_on(state.soundfonts.catalogue.of_user(owner_id))?;
-        let (document, project) = self.project.into_project()?;
+        let (document, mut project) = self.project.into_project()?;
+        self.operation.prepare(&mut project);
+        let project = without_frozen_parts(project);
         if let Some(id) = self.selection.missing_track(&project) {
             return Err(ApiError::not_found("track", id));
         }
@@ -174,6 +180,7 @@ pub(super) struct OpenedExport<'a> {
     pub(super) owner_id: &'a str,
     pub(super) client: Client<'a>,
     pub(super) document: JsonText,
+    /// The project without the parts that recordings of frozen tracks replace.
     pub(super) project: Project,
     pub(super) options: MixOptions,
     soundfonts: Arc<Snapshot>,

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use songfoundry_bridge_protocol::frame::{Frame, bytes_to_samples, write_samples};
 use songfoundry_bridge_protocol::host::{
-    Answer, Open, Opened, PARAMETERS_MAX, PROGRAMS_MAX, PROTOCOL_VERSION, ParameterValue, Process, Processed,
-    Request, TEXT_BYTES_MAX,
+    Answer, Open, Opened, PARAMETERS_MAX, PROGRAMS_MAX, PROTOCOL_VERSION, ParameterValue, PresetFormat,
+    Process, Processed, Request, TEXT_BYTES_MAX,
 };
 
 use super::error::{HostError, printable};
@@ -179,6 +179,18 @@ impl<'a> PluginHost<'a> {
     /// [`HostError`]; [`HostError::Refused`] if the preset belongs to another plugin.
     pub fn load_preset(&mut self, preset: &[u8]) -> Result<Vec<ParameterValue>, HostError> {
         self.change(&Request::LoadPreset, preset)
+    }
+
+    /// Returns the current settings of the plugin as the content of a preset file. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`]; [`HostError::Refused`] if the plugin has no presets of this format.
+    pub fn save_preset(&mut self, format: PresetFormat) -> Result<Vec<u8>, HostError> {
+        let Frame { header, binary } = self.helper.accepted(&Request::SavePreset { format }, &[])?;
+        match header {
+            Answer::Preset => Ok(binary),
+            _ => Err(unexpected()),
+        }
     }
 
     /// Selects a program of the plugin. Returns the values of all parameters. Blocks.

@@ -213,7 +213,11 @@ fn answer(
 }
 
 /// Returns the plugin with this id that the user may use.
-async fn plugin(state: &AppState, user: &CurrentUser, plugin_id: &str) -> ApiResult<(PluginRef, VstFormat)> {
+pub(super) async fn plugin(
+    state: &AppState,
+    user: &CurrentUser,
+    plugin_id: &str,
+) -> ApiResult<(PluginRef, VstFormat)> {
     let printed: String =
         plugin_id.chars().filter(|letter| !letter.is_control()).take(PRINTED_ID_MAX_CHARS).collect();
     let found = state.plugins.find(user, plugin_id).await?;

@@ -1,7 +1,9 @@
-//! Lists the parameters of plugins, with the plugins' own texts.
+//! Lists the parameters of plugins, with the plugins' own texts, and saves their settings as preset
+//! files.
 
 mod answer_cache;
 mod list;
+mod preset_file;
 mod reading;
 mod sample_texts;
 
@@ -25,7 +27,10 @@ const LISTS_AT_ONCE: u32 = 16;
 /// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.limits.project_max_bytes, "The state of a plugin");
-    with_body_limit(OpenApiRouter::new().routes(routes!(list::list)), limit)
+    with_body_limit(
+        OpenApiRouter::new().routes(routes!(list::list)).routes(routes!(preset_file::save)),
+        limit,
+    )
 }
 
 /// Limits and cached answers of this slice.

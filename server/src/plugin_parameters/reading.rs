@@ -1,9 +1,9 @@
-//! Reads the parameters of a plugin in a process of its own.
+//! Reads the parameters or a preset file of a plugin in a process of its own.
 
 use std::collections::HashMap;
 
 use songfoundry_bridge_protocol::host::{
-    EventKind, Opened, Parameter, ParameterValue, Process, Tail, Transport,
+    EventKind, Opened, Parameter, ParameterValue, PresetFormat, Process, Tail, Transport,
 };
 
 use super::sample_texts::{sample_texts, texts_of};
@@ -14,7 +14,7 @@ use crate::rendering::plugin_track::{PluginSetup, StartState};
 /// Sample rate at which plugins state their latency.
 const SAMPLE_RATE_HZ: u32 = 48_000;
 
-/// Frames that a plugin processes after its values are set. Some apply values only then.
+/// Frames that a plugin processes after its values are set.
 const BLOCK_FRAMES: u32 = 512;
 
 /// The answers that a request wants from a plugin besides its parameters.
@@ -48,22 +48,9 @@ pub(super) fn read(
     wanted: &Wanted<'_>,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<ReadPlugin, RenderError> {
-    let options =
-        OpenOptions { sample_rate_hz: SAMPLE_RATE_HZ, block_frames_max: BLOCK_FRAMES, is_cancelled };
-    let mut host = PluginHost::open(hosts, plugin, options)?;
-    let mut changes = setup.load_start(&mut host)?;
-    let events = setup.value_changes(host.opened(), &mut Vec::new())?;
-    changes.extend(events.iter().filter_map(|event| match event.kind {
-        EventKind::Parameter(value) => Some(value),
-        _ => None,
-    }));
-    let transport = Transport { is_playing: false, ..Transport::default() };
-    let silence =
-        Process { frames: BLOCK_FRAMES, output_channels: 2, transport, events, ..Process::default() };
-    let processed = host.process(silence, &[])?.processed;
-    changes.extend(processed.parameter_changes);
+    let StartedPlugin { mut host, changes, latency_frames } = start(hosts, plugin, setup, is_cancelled)?;
     let mut opened = host.opened().clone();
-    opened.latency_frames = processed.latency_frames;
+    opened.latency_frames = latency_frames;
     opened.program = match setup.start {
         StartState::New => opened.program,
         StartState::Program(index) => Some(index),
@@ -78,6 +65,56 @@ pub(super) fn read(
     let value_texts = texts_of(&mut host, wanted.values)?;
     let sample_texts = sample_texts(&mut host, &opened.parameters)?;
     Ok(ReadPlugin { opened, sample_texts, value_texts, state })
+}
+
+/// Starts a plugin with a setup, and returns its name and its settings as the content of a preset
+/// file. Blocks.
+///
+/// # Errors
+/// Those of [`read`].
+pub(super) fn save_preset(
+    hosts: &PluginHosts,
+    plugin: &PluginRef,
+    setup: &PluginSetup,
+    format: PresetFormat,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<(String, Vec<u8>), RenderError> {
+    let StartedPlugin { mut host, .. } = start(hosts, plugin, setup, is_cancelled)?;
+    let content = host.save_preset(format)?;
+    Ok((host.opened().name.clone(), content))
+}
+
+/// A plugin that has applied a setup.
+struct StartedPlugin<'h> {
+    host: PluginHost<'h>,
+    /// Values that differ from those with which the plugin was opened.
+    changes: Vec<ParameterValue>,
+    latency_frames: u32,
+}
+
+/// Starts a plugin, loads a setup, and lets it process a block of silence, because some plugins
+/// apply values only then.
+fn start<'h>(
+    hosts: &'h PluginHosts,
+    plugin: &PluginRef,
+    setup: &PluginSetup,
+    is_cancelled: &'h dyn Fn() -> bool,
+) -> Result<StartedPlugin<'h>, RenderError> {
+    let options =
+        OpenOptions { sample_rate_hz: SAMPLE_RATE_HZ, block_frames_max: BLOCK_FRAMES, is_cancelled };
+    let mut host = PluginHost::open(hosts, plugin, options)?;
+    let mut changes = setup.load_start(&mut host)?;
+    let events = setup.value_changes(host.opened(), &mut Vec::new())?;
+    changes.extend(events.iter().filter_map(|event| match event.kind {
+        EventKind::Parameter(value) => Some(value),
+        _ => None,
+    }));
+    let transport = Transport { is_playing: false, ..Transport::default() };
+    let silence =
+        Process { frames: BLOCK_FRAMES, output_channels: 2, transport, events, ..Process::default() };
+    let processed = host.process(silence, &[])?.processed;
+    changes.extend(processed.parameter_changes);
+    Ok(StartedPlugin { host, changes, latency_frames: processed.latency_frames })
 }
 
 fn current_value(parameter: &Parameter) -> ParameterValue {

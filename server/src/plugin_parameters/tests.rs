@@ -1,4 +1,4 @@
-//! Tests `POST /plugins/parameters` with real plugins.
+//! Tests `POST /plugins/parameters` and `POST /plugins/preset-file` with real plugins.
 
 use axum::http::Method;
 use base64::Engine as _;
@@ -10,6 +10,7 @@ use crate::plugins::tests::vst::PluginService;
 use crate::test_app::Answer;
 
 const PATH: &str = "/api/v1/plugins/parameters";
+const PRESET_FILE: &str = "/api/v1/plugins/preset-file";
 
 /// A reverb of Debian's package zam-plugins, in both formats.
 const ZAM_VERB: &str = "/usr/lib/vst/ZamVerb-vst.so";
@@ -114,6 +115,55 @@ async fn programs_change_the_values_and_become_a_state() {
         send(&service, &json!({"plugin_id": ids[0], "state": selected["state"]})).await.expect(200);
     assert_eq!(values(&restored), values(&selected));
     assert_eq!(restored["program"], Value::Null);
+}
+
+/// Saves settings of a plugin as a preset file, and lets the plugin load the file.
+async fn check_preset_file(module: &str, file_name: &str, start: &[u8]) {
+    let (service, ids) = service_with(&[module]).await;
+    let save = async |body: &Value| service.app.local(Method::POST, PRESET_FILE).json(body).send().await;
+    let id = &ids[0];
+    let list = send(&service, &json!({"plugin_id": id})).await.expect(200);
+    let parameters = list["parameters"].as_array().expect("a list");
+    let continuous = |parameter: &&Value| parameter["step_count"] == 0 && parameter["is_automatable"] == true;
+    let changed = parameters.iter().find(continuous).expect("a continuous parameter")["id"].to_string();
+    let params = json!({ changed: 0.375 });
+    let saved = save(&json!({"plugin_id": id, "params": params})).await;
+    assert_eq!(saved.status.as_u16(), 200, "{file_name}: {}", String::from_utf8_lossy(&saved.bytes));
+    assert!(saved.header("content-disposition").contains(file_name), "{file_name}");
+    assert!(saved.bytes.starts_with(start), "{file_name}");
+    let values = |list: &Value| -> Vec<i64> {
+        let parameters = list["parameters"].as_array().expect("a list");
+        let value = |parameter: &Value| parameter["value"].as_f64().expect("a number");
+        parameters.iter().map(|parameter| (value(parameter) * 10_000.0).round() as i64).collect()
+    };
+    let expected = send(&service, &json!({"plugin_id": id, "params": params})).await.expect(200);
+    let preset = BASE64_STANDARD.encode(&saved.bytes);
+    let loaded = send(&service, &json!({"plugin_id": id, "preset": preset})).await.expect(200);
+    assert_eq!(values(&loaded), values(&expected), "{file_name}");
+    assert_ne!(values(&loaded), values(&list), "{file_name}");
+}
+
+#[tokio::test]
+async fn settings_become_a_preset_file_which_the_plugin_loads() {
+    for (module, file_name, start) in [
+        (NEKOBI, "Nekobi.fxp", b"CcnK"),
+        (AMSYNTH, "amsynth.fxp", b"CcnK"),
+        (ZAM_VERB_VST3, "ZamVerb.vstpreset", b"VST3"),
+    ] {
+        check_preset_file(module, file_name, start).await;
+    }
+}
+
+#[tokio::test]
+async fn invalid_requests_for_preset_files_are_refused() {
+    let (service, ids) = service_with(&[NEKOBI]).await;
+    let save = async |body: &Value| service.app.local(Method::POST, PRESET_FILE).json(body).send().await;
+    save(&json!({"plugin_id": "none"})).await.problem(404, "not_found");
+    save(&json!({"plugin_id": ids[0], "values": []})).await.problem(400, "unexpected_json");
+    save(&json!({"plugin_id": ids[0], "params": {"Cut": 1}})).await.problem(422, "bad_plugin_parameter");
+    let remote =
+        service.app.remote(Method::POST, PRESET_FILE).json(&json!({"plugin_id": ids[0]})).send().await;
+    remote.problem(401, "token_missing");
 }
 
 #[tokio::test]

@@ -103,10 +103,11 @@ fn plugin_progress(project: &Project, instruments: usize) -> [f64; 2] {
     }
 }
 
-/// Returns the indices of the tracks that have notes or audio items.
+/// Returns the indices of the tracks that have notes or audio items, or are frozen.
 pub(super) fn tracks_with_content(project: &Project) -> Vec<usize> {
     let plays = |(index, track): (usize, &Track)| {
         let plays = match track.kind {
+            _ if track.frozen.is_some() => true,
             TrackKind::Instrument => has_notes(track),
             TrackKind::Audio => track.items.iter().any(|item| matches!(item, Item::Audio(_))),
             TrackKind::Bus | TrackKind::Group => false,

@@ -206,12 +206,10 @@ impl PreparedRender {
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
-        let mut opened_sounds = OpenedSounds { banks: open_banks(project, sources)?, recordings: Vec::new() };
-        for id in files_used(project) {
-            if let Some(recording) = sources.recording(&id) {
-                opened_sounds.recordings.push((id, recording));
-            }
-        }
+        let mut opened_sounds = OpenedSounds {
+            banks: open_banks(project, sources)?,
+            recordings: open_recordings(project, sources),
+        };
         let mut compiled_project = compile(project, rate_hz, &mut opened_sounds)?;
         check_length(&compiled_project.session)?;
         let OpenedSounds { banks, recordings } = opened_sounds;
@@ -493,6 +491,29 @@ fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedB
         }
     }
     Ok(banks)
+}
+
+/// Opens the audio files of a project, except missing ones.
+fn open_recordings(project: &Project, sources: &mut dyn Sources) -> Vec<(String, Recording)> {
+    let opened = |id: String| sources.recording(&id).map(|recording| (id, recording));
+    files_used(project).into_iter().filter_map(opened).collect()
+}
+
+/// Returns the end of the last item of a track, in frames from the start of the song.
+///
+/// # Errors
+/// The tempo map cannot be used.
+pub fn track_end(project: &Project, index: usize, sources: &mut dyn Sources) -> Result<u64, RenderError> {
+    let Track { id, kind, items, .. } = &project.tracks[index];
+    let track = Track { items: items.clone(), ..Track::new(id.clone(), *kind) };
+    let song = Project {
+        sample_rate_hz: project.sample_rate_hz,
+        tempo_map: project.tempo_map.clone(),
+        tracks: vec![track],
+        ..Project::new("", "")
+    };
+    let mut opened_sounds = OpenedSounds { banks: Vec::new(), recordings: open_recordings(&song, sources) };
+    Ok(compile(&song, song.sample_rate_hz, &mut opened_sounds)?.session.length_frames)
 }
 
 /// A bank of a song, with the presets that are played.

@@ -2,7 +2,7 @@
  * A VST instrument: its folder is added, it plays a track as in the export, and a track whose
  * plugin is gone keeps it.
  */
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
@@ -15,6 +15,8 @@ import { expect, test, type Service } from '../support/service';
 /** Nekobi, an instrument of Debian's package dpf-plugins-vst. */
 const NEKOBI = '/usr/lib/vst/Nekobi-vst.so';
 const NEKOBI_ID = '444E656B';
+/** The field `synth_engine` of a track that plays it. */
+const NEKOBI_ENGINE = { type: 'vst2', plugin_id: NEKOBI_ID, plugin_version: expect.stringMatching(/^\d/) as string };
 
 const header = (page: Page): Locator => page.getByRole('listitem', { name: 'Track Nekobi' });
 
@@ -63,9 +65,26 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     await page.screenshot({ path: 'output/plugins-found.png' });
     await dialog.getByRole('tab', { name: /^Failed 1/ }).click();
     await expect(dialog.getByRole('list', { name: 'Failed plugins' }).getByRole('listitem')).toContainText('Broken.so');
-    await expect(dialog.getByRole('button', { name: 'Scan again' })).toBeEnabled();
-    await page.screenshot({ path: 'output/plugins-failed.png' });
+    await expect(dialog.getByRole('button', { name: 'Scan all again' })).toBeEnabled();
+    await screenshots(page, 'plugins-failed');
+    await dialog.getByLabel('Time limit of Broken.so').selectOption('2 minutes');
+    const scanning = page.waitForRequest((request) => request.url().includes('/plugins/scan?'));
+    await dialog.getByRole('button', { name: 'Scan Broken.so again' }).click();
+    expect(new URL((await scanning).url()).searchParams.get('max_secs')).toBe('120');
+    await expect(dialog.getByText('The scan found 1 instrument and 0 effects.')).toBeVisible();
     await page.keyboard.press('Escape');
+
+    // Favourites have a list of their own.
+    await page.getByRole('option', { name: /^Nekobi/ }).hover();
+    await page.getByRole('button', { name: 'Nekobi VST2 is a favourite' }).click();
+    const filters = page.getByRole('group', { name: 'Kinds of sounds' });
+    await filters.getByRole('button', { name: 'Favourites' }).click();
+    await expect(page.getByRole('listbox', { name: 'Sounds' }).getByRole('option')).toHaveText([/^Nekobi/]);
+    await page.getByLabel('Grouping of plugins').selectOption('By kind');
+    await expect(page.getByRole('group', { name: 'Other', exact: true }).getByRole('option')).toHaveCount(1);
+    await page.screenshot({ path: 'output/sounds-favourites.png' });
+    await page.getByLabel('Grouping of plugins').selectOption('By maker');
+    await filters.getByRole('button', { name: 'All' }).click();
 
     await chooseNekobi(page);
     await expect(header(page).getByRole('img', { name: /no notes to render/ })).toBeVisible();
@@ -98,7 +117,37 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     expect(peak(recording.left)).toBeGreaterThan(0.05);
     expectEqual('plugin', recording, await exportSong(page));
 
-    expect(await savedInstrument(page, service)).toEqual({ type: 'vst2', plugin_id: NEKOBI_ID });
+    // A frozen track plays a recording of the plugin, and keeps its clips from edits.
+    const chooseForTrack = async (command: string): Promise<void> => {
+      await page.getByRole('button', { name: 'More for Nekobi' }).click();
+      await page.getByRole('menuitem', { name: command }).click();
+    };
+    await chooseForTrack('Freeze track');
+    const frozen = header(page).getByRole('button', { name: /^Nekobi is frozen: you hear a recording/ });
+    await expect(frozen).toBeVisible();
+    await screenshots(page, 'track-frozen');
+    await drawNote(page, 240);
+    await expect(page.getByText('Nekobi is frozen. Unfreeze it to edit its clips, instrument and effects.')).toBeVisible();
+    await page.getByRole('button', { name: 'Dismiss', exact: true }).click();
+    const { synth_engine: engine, items, frozen: sound } = (await saveAndReadSong(page, service)).tracks[0] ?? {};
+    expect(sound).toMatchObject({ length_frames: expect.any(Number) as number });
+    await page.route('**/plugins/sounds', (route) => route.abort());
+    await page.reload();
+    await expect(frozen).toBeVisible();
+    const frozenRecording = await recordSong(page);
+    expect(largestDifference(recording, frozenRecording, ONSET_LEVEL).difference, 'the recording sounds like the plugin').toBeLessThan(1e-6);
+    expectEqual('a frozen track', frozenRecording, await exportSong(page));
+    await page.unroute('**/plugins/sounds');
+    await page.getByRole('spinbutton', { name: 'Tempo' }).press('ArrowUp');
+    await expect(header(page).getByRole('button', { name: /^Nekobi is frozen at another tempo/ })).toBeVisible();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await chooseForTrack('Unfreeze track');
+    await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
+    const unfrozen = (await saveAndReadSong(page, service)).tracks[0];
+    expect(unfrozen).toMatchObject({ synth_engine: engine, items });
+    expect(unfrozen).not.toHaveProperty('frozen');
+
+    expect(await savedInstrument(page, service)).toEqual(NEKOBI_ENGINE);
     rmSync(module);
     const again = await openPlugins(page);
     await again.getByRole('button', { name: 'Scan now' }).click();
@@ -110,7 +159,7 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     await expect(missing).toBeVisible();
     await page.screenshot({ path: 'output/plugins-missing.png' });
     await header(page).getByRole('button', { name: 'Mute Nekobi' }).click();
-    expect(await savedInstrument(page, service)).toEqual({ type: 'vst2', plugin_id: NEKOBI_ID });
+    expect(await savedInstrument(page, service)).toEqual(NEKOBI_ENGINE);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -130,6 +179,23 @@ async function screenshots(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width, height });
     await page.screenshot({ path: `output/${name}-${width}.png` });
   }
+}
+
+/** Saves the settings of Nekobi as a preset file, and returns the path of the download. */
+async function savedPreset(page: Page): Promise<string> {
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Settings of Nekobi' }).click();
+  await page.getByRole('menuitem', { name: 'Save preset file' }).click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toBe('Nekobi.fxp');
+  return download.path();
+}
+
+async function loadPreset(page: Page, path: string): Promise<void> {
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Settings of Nekobi' }).click();
+  await page.getByRole('menuitem', { name: 'Load preset file…' }).click();
+  await (await choosing).setFiles({ name: 'Nekobi.fxp', mimeType: 'application/octet-stream', buffer: readFileSync(path) });
 }
 
 test('parameters of a plugin are set, automated, played, and exported', async ({ page, service }) => {
@@ -170,6 +236,14 @@ test('parameters of a plugin are set, automated, played, and exported', async ({
     await expect(cutoff).toHaveAttribute('aria-valuetext', initialText ?? '');
     await renderedAfter(page, () => page.getByRole('button', { name: 'Redo', exact: true }).click());
     await screenshots(page, 'plugin-parameters');
+    const preset = await savedPreset(page);
+    const exactText = (await cutoff.getAttribute('aria-valuetext')) ?? '';
+    await cutoff.press('Home');
+    await expect(cutoff).not.toHaveAttribute('aria-valuetext', exactText);
+    await loadPreset(page, preset);
+    await expect(cutoff, 'the preset file has the value').toHaveAttribute('aria-valuetext', exactText);
+    for (let step = 0; step < 2; step += 1) await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
     const after = await recordSong(page);
     expect(largestDifference(before, after, ONSET_LEVEL).difference, 'the cutoff changes the sound').toBeGreaterThan(0.01);
 

@@ -191,6 +191,9 @@ export const analyzeRender = ({ call }: Api, renderId: string) =>
   bodyOf(call.POST('/api/v1/plugins/renders/{render_id}/analyze', { params: { path: { render_id: renderId } } }));
 export const downloadExportedFile = ({ call }: Api, renderId: string) =>
   bodyOf(call.GET('/api/v1/plugins/renders/{render_id}/file', { params: { path: { render_id: renderId } }, parseAs: 'blob' }));
+/** Starts to render a track to an audio file for its field `frozen`; returns the id of the task. */
+export const startFreeze = async ({ call }: Api, project: Project, trackId: string): Promise<string> =>
+  (await bodyOf(call.POST('/api/v1/multitrack/freeze', { body: { project, track_id: trackId } }))).task_id;
 export const readTask = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } } }));
 export const openTaskEvents = ({ call }: Api, id: string) =>
   answerOf(call.GET('/api/v1/tasks/{id}/events', { params: { path: { id } }, ...UNREAD_BODY }));

@@ -2,13 +2,20 @@
 import type { Project } from '../project/model';
 import { bodyOf, type Api } from './client';
 import { followTask } from './task-events';
-import type { ParametersRequest, PluginFolders, PluginOutcome, PluginScanResult } from './types';
+import type { ParametersRequest, PluginFolders, PluginOutcome, PluginScanResult, PresetFileRequest } from './types';
 
 /** Returns the VST instruments and SoundFonts that the user can use. May wait for a scan. */
 export const listInstruments = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/available'));
 
 /** Lists the parameters of a plugin with its own texts. The service starts the plugin for this. */
 export const listPluginParameters = ({ call }: Api, body: ParametersRequest) => bodyOf(call.POST('/api/v1/plugins/parameters', { body }));
+
+/**
+ * Returns the settings of a plugin as the content of a preset file. `params` are values of
+ * parameters by their ids, which are set after the state.
+ */
+export const savePluginPreset = ({ call }: Api, body: PresetFileRequest) =>
+  bodyOf(call.POST('/api/v1/plugins/preset-file', { body, parseAs: 'blob' }));
 
 /** Returns all plugin folders; the service allows 32 of them. */
 export const listPluginFolders = ({ call }: Api): Promise<PluginFolders> =>
@@ -28,11 +35,15 @@ export const pickPluginFolder = async ({ call }: Api): Promise<string | null> =>
 /** How far a scan is: a fraction, 0..1, and a text such as `3 of 40 modules, now Foo.vst3`. */
 export type ScanProgress = { fraction: number; message: string };
 
+/** A module that is scanned even if it has not changed. Without `maxSecs`, its last limit applies. */
+export type ModuleScan = { path: string; maxSecs: number | null };
+
 /**
  * Scans the folders in a task of the service, which completes the scan even if nobody waits for it.
  */
-export async function scanPlugins(api: Api, onProgress: (progress: ScanProgress) => void): Promise<PluginScanResult> {
-  const answer = await bodyOf(api.call.POST('/api/v1/plugins/scan', { params: { query: { async: true } } }));
+export async function scanPlugins(api: Api, module: ModuleScan | null, onProgress: (progress: ScanProgress) => void): Promise<PluginScanResult> {
+  const ofModule = module && { module: module.path, ...(module.maxSecs === null ? {} : { max_secs: module.maxSecs }) };
+  const answer = await bodyOf(api.call.POST('/api/v1/plugins/scan', { params: { query: { async: true, ...ofModule } } }));
   // A service that answers with the result has already completed the scan.
   if (!('task_id' in answer)) return answer;
   const task = await followTask<PluginScanResult>(api, answer.task_id, ({ progress, message }) =>

@@ -1,4 +1,6 @@
 /** Short names for the generated types of the service's requests and answers. */
+import type { FrozenSound } from '@songfoundry/schemas';
+
 import type { components, operations } from './generated/schema';
 
 type Schemas = components['schemas'];
@@ -57,6 +59,7 @@ export type PluginParameterList = Schemas['ParameterList'];
 /** A parameter of a plugin. Its values are normalized: 0..1. */
 export type PluginParameter = Schemas['PluginParameter'];
 export type ParametersRequest = Schemas['ParametersRequest'];
+export type PresetFileRequest = Schemas['PresetFileRequest'];
 export type PluginProblem = Schemas['PluginProblem'];
 /** Whether a plugin of a song has a sound. */
 export type PluginOutcome = Schemas['PluginOutcome'];
@@ -73,6 +76,8 @@ export type Measurements = Schemas['ReferenceAnswer'];
 export type LoudnessCurve = Schemas['LoudnessCurve'];
 export type LimiterReport = Schemas['LimiterReport'];
 export type Task = Schemas['Task'];
+/** The result of a task that freezes a track: the field `frozen` of the track. */
+export type Frozen = { frozen: FrozenSound; left_out: Schemas['LeftOutOfRender'][]; warnings: string[] };
 
 /** A failure as the service describes it (RFC 9457). */
 export type Problem = Schemas['Problem'];

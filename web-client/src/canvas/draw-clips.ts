@@ -67,14 +67,15 @@ export function drawClips(
     const top = lane * LANE_PX - scrollTopPx;
     context.fillStyle = palette().line;
     context.fillRect(0, top + LANE_PX - 1, widthPx, 1);
-    const isAudible = audible.get(track.id) ?? true;
+    const isDimmed = audible.get(track.id) === false || track.frozen !== undefined;
+    const color = track.frozen ? palette().frozen : track.color;
     for (const item of track.items) {
       // Sections are drawn in the ruler, by `drawRuler`.
       if (item.type === 'section') continue;
       const { left, width } = itemSpan(view, scene.time, item);
       if (left > widthPx || left + width < 0) continue;
-      context.globalAlpha = isAudible ? 1 : 0.45;
-      drawClip(context, item, item.name ?? track.name, track.color, itemId(item) === scene.selectedItemId, {
+      context.globalAlpha = isDimmed ? 0.45 : 1;
+      drawClip(context, item, item.name ?? track.name, color, itemId(item) === scene.selectedItemId, {
         left,
         width,
         top: top + CLIP_INSET_PX,
@@ -82,7 +83,7 @@ export function drawClips(
         view,
         widthPx,
       });
-      if (item.type === 'audio') drawAudio(context, scene, item, track.color, columns, { left, width, top: top + CLIP_INSET_PX, widthPx });
+      if (item.type === 'audio') drawAudio(context, scene, item, color, columns, { left, width, top: top + CLIP_INSET_PX, widthPx });
       context.globalAlpha = 1;
     }
   }

@@ -13,6 +13,7 @@ const TOKENS = {
   accent: '--accent',
   accentBright: '--accent-bright',
   error: '--error',
+  frozen: '--frozen',
   levelLow: '--level-low',
   levelMid: '--level-mid',
   levelHigh: '--level-high',

@@ -10,6 +10,7 @@ import { reasonOf, type Api } from '../api/client';
 import type { InstrumentSound } from '../api/types';
 import type { KindOf } from '../project/automation-targets';
 import { AUDITION_TRACK_ID, projectForEngine, withBanks } from '../project/engine-project';
+import { withoutFrozenParts } from '../project/freezing';
 import { liveChanges } from '../project/live-changes';
 import { MASTER_ID, type Project, type SoundFontEngine } from '../project/model';
 import { tickAtSecs } from '../project/tempo';
@@ -136,7 +137,7 @@ export class Player {
 
   /** Sends the song to the engine. Resolves when the engine has the newest version of the song. */
   sync(project: Project): Promise<void> {
-    this.#target = { ...this.#target, project };
+    this.#target = { ...this.#target, project: withoutFrozenParts(project) };
     if (this.engine) applyMix(this.engine, project, this.#trackIds);
     return this.#update();
   }

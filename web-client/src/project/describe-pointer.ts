@@ -4,6 +4,7 @@ import type { Effect, Project } from './model';
 /** Names, on the page, of fields of an effect, a track or the master. */
 const FIELD_NAMES: Record<string, string> = {
   synth_engine: 'instrument',
+  frozen: 'recording of the frozen track',
   output: 'output',
   side_chain: 'side chain',
   impulse: 'impulse response',

@@ -6,7 +6,8 @@ import type { VstPlugin } from '../api/types';
 import { lanesOf, updateLanes } from './automation';
 import type { EffectKind } from './effect-kinds';
 import { newId } from './ids';
-import { MASTER_ID, type AutomationLane, type Effect, type PluginEffect, type Project, type Track } from './model';
+import { MASTER_ID, type AutomationLane, type Effect, type Project, type Track } from './model';
+import { versionField, withSavedState, type SavedState } from './plugin-state';
 import { withSideChain } from './routing';
 import { updateTrack } from './update-track';
 
@@ -35,8 +36,8 @@ function updateEffect(project: Project, channelId: string, id: string, change: (
 export const builtInEffect = (kind: EffectKind): Effect => ({ id: newId('effect'), type: 'builtin', name: kind.id, params: {} });
 
 /** Returns a new plugin effect with the parameters with which the plugin starts. */
-export function pluginEffect({ format, plugin_id, name }: VstPlugin): Effect {
-  return { id: newId('effect'), type: format, plugin_id, name, params: {} };
+export function pluginEffect({ format, plugin_id, name, version }: VstPlugin): Effect {
+  return { id: newId('effect'), type: format, plugin_id, ...versionField(version), name, params: {} };
 }
 
 /** Inserts an effect, by default at the end; returns the effect's id. */
@@ -103,16 +104,17 @@ export function setEffectParameter(
 
 /** Resets every parameter to its default, and a plugin to the state with which it starts. */
 export function resetEffect(project: Project, channelId: string, id: string): Project {
-  return updateEffect(project, channelId, id, (effect) => (effect.type === 'builtin' ? { ...effect, params: {} } : withPluginState(effect, null)));
+  return updateEffect(project, channelId, id, (effect) => ({ ...(effect.type === 'builtin' ? effect : withSavedState(effect, null)), params: {} }));
 }
 
 /** Sets the state of a plugin effect, and removes all values of parameters. */
-export function setEffectState(project: Project, channelId: string, id: string, state: string): Project {
-  return updateEffect(project, channelId, id, (effect) => (effect.type === 'builtin' ? effect : withPluginState(effect, state)));
+export function setEffectState(project: Project, channelId: string, id: string, saved: SavedState): Project {
+  return updateEffect(project, channelId, id, (effect) => (effect.type === 'builtin' ? effect : { ...withSavedState(effect, saved), params: {} }));
 }
 
-function withPluginState({ state: _state, ...effect }: PluginEffect, state: string | null): PluginEffect {
-  return { ...effect, params: {}, ...(state === null ? {} : { state }) };
+/** Records the version of a plugin effect that the song is made with. */
+export function setEffectVersion(project: Project, channelId: string, id: string, version: string): Project {
+  return updateEffect(project, channelId, id, (effect) => (effect.type === 'builtin' ? effect : { ...effect, ...versionField(version) }));
 }
 
 export function setEffectBypass(project: Project, channelId: string, id: string, bypass: boolean): Project {

@@ -2,11 +2,15 @@
 import { fileIdOf } from './audio-time';
 import type { Project } from './model';
 
-/** Returns the ids of the files of a project's clips and of its effects' impulse responses. */
+/**
+ * Returns the ids of the files of a project's clips and frozen tracks, and of its effects' impulse
+ * responses.
+ */
 export function filesOf(project: Project): { clips: Set<string>; impulses: Set<string> } {
   const clips = new Set<string>();
   const impulses = new Set<string>();
   for (const track of project.tracks) {
+    if (track.frozen) clips.add(track.frozen.server_file_id);
     for (const item of track.items) {
       const id = item.type === 'audio' ? fileIdOf(item) : null;
       if (id !== null) clips.add(id);

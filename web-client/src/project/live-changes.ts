@@ -11,7 +11,7 @@ export type LiveChange =
 
 /** Fields of a project and of a track whose change needs a new session. */
 const SONG_FIELDS = ['sample_rate_hz', 'tempo_map', 'settings'] as const;
-const TRACK_FIELDS = ['id', 'kind', 'items', 'synth_engine', 'output', 'automation'] as const;
+const TRACK_FIELDS = ['id', 'kind', 'items', 'synth_engine', 'output', 'automation', 'frozen'] as const;
 
 /**
  * Returns the changes of effects and sends between two projects, or null if the engine needs a new

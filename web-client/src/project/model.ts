@@ -38,6 +38,7 @@ export type {
   BuiltinEffect,
   Control,
   Effect,
+  FrozenSound,
   Marker,
   Note,
   PluginEngine,

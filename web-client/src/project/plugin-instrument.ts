@@ -1,5 +1,6 @@
 /** Edits the plugin instrument of a track: its state, and the values of its parameters. */
 import { isPluginEngine, type AutomationLane, type PluginEngine, type Project, type Track } from './model';
+import { versionField, withSavedState, type SavedState } from './plugin-state';
 import { updateTrack } from './update-track';
 
 /** Prefix of the automation targets that are parameters of the track's plugin instrument. */
@@ -57,6 +58,9 @@ export function removeInstrumentParameters(project: Project, trackId: string, id
 }
 
 /** Sets the state of the plugin, or that of a new plugin for null, and removes all values. */
-export function setInstrumentState(project: Project, trackId: string, state: string | null): Project {
-  return updatePlugin(project, trackId, ({ params: _params, state: _state, ...engine }) => (state === null ? engine : { ...engine, state }));
-}
+export const setInstrumentState = (project: Project, trackId: string, saved: SavedState | null): Project =>
+  updatePlugin(project, trackId, (engine) => withSavedState(engine, saved));
+
+/** Records the version of the plugin that the song is made with. */
+export const setInstrumentVersion = (project: Project, trackId: string, version: string): Project =>
+  updatePlugin(project, trackId, (engine) => ({ ...engine, ...versionField(version) }));

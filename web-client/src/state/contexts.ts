@@ -13,6 +13,7 @@ import type { AudioClipCommands } from './editing/audio-clip-commands';
 import type { AutomationCommands } from './editing/automation-commands.svelte';
 import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
+import type { Freezing } from './editing/freezing.svelte';
 import type { PluginCommands } from './editing/plugin-commands.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
 import type { Song } from './editing/song.svelte';
@@ -54,6 +55,7 @@ export type Editing = {
   automation: AutomationCommands;
   audioClipCommands: AudioClipCommands;
   pluginCommands: PluginCommands;
+  freezing: Freezing;
 };
 
 /** The engine, the transport, and the notes that the user plays live. */

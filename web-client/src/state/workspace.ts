@@ -9,6 +9,7 @@ import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
 import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
 import { EffectCommands } from './editing/effect-commands';
+import { Freezing } from './editing/freezing.svelte';
 import { PluginCommands } from './editing/plugin-commands.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
@@ -45,7 +46,11 @@ export function createWorkspace(): Workspace {
   const notices = new Notices();
   const view = new View();
   const { preferences } = view;
-  const song = new Song();
+  const song = new Song((track) =>
+    notices.show('info', `${track.name} is frozen. Unfreeze it to edit its clips, instrument and effects.`, [
+      { label: 'Unfreeze', action: () => freezing.unfreeze(track) },
+    ]),
+  );
 
   const soundFonts = new SoundFontCatalog(api);
   const plugins = new PluginCatalog(api);
@@ -73,6 +78,7 @@ export function createWorkspace(): Workspace {
     audioFiles,
   };
 
+  const freezing = new Freezing(api, song, audioFiles, notices);
   const timeline = new Timeline(song, audioFiles);
   const effectCommands = new EffectCommands(song, effectCatalog, view);
   const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
@@ -86,6 +92,7 @@ export function createWorkspace(): Workspace {
     automation,
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
+    freezing,
   };
 
   const pluginKeysHint = new PluginKeysHint();
@@ -130,12 +137,13 @@ export async function openWorkspace({ library, songs }: Workspace): Promise<void
 }
 
 /**
- * Returns the target of live keys: the selected instrument track, or else the default sound.
- * Returns null if the service has no sound.
+ * Returns the target of live keys: the selected instrument track, or else the default sound, as for
+ * a frozen track, whose instrument the engine does not have. Returns null if the service has no
+ * sound.
  */
 function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
   const { track } = selection;
-  if (track?.synth_engine) return { trackId: track.id, isPlugin: isPluginEngine(track.synth_engine) };
+  if (track?.synth_engine && !track.frozen) return { trackId: track.id, isPlugin: isPluginEngine(track.synth_engine) };
   const sound = soundFonts.defaultSound;
   return sound && { sound };
 }

@@ -314,6 +314,49 @@ fn audio_items_become_clips_at_the_rate_of_the_session() {
 }
 
 #[test]
+fn a_frozen_track_plays_its_recording_instead_of_its_items_and_effects() {
+    let lane = |target: &str| json!({"target": target, "points": [{"tick": 0, "value": 0}]});
+    let mut document = json!({"tracks": [
+        {"id": "t", "kind": "instrument", "volume_db": -6, "pan": 0.5, "sends": [{"to": "b"}],
+         "items": [{"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 960_000, "notes": [
+             {"tick": 0, "length_ticks": 960, "pitch": 60, "velocity": 0.5}]},
+             {"type": "audio", "id": "a", "start_tick": 0, "source": {"server_file_id": "longer"}}],
+         "synth_engine": {"type": "vst3", "plugin_id": "x"},
+         "effects": [utility("u", json!({})), {"id": "recorded", "type": "vst3", "plugin_id": "x"}],
+         "automation": [lane("pan"), lane("u/gain_db"), lane("instrument/3"), lane("send/b"), lane("send/c")],
+         "frozen": {"server_file_id": "f", "length_frames": 36_000}},
+        {"id": "b", "kind": "bus"},
+    ]});
+    let (session, left_out) = compiled(document.clone());
+    let track = &session.tracks[0];
+    let clip = Clip {
+        frame: 0,
+        offset_frames: 0,
+        length_frames: 96_000,
+        gain: 1.0,
+        fade_in_frames: 0,
+        fade_out_frames: 0,
+        looped: false,
+        audio_slot: 4,
+    };
+    assert_eq!((track.clips.as_slice(), track.events.as_slice()), (&[clip][..], &[][..]));
+    assert!(track.effects.is_empty() && track.instrument.is_none());
+    assert_eq!((track.gain, track.pan, track.sends.len()), (gain::from_db(-6.0), 0.5, 1));
+    let targets: Vec<AutomationTarget> = track.automation.iter().map(|lane| lane.target).collect();
+    assert_eq!(targets, [AutomationTarget::Pan, AutomationTarget::Send(0)]);
+    // 36,000 frames of the file; the tail does not make the song longer.
+    assert_eq!(session.length_frames, 72_000);
+    let unknown_send =
+        ("/tracks/0/automation/4".to_owned(), "the automation target \"send/c\" does not exist".to_owned());
+    assert_eq!(left_out, std::slice::from_ref(&unknown_send));
+    document["tracks"][0]["frozen"]["server_file_id"] = json!("gone");
+    let (session, left_out) = compiled(document);
+    assert!(session.tracks[0].clips.is_empty());
+    let missing = ("/tracks/0/frozen".to_owned(), "the audio file \"gone\" is missing".to_owned());
+    assert_eq!(left_out, [unknown_send, missing]);
+}
+
+#[test]
 fn the_files_of_a_project_are_listed_once() {
     let project = project(json!([
         {"id": "t", "kind": "audio", "items": [
@@ -321,9 +364,11 @@ fn the_files_of_a_project_are_listed_once() {
             {"type": "audio", "id": "2", "start_tick": 0, "source": {}, "server_file_id": "b"},
             {"type": "audio", "id": "3", "start_tick": 0, "source": {}},
         ], "effects": [{"id": "c", "type": "builtin", "name": "convolution", "impulse": "a"},
-                       {"id": "d", "type": "builtin", "name": "convolution", "impulse": "c"}]},
+                       {"id": "d", "type": "builtin", "name": "convolution", "impulse": "d"}],
+         "frozen": {"server_file_id": "c", "length_frames": 1}},
     ]));
-    assert_eq!(files_used(&project), ["a", "b", "c"]);
+    assert_eq!(files_used(&project), ["a", "b", "c", "d"]);
+    assert_eq!(files_used(&without_frozen_parts(project)), ["c"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use anyhow::{Context as _, bail};
 use flate2::read::MultiGzDecoder;
 use schemas::Project;
 use schemas::json::JsonText;
+use schemas::session::without_frozen_parts;
 use schemas::upgrade::upgrade;
 use schemas::validate::validate;
 
@@ -98,7 +99,7 @@ impl Song {
                 .collect();
             bail!("this is not a valid project:{}", violation_lines.concat());
         }
-        let project = schemas::read::project(&document)?;
+        let project = without_frozen_parts(schemas::read::project(&document)?);
         Ok(Self { document, project, warnings: Vec::new() })
     }
 }

@@ -300,6 +300,48 @@ async fn a_frozen_track_sounds_like_the_original() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_track_plays_its_recording_and_keeps_the_original() {
+    let studio = Studio::start().await;
+    let mut project = song(&studio).await;
+    let before = mix(&studio, &project).await;
+    let index = |id: &str| ["piano", "drums", "bass", "voice"].iter().position(|known| *known == id).unwrap();
+    let mut first_recording = Vec::new();
+    for (id, length_frames) in [("bass", 48_000), ("drums", 48_000), ("voice", 44_400)] {
+        let frozen = result(&studio, FREEZE, &json!({ "project": project, "track_id": id })).await;
+        assert_eq!(
+            frozen["frozen"],
+            json!({ "server_file_id": frozen["file"]["id"], "length_frames": length_frames,
+                "tempo_map": [{ "tick": 0, "bpm": 120.0 }] })
+        );
+        if id == "drums" {
+            first_recording = file(&studio, &frozen["file"]).await;
+        }
+        project["tracks"][index(id)]["frozen"] = frozen["frozen"].clone();
+        let after = mix(&studio, &project).await;
+        assert_eq!(after.len(), before.len(), "{id}");
+        let residual = difference(&after, &before);
+        assert!(residual < NULL_PEAK, "{id}: {residual}");
+    }
+    // The recording does not follow edits of the original. Freezing again renders the original.
+    let frozen = mix(&studio, &project).await;
+    let mut edited = project.clone();
+    let drums = &mut edited["tracks"][index("drums")];
+    (drums["items"], drums["effects"]) = (notes(&[40]), json!([]));
+    assert!(mix(&studio, &edited).await == frozen);
+    let refrozen = result(&studio, FREEZE, &json!({ "project": project, "track_id": "drums" })).await;
+    assert!(file(&studio, &refrozen["file"]).await == first_recording);
+    let after_fader = json!({ "project": project, "track_id": "drums", "stage": "after_fader" });
+    assert_eq!(result(&studio, FREEZE, &after_fader).await["frozen"], Value::Null);
+    // A recording that is missing is silent, and the export names it.
+    project["tracks"][index("drums")]["frozen"]["server_file_id"] = "gone".into();
+    let rendered = studio.post("/plugins/render", &json!({ "project": project })).await.expect(200);
+    assert_eq!(
+        rendered["receipt"]["left_out"],
+        json!([{ "pointer": "/tracks/1/frozen", "reason": "the audio file \"gone\" is missing" }])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_mixdown_is_the_mix_as_an_audio_file() {
     let studio = Studio::start().await;
     let project = song(&studio).await;

@@ -857,7 +857,8 @@ export interface paths {
         /**
          * Renders a track, with its effects and its sends to the shared reverb and chorus, to an audio
          *     file of the caller. The task's result is a `Frozen`. It contains a track that plays this file
-         *     and sounds like the original.
+         *     and sounds like the original, and the field `frozen`, with which the original track plays the
+         *     file. If the track is frozen already, its items, instrument and effects are rendered again.
          */
         post: operations["post_multitrack_freeze"];
         delete?: never;
@@ -1098,6 +1099,27 @@ export interface paths {
          *     no token.
          */
         post: operations["post_plugins_pick_dir"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/preset-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Saves the settings of a plugin as a preset file, which other hosts can load: a `.vstpreset` file
+         *     of a VST 3 plugin, or a `.fxp` file of a VST 2 plugin. The plugin runs in a separate process,
+         *     which ends with the request.
+         */
+        post: operations["post_plugins_preset_file"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3759,6 +3781,24 @@ export interface components {
              *     mono.
              */
             content: Record<string, unknown>;
+        };
+        /** @description A plugin, and the settings that are saved. */
+        PresetFileRequest: {
+            /**
+             * @description Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
+             *     /plugins/effects`.
+             */
+            plugin_id: string;
+            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
+            state?: string | null;
+            preset?: components["schemas"]["PluginPreset"] | null;
+            /**
+             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
+             *     set after `state` or `preset` is loaded.
+             */
+            params?: {
+                [key: string]: number;
+            };
         };
         /**
          * @description The purpose of a preset.
@@ -6883,6 +6923,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PickedDir"];
+                };
+            };
+        };
+    };
+    post_plugins_preset_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresetFileRequest"];
+            };
+        };
+        responses: {
+            /** @description The file, whose name is that of the plugin */
+            200: {
+                headers: {
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
                 };
             };
         };

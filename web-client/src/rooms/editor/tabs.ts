@@ -22,14 +22,16 @@ export type EditorTab = {
   content: Component;
   /** The controls that the bar of the editor contains while the tab is shown. */
   tools?: Component;
+  /** Whether the tab shows parts of a track that cannot be edited while the track is frozen. */
+  showsFrozenParts?: boolean;
   /** Whether the tab can be chosen. A tab without this function can always be chosen. */
   isEnabled?: (editing: Editing) => boolean;
 };
 
 export const EDITOR_TABS: readonly EditorTab[] = [
-  { id: 'roll', title: 'Piano roll', content: ClipTab, tools: ClipTools },
-  { id: 'plugin', title: 'Plugin', content: PluginTab, tools: PluginTools },
-  { id: 'effects', title: 'Effects', content: EffectsTab, tools: EffectsTools },
+  { id: 'roll', title: 'Piano roll', content: ClipTab, tools: ClipTools, showsFrozenParts: true },
+  { id: 'plugin', title: 'Plugin', content: PluginTab, tools: PluginTools, showsFrozenParts: true },
+  { id: 'effects', title: 'Effects', content: EffectsTab, tools: EffectsTools, showsFrozenParts: true },
   { id: 'automation', title: 'Automation', content: AutomationTab, tools: AutomationTools },
   { id: 'keys', title: 'Keys', content: KeysTab },
 ];

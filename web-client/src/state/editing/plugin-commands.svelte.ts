@@ -1,12 +1,13 @@
 /** Commands that edit plugins: the instruments of tracks, and the presets of effects. */
 import type { PluginParameter } from '../../api/types';
 import { inSentence } from '../../project/effect-kinds';
-import { effectsOf, setEffectState } from '../../project/edit-effects';
+import { effectsOf, setEffectState, setEffectVersion } from '../../project/edit-effects';
 import type { PluginEffect, PluginEngine, Project } from '../../project/model';
-import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState } from '../../project/plugin-instrument';
+import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstrumentState, setInstrumentVersion } from '../../project/plugin-instrument';
 import { parameterName } from '../../project/plugin-parameter-format';
 import type { PluginCatalog } from '../library/plugin-catalog.svelte';
 import type { PluginParameters } from '../library/plugin-parameters.svelte';
+import { saveBlob } from '../download';
 import type { Notices } from '../notices.svelte';
 import type { Song } from './song.svelte';
 
@@ -27,6 +28,8 @@ function findPlugin(project: Project, { channelId, effectId }: PluginOfSong): Pl
 export class PluginCommands {
   /** The plugin that is loading a preset; null if none is. */
   loading = $state.raw<PluginOfSong | null>(null);
+  /** The plugin that is saving a preset file; null if none is. */
+  saving = $state.raw<PluginOfSong | null>(null);
   readonly #song: Song;
   readonly #plugins: PluginCatalog;
   readonly #parameters: PluginParameters;
@@ -60,6 +63,13 @@ export class PluginCommands {
     if (engine) this.#song.edit(`Reset ${this.#plugins.nameOf(engine)}`, (project) => setInstrumentState(project, trackId, null));
   }
 
+  /** Records that the song is made with the installed version of a plugin from now on. */
+  acceptVersion({ channelId, effectId }: PluginOfSong, version: string): void {
+    this.#song.edit(`Keep version ${version}`, (project) =>
+      effectId === null ? setInstrumentVersion(project, channelId, version) : setEffectVersion(project, channelId, effectId, version),
+    );
+  }
+
   /** Loads one of the plugin's programs. */
   loadProgram(plugin: PluginOfSong, index: number, name: string): Promise<void> {
     return this.#load(plugin, async () => index, `program \u201c${name}\u201d`);
@@ -70,6 +80,20 @@ export class PluginCommands {
     return this.#load(plugin, () => base64Of(file), `preset \u201c${file.name}\u201d`);
   }
 
+  /** Lets the plugin save its settings, and the browser save them as a `.vstpreset` or `.fxp` file. */
+  async savePresetFile(plugin: PluginOfSong, name: string): Promise<void> {
+    const settings = findPlugin(this.#song.project, plugin);
+    if (!settings || this.saving !== null) return;
+    this.saving = plugin;
+    try {
+      saveBlob(await this.#parameters.presetFile(settings), `${name}.${settings.type === 'vst3' ? 'vstpreset' : 'fxp'}`);
+    } catch (error) {
+      this.#notices.showFailure(`The preset of ${name} cannot be saved`, error);
+    } finally {
+      this.saving = null;
+    }
+  }
+
   /** Lets the plugin load a preset, and stores its state. `what` names the preset in texts. */
   async #load(plugin: PluginOfSong, preset: () => Promise<number | string>, what: string): Promise<void> {
     const settings = findPlugin(this.#song.project, plugin);
@@ -78,12 +102,12 @@ export class PluginCommands {
     const { generation } = this.#song;
     this.loading = plugin;
     try {
-      const state = await this.#parameters.stateWithPreset(settings, await preset());
+      const saved = await this.#parameters.stateWithPreset(settings, await preset());
       // The user may have chosen another plugin or song in the meantime.
       const current = findPlugin(this.#song.project, plugin);
       if (generation !== this.#song.generation || current?.plugin_id !== settings.plugin_id || current.type !== settings.type) return;
       this.#song.edit(`Load ${what}`, (project) =>
-        effectId === null ? setInstrumentState(project, channelId, state) : setEffectState(project, channelId, effectId, state),
+        effectId === null ? setInstrumentState(project, channelId, saved) : setEffectState(project, channelId, effectId, saved),
       );
     } catch (error) {
       this.#notices.showFailure(`The ${what} cannot be loaded`, error);

@@ -1,6 +1,7 @@
 /** The open song, its history of edits and its selection. */
 import { endGesture, pushEdit, redo, startHistory, undo, type History } from '../../project/history';
-import type { Project } from '../../project/model';
+import { changedFrozenTrack } from '../../project/freezing';
+import type { Project, Track } from '../../project/model';
 import { emptyProject } from '../../project/normalise';
 import { Selection } from './selection.svelte';
 
@@ -22,6 +23,12 @@ export class Song {
   readonly undoLabel: string | null = $derived(this.#history.past.at(-1)?.label ?? null);
   readonly redoLabel: string | null = $derived(this.#history.future[0]?.label ?? null);
   readonly selection = new Selection(() => this.project);
+  readonly #onFrozen: (track: Track) => void;
+
+  /** `onFrozen` is called when an edit is refused because it changes parts of a frozen track. */
+  constructor(onFrozen: (track: Track) => void = () => undefined) {
+    this.#onFrozen = onFrozen;
+  }
 
   /** Replaces the open song. The history of the new song is empty. */
   open(project: Project, revision: number | null, isSaved: boolean): void {
@@ -35,13 +42,23 @@ export class Song {
 
   /** Replaces the saved song with unsaved work that is based on it, as one edit. */
   restore(project: Project, baseRevision: number): void {
-    this.edit('Restore unsaved work', () => project);
+    this.#push('Restore unsaved work', project, null);
     this.revision = baseRevision;
   }
 
-  /** Makes an edit that can be undone. Edits with the same `gesture` are undone together. */
+  /**
+   * Makes an edit that can be undone. Edits with the same `gesture` are undone together. An edit
+   * that changes the frozen parts of a track is refused.
+   */
   edit(label: string, change: (project: Project) => Project, gesture: string | null = null): void {
-    this.#history = pushEdit(this.#history, label, change(this.project), gesture);
+    const edited = change(this.project);
+    const frozenTrack = changedFrozenTrack(this.project, edited);
+    if (frozenTrack) this.#onFrozen(frozenTrack);
+    else this.#push(label, edited, gesture);
+  }
+
+  #push(label: string, project: Project, gesture: string | null): void {
+    this.#history = pushEdit(this.#history, label, project, gesture);
   }
 
   /** Ends a gesture, such as the drag of a fader. The next edit is a separate undo step. */

@@ -1,6 +1,7 @@
 /** The sounds from which a user chooses the instrument of a track: presets and VST instruments. */
 import type { VstPlugin } from '../../api/types';
 import { isPluginEngine, type SynthEngine } from '../../project/model';
+import { versionField } from '../../project/plugin-state';
 import type { PluginCatalog } from './plugin-catalog.svelte';
 import type { CatalogPreset, SoundFontCatalog } from './soundfont-catalog.svelte';
 
@@ -9,7 +10,10 @@ export type InstrumentChoice = { kind: 'preset'; preset: CatalogPreset } | { kin
 
 /** Returns the field `synth_engine` of a track that plays an instrument. */
 export function engineOf(choice: InstrumentChoice): SynthEngine {
-  if (choice.kind === 'plugin') return { type: choice.plugin.format, plugin_id: choice.plugin.plugin_id };
+  if (choice.kind === 'plugin') {
+    const { format, plugin_id, version } = choice.plugin;
+    return { type: format, plugin_id, ...versionField(version) };
+  }
   const { soundfont, bank, program } = choice.preset;
   return { type: 'soundfont', soundfont_id: soundfont.soundfont_id, bank, program };
 }

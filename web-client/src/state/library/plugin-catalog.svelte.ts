@@ -5,11 +5,6 @@ import type { VstPlugin } from '../../api/types';
 import type { PluginEngine } from '../../project/model';
 import type { CatalogState } from './soundfont-catalog.svelte';
 
-/** Maker that the page shows for plugins whose module names none. */
-export const UNKNOWN_MAKER = 'Unknown maker';
-
-export type PluginGroup = { maker: string; plugins: VstPlugin[] };
-
 export class PluginCatalog {
   state = $state.raw<CatalogState>({ kind: 'loading' });
   instruments = $state.raw<readonly VstPlugin[]>([]);
@@ -27,11 +22,6 @@ export class PluginCatalog {
     } catch (error) {
       this.state = { kind: 'failed', problem: reasonOf(error) };
     }
-  }
-
-  /** Returns the instruments that match a query; see {@link searchPlugins}. */
-  search(query: string): PluginGroup[] {
-    return groupByMaker(searchPlugins(this.instruments, query));
   }
 
   /** Whether the scans did not find the plugin of a track. False until the catalogue is loaded. */
@@ -52,25 +42,4 @@ export class PluginCatalog {
 /** Returns the format as it is written in texts, such as `VST3`. */
 export function formatName({ format }: Pick<VstPlugin, 'format'>): string {
   return format.toUpperCase();
-}
-
-/** Groups plugins by maker. The groups and the plugins of a group are sorted by name. */
-export function groupByMaker(plugins: readonly VstPlugin[]): PluginGroup[] {
-  const groups = new Map<string, VstPlugin[]>();
-  for (const plugin of plugins) {
-    const maker = plugin.vendor || UNKNOWN_MAKER;
-    groups.set(maker, [...(groups.get(maker) ?? []), plugin]);
-  }
-  return [...groups]
-    .map(([maker, members]) => ({ maker, plugins: members.sort((a, b) => a.name.localeCompare(b.name)) }))
-    .sort((a, b) => a.maker.localeCompare(b.maker));
-}
-
-/** Returns the plugins that match every word of `query` by name, maker, format or category. */
-export function searchPlugins(plugins: readonly VstPlugin[], query: string): VstPlugin[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return plugins.filter(({ name, vendor, format, categories }) => {
-    const text = [name, vendor, format, ...categories].join(' ').toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
 }

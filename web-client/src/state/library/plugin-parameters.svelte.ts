@@ -1,7 +1,9 @@
 /** The parameters of plugins, as the service lists them, and the plugins' texts of their values. */
 import { reasonOf, type Api } from '../../api/client';
-import { listPluginParameters } from '../../api/plugins';
+import { listPluginParameters, savePluginPreset } from '../../api/plugins';
 import type { ParametersRequest, PluginParameterList } from '../../api/types';
+import type { PluginEffect, PluginEngine } from '../../project/model';
+import type { SavedState } from '../../project/plugin-state';
 
 /**
  * A plugin with the state that it loads. Instruments and effects of a project have these fields.
@@ -85,15 +87,21 @@ export class PluginParameters {
 
   /**
    * Lets a new plugin load a preset: the index of one of its programs, or a preset file in base64.
-   * Returns its state. The list for this state is then known.
+   * Returns its state and its version. The list for this state is then known.
    *
    * @throws {Error} if the plugin refuses the preset.
    */
-  async stateWithPreset({ type, plugin_id }: PluginWithState, preset: number | string): Promise<string> {
+  async stateWithPreset({ type, plugin_id }: PluginWithState, preset: number | string): Promise<SavedState> {
     const list = await listPluginParameters(this.#api, { plugin_id, preset, with_state: true });
     if (list.state === null) throw new Error('the service answered without the state of the plugin');
     this.#setState({ type, plugin_id, state: list.state }, { kind: 'ready', list: { ...list, state: null } });
-    return list.state;
+    return { state: list.state, version: list.version };
+  }
+
+  /** Returns a preset file with the settings of a plugin: its state and the values in the song. */
+  presetFile({ params = {}, ...plugin }: PluginEngine | PluginEffect): Promise<Blob> {
+    const values = Object.entries(params).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+    return savePluginPreset(this.#api, { ...requestOf(plugin), params: Object.fromEntries(values) });
   }
 
   /** Forgets all lists, because a scan may have found other versions of the plugins. */

@@ -1,6 +1,6 @@
 /** The folders that the service searches for plugins, and the scans of these folders. */
 import { reasonOf, type Api } from '../../api/client';
-import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins, type ScanProgress } from '../../api/plugins';
+import { addPluginFolder, endPluginScans, listPluginFolders, pickPluginFolder, readScans, removePluginFolder, scanPlugins, type ModuleScan, type ScanProgress } from '../../api/plugins';
 import type { PluginFolders, PluginProblem, PluginScanResult } from '../../api/types';
 import type { Player } from '../../engine/player.svelte';
 import type { Session } from '../account/session.svelte';
@@ -17,6 +17,12 @@ export type ScanState =
   | { kind: 'done'; instruments: number; effects: number; isTruncated: boolean }
   | { kind: 'failed'; problem: string };
 
+/** A file that a scan could not use. `isModule`: a module, which can be scanned again. */
+export type ScanProblem = PluginProblem & { isModule: boolean };
+
+/** File name extensions of modules. */
+const MODULE_NAME = /\.(vst3|so|dll|vst|component)$/i;
+
 /** The rights of a user on plugins. */
 export type PluginRights = 'manage' | 'use' | 'none';
 
@@ -30,7 +36,7 @@ export class PluginSetup {
   suggestedFolders = $state.raw<readonly string[]>([]);
   scan = $state.raw<ScanState>({ kind: 'none' });
   /** Modules and folders that the last scan could not use. */
-  problems = $state.raw<readonly PluginProblem[]>([]);
+  problems = $state.raw<readonly ScanProblem[]>([]);
   /** Files that the last scan left out on purpose, such as second copies of a plugin. */
   ignored = $state.raw<readonly PluginProblem[]>([]);
   /** Reading the folders and the plugins, which may wait for a scan of the service. */
@@ -109,9 +115,10 @@ export class PluginSetup {
   }
 
   /**
-   * Scans the folders. Plugin tracks are rendered again, because their plugins may have changed.
+   * Scans the folders, and `module` also if it has not changed. Plugin tracks are rendered again,
+   * because their plugins may have changed.
    */
-  async startScan(): Promise<void> {
+  async startScan(module: ModuleScan | null = null): Promise<void> {
     const scanNumber = ++this.#scanCount;
     const startedAtMs = Date.now();
     const show = (state: ScanState): void => {
@@ -120,7 +127,7 @@ export class PluginSetup {
     show({ kind: 'running', startedAtMs, progress: null });
     let next: ScanState;
     try {
-      const result = await scanPlugins(this.#session.api, (progress) => show({ kind: 'running', startedAtMs, progress }));
+      const result = await scanPlugins(this.#session.api, module, (progress) => show({ kind: 'running', startedAtMs, progress }));
       if (scanNumber !== this.#scanCount) return;
       this.problems = problemsOf(result);
       this.ignored = result.ignored.map(({ path, reason }) => ({ path, problem: reason }));
@@ -158,13 +165,13 @@ export class PluginSetup {
     if (user?.role !== 'admin') return;
     const { plugins } = await readScans(api);
     const lastScan = plugins.find((scan) => scan.user_id === user.id || scan.user_id === null);
-    this.problems = lastScan?.problems ?? [];
+    this.problems = (lastScan?.problems ?? []).map((problem) => ({ ...problem, isModule: MODULE_NAME.test(problem.path) }));
   }
 }
 
-function problemsOf({ unclassified, unreadable }: PluginScanResult): PluginProblem[] {
+function problemsOf({ unclassified, unreadable }: PluginScanResult): ScanProblem[] {
   return [
-    ...unclassified.map(({ path, reason }) => ({ path, problem: reason })),
-    ...unreadable.map(({ path, reason }) => ({ path, problem: reason })),
+    ...unclassified.map(({ path, reason }) => ({ path, problem: reason, isModule: true })),
+    ...unreadable.map(({ path, reason }) => ({ path, problem: reason, isModule: false })),
   ];
 }

@@ -1,12 +1,13 @@
 /** Preferences of the user, stored in this browser. */
 import type { InstrumentSound } from '../../api/types';
 import { TICKS_PER_QUARTER } from '../../project/model';
+import type { PluginGrouping } from '../library/plugin-groups';
 import { readStored, writeStored } from '../local-storage';
 
 /** The renderer of instrument tracks: the server or the client. `auto` lets the service choose. */
 export type SoundChoice = 'auto' | InstrumentSound;
 
-type StoredPreferences = { sound: SoundChoice; follow: boolean; snapTicks: number };
+type StoredPreferences = { sound: SoundChoice; follow: boolean; snapTicks: number; pluginGrouping?: PluginGrouping };
 
 function areStoredPreferences(value: unknown): value is StoredPreferences {
   const storedPreferences = value as Partial<StoredPreferences> | null;
@@ -14,7 +15,8 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     !!storedPreferences &&
     ['auto', 'server', 'client'].includes(storedPreferences.sound ?? '') &&
     typeof storedPreferences.follow === 'boolean' &&
-    Number.isInteger(storedPreferences.snapTicks)
+    Number.isInteger(storedPreferences.snapTicks) &&
+    [undefined, 'maker', 'kind'].includes(storedPreferences.pluginGrouping)
   );
 }
 
@@ -44,6 +46,15 @@ export class Preferences {
   }
   set snapTicks(value: number) {
     this.#stored.snapTicks = value;
+    this.#remember();
+  }
+
+  /** How lists of plugins are grouped. */
+  get pluginGrouping(): PluginGrouping {
+    return this.#stored.pluginGrouping ?? 'maker';
+  }
+  set pluginGrouping(value: PluginGrouping) {
+    this.#stored.pluginGrouping = value;
     this.#remember();
   }
 

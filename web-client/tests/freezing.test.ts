@@ -1,0 +1,163 @@
+/** Tests of frozen tracks: what plays, what can be edited, and how a track is frozen. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { Api } from '../src/api/client';
+import { removeTrack } from '../src/project/edit-tracks';
+import { filesOf } from '../src/project/files';
+import { canFreeze, changedFrozenTrack, freezeTrack, isFrozenAtOtherTempo, unfreezeTrack, withoutFrozenParts } from '../src/project/freezing';
+import { liveChanges } from '../src/project/live-changes';
+import type { FrozenSound, Project, Track } from '../src/project/model';
+import { normaliseProject } from '../src/project/normalise';
+import { updateTrack } from '../src/project/update-track';
+import { Freezing } from '../src/state/editing/freezing.svelte';
+import { Song } from '../src/state/editing/song.svelte';
+import { AudioFiles } from '../src/state/library/audio-files.svelte';
+import { Notices } from '../src/state/notices.svelte';
+
+const TEMPO = [{ tick: 0, bpm: 120 }];
+const FROZEN: FrozenSound = { server_file_id: 'recording', length_frames: 48_000, tempo_map: TEMPO };
+const ITEM = { type: 'midi', id: 'i', start_tick: 0, length_ticks: 960, notes: [{ tick: 0, length_ticks: 480, pitch: 60, velocity: 0.5 }] };
+const SONG: Project = normaliseProject({
+  project_id: 'p',
+  tempo_map: TEMPO,
+  tracks: [
+    {
+      id: 'a',
+      name: 'Bass',
+      kind: 'instrument',
+      items: [ITEM],
+      synth_engine: { type: 'vst3', plugin_id: 'x' },
+      bypass: true,
+      effects: [{ id: 'e', type: 'builtin', name: 'compressor', side_chain: 'b' }, { id: 'c', type: 'builtin', name: 'convolution', impulse: 'room' }],
+      automation: [{ target: 'pan', points: [] }, { target: 'instrument/3', points: [] }],
+    },
+    { id: 'b', name: 'Drums', kind: 'audio', items: [{ type: 'audio', id: 'j', start_tick: 0, source: { server_file_id: 'drums' } }] },
+  ],
+});
+const WITH_FROZEN = freezeTrack(SONG, 'a', FROZEN);
+const edit = (change: Partial<Track>): Project => updateTrack(WITH_FROZEN, 'a', (track) => ({ ...track, ...change }));
+
+describe('a frozen track', () => {
+  it('plays its recording, and comes back unchanged', () => {
+    const [played] = withoutFrozenParts(WITH_FROZEN).tracks;
+    expect(played).toMatchObject({ id: 'a', name: 'Bass', items: [], effects: [], frozen: FROZEN });
+    expect(played).not.toHaveProperty('synth_engine');
+    expect(withoutFrozenParts(SONG)).toBe(SONG);
+    expect(filesOf(WITH_FROZEN)).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set(['room']) });
+    expect(filesOf(withoutFrozenParts(WITH_FROZEN))).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set() });
+    expect(unfreezeTrack(WITH_FROZEN, 'a')).toEqual(SONG);
+  });
+
+  it('needs a new session of the engine only if it is frozen or unfrozen', () => {
+    const changes = (before: Project, after: Project): unknown => liveChanges(withoutFrozenParts(before), withoutFrozenParts(after), () => null);
+    expect(changes(WITH_FROZEN, edit({ volume_db: -3 }))).toEqual([]);
+    expect(changes(SONG, WITH_FROZEN)).toBeNull();
+    expect(changes(WITH_FROZEN, freezeTrack(SONG, 'a', { ...FROZEN, server_file_id: 'other' }))).toBeNull();
+  });
+
+  it('keeps its clips, instrument and effects from edits, but not its fader, sends and name', () => {
+    const changed = (after: Project): string | undefined => changedFrozenTrack(WITH_FROZEN, after)?.name;
+    const [lane] = WITH_FROZEN.tracks[0]?.automation ?? [];
+    for (const change of [{ items: [] }, { effects: [] }, { bypass: false }, { automation: [] }, { synth_engine: { type: 'vst3' as const, plugin_id: 'y' } }]) {
+      expect(changed(edit(change)), JSON.stringify(change)).toBe('Bass');
+    }
+    expect(changed(removeTrack(WITH_FROZEN, 'b')), 'its side-chain').toBe('Bass');
+    const free: Partial<Track>[] = [
+      { volume_db: -3, pan: 1, mute: true, solo: true, name: 'Low', color: '#000000' },
+      { automation: [{ target: 'instrument/3', points: [] }, { target: 'volume_db', points: [] }] },
+      { items: structuredClone(WITH_FROZEN.tracks[0]?.items ?? []) },
+    ];
+    for (const change of free) expect(changed(edit(change)), JSON.stringify(change)).toBeUndefined();
+    expect(changed(unfreezeTrack(WITH_FROZEN, 'a'))).toBeUndefined();
+    expect(changed(removeTrack(WITH_FROZEN, 'a'))).toBeUndefined();
+    expect(lane?.target).toBe('pan');
+
+    const refused: string[] = [];
+    const song = new Song((track) => refused.push(track.name));
+    song.open(WITH_FROZEN, 1, true);
+    song.edit('Delete clip', () => edit({ items: [] }));
+    expect([song.project, song.undoLabel, refused]).toEqual([WITH_FROZEN, null, ['Bass']]);
+  });
+
+  it('knows whether the tempo has changed since', () => {
+    expect(isFrozenAtOtherTempo(SONG, FROZEN)).toBe(false);
+    expect(isFrozenAtOtherTempo({ ...SONG, tempo_map: [{ tick: 0, bpm: 90 }] }, FROZEN)).toBe(true);
+    expect(isFrozenAtOtherTempo({ ...SONG, tempo_map: [...TEMPO, { tick: 960, bpm: 90 }] }, FROZEN)).toBe(true);
+    expect(isFrozenAtOtherTempo(SONG, { server_file_id: 'recording', length_frames: 1 })).toBe(false);
+  });
+
+  it('has something to play', () => {
+    const [bass, drums] = SONG.tracks as [Track, Track];
+    expect([canFreeze(bass), canFreeze(drums)]).toEqual([true, true]);
+    expect([canFreeze({ ...bass, items: [] }), canFreeze({ ...bass, kind: 'group' })]).toEqual([false, false]);
+  });
+});
+
+describe('freezing', () => {
+  /** Answers the requests of a freeze; `task` is the finished task. */
+  function opened(task: object, onTask: (song: Song) => void = () => undefined): { song: Song; freezing: Freezing; notices: Notices } {
+    const [api, notices, song] = [new Api('http://songs.test'), new Notices(), new Song()];
+    song.open(SONG, 1, true);
+    const json = (body: object, status = 200): Response => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } });
+    vi.stubGlobal('fetch', async (request: Request) => {
+      if (request.url.endsWith('/multitrack/freeze')) return json({ task_id: 't' }, 202);
+      if (request.url.endsWith('/events')) return json({ code: 'not_found', detail: 'No events.' }, 404);
+      onTask(song);
+      return json({ id: 't', progress: 1, message: '', ...task });
+    });
+    return { song, freezing: new Freezing(api, song, new AudioFiles(api), notices), notices };
+  }
+  const result = (more: object = {}): object => ({ state: 'succeeded', result: { frozen: FROZEN, left_out: [], warnings: [], ...more } });
+  const texts = (notices: Notices): string[] => notices.visibleNotices.map(({ text }) => text);
+  const bass = SONG.tracks[0] as Track;
+
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('is one step that can be undone', async () => {
+    const { song, freezing, notices } = opened(result());
+    const done = freezing.freeze(bass);
+    expect(freezing.stateOf(bass)).toEqual({ kind: 'rendering', fraction: 0 });
+    await done;
+    expect(song.project).toEqual(WITH_FROZEN);
+    expect(song.undoLabel).toBe('Freeze Bass');
+    expect(freezing.stateOf(song.project.tracks[0] as Track)).toEqual({ kind: 'frozen' });
+    song.edit('Change tempo', (project) => ({ ...project, tempo_map: [{ tick: 0, bpm: 90 }] }));
+    expect(freezing.stateOf(song.project.tracks[0] as Track)).toEqual({ kind: 'other-tempo' });
+    freezing.unfreeze(song.project.tracks[0] as Track);
+    expect(song.project.tracks).toEqual(SONG.tracks);
+    expect(texts(notices)).toEqual([]);
+  });
+
+  it('knows a recording that is missing', () => {
+    const api = new Api('http://songs.test');
+    const audioFiles = new AudioFiles(api);
+    const freezing = new Freezing(api, new Song(), audioFiles, new Notices());
+    audioFiles.problemsById.set('recording', 'There is no audio file recording.');
+    const [track] = WITH_FROZEN.tracks as [Track];
+    expect(freezing.stateOf(track)).toEqual({ kind: 'missing', reason: 'There is no audio file recording.' });
+    expect(freezing.stateOf(bass)).toBeNull();
+  });
+
+  it('says why a track cannot be frozen, and changes nothing', async () => {
+    const missing = { pointer: '/tracks/0/synth_engine', reason: 'the plugin cannot play the notes: it is missing' };
+    const cases: [object, string, ((song: Song) => void)?][] = [
+      [{ state: 'failed', error: { detail: 'The plugin crashed twice.' } }, 'Bass cannot be frozen: The plugin crashed twice.'],
+      [result({ left_out: [missing] }), 'Bass cannot be frozen: the plugin cannot play the notes: it is missing.'],
+      [
+        result(),
+        'Bass cannot be frozen: it was edited in the meantime; freeze it again.',
+        (song) => song.edit('Delete clip', (project) => updateTrack(project, 'a', (track) => ({ ...track, items: [] }))),
+      ],
+    ];
+    for (const [task, text, onTask] of cases) {
+      const { song, freezing, notices } = opened(task, onTask);
+      await freezing.freeze(bass);
+      expect(texts(notices)).toEqual([text]);
+      expect(song.project.tracks[0]?.frozen).toBeUndefined();
+      expect(freezing.stateOf(song.project.tracks[0] as Track)).toBeNull();
+    }
+    const { song, freezing, notices } = opened({ state: 'cancelled' });
+    await freezing.freeze(bass);
+    expect([song.project, texts(notices)]).toEqual([SONG, []]);
+  });
+});
