@@ -35,15 +35,21 @@ struct Description {
     bypass: bool,
 }
 
-/// Reads the effects of a chain at a sample rate in hertz. Also returns an answer for each effect
-/// that is left out.
+/// The effects of a chain.
+#[derive(Debug)]
+pub(super) struct RequestedChain {
+    pub(super) effects: Vec<RequestedEffect>,
+    /// An answer for each effect that is left out.
+    pub(super) left_out: Vec<Answer>,
+    /// Memory of the effects in bytes.
+    pub(super) memory_bytes: u64,
+}
+
+/// Reads the effects of a chain at a sample rate in hertz.
 ///
 /// # Errors
 /// The answer if the chain as a whole is refused.
-pub(super) fn read_effects(
-    values: Vec<Value>,
-    sample_rate_hz: u32,
-) -> Result<(Vec<RequestedEffect>, Vec<Answer>), Answer> {
+pub(super) fn read_effects(values: Vec<Value>, sample_rate_hz: u32) -> Result<RequestedChain, Answer> {
     if values.len() > MAX_EFFECTS {
         let detail = format!("the chain has {} effects; the maximum is {MAX_EFFECTS}", values.len());
         return Err(Answer::error("chain_too_large", detail));
@@ -59,13 +65,13 @@ pub(super) fn read_effects(
             Err(answer) => left_out.push(answer),
         }
     }
-    let bytes: u64 = effects.iter().map(|effect| (effect.kind.memory_bytes)(sample_rate_hz, 0)).sum();
-    if bytes > CHAIN_MAX_BYTES {
-        let [mib, max_mib] = [bytes, CHAIN_MAX_BYTES].map(|bytes| bytes / (1024 * 1024));
+    let memory_bytes: u64 = effects.iter().map(|effect| (effect.kind.memory_bytes)(sample_rate_hz, 0)).sum();
+    if memory_bytes > CHAIN_MAX_BYTES {
+        let [mib, max_mib] = [memory_bytes, CHAIN_MAX_BYTES].map(|bytes| bytes / (1024 * 1024));
         let detail = format!("the chain needs {mib} MiB of memory; the maximum is {max_mib} MiB");
         return Err(Answer::error("chain_too_large", detail));
     }
-    Ok((effects, left_out))
+    Ok(RequestedChain { effects, left_out, memory_bytes })
 }
 
 fn read_effect(index: usize, value: Value) -> Result<RequestedEffect, Answer> {

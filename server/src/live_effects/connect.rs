@@ -61,7 +61,7 @@ pub(super) async fn connect(
             upgrade.on_upgrade(async move |socket| {
                 let runtime_state = state.clone();
                 state.live_effects.runtime.spawn(async move {
-                    connection::run(socket, &runtime_state, access_ended).await;
+                    connection::run(socket, &runtime_state, &user.id, access_ended).await;
                     drop(open_stream);
                 });
             })

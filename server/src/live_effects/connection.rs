@@ -33,10 +33,15 @@ struct Ended;
 
 /// Serves a WebSocket until the client or the service closes it. `access_ended` resolves when the
 /// caller has lost access.
-pub(super) async fn run(mut socket: WebSocket, state: &AppState, access_ended: impl Future<Output = ()>) {
+pub(super) async fn run(
+    mut socket: WebSocket,
+    state: &AppState,
+    owner_id: &str,
+    access_ended: impl Future<Output = ()>,
+) {
     let mut access_ended = pin!(access_ended);
     let started_at = Instant::now();
-    let (mut stream, mut pace) = (Stream::new(), Pace::default());
+    let (mut stream, mut pace) = (Stream::new(&state.live_effects.memory, owner_id), Pace::default());
     let mut last_message_at = started_at;
     let metrics = state.metrics.open_live_stream();
     loop {
@@ -67,37 +72,33 @@ pub(super) async fn run(mut socket: WebSocket, state: &AppState, access_ended: i
             }
         };
         last_message_at = arrived_at;
-        let result = match message {
+        let processing_started_at = Instant::now();
+        let (sending, processing) = match message {
             Message::Binary(block) => {
                 let mut block = Vec::from(block);
-                let result = match stream.process(&mut block) {
+                let result = stream.process(&mut block);
+                let processing = processing_started_at.elapsed();
+                let sending = match result {
                     Ok(latency) => send_block(&mut socket, block, latency).await,
                     Err(answer) => send_answer(&mut socket, &answer).await,
                 };
                 metrics.count_block(stream.statistics.count(arrived_at.elapsed()));
-                let wait = pace.count(stream.block_duration(), arrived_at - started_at);
-                if !wait.is_zero() {
-                    sleep(wait).await;
-                }
-                result
+                (sending, processing)
             }
             Message::Text(text) => {
-                let mut result = Ok(());
-                for answer in stream.obey(&text) {
-                    result = send_answer(&mut socket, &answer).await;
-                }
-                // Commands cost processor time as blocks do.
-                let wait = pace.count(stream.block_duration(), arrived_at - started_at);
-                if !wait.is_zero() {
-                    sleep(wait).await;
-                }
-                result
+                let answers = stream.obey(&text);
+                let processing = processing_started_at.elapsed();
+                (send_answers(&mut socket, &answers).await, processing)
             }
-            Message::Ping(_) | Message::Pong(_) => Ok(()),
-            Message::Close(_) => Err(Ended),
+            Message::Ping(_) | Message::Pong(_) => (Ok(()), Duration::ZERO),
+            Message::Close(_) => return,
         };
-        if result.is_err() {
+        if sending.is_err() {
             return;
+        }
+        let wait = pace.count(stream.block_duration(), processing, arrived_at - started_at);
+        if !wait.is_zero() {
+            sleep(wait).await;
         }
     }
 }
@@ -108,6 +109,13 @@ async fn send_block(socket: &mut WebSocket, block: Vec<u8>, latency: Option<Answ
         Some(answer) => send_answer(socket, &answer).await,
         None => Ok(()),
     }
+}
+
+async fn send_answers(socket: &mut WebSocket, answers: &[Answer]) -> Result<(), Ended> {
+    for answer in answers {
+        send_answer(socket, answer).await?;
+    }
+    Ok(())
 }
 
 async fn send_answer(socket: &mut WebSocket, answer: &Answer) -> Result<(), Ended> {

@@ -18,15 +18,31 @@ mod stream;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::fair_bytes::FairBytes;
 use crate::state::AppState;
 use open_streams::OpenStreams;
 use real_time_runtime::RealTimeRuntime;
 
+/// Maximum memory of the effects of all streams, in bytes.
+const MEMORY_MAX_BYTES: u64 = 512 * 1024 * 1024;
+
 /// Streams of all clients, and the threads that process them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LiveEffects {
     open_streams: OpenStreams,
+    /// Memory budget of the effects.
+    memory: FairBytes,
     runtime: RealTimeRuntime,
+}
+
+impl Default for LiveEffects {
+    fn default() -> Self {
+        Self {
+            open_streams: OpenStreams::default(),
+            memory: FairBytes::new("memory for real-time effects", MEMORY_MAX_BYTES),
+            runtime: RealTimeRuntime::default(),
+        }
+    }
 }
 
 /// Returns the routes of this slice, relative to `/api/v1`.

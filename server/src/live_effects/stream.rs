@@ -5,9 +5,10 @@ use std::time::Duration;
 use dsp_core::mixer::{LIVE_BLOCK_FRAMES, LiveChain, LiveSource};
 
 use super::built_in::{BuiltIn, SongTime};
-use super::chain_request::read_effects;
+use super::chain_request::{RequestedChain, read_effects};
 use super::message::{Answer, ChainCommand, Command};
 use super::statistics::Statistics;
+use crate::fair_bytes::{FairBytes, ReservedBytes};
 
 /// Size of a binary message in bytes: 512 values, which are 256 frames of left and right.
 pub(super) const BLOCK_BYTES: usize = 4 * 2 * LIVE_BLOCK_FRAMES;
@@ -27,11 +28,15 @@ pub(super) struct Stream {
     told_frames: usize,
     client_frames: Option<u32>,
     pub(super) statistics: Statistics,
+    memory: FairBytes,
+    owner_id: String,
+    /// Memory of the effects.
+    reserved_bytes: ReservedBytes,
 }
 
 impl Stream {
-    /// Starts a stream at 48 kHz.
-    pub(super) fn new() -> Self {
+    /// Starts a stream of an account at 48 kHz, whose effects share the budget `memory`.
+    pub(super) fn new(memory: &FairBytes, owner_id: &str) -> Self {
         let time = SongTime { sample_rate_hz: 48_000, bpm: 120.0 };
         Self {
             chain: LiveChain::new(time.sample_rate_hz),
@@ -40,6 +45,9 @@ impl Stream {
             told_frames: 0,
             client_frames: None,
             statistics: Statistics::default(),
+            memory: memory.clone(),
+            owner_id: owner_id.to_owned(),
+            reserved_bytes: memory.reservation(owner_id),
         }
     }
 
@@ -111,7 +119,10 @@ impl Stream {
             let detail = format!("`bpm` is {bpm}; it must be from 1 to 1000");
             return Err(Answer::error("invalid_command", detail));
         }
-        let (requested_effects, mut answers) = read_effects(effects, sample_rate_hz)?;
+        let requested = read_effects(effects, sample_rate_hz)?;
+        let RequestedChain { effects: requested_effects, left_out: mut answers, memory_bytes } = requested;
+        let mut reserved_bytes = self.memory.reservation(&self.owner_id);
+        reserved_bytes.grow(memory_bytes).map_err(|busy| Answer::error("busy", busy.to_string()))?;
         let time = SongTime { sample_rate_hz, bpm };
         // Effects cannot change their sample rate, tempo or seed, so all of them are new then.
         let is_first = (time, seed) != (self.time, self.seed) || self.chain.latencies_frames().is_empty();
@@ -143,6 +154,7 @@ impl Stream {
             self.chain.reset(0);
         }
         self.told_frames = self.chain.latencies_frames().iter().sum();
+        self.reserved_bytes = reserved_bytes;
         answers.push(self.latency());
         Ok(answers)
     }

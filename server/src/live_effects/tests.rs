@@ -6,6 +6,12 @@ use serde_json::{Value, json};
 
 use super::message::Answer;
 use super::stream::{BLOCK_BYTES, Stream};
+use crate::fair_bytes::FairBytes;
+
+/// Starts a stream that is the only one.
+fn stream() -> Stream {
+    Stream::new(&FairBytes::new("tests", 1 << 20), "ada")
+}
 
 /// Sends a command. Returns the answers as JSON.
 fn obey(stream: &mut Stream, command: &Value) -> Vec<Value> {
@@ -65,7 +71,7 @@ fn expected(effects: &[(&str, &str, &[(usize, f64)])], blocks: usize) -> [Vec<f3
 
 #[test]
 fn a_stream_equals_the_chain_of_the_engine_to_the_bit() {
-    let mut stream = Stream::new();
+    let mut stream = stream();
     let threshold = effect_kind("compressor").expect("an effect").parameter_index("threshold_db");
     let chain = json!({ "cmd": "chain", "sample_rate": 48_000, "seed": 7, "effects": [
         { "id": "eq", "type": "builtin", "name": "equalizer" },
@@ -90,7 +96,7 @@ fn a_stream_equals_the_chain_of_the_engine_to_the_bit() {
 
 #[test]
 fn blocks_pass_before_the_first_chain_and_around_a_changed_one() {
-    let mut stream = Stream::new();
+    let mut stream = stream();
     let (output, answers) = process(&mut stream, 0..4);
     let input = |frames: std::ops::Range<usize>| frames.map(|frame| value(frame, 0)).collect::<Vec<_>>();
     assert!(output[0] == input(0..1_024) && answers.is_empty());
@@ -112,7 +118,7 @@ fn blocks_pass_before_the_first_chain_and_around_a_changed_one() {
 
 #[test]
 fn parameters_bypass_flush_and_statistics() {
-    let mut stream = Stream::new();
+    let mut stream = stream();
     let gain = json!([{ "id": "g", "name": "utility" }]);
     obey(&mut stream, &gain);
     let parameter =
@@ -142,7 +148,7 @@ fn parameters_bypass_flush_and_statistics() {
 
 #[test]
 fn refused_messages_are_answered_in_words_and_change_nothing() {
-    let mut stream = Stream::new();
+    let mut stream = stream();
     obey(&mut stream, &json!([{ "id": "g", "name": "utility", "params": { "gain_db": -6 } }]));
     process(&mut stream, 0..1);
     for (text, code, part) in [
@@ -181,7 +187,7 @@ fn refused_messages_are_answered_in_words_and_change_nothing() {
 
 #[test]
 fn effects_that_cannot_be_used_are_left_out() {
-    let mut stream = Stream::new();
+    let mut stream = stream();
     let answers = obey(
         &mut stream,
         &json!([
@@ -209,8 +215,19 @@ fn effects_that_cannot_be_used_are_left_out() {
 }
 
 #[test]
+fn streams_share_the_memory_of_effects() {
+    let memory = FairBytes::new("tests", 1 << 20);
+    let [mut first, mut second] = ["ada", "bob"].map(|owner| Stream::new(&memory, owner));
+    let delay = json!([{ "name": "delay" }]);
+    assert_eq!(obey(&mut first, &delay)[0]["cmd"], "latency");
+    assert_eq!(obey(&mut second, &delay)[0]["code"], "busy");
+    drop(first);
+    assert_eq!(obey(&mut second, &delay)[0]["cmd"], "latency");
+}
+
+#[test]
 fn numbers_that_are_not_finite_become_silence() {
-    let mut stream = Stream::new();
+    let mut stream = stream();
     obey(&mut stream, &json!([{ "name": "utility" }]));
     let mut block: Vec<u8> =
         [f32::NAN, f32::INFINITY].repeat(LIVE_BLOCK_FRAMES).into_iter().flat_map(f32::to_le_bytes).collect();

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::chain::MAX_EFFECTS;
 use crate::dsp::delay_line::DelayLine;
 use crate::dsp::smoothed_value::SmoothedValue;
 
@@ -158,8 +159,12 @@ impl<E: LiveEffect> LiveChain<E> {
     }
 
     /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty;
-    /// kept ids that do not exist are ignored.
+    /// kept ids that do not exist are ignored. If many effects are still leaving, they leave at once.
     pub fn change(&mut self, sources: Vec<LiveSource<E>>) {
+        if self.slots.iter().filter(|slot| slot.is_leaving()).count() > MAX_EFFECTS {
+            self.slots.iter_mut().filter(|slot| slot.is_leaving()).for_each(|slot| slot.presence.finish());
+        }
+        self.settle();
         let mut new_effects = Vec::new();
         self.order.clear();
         for source in sources {
@@ -376,6 +381,16 @@ mod tests {
         let output = constant(&mut chain, 4);
         assert_smooth(&output, 0.01, 0.5);
         assert_eq!((output.last(), chain.slots.len()), (Some(&3.0), 1));
+    }
+
+    #[test]
+    fn changes_without_blocks_do_not_collect_effects() {
+        let mut chain = LiveChain::new(48_000);
+        for change in 0..1_000 {
+            chain.change(vec![new("a", gain(change as f32, change % 2))]);
+            constant(&mut chain, usize::from(change == 0) * 3);
+        }
+        assert!(chain.slots.len() <= MAX_EFFECTS + 2, "{} effects", chain.slots.len());
     }
 
     #[test]
