@@ -15,7 +15,7 @@ mod media;
 mod presets;
 
 pub use clips::files_used;
-pub(crate) use effects::expected_values;
+pub use effects::{expected_values, parameter_value};
 pub use frozen::without_frozen_parts;
 pub use instrument_automation::{InstrumentAutomation, instrument_automation};
 pub use media::{MediaResolver, ProjectIssue, ProjectIssueReason, ResolvedAudio};

@@ -46,6 +46,7 @@ mod installation;
 mod inventory;
 mod large_answer;
 pub(crate) mod listen;
+pub mod live_effects;
 pub(crate) mod log_tail;
 mod low_priority;
 pub mod media;

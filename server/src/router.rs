@@ -40,7 +40,7 @@ use crate::query_names::{QueryNames, refuse_unknown};
 use crate::state::AppState;
 use crate::{
     admin, ai_presets, ai_proxy, audio, auth, body_pace, bundles, compression, cors, dawproject, docs,
-    exports, files, health, held_answers, media, metrics, monitoring, multitrack, page, panics,
+    exports, files, health, held_answers, live_effects, media, metrics, monitoring, multitrack, page, panics,
     plugin_parameters, plugins, presets, projects, request_log, soundfonts, system, tasks, user_config,
 };
 
@@ -66,6 +66,7 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
         .merge(dawproject::routes(config))
         .merge(exports::routes(config))
         .merge(files::routes(config))
+        .merge(live_effects::routes())
         .merge(media::routes())
         .merge(multitrack::routes(config))
         .merge(plugin_parameters::routes(config))

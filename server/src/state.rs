@@ -23,6 +23,7 @@ use crate::held_body::BodyMemory;
 use crate::helper_processes::Helpers;
 use crate::installation;
 use crate::large_answer::LargeAnswers;
+use crate::live_effects::LiveEffects;
 use crate::metrics::Metrics;
 use crate::monitoring::LastMeasurement;
 use crate::page::PageFiles;
@@ -73,6 +74,8 @@ pub struct Services {
     pub plugin_hosts: PluginHosts,
     /// Lists the parameters of plugins.
     pub plugin_parameters: PluginParameters,
+    /// Effects that process the master mixes of clients in real time.
+    pub live_effects: LiveEffects,
     /// Shows folder dialogs on this machine's screen.
     pub(crate) picker: Picker,
     /// Decoding and inspection of audio files.
@@ -211,6 +214,7 @@ impl AppState {
             ),
             storing: projects::storing_budget(),
             archives: ArchiveLimits::new(config.limits.work_waiting_max),
+            live_effects: LiveEffects::default(),
             searches: searches::limit(config.storage.database_limits.connections_max),
             held_answers: held_answers::budget(),
             large_answers: LargeAnswers::default(),

@@ -130,7 +130,7 @@ impl Builder<'_> {
 
 /// Returns the number that a parameter is set to. Switches also accept true and false, and choices
 /// their names. The number may be out of range. `None` for a value of the wrong type.
-fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
+pub fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
     match (value, parameter.scale) {
         (Value::Number(number), _) => number.as_f64(),
         (Value::Bool(is_on), Scale::Switch) => Some(if *is_on { 1.0 } else { 0.0 }),
@@ -142,7 +142,7 @@ fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
 }
 
 /// Describes the values that a parameter accepts.
-pub(crate) fn expected_values(parameter: &Parameter) -> String {
+pub fn expected_values(parameter: &Parameter) -> String {
     match parameter.scale {
         Scale::Switch => "true, false or a number".into(),
         Scale::Choice(names) => {

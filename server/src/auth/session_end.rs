@@ -67,6 +67,19 @@ pub(crate) async fn end_with_access(State(state): State<AppState>, request: Requ
     }
 }
 
+/// Returns once the caller of a request has lost access. Never returns for a caller without
+/// credentials, whose access has no end.
+pub(crate) fn access_ended(headers: &HeaderMap, state: &AppState) -> impl Future<Output = ()> + Send + use<> {
+    let credentials = Credentials::from_headers(headers, state);
+    let state = state.clone();
+    async move {
+        match credentials {
+            Some(credentials) => Access { state, credentials, has_ended: Arc::default() }.end().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 /// The token or API key of a request.
 #[derive(Debug, Clone)]
 enum Credentials {

@@ -72,6 +72,33 @@ pub struct Metrics {
     connections_max: Gauge,
     orphans: Family<KindLabel, Counter>,
     orphans_bytes: Counter,
+    live: LiveMetrics,
+}
+
+/// Metrics of the effects that process in real time.
+#[derive(Debug, Clone, Default)]
+struct LiveMetrics {
+    streams: Gauge,
+    blocks: Counter,
+    late_blocks: Counter,
+}
+
+/// Counts a stream of a client as open until this value is dropped.
+#[derive(Debug)]
+pub(crate) struct OpenLiveStream(LiveMetrics);
+
+impl OpenLiveStream {
+    /// Counts a processed block.
+    pub(crate) fn count_block(&self, is_late: bool) {
+        self.0.blocks.inc();
+        self.0.late_blocks.inc_by(u64::from(is_late));
+    }
+}
+
+impl Drop for OpenLiveStream {
+    fn drop(&mut self) {
+        self.0.streams.dec();
+    }
 }
 
 impl Default for Metrics {
@@ -93,6 +120,7 @@ impl Default for Metrics {
             connections_max: Gauge::default(),
             orphans: Family::default(),
             orphans_bytes: Counter::default(),
+            live: LiveMetrics::default(),
         };
         metrics.register();
         metrics
@@ -146,6 +174,11 @@ impl Metrics {
             "Size of the quarantined files, in bytes",
             self.orphans_bytes.clone(),
         );
+        let LiveMetrics { streams, blocks, late_blocks } = self.live.clone();
+        registry.register("live_streams", "Open streams of real-time effects", streams);
+        registry.register("live_blocks", "Blocks that real-time effects have processed", blocks);
+        let help = "Blocks that were answered more than 5 ms after they arrived";
+        registry.register("live_late_blocks", help, late_blocks);
     }
 
     /// Counts an answered request. `duration` is the time until the answer began.
@@ -167,6 +200,12 @@ impl Metrics {
         let labels = KindLabel { kind: kind.to_owned() };
         self.render_secs.get_or_create(&labels).inc_by(duration.as_secs_f64());
         self.rendered_secs.get_or_create(&labels).inc_by(audio_secs);
+    }
+
+    /// Counts an open stream of real-time effects.
+    pub(crate) fn open_live_stream(&self) -> OpenLiveStream {
+        self.live.streams.inc();
+        OpenLiveStream(self.live.clone())
     }
 
     /// Counts a file that was quarantined because nothing referred to it.

@@ -13,6 +13,7 @@ mod heavy_work;
 mod held_memory;
 mod https;
 mod json_memory;
+mod live_effects;
 mod local_trust;
 mod made_banks;
 mod nginx;

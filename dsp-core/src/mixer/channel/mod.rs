@@ -2,6 +2,7 @@
 
 pub(super) mod chain;
 pub(super) mod fader;
+mod live_chain;
 pub(super) mod meter;
 pub(super) mod rack;
 pub(super) mod recording;
@@ -11,4 +12,6 @@ pub(super) mod slot;
 pub(super) mod strip;
 
 pub use chain::{EffectChain, SlotSource};
+pub use live_chain::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect, LiveSource};
+pub use rack::effect_seed;
 pub use slot::EffectSlot;

@@ -531,8 +531,8 @@ fn is_automated(lanes: &[AutomationLane], effect: usize, parameter: usize) -> bo
 }
 
 /// Returns the seed of an effect: the FNV-1a hash (Fowler, Noll and Vo) of the session's seed, the
-/// track's id and the effect's id.
-fn effect_seed(seed: u64, track_id: &str, effect_id: &str) -> u64 {
+/// track's id, which is empty for the master, and the effect's id.
+pub fn effect_seed(seed: u64, track_id: &str, effect_id: &str) -> u64 {
     let ids = track_id.bytes().chain([0]).chain(effect_id.bytes());
     seed.to_le_bytes().into_iter().chain(ids).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,0 +1,407 @@
+//! A chain of effects that process a signal in real time, and that change without a gap.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::chain::MAX_EFFECTS;
+use crate::dsp::delay_line::DelayLine;
+use crate::dsp::smoothed_value::SmoothedValue;
+
+/// Crossfade time when an effect is added, removed or bypassed, in seconds.
+const FADE_SECS: f64 = 0.01;
+
+/// Maximum number of frames of one call of [`LiveChain::process`].
+pub const LIVE_BLOCK_FRAMES: usize = 256;
+
+/// An effect of a [`LiveChain`]: one of the engine, or a plugin.
+pub trait LiveEffect {
+    /// Returns the delay of the output in frames.
+    fn latency_frames(&self) -> usize;
+
+    /// Processes at most [`LIVE_BLOCK_FRAMES`] frames of left and right in place.
+    fn process(&mut self, left: &mut [f32], right: &mut [f32]);
+
+    /// Clears all audio state and moves to `frame` of the song.
+    fn reset(&mut self, frame: u64);
+}
+
+/// An effect of the new order of a chain.
+pub enum LiveSource<E> {
+    /// The existing effect with this id, which keeps its state unless it has to move.
+    Kept(String),
+    /// A new effect. An existing effect with its id leaves the chain.
+    New(String, E),
+}
+
+/// A chain of effects in series, which processes blocks while it changes.
+///
+/// A new effect processes its input for as long as its latency before it becomes audible by a
+/// crossfade. A removed effect becomes inaudible by a crossfade. An effect that moves does both, one
+/// after the other. The signal has no gap meanwhile.
+pub struct LiveChain<E> {
+    slots: Vec<Slot<E>>,
+    /// Ids of the effects in their order when all changes have ended.
+    order: Vec<String>,
+    fade_frames: u32,
+    frame: u64,
+}
+
+struct Slot<E> {
+    /// Empty if another effect has taken over the id.
+    id: String,
+    effect: E,
+    /// Frames until the output contains the signal that entered at the beginning.
+    warm_up_frames: usize,
+    /// Gain of the slot; the remainder is its input without a delay. The target is 0 for an effect
+    /// that leaves.
+    presence: SmoothedValue,
+    /// Gain of the effect within the slot; the remainder is its input with the effect's delay.
+    wet: SmoothedValue,
+    /// Delays of the input by the effect's latency.
+    dry: [DelayLine; 2],
+}
+
+impl<E: LiveEffect> Slot<E> {
+    /// Creates the slot of an effect that is not audible yet.
+    fn new(id: String, effect: E) -> Self {
+        let latency_frames = effect.latency_frames();
+        Self {
+            id,
+            effect,
+            warm_up_frames: latency_frames,
+            presence: SmoothedValue::new(0.0),
+            wet: SmoothedValue::new(1.0),
+            dry: [DelayLine::new(latency_frames), DelayLine::new(latency_frames)],
+        }
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.warm_up_frames == 0 && self.presence.target() == 0.0
+    }
+
+    fn has_left(&self) -> bool {
+        self.warm_up_frames == 0 && self.presence.is_steady_at(0.0)
+    }
+
+    fn leave(&mut self, fade_frames: u32) {
+        self.warm_up_frames = 0;
+        self.presence.set_target(0.0, fade_frames);
+    }
+
+    /// Moves to `frame` of the song. Crossfades end.
+    fn reset(&mut self, frame: u64) {
+        self.effect.reset(frame);
+        self.dry.iter_mut().for_each(DelayLine::clear);
+        if self.warm_up_frames > 0 {
+            self.warm_up_frames = 0;
+            self.presence.set_target(1.0, 0);
+        }
+        self.presence.finish();
+        self.wet.finish();
+    }
+
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], fade_frames: u32) {
+        if self.warm_up_frames == 0 && self.presence.is_steady_at(1.0) {
+            return self.process_effect([left, right]);
+        }
+        let (mut input_left, mut input_right) = ([0.0; LIVE_BLOCK_FRAMES], [0.0; LIVE_BLOCK_FRAMES]);
+        let inputs = [&mut input_left[..left.len()], &mut input_right[..left.len()]];
+        inputs[0].copy_from_slice(left);
+        inputs[1].copy_from_slice(right);
+        self.process_effect([&mut *left, &mut *right]);
+        for frame in 0..left.len() {
+            if self.warm_up_frames > 0 {
+                self.warm_up_frames -= 1;
+                if self.warm_up_frames == 0 {
+                    self.presence.set_target(1.0, fade_frames);
+                }
+            }
+            crossfade(self.presence.next() as f32, frame, [left, right], &inputs);
+        }
+    }
+
+    /// Processes with the effect, or with the delayed input while it is bypassed.
+    fn process_effect(&mut self, [left, right]: [&mut [f32]; 2]) {
+        let is_wet = self.wet.is_steady_at(1.0);
+        if is_wet && self.dry[0].frames() == 0 {
+            return self.effect.process(left, right);
+        }
+        let (mut dry_left, mut dry_right) = ([0.0; LIVE_BLOCK_FRAMES], [0.0; LIVE_BLOCK_FRAMES]);
+        let mut dry = [&mut dry_left[..left.len()], &mut dry_right[..left.len()]];
+        dry[0].copy_from_slice(left);
+        dry[1].copy_from_slice(right);
+        for (delay, values) in self.dry.iter_mut().zip(&mut dry) {
+            delay.process(values);
+        }
+        // A bypassed effect continues to process, so its output has no gap when the bypass ends.
+        self.effect.process(left, right);
+        if !is_wet {
+            for frame in 0..left.len() {
+                crossfade(self.wet.next() as f32, frame, [left, right], &dry);
+            }
+        }
+    }
+}
+
+/// Mixes `gain` of a frame with `1 - gain` of the same frame of `others`. At either end, the result
+/// is exactly one of both.
+fn crossfade(gain: f32, frame: usize, values: [&mut [f32]; 2], others: &[&mut [f32]; 2]) {
+    for (values, others) in values.into_iter().zip(others) {
+        values[frame] = values[frame] * gain + others[frame] * (1.0 - gain);
+    }
+}
+
+impl<E: LiveEffect> LiveChain<E> {
+    /// Creates a chain without effects for a sample rate in hertz, at frame 0.
+    pub fn new(sample_rate_hz: u32) -> Self {
+        let fade_frames = libm::round(FADE_SECS * f64::from(sample_rate_hz)) as u32;
+        Self { slots: Vec::new(), order: Vec::new(), fade_frames, frame: 0 }
+    }
+
+    /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty;
+    /// kept ids that do not exist are ignored. If many effects are still leaving, they leave at once.
+    pub fn change(&mut self, sources: Vec<LiveSource<E>>) {
+        if self.slots.iter().filter(|slot| slot.is_leaving()).count() > MAX_EFFECTS {
+            self.slots.iter_mut().filter(|slot| slot.is_leaving()).for_each(|slot| slot.presence.finish());
+        }
+        self.settle();
+        let mut new_effects = Vec::new();
+        self.order.clear();
+        for source in sources {
+            match source {
+                LiveSource::Kept(id) => self.order.push(id),
+                LiveSource::New(id, effect) => {
+                    if let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == id) {
+                        slot.id.clear();
+                    }
+                    self.order.push(id.clone());
+                    new_effects.push((id, effect));
+                }
+            }
+        }
+        // An effect stays where it is if it comes after the effects that stay before it.
+        let mut last_place = None;
+        for slot in &mut self.slots {
+            let place = self.order.iter().position(|id| *id == slot.id);
+            if place.is_none() || place <= last_place {
+                slot.leave(self.fade_frames);
+            } else if !slot.is_leaving() {
+                last_place = place;
+            }
+        }
+        for (id, effect) in new_effects {
+            self.insert(id, effect);
+        }
+    }
+
+    /// Inserts an effect, which is not audible yet, after the effects that precede it in the order.
+    fn insert(&mut self, id: String, mut effect: E) {
+        effect.reset(self.frame);
+        let place = self.order.iter().position(|other| *other == id);
+        let precedes = |slot: &Slot<E>| {
+            !slot.is_leaving() && self.order.iter().position(|other| *other == slot.id) < place
+        };
+        let index = self.slots.iter().rposition(precedes).map_or(0, |index| index + 1);
+        let mut slot = Slot::new(id, effect);
+        if slot.warm_up_frames == 0 {
+            slot.presence.set_target(1.0, self.fade_frames);
+        }
+        self.slots.insert(index, slot);
+    }
+
+    /// Removes the effects that are no longer audible. Inserts those that move at their new place.
+    /// Returns the removed effects, because their memory must not be freed while a block is due.
+    fn settle(&mut self) -> Vec<E> {
+        let mut removed = Vec::new();
+        while let Some(index) = self.slots.iter().position(Slot::has_left) {
+            let Slot { id, effect, wet, .. } = self.slots.remove(index);
+            if self.order.contains(&id) {
+                self.insert(id.clone(), effect);
+                if let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == id) {
+                    slot.wet = wet;
+                }
+            } else {
+                removed.push(effect);
+            }
+        }
+        removed
+    }
+
+    /// Returns the effect with this id, unless it is leaving the chain for good.
+    pub fn effect_mut(&mut self, id: &str) -> Option<&mut E> {
+        self.order.iter().any(|known| known == id).then_some(())?;
+        self.slots.iter_mut().find(|slot| slot.id == id).map(|slot| &mut slot.effect)
+    }
+
+    /// Sets whether an effect is bypassed, with a crossfade. A bypassed effect passes its input with
+    /// its latency. Returns whether the chain has the effect.
+    pub fn set_bypass(&mut self, id: &str, is_bypassed: bool) -> bool {
+        let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == id) else { return false };
+        slot.wet.set_if_new(if is_bypassed { 0.0 } else { 1.0 }, self.fade_frames);
+        true
+    }
+
+    /// Returns the latency of each effect in frames, in their order. An effect that is not audible
+    /// yet, or is leaving, has none.
+    pub fn latencies_frames(&self) -> Vec<usize> {
+        let latency = |id: &String| {
+            let slot = self.slots.iter().find(|slot| slot.id == *id)?;
+            (slot.presence.target() > 0.0).then(|| slot.effect.latency_frames())
+        };
+        self.order.iter().map(|id| latency(id).unwrap_or(0)).collect()
+    }
+
+    /// Clears all audio state and moves to `frame` of the song. All changes end.
+    pub fn reset(&mut self, frame: u64) {
+        self.frame = frame;
+        for slot in &mut self.slots {
+            slot.presence.finish();
+        }
+        self.settle();
+        self.slots.iter_mut().for_each(|slot| slot.reset(frame));
+    }
+
+    /// Processes at most [`LIVE_BLOCK_FRAMES`] frames of left and right in place. Returns the effects
+    /// that have left the chain.
+    pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) -> Vec<E> {
+        let removed = self.settle();
+        for slot in &mut self.slots {
+            slot.process([&mut *left, &mut *right], self.fade_frames);
+        }
+        self.frame = self.frame.wrapping_add(left.len() as u64);
+        removed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString as _;
+    use alloc::vec;
+
+    use super::*;
+
+    /// Multiplies its input by a gain and delays it.
+    struct Gain {
+        gain: f32,
+        delays: [DelayLine; 2],
+    }
+
+    impl LiveEffect for Gain {
+        fn latency_frames(&self) -> usize {
+            self.delays[0].frames()
+        }
+
+        fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
+            for (delay, values) in self.delays.iter_mut().zip([left, right]) {
+                delay.process(values);
+                values.iter_mut().for_each(|value| *value *= self.gain);
+            }
+        }
+
+        fn reset(&mut self, _frame: u64) {
+            self.delays.iter_mut().for_each(DelayLine::clear);
+        }
+    }
+
+    fn gain(gain: f32, latency_frames: usize) -> Gain {
+        Gain { gain, delays: [DelayLine::new(latency_frames), DelayLine::new(latency_frames)] }
+    }
+
+    fn new(id: &str, effect: Gain) -> LiveSource<Gain> {
+        LiveSource::New(id.to_string(), effect)
+    }
+
+    fn kept(id: &str) -> LiveSource<Gain> {
+        LiveSource::Kept(id.to_string())
+    }
+
+    /// Processes blocks of a constant 1 and returns the output of the left channel.
+    fn constant(chain: &mut LiveChain<Gain>, blocks: usize) -> Vec<f32> {
+        let mut output = Vec::new();
+        for _ in 0..blocks {
+            let (mut left, mut right) = (vec![1.0; LIVE_BLOCK_FRAMES], vec![1.0; LIVE_BLOCK_FRAMES]);
+            chain.process(&mut left, &mut right);
+            assert_eq!(left, right);
+            output.extend(left);
+        }
+        output
+    }
+
+    /// Asserts that a signal has neither a click nor a gap: successive frames differ by at most
+    /// `step`, and each is at least `lowest`.
+    fn assert_smooth(signal: &[f32], step: f32, lowest: f32) {
+        for (frame, pair) in signal.windows(2).enumerate() {
+            assert!((pair[0] - pair[1]).abs() <= step, "click at frame {frame}: {pair:?}");
+            assert!(pair[1] >= lowest, "gap at frame {frame}: {pair:?}");
+        }
+    }
+
+    #[test]
+    fn effects_are_added_moved_bypassed_and_removed_without_a_gap() {
+        let mut chain = LiveChain::new(48_000);
+        assert_eq!(constant(&mut chain, 1), vec![1.0; LIVE_BLOCK_FRAMES]);
+        chain.change(vec![new("a", gain(0.5, 300)), new("b", gain(4.0, 0))]);
+        let added = constant(&mut chain, 6);
+        assert_smooth(&added, 0.01, 1.0);
+        assert_eq!((chain.latencies_frames(), added.last()), (vec![300, 0], Some(&2.0)));
+        chain.change(vec![kept("b"), kept("a")]);
+        let moved = constant(&mut chain, 8);
+        assert_smooth(&moved, 0.01, 0.49);
+        assert_eq!((chain.latencies_frames(), moved.last()), (vec![0, 300], Some(&2.0)));
+        assert!(chain.set_bypass("a", true) && !chain.set_bypass("gone", true));
+        let bypassed = constant(&mut chain, 4);
+        assert_smooth(&bypassed, 0.01, 1.99);
+        assert_eq!(bypassed.last(), Some(&4.0));
+        chain.change(vec![kept("a")]);
+        assert!(chain.effect_mut("b").is_none() && chain.effect_mut("a").is_some());
+        let removed = constant(&mut chain, 4);
+        assert_smooth(&removed, 0.01, 0.99);
+        assert_eq!((chain.latencies_frames(), removed.last()), (vec![300], Some(&1.0)));
+    }
+
+    #[test]
+    fn an_effect_that_returns_while_it_leaves_is_inserted_again() {
+        let mut chain = LiveChain::new(48_000);
+        chain.change(vec![new("a", gain(0.5, 0))]);
+        constant(&mut chain, 3);
+        chain.change(vec![]);
+        constant(&mut chain, 1);
+        chain.change(vec![kept("a")]);
+        let output = constant(&mut chain, 6);
+        assert_smooth(&output, 0.01, 0.5);
+        assert_eq!(output.last(), Some(&0.5));
+    }
+
+    #[test]
+    fn a_new_effect_replaces_the_one_with_its_id() {
+        let mut chain = LiveChain::new(48_000);
+        chain.change(vec![new("a", gain(0.5, 0))]);
+        constant(&mut chain, 3);
+        chain.change(vec![new("a", gain(3.0, 0))]);
+        let output = constant(&mut chain, 4);
+        assert_smooth(&output, 0.01, 0.5);
+        assert_eq!((output.last(), chain.slots.len()), (Some(&3.0), 1));
+    }
+
+    #[test]
+    fn changes_without_blocks_do_not_collect_effects() {
+        let mut chain = LiveChain::new(48_000);
+        for change in 0..1_000 {
+            chain.change(vec![new("a", gain(change as f32, change % 2))]);
+            constant(&mut chain, usize::from(change == 0) * 3);
+        }
+        assert!(chain.slots.len() <= MAX_EFFECTS + 2, "{} effects", chain.slots.len());
+    }
+
+    #[test]
+    fn a_reset_ends_all_changes() {
+        let mut chain = LiveChain::new(48_000);
+        chain.change(vec![new("a", gain(0.5, 300)), new("b", gain(0.5, 0))]);
+        constant(&mut chain, 5);
+        chain.change(vec![kept("b"), new("c", gain(3.0, 10))]);
+        chain.reset(0);
+        assert_eq!(chain.latencies_frames(), [0, 10]);
+        let output = constant(&mut chain, 1);
+        assert_eq!((output[9], output[10]), (0.0, 1.5));
+    }
+}

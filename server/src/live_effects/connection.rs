@@ -1,0 +1,151 @@
+//! Receives and sends the messages of one WebSocket.
+
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::message::Answer;
+use super::pace::Pace;
+use super::stream::Stream;
+use crate::state::AppState;
+
+/// Close codes of RFC 6455, section 7.4.1, and of the IANA registry.
+const CLOSE_GOING_AWAY: u16 = 1001;
+const CLOSE_TOO_LARGE: u16 = 1009;
+pub(super) const CLOSE_TRY_AGAIN: u16 = 1013;
+/// Close code for a caller who has lost access.
+const CLOSE_ACCESS_ENDED: u16 = 4401;
+
+/// Time without a message after which the service sends a ping, and time without a message after
+/// which it ends the stream.
+const PING_AFTER: Duration = Duration::from_secs(20);
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// How long a client may take to read a message.
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The stream has ended.
+struct Ended;
+
+/// Serves a WebSocket until the client or the service closes it. `access_ended` resolves when the
+/// caller has lost access.
+pub(super) async fn run(
+    mut socket: WebSocket,
+    state: &AppState,
+    owner_id: &str,
+    access_ended: impl Future<Output = ()>,
+) {
+    let mut access_ended = pin!(access_ended);
+    let started_at = Instant::now();
+    let (mut stream, mut pace) = (Stream::new(&state.live_effects.memory, owner_id), Pace::default());
+    let mut last_message_at = started_at;
+    let metrics = state.metrics.open_live_stream();
+    loop {
+        let received = tokio::select! {
+            biased;
+            () = state.stop.cancelled() => return close(socket, CLOSE_GOING_AWAY, "the service stops").await,
+            () = &mut access_ended => {
+                return close(socket, CLOSE_ACCESS_ENDED, "you have logged out, or your account has changed").await;
+            }
+            received = timeout(PING_AFTER, socket.recv()) => received,
+        };
+        let arrived_at = Instant::now();
+        let message = match received {
+            Ok(Some(Ok(message))) => message,
+            Ok(Some(Err(error))) if is_too_large(&error) => {
+                return close(socket, CLOSE_TOO_LARGE, "a message has more than 256 KiB").await;
+            }
+            // The client has closed the WebSocket, has gone, or violates the protocol.
+            Ok(None | Some(Err(_))) => return,
+            Err(_) if last_message_at.elapsed() >= SILENCE_MAX => {
+                return close(socket, CLOSE_GOING_AWAY, "no message for a minute").await;
+            }
+            Err(_) => {
+                if send(&mut socket, Message::Ping(Bytes::new())).await.is_err() {
+                    return;
+                }
+                continue;
+            }
+        };
+        last_message_at = arrived_at;
+        let processing_started_at = Instant::now();
+        let (sending, processing) = match message {
+            Message::Binary(block) => {
+                let mut block = Vec::from(block);
+                let result = stream.process(&mut block);
+                let processing = processing_started_at.elapsed();
+                let sending = match result {
+                    Ok(latency) => send_block(&mut socket, block, latency).await,
+                    Err(answer) => send_answer(&mut socket, &answer).await,
+                };
+                metrics.count_block(stream.statistics.count(arrived_at.elapsed()));
+                (sending, processing)
+            }
+            Message::Text(text) => {
+                let answers = stream.obey(&text);
+                let processing = processing_started_at.elapsed();
+                (send_answers(&mut socket, &answers).await, processing)
+            }
+            Message::Ping(_) | Message::Pong(_) => (Ok(()), Duration::ZERO),
+            Message::Close(_) => return,
+        };
+        if sending.is_err() {
+            return;
+        }
+        let wait = pace.count(stream.block_duration(), processing, arrived_at - started_at);
+        if !wait.is_zero() {
+            sleep(wait).await;
+        }
+    }
+}
+
+async fn send_block(socket: &mut WebSocket, block: Vec<u8>, latency: Option<Answer>) -> Result<(), Ended> {
+    send(socket, Message::Binary(block.into())).await?;
+    match latency {
+        Some(answer) => send_answer(socket, &answer).await,
+        None => Ok(()),
+    }
+}
+
+async fn send_answers(socket: &mut WebSocket, answers: &[Answer]) -> Result<(), Ended> {
+    for answer in answers {
+        send_answer(socket, answer).await?;
+    }
+    Ok(())
+}
+
+async fn send_answer(socket: &mut WebSocket, answer: &Answer) -> Result<(), Ended> {
+    let text = serde_json::to_string(answer).map_err(|_| Ended)?;
+    send(socket, Message::Text(text.into())).await
+}
+
+/// Sends a message. Ends the stream if the client does not read it in time.
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Ended> {
+    match timeout(SEND_TIMEOUT, socket.send(message)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Ended),
+    }
+}
+
+async fn close(mut socket: WebSocket, code: u16, reason: &str) {
+    let frame = CloseFrame { code, reason: reason.into() };
+    // A client that has gone needs no reason.
+    drop(send(&mut socket, Message::Close(Some(frame))).await);
+}
+
+/// Returns a text of at most 123 bytes, the maximum for the reason of a close frame (RFC 6455,
+/// section 5.5).
+pub(super) fn shortened(mut reason: String) -> Utf8Bytes {
+    let end = reason.floor_char_boundary(123);
+    reason.truncate(end);
+    reason.into()
+}
+
+/// Whether a message was refused for its size.
+fn is_too_large(error: &axum::Error) -> bool {
+    error.to_string().contains("too long")
+}

@@ -1,0 +1,54 @@
+//! Effects that process the master mix of a client in real time, over a WebSocket.
+//!
+//! `connect.rs` checks the caller of a handshake, `connection.rs` receives and sends the messages of
+//! one WebSocket, `stream.rs` carries out what they say, and `built_in.rs` makes effects from their
+//! descriptions. `pace.rs` limits the speed of a stream.
+
+mod built_in;
+mod chain_request;
+mod connect;
+mod connection;
+mod message;
+mod open_streams;
+mod pace;
+mod real_time_runtime;
+mod statistics;
+mod stream;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::fair_bytes::FairBytes;
+use crate::state::AppState;
+use open_streams::OpenStreams;
+use real_time_runtime::RealTimeRuntime;
+
+/// Maximum memory of the effects of all streams, in bytes.
+const MEMORY_MAX_BYTES: u64 = 512 * 1024 * 1024;
+
+/// Streams of all clients, and the threads that process them.
+#[derive(Debug)]
+pub struct LiveEffects {
+    open_streams: OpenStreams,
+    /// Memory budget of the effects.
+    memory: FairBytes,
+    runtime: RealTimeRuntime,
+}
+
+impl Default for LiveEffects {
+    fn default() -> Self {
+        Self {
+            open_streams: OpenStreams::default(),
+            memory: FairBytes::new("memory for real-time effects", MEMORY_MAX_BYTES),
+            runtime: RealTimeRuntime::default(),
+        }
+    }
+}
+
+/// Returns the routes of this slice, relative to `/api/v1`.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(connect::connect))
+}
+
+#[cfg(test)]
+mod tests;
