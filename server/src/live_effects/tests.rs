@@ -48,8 +48,11 @@ fn process(stream: &mut Stream, blocks: std::ops::Range<usize>) -> ([Vec<f32>; 2
     (output, answers)
 }
 
+/// Id and kind of an effect, and values of its parameters by their indices.
+type Described<'a> = (&'a str, &'a str, &'a [(usize, f64)]);
+
 /// Returns the output of the engine's chain for the test signal.
-fn expected(effects: &[(&str, &str, &[(usize, f64)])], blocks: usize) -> [Vec<f32>; 2] {
+fn expected(effects: &[Described<'_>], blocks: usize) -> [Vec<f32>; 2] {
     let mut chain = EffectChain::new(48_000);
     for (index, (id, kind, values)) in effects.iter().enumerate() {
         let kind = effect_kind(kind).expect("an effect");
@@ -84,7 +87,7 @@ fn a_stream_equals_the_chain_of_the_engine_to_the_bit() {
     assert!(limiter > 0);
     assert_eq!(latency, [json!({ "cmd": "latency", "total": limiter, "latencies": [0, 0, 0, limiter] })]);
     let (output, answers) = process(&mut stream, 0..150);
-    let effects: [(_, _, &[(usize, f64)]); 4] = [
+    let effects: [Described<'_>; 4] = [
         ("eq", "equalizer", &[]),
         ("c", "compressor", &[(threshold.expect("a parameter"), -30.0)]),
         ("wide", "chorus", &[]),

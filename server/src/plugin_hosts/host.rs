@@ -186,7 +186,7 @@ impl<'a> PluginHost<'a> {
     /// # Errors
     /// [`HostError`]; [`HostError::Refused`] if the plugin has no presets of this format.
     pub fn save_preset(&mut self, format: PresetFormat) -> Result<Vec<u8>, HostError> {
-        let Frame { header, binary } = self.helper.accepted(&Request::SavePreset { format }, &[])?;
+        let Frame { header, binary } = self.helper.request(&Request::SavePreset { format }, &[])?;
         match header {
             Answer::Preset => Ok(binary),
             _ => Err(unexpected()),
