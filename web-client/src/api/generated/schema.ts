@@ -1434,6 +1434,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/ws/fx-realtime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Opens a WebSocket that processes blocks of audio with a chain of effects in real time. A local
+         *     caller needs no token. Others send their token as the protocol `bearer.<token>`, beside
+         *     `songfoundry.v1`, or as `token`. Without a valid one, the WebSocket is closed with the code 4401.
+         */
+        get: operations["get_plugins_ws_fx_realtime"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/presets": {
         parameters: {
             query?: never;
@@ -7413,6 +7434,19 @@ export interface operations {
     post_plugins_vst_render: {
         parameters: {
             query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    get_plugins_ws_fx_realtime: {
+        parameters: {
+            query?: {
+                /** @description Token or API key of the caller */
+                token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
