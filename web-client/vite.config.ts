@@ -11,7 +11,8 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: false,
-    // One script: the page is opened to work in, and everything in it is used.
+    // The build makes one script, because a session uses nearly all of it. Vite warns of smaller
+    // ones.
     chunkSizeWarningLimit: 1200,
     rollupOptions: {
       output: {

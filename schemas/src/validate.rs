@@ -9,7 +9,7 @@ mod message;
 mod outline;
 mod semantic;
 
-pub(crate) use message::excerpt;
+pub use message::excerpt;
 
 use serde::Serialize;
 

@@ -107,8 +107,11 @@ pub enum ApiError {
         method: String,
     },
     /// 408: the body did not arrive completely in time.
-    #[error("the request's body ended before its stated length, or could not be read; send it again")]
-    BodyIncomplete,
+    #[error("{reason}; send the request again")]
+    BodyIncomplete {
+        /// What was wrong with the body.
+        reason: String,
+    },
     /// 409: the request conflicts with the current state.
     #[error("{detail}")]
     Conflict {
@@ -329,7 +332,7 @@ impl ApiError {
             Self::Forbidden { .. } => StatusCode::FORBIDDEN,
             Self::NotFound { .. } => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
-            Self::BodyIncomplete => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyIncomplete { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::Conflict { .. } => StatusCode::CONFLICT,
             Self::PreconditionFailed { .. } => StatusCode::PRECONDITION_FAILED,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -368,7 +371,7 @@ impl ApiError {
             | Self::GatewayTimeout { code, .. }
             | Self::Unavailable { code, .. } => code,
             Self::MethodNotAllowed { .. } => "method_not_allowed",
-            Self::BodyIncomplete => "body_incomplete",
+            Self::BodyIncomplete { .. } => "body_incomplete",
             Self::TooLarge { .. } => "too_large",
             Self::UnsupportedMedia { .. } => "unsupported_media_type",
             Self::RangeNotSatisfiable { .. } => "range_not_satisfiable",

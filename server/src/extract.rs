@@ -31,6 +31,7 @@ use serde::de::DeserializeOwned;
 
 use crate::allocator;
 use crate::body_kind;
+use crate::body_pace::TooSlow;
 use crate::error::ApiError;
 use crate::held_body::{HeldBody, announced_bytes, in_time};
 use crate::permits::{Bounds, Caller, Permits, processors};
@@ -259,7 +260,14 @@ pub(crate) fn body_error(error: &(dyn Error + 'static), too_long: impl FnOnce() 
             "malformed_body",
             "A chunk of the body is malformed (RFC 9112, section 7.1).",
         ),
-        false => ApiError::BodyIncomplete,
+        false => {
+            let too_slow = causes(error).find_map(|cause| cause.downcast_ref::<TooSlow>());
+            let reason = match too_slow {
+                Some(too_slow) => too_slow.to_string(),
+                None => "the body ended before its stated length, or could not be read".to_owned(),
+            };
+            ApiError::BodyIncomplete { reason }
+        }
     }
 }
 

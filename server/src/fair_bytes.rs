@@ -66,8 +66,8 @@ impl ReservedBytes {
         if !is_alone && owner_bytes + total > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "This request needs {more_bytes} bytes of {name}; you use {} bytes and may use at most as many as are \
-                     free, which are {} of {max_bytes}. Try again in {RETRY_AFTER_SECS} seconds.",
+                    "This request needs {more_bytes} bytes of {name}. You already use {} bytes; your total may not exceed \
+                     the free bytes, which are {} of {max_bytes}. Try again in {RETRY_AFTER_SECS} seconds.",
                     owner_bytes - more_bytes,
                     max_bytes.saturating_sub(totals.bytes)
                 ),

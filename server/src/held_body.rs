@@ -65,7 +65,10 @@ pub(crate) async fn in_time<T>(
     reading: impl Future<Output = ApiResult<T>>,
 ) -> ApiResult<T> {
     let whole_max = BodyPace::whole_max(extensions);
-    tokio::time::timeout(whole_max, reading).await.map_err(|_| ApiError::BodyIncomplete)?
+    let too_late = |_| ApiError::BodyIncomplete {
+        reason: format!("the body did not arrive within {} s", whole_max.as_secs()),
+    };
+    tokio::time::timeout(whole_max, reading).await.map_err(too_late)?
 }
 
 /// A whole body, which counts until it is dropped.

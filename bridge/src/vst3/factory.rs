@@ -82,8 +82,9 @@ fn class_of_factory3(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Cla
     let (cid, category, subcategories) = (info.cid, info.category, info.subCategories);
     let (name, vendor, version) = (info.name, info.vendor, info.version);
     (answer == kResultOk).then(|| {
-        let names = [wide_text(&name), wide_text(&vendor), wide_text(&version)];
-        new_class(&cid, &text(&category), &text(&subcategories), names)
+        let labels =
+            Labels { name: wide_text(&name), vendor: wide_text(&vendor), version: wide_text(&version) };
+        new_class(&cid, &text(&category), &text(&subcategories), labels)
     })
 }
 
@@ -95,8 +96,8 @@ fn class_of_factory2(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Cla
     let (cid, category, subcategories) = (info.cid, info.category, info.subCategories);
     let (name, vendor, version) = (info.name, info.vendor, info.version);
     (answer == kResultOk).then(|| {
-        let names = [text(&name), text(&vendor), text(&version)];
-        new_class(&cid, &text(&category), &text(&subcategories), names)
+        let labels = Labels { name: text(&name), vendor: text(&vendor), version: text(&version) };
+        new_class(&cid, &text(&category), &text(&subcategories), labels)
     })
 }
 
@@ -108,8 +109,10 @@ fn class_of_factory1(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Cla
     // SAFETY: `info` lives as long as the call.
     let answer = unsafe { factory.getClassInfo(index, &mut info) };
     let (cid, category, name) = (info.cid, info.category, info.name);
-    (answer == kResultOk)
-        .then(|| new_class(&cid, &text(&category), "", [text(&name), vendor(factory), String::new()]))
+    (answer == kResultOk).then(|| {
+        let labels = Labels { name: text(&name), vendor: vendor(factory), version: String::new() };
+        new_class(&cid, &text(&category), "", labels)
+    })
 }
 
 fn vendor(factory: &ComPtr<IPluginFactory>) -> String {
@@ -121,7 +124,16 @@ fn vendor(factory: &ComPtr<IPluginFactory>) -> String {
     if answer == kResultOk { text(&vendor) } else { String::new() }
 }
 
-fn new_class(cid: &TUID, category: &str, subcategories: &str, [name, vendor, version]: [String; 3]) -> Class {
+/// Texts of a class for people.
+#[derive(Default)]
+struct Labels {
+    name: String,
+    vendor: String,
+    version: String,
+}
+
+fn new_class(cid: &TUID, category: &str, subcategories: &str, labels: Labels) -> Class {
+    let Labels { name, vendor, version } = labels;
     let categories: Vec<String> =
         subcategories.split('|').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     let plugin = ScannedPlugin {
@@ -164,7 +176,7 @@ mod tests {
     #[test]
     fn the_kind_follows_from_the_sub_categories() {
         let check = |text: &str, expected| {
-            let class = new_class(&[0; 16], AUDIO_CATEGORY, text, Default::default());
+            let class = new_class(&[0; 16], AUDIO_CATEGORY, text, Labels::default());
             assert_eq!(class.plugin.kind, expected, "{text}");
         };
         check("Instrument|Synth", PluginKind::Instrument);

@@ -192,7 +192,9 @@ impl Vst3Plugin {
         // Plugins without parameters or with an empty state answer with an error although nothing
         // is wrong.
         if answer != kResultOk && self.instance.component_state()? != component {
-            return Err("the plugin refuses the state".to_owned());
+            return Err(format!(
+                "the component of the plugin rejected the state (`setState` returned {answer:#x})"
+            ));
         }
         self.instance.synchronize_controller(component);
         if let (Some(controller), Some(state)) = (&self.instance.controller, controller_state) {

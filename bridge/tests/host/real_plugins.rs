@@ -341,7 +341,7 @@ fn programs_are_selected_by_their_index() {
 }
 
 #[test]
-fn effects_hear_their_side_chain() {
+fn effects_receive_their_side_chain() {
     // The first multiplies its input with its side-chain. The others are compressors, which use it
     // after the change of a parameter. The VST3 variants of `zam-plugins` have such a bus too, but
     // the framework of their version reads only the first bus.

@@ -145,11 +145,11 @@ impl OnsetCurve {
             let bins = self.edges[band]..self.edges[band + 1];
             let bins_of_band = self.re[bins.clone()].iter().zip(&self.im[bins]);
             let power: f32 = bins_of_band.map(|(re, im)| re * re + im * im).sum();
-            let level = libm::powf(power, LOUDNESS_EXPONENT / 2.0);
-            let highest = earlier.iter().copied().fold(0.0, f32::max);
-            increase += (level - highest).max(0.0);
-            loudness += level;
-            earlier[number % COMPARED_VALUES] = level;
+            let band_loudness = libm::powf(power, LOUDNESS_EXPONENT / 2.0);
+            let highest_earlier = earlier.iter().copied().fold(0.0, f32::max);
+            increase += (band_loudness - highest_earlier).max(0.0);
+            loudness += band_loudness;
+            earlier[number % COMPARED_VALUES] = band_loudness;
         }
         self.curve.push([if number == 0 { 0.0 } else { increase }, loudness]);
     }

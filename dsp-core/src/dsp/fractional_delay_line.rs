@@ -85,7 +85,7 @@ impl Taps {
     }
 }
 
-/// Returns the whole part of a delay in frames, and the rest.
+/// Returns the integer and the fractional part of a delay in frames.
 #[inline(always)]
 fn split_delay(delay_frames: f64) -> (usize, f32) {
     let rounded = (delay_frames - 0.5) + ROUNDING_OFFSET;

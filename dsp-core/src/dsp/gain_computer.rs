@@ -56,7 +56,8 @@ impl SmoothedGainComputer {
         [&self.threshold_db, &self.ratio, &self.knee_db].iter().all(|smoothed| smoothed.is_steady())
     }
 
-    /// Replaces the levels of the first `frames` frames by their reductions.
+    /// Replaces the levels of the first `frames` frames by their reductions. The values after them
+    /// are unspecified.
     #[inline(always)]
     pub(crate) fn reduce<const FRAMES: usize>(
         &mut self,

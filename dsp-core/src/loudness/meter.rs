@@ -21,7 +21,7 @@ pub enum ChannelLayout {
     Quad,
     /// Left, right, centre, left surround, right surround.
     FiveZero,
-    /// Left, right, centre, low frequencies, left surround, right surround.
+    /// Left, right, centre, LFE (low-frequency effects), left surround, right surround.
     FiveOne,
 }
 

@@ -23,9 +23,9 @@ pub fn tracks_in_solo(session: &Session) -> Vec<bool> {
     }
 }
 
-/// Returns, for each track, whether it is needed if only the tracks play that are marked in
-/// `playing`: it is marked, it is fed by a marked track, or it feeds a marked track or the
-/// side-chain of a needed track or of the master. Mute and solo do not matter.
+/// Returns, for each track, whether it is needed if only the tracks marked in `playing` play. A
+/// needed track is marked, or is fed by a marked track, or feeds a marked track. So is a track that
+/// feeds the side-chain of a needed track or of the master. Mute and solo do not matter.
 #[must_use]
 pub fn tracks_for(session: &Session, playing: &[bool]) -> Vec<bool> {
     let TracksAround { is_fed, feeds } = TracksAround::new(session, playing);

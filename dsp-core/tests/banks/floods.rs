@@ -1,4 +1,4 @@
-//! Banks with so many records that a careless reader would need much time and memory.
+//! Banks with record counts that make a parser without limits use much time and memory.
 
 use crate::corpus::Outcome::{Audible, Silent};
 use crate::corpus::{Case, changed, valid_tables};

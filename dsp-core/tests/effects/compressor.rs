@@ -130,7 +130,7 @@ fn the_output_is_finite_for_any_side_chain() {
 #[test]
 fn the_high_pass_is_a_butterworth_filter() {
     for frequency_hz in [250.0, 500.0, 1_000.0, 2_000.0, 8_000.0] {
-        // At a ratio of 2, the gain reduction is half of what the level exceeds the threshold by.
+        // At a ratio of 2, the gain reduction is half of the level above the threshold.
         let settings = [
             ("threshold_db", -60.0),
             ("ratio", 2.0),

@@ -30,7 +30,7 @@ fn case_1_at_other_sample_rates() {
 }
 
 #[test]
-fn cases_3_to_5_gates() {
+fn cases_3_to_5_gate_the_integrated_loudness() {
     ebu::gates::<LoudnessMeter>();
 }
 

@@ -66,7 +66,7 @@ pub(super) fn no_such_type(kind: View<'_>, types: &[String]) -> String {
 }
 
 /// Returns a number or a truth value, the start of a text, or the type of a list or an object.
-pub(crate) fn excerpt(view: View<'_>) -> String {
+pub fn excerpt(view: View<'_>) -> String {
     match view.kind() {
         JsonKind::List => "a list".into(),
         JsonKind::Object => "an object".into(),

@@ -158,10 +158,10 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
     let service = app.state.ai_proxy.upstream().expect("a service");
     let response = service.call("chat/completions", Some(question.to_string())).await.expect("an answer");
     let ada = Recipient::new(&app.state, "ada", &HeaderMap::new());
-    let passed = super::answer::pass_on(&app.state, ada, response).await.expect("passes");
+    let client_response = super::answer::pass_on(&app.state, ada, response).await.expect("passes");
     let (sender, mut pieces) = mpsc::channel(8);
     tokio::spawn(async move {
-        let mut body = passed.into_body().into_data_stream();
+        let mut body = client_response.into_body().into_data_stream();
         while let Some(piece) = body.next().await {
             sender.send(piece.expect("bytes")).await.expect("the test receives");
         }

@@ -56,12 +56,12 @@ pub(crate) fn issue_link(
 /// Returns the render that a link names.
 ///
 /// # Errors
-/// 404 if the link is not genuine or has ended, also because its owner was disabled or has logged
-/// out everywhere.
+/// 404 if the link is not genuine, has expired, or was revoked because its owner was disabled or has
+/// logged out everywhere.
 pub(crate) async fn linked_render(state: &AppState, token: &str) -> ApiResult<LinkedRender> {
     let link_ended_error = || ApiError::NotFound {
         code: "link_ended",
-        detail: "The link is not valid or has ended; ask its sender for a new one.".to_owned(),
+        detail: "The link is invalid, expired or revoked; ask its sender for a new one.".to_owned(),
     };
     let claims: LinkClaims = state.tokens.verify(token, LINK_AUDIENCE).ok_or_else(link_ended_error)?;
     let owner = users::find_by_id(&state.db, &claims.sub).await?;

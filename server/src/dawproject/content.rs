@@ -185,7 +185,7 @@ impl FileContents {
         Ok(self.paths.len() - 1)
     }
 
-    /// Sorts notes, points and markers by their position.
+    /// Sorts notes, MIDI controls, automation points and markers by their position.
     pub(super) fn sort(&mut self) {
         for track in &mut self.tracks {
             for item in &mut track.midi {

@@ -103,8 +103,9 @@ fn a_file_is_encoded_in_a_separate_process() {
         let (mut file, encoded) = encode(codec, sample_rate_hz, &sent);
         let measured = &encoded.measured;
         assert_eq!(measured.frames, frames as u64, "{codec:?}");
-        // A full-scale sine in one channel reads -3.01 LUFS, so sines in both channels read 0 LUFS
-        // together. At a peak of 0.25, they read 12.04 LU less.
+        // A full-scale sine of 1 kHz in one channel reads -3.01 LUFS, so sines in both channels
+        // read 0 LUFS together. At a peak of 0.25, they read 12.04 LU less. K-weighting attenuates
+        // 440 and 660 Hz by a further 0.66 LU.
         let lufs = measured.integrated_lufs.expect("is audible");
         assert!((lufs - (-12.7)).abs() < 0.5, "{codec:?}: {lufs} LUFS");
         assert!((measured.peak - 0.25).abs() < 0.01, "{codec:?}: the peak is {}", measured.peak);

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use dsp_core::effects::{EffectConfig, EffectKind, MusicalTime};
 use dsp_core::mixer::{EffectChain, EffectSlot, LiveEffect, effect_seed};
+use schemas::json::JsonText;
 use schemas::session::{expected_values, parameter_value};
+use schemas::validate::excerpt;
 use serde_json::Value;
 
 use super::message::Answer;
@@ -72,7 +74,12 @@ impl BuiltIn {
         };
         let parameter = &self.kind.parameters[index];
         let Some(number) = parameter_value(parameter, value).filter(|number| number.is_finite()) else {
-            let detail = format!("`{param}` of `{}` needs {}", self.kind.id, expected_values(parameter));
+            let detail = format!(
+                "`{param}` of `{}` is {}; expected {}",
+                self.kind.id,
+                excerpt(JsonText::of_value(value).view()),
+                expected_values(parameter)
+            );
             return Err(Answer::error("invalid_value", detail));
         };
         match is_new {

@@ -51,7 +51,7 @@ pub(super) struct RequestedChain {
 /// The answer if the chain as a whole is refused.
 pub(super) fn read_effects(values: Vec<Value>, sample_rate_hz: u32) -> Result<RequestedChain, Answer> {
     if values.len() > MAX_EFFECTS {
-        let detail = format!("the chain has {} effects; the maximum is {MAX_EFFECTS}", values.len());
+        let detail = format!("the chain has {} effects; at most {MAX_EFFECTS} are allowed", values.len());
         return Err(Answer::error("chain_too_large", detail));
     }
     let (mut effects, mut left_out) = (Vec::<RequestedEffect>::new(), Vec::new());
@@ -68,7 +68,7 @@ pub(super) fn read_effects(values: Vec<Value>, sample_rate_hz: u32) -> Result<Re
     let memory_bytes: u64 = effects.iter().map(|effect| (effect.kind.memory_bytes)(sample_rate_hz, 0)).sum();
     if memory_bytes > CHAIN_MAX_BYTES {
         let [mib, max_mib] = [memory_bytes, CHAIN_MAX_BYTES].map(|bytes| bytes / (1024 * 1024));
-        let detail = format!("the chain needs {mib} MiB of memory; the maximum is {max_mib} MiB");
+        let detail = format!("the chain needs {mib} MiB of memory; at most {max_mib} MiB are allowed");
         return Err(Answer::error("chain_too_large", detail));
     }
     Ok(RequestedChain { effects, left_out, memory_bytes })
@@ -81,7 +81,7 @@ fn read_effect(index: usize, value: Value) -> Result<RequestedEffect, Answer> {
     let effect_type = effect_type.unwrap_or_else(|| "builtin".to_owned());
     if effect_type != "builtin" {
         let detail = format!(
-            "effect {index} is left out: the type `{effect_type}` is not processed in real time; `builtin` is"
+            "effect {index} is left out: its type is `{effect_type}`; only `builtin` effects run in real time"
         );
         return Err(Answer::error("unsupported_effect", detail));
     }

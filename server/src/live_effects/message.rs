@@ -127,8 +127,10 @@ impl Command {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| Answer::error("invalid_json", format!("the message is not JSON: {error}")))?;
         let Value::Object(fields) = &value else {
+            let kind = kind_of(&value);
             let Value::Array(effects) = value else {
-                let detail = "a message is an object with `cmd`, or a list of effects";
+                let detail =
+                    format!("the message is {kind}; expected an object with `cmd`, or a list of effects");
                 return Err(Answer::error("unknown_command", detail));
             };
             let (sample_rate, bpm) = (DEFAULT_RATE_HZ, DEFAULT_BPM);
@@ -147,8 +149,30 @@ impl Command {
             "stats" => Ok(Self::Stats),
             _ => Err(Answer::error(
                 "unknown_command",
-                "`cmd` is one of `chain`, `SET_PARAM`, `REPORT_LATENCY`, `bypass`, `flush` and `stats`",
+                format!(
+                    "`cmd` is `{}`; expected `chain`, `SET_PARAM`, `REPORT_LATENCY`, `bypass`, `flush` or `stats`",
+                    shortened_name(&name)
+                ),
             )),
         }
+    }
+}
+
+/// Maximum number of characters of an unknown command that an error repeats.
+const SHOWN_CHARS: usize = 50;
+
+fn shortened_name(name: &str) -> String {
+    name.chars().take(SHOWN_CHARS).collect()
+}
+
+/// Describes the kind of a JSON value.
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
     }
 }

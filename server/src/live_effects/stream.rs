@@ -62,7 +62,7 @@ impl Stream {
     /// The answer for a message of another size, which is not processed.
     pub(super) fn process(&mut self, block: &mut [u8]) -> Result<Option<Answer>, Answer> {
         if block.len() != BLOCK_BYTES {
-            let detail = format!("a block has {BLOCK_BYTES} bytes, not {}", block.len());
+            let detail = format!("the block has {} bytes; expected {BLOCK_BYTES}", block.len());
             return Err(Answer::error("wrong_block_size", detail));
         }
         let (mut left, mut right) = ([0.0; LIVE_BLOCK_FRAMES], [0.0; LIVE_BLOCK_FRAMES]);

@@ -156,8 +156,8 @@ fn refused_messages_are_answered_in_words_and_change_nothing() {
     process(&mut stream, 0..1);
     for (text, code, part) in [
         ("{", "invalid_json", "not JSON"),
-        ("7", "unknown_command", "an object with `cmd`"),
-        (r#"{"cmd": "explode"}"#, "unknown_command", "`cmd` is one of `chain`"),
+        ("7", "unknown_command", "the message is a number; expected an object"),
+        (r#"{"cmd": "explode"}"#, "unknown_command", "`cmd` is `explode`; expected `chain`"),
         (r#"{"cmd": "chain"}"#, "invalid_command", "missing field `effects`"),
         (r#"{"cmd": "chain", "sample_rate": 1, "effects": []}"#, "invalid_command", "8000 to 192000"),
         (r#"{"cmd": "chain", "bpm": 0, "effects": []}"#, "invalid_command", "1 to 1000"),
@@ -166,7 +166,7 @@ fn refused_messages_are_answered_in_words_and_change_nothing() {
         (
             r#"{"cmd": "SET_PARAM", "effect": "g", "param": "gain_db", "value": "loud"}"#,
             "invalid_value",
-            "a number",
+            "is \"loud\"; expected a number",
         ),
         (r#"{"cmd": "bypass", "effect": 3, "bypass": true}"#, "unknown_effect", "`3`"),
     ] {
@@ -175,12 +175,15 @@ fn refused_messages_are_answered_in_words_and_change_nothing() {
     }
     let effects = vec![json!({ "name": "utility" }); 65];
     let large = refused(&mut stream, &json!(effects).to_string());
-    assert_eq!(large, ("chain_too_large", "the chain has 65 effects; the maximum is 64".to_owned()));
+    assert_eq!(large, ("chain_too_large", "the chain has 65 effects; at most 64 are allowed".to_owned()));
     for size in [0, 4, BLOCK_BYTES - 4, BLOCK_BYTES + 4] {
         let Err(Answer::Error { code, detail }) = stream.process(&mut vec![0; size]) else {
             panic!("{size}")
         };
-        assert_eq!((code, detail), ("wrong_block_size", format!("a block has 2048 bytes, not {size}")));
+        assert_eq!(
+            (code, detail),
+            ("wrong_block_size", format!("the block has {size} bytes; expected 2048"))
+        );
     }
     // The chain and its gain are those of before.
     let (output, _) = process(&mut stream, 1..2);

@@ -70,9 +70,14 @@ impl<'a> PluginHost<'a> {
         let hello = Request::Hello { protocol_version: PROTOCOL_VERSION };
         match helper.request(&hello, &[])?.header {
             Answer::Hello { protocol_version: PROTOCOL_VERSION, .. } => {}
-            _ => {
+            answer => {
                 let program = hosts.bridge.program().display().to_string();
-                let reason = "its version does not fit this version of the service".to_owned();
+                let version = match answer {
+                    Answer::Hello { protocol_version, .. } => protocol_version.to_string(),
+                    _ => "an unknown one".to_owned(),
+                };
+                let reason =
+                    format!("it uses protocol version {version}; this service uses {PROTOCOL_VERSION}");
                 return Err(HostError::NotStarted { program, reason });
             }
         }

@@ -190,7 +190,8 @@ async fn invalid_requests_and_missing_helpers_are_refused() {
     };
     check(json!({"plugin_id": "00".repeat(16)}), 404, "not_found", &"00".repeat(16)).await;
     check(json!({"bank": 3}), 400, "unexpected_json", "bank").await;
-    check(json!({"state": BASE64_STANDARD.encode("no state")}), 422, "bad_state", "refuses `state`").await;
+    check(json!({"state": BASE64_STANDARD.encode("no state")}), 422, "bad_state", "`state` cannot be used")
+        .await;
     check(json!({"preset": -1}), 422, "bad_preset", "from 0").await;
     check(json!({"params": {"Cut": 0.5}}), 422, "bad_plugin_parameter", "`Cutoff` (").await;
     check(json!({"values": [{"id": 0, "value": 2}]}), 422, "bad_plugin_parameter", "`values/0`").await;

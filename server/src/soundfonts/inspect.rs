@@ -9,7 +9,7 @@ use super::{Preset, SkippedParts, SoundFontFormat};
 use crate::rendering::banks::BANK_MAX_BYTES;
 use crate::rendering::memory::{self, Bytes};
 
-/// Maximum number of reasons for skipped regions that are reported for a bank.
+/// Maximum number of reasons for skipped parts that are reported for a bank.
 const REASONS_MAX: usize = 20;
 
 /// Contents of a SoundFont file in a folder.
@@ -19,7 +19,7 @@ pub(super) struct Inspection {
     pub(super) format: SoundFontFormat,
     pub(super) content_hash: Option<String>,
     pub(super) presets: Vec<Preset>,
-    /// Regions that cannot be played.
+    /// Parts that cannot be played.
     pub(super) skipped_parts: SkippedParts,
     /// Reason why the bank cannot be played; `None` if it can.
     pub(super) problem: Option<String>,
@@ -63,7 +63,7 @@ pub(super) struct BankContents {
     pub(super) name: Option<String>,
     pub(super) format: SoundFontFormat,
     pub(super) presets: Vec<Preset>,
-    /// Regions that cannot be played.
+    /// Parts that cannot be played.
     pub(super) skipped_parts: SkippedParts,
 }
 

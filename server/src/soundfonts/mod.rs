@@ -151,7 +151,7 @@ pub struct SoundFontSummary {
     pub usable: bool,
     /// Reason why the bank cannot be played; null if it can.
     pub problem: Option<String>,
-    /// Regions of the bank that are skipped.
+    /// Faulty parts of the bank, which are skipped.
     pub skipped: SkippedParts,
     /// Other SoundFonts with the same id. This SoundFont is played instead of them.
     pub others: Vec<OtherSoundFont>,
@@ -168,12 +168,13 @@ pub struct OtherSoundFont {
     pub reason: String,
 }
 
-/// Faulty regions of a SoundFont, which is played without them.
+/// Faulty parts of a SoundFont (presets, zones, samples or modulators), which is played without
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedParts {
-    /// Number of skipped regions.
+    /// Number of skipped parts.
     pub count: usize,
-    /// Location and fault of the first regions, at most 20.
+    /// Location and fault of the first skipped parts, at most 20.
     pub reasons: Vec<String>,
 }
 
@@ -201,7 +202,7 @@ pub struct SoundFont {
     pub file: BankFile,
 }
 
-/// Place where the file of a SoundFont is stored.
+/// Location of the file of a SoundFont.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BankFile {
     /// The file is in a folder of this machine.

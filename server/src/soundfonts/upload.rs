@@ -50,7 +50,7 @@ pub(crate) struct UploadedSoundFont {
     size_bytes: u64,
     /// SHA-256 of the file in hexadecimal.
     content_hash: String,
-    /// Regions of the bank that are skipped.
+    /// Faulty parts of the bank, which are skipped.
     skipped: SkippedParts,
     /// Whether the caller already had the same file under this id.
     already_there: bool,
@@ -59,7 +59,7 @@ pub(crate) struct UploadedSoundFont {
 }
 
 /// Stores a SoundFont that only the caller can use. Refuses a file that cannot be played, and
-/// reports skipped regions. An earlier SoundFont with the same id and format is replaced; sending
+/// reports skipped parts. An earlier SoundFont with the same id and format is replaced; sending
 /// the same file again changes nothing. The file counts towards the caller's quota for audio.
 #[utoipa::path(post, path = "/plugins/soundfonts/upload", tag = "plugins",
     request_body(content = SoundFontForm, content_type = "multipart/form-data"),

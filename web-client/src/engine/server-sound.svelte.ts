@@ -76,8 +76,8 @@ export class ServerSound {
 
   /** Counts the tracks, except those that failed. */
   get count(): RenderCount {
-    const states = [...this.#isReady.values()];
-    return { requested: states.length, ready: states.filter((isReady) => isReady).length };
+    const flags = [...this.#isReady.values()];
+    return { requested: flags.length, ready: flags.filter((isReady) => isReady).length };
   }
 
   /**
@@ -103,11 +103,11 @@ export class ServerSound {
 
   /** Sets whether a track is ready; null for a track that the engine renders. */
   #setReady(engine: EngineClient | null, trackId: string, isReady: boolean | null): void {
-    const states = new Map(this.#isReady);
-    if (states.get(trackId) === true && isReady !== true) engine?.setTrackAudio(trackId, null);
-    if (isReady === null) states.delete(trackId);
-    else states.set(trackId, isReady);
-    this.#isReady = states;
+    const flags = new Map(this.#isReady);
+    if (flags.get(trackId) === true && isReady !== true) engine?.setTrackAudio(trackId, null);
+    if (isReady === null) flags.delete(trackId);
+    else flags.set(trackId, isReady);
+    this.#isReady = flags;
   }
 
   #renderIfChanged(engine: EngineClient, project: Project, { track, request }: PlannedRender): void {

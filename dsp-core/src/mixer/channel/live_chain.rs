@@ -53,7 +53,7 @@ struct Slot<E> {
     /// Frames until the output contains the signal that entered at the beginning.
     warm_up_frames: usize,
     /// Gain of the slot; the remainder is its input without a delay. The target is 0 for an effect
-    /// that leaves.
+    /// that fades out.
     presence: SmoothedValue,
     /// Gain of the effect within the slot; the remainder is its input with the effect's delay.
     wet: SmoothedValue,
@@ -75,15 +75,15 @@ impl<E: LiveEffect> Slot<E> {
         }
     }
 
-    fn is_leaving(&self) -> bool {
+    fn is_fading_out(&self) -> bool {
         self.warm_up_frames == 0 && self.presence.target() == 0.0
     }
 
-    fn has_left(&self) -> bool {
+    fn has_faded_out(&self) -> bool {
         self.warm_up_frames == 0 && self.presence.is_steady_at(0.0)
     }
 
-    fn leave(&mut self, fade_frames: u32) {
+    fn fade_out(&mut self, fade_frames: u32) {
         self.warm_up_frames = 0;
         self.presence.set_target(0.0, fade_frames);
     }
@@ -159,10 +159,10 @@ impl<E: LiveEffect> LiveChain<E> {
     }
 
     /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty;
-    /// kept ids that do not exist are ignored. If many effects are still leaving, they leave at once.
+    /// kept ids that do not exist are ignored. If many effects are still fading out, they are removed at once.
     pub fn change(&mut self, sources: Vec<LiveSource<E>>) {
-        if self.slots.iter().filter(|slot| slot.is_leaving()).count() > MAX_EFFECTS {
-            self.slots.iter_mut().filter(|slot| slot.is_leaving()).for_each(|slot| slot.presence.finish());
+        if self.slots.iter().filter(|slot| slot.is_fading_out()).count() > MAX_EFFECTS {
+            self.slots.iter_mut().filter(|slot| slot.is_fading_out()).for_each(|slot| slot.presence.finish());
         }
         self.settle();
         let mut new_effects = Vec::new();
@@ -179,14 +179,14 @@ impl<E: LiveEffect> LiveChain<E> {
                 }
             }
         }
-        // An effect stays where it is if it comes after the effects that stay before it.
-        let mut last_place = None;
+        // An effect keeps its index if it comes after the earlier effects that keep theirs.
+        let mut last_index = None;
         for slot in &mut self.slots {
-            let place = self.order.iter().position(|id| *id == slot.id);
-            if place.is_none() || place <= last_place {
-                slot.leave(self.fade_frames);
-            } else if !slot.is_leaving() {
-                last_place = place;
+            let order_index = self.order.iter().position(|id| *id == slot.id);
+            if order_index.is_none() || order_index <= last_index {
+                slot.fade_out(self.fade_frames);
+            } else if !slot.is_fading_out() {
+                last_index = order_index;
             }
         }
         for (id, effect) in new_effects {
@@ -197,9 +197,9 @@ impl<E: LiveEffect> LiveChain<E> {
     /// Inserts an effect, which is not audible yet, after the effects that precede it in the order.
     fn insert(&mut self, id: String, mut effect: E) {
         effect.reset(self.frame);
-        let place = self.order.iter().position(|other| *other == id);
+        let order_index = self.order.iter().position(|other| *other == id);
         let precedes = |slot: &Slot<E>| {
-            !slot.is_leaving() && self.order.iter().position(|other| *other == slot.id) < place
+            !slot.is_fading_out() && self.order.iter().position(|other| *other == slot.id) < order_index
         };
         let index = self.slots.iter().rposition(precedes).map_or(0, |index| index + 1);
         let mut slot = Slot::new(id, effect);
@@ -209,11 +209,11 @@ impl<E: LiveEffect> LiveChain<E> {
         self.slots.insert(index, slot);
     }
 
-    /// Removes the effects that are no longer audible. Inserts those that move at their new place.
+    /// Removes the effects that are no longer audible. Inserts moved effects at their new index.
     /// Returns the removed effects, because their memory must not be freed while a block is due.
     fn settle(&mut self) -> Vec<E> {
         let mut removed = Vec::new();
-        while let Some(index) = self.slots.iter().position(Slot::has_left) {
+        while let Some(index) = self.slots.iter().position(Slot::has_faded_out) {
             let Slot { id, effect, wet, .. } = self.slots.remove(index);
             if self.order.contains(&id) {
                 self.insert(id.clone(), effect);
@@ -227,7 +227,7 @@ impl<E: LiveEffect> LiveChain<E> {
         removed
     }
 
-    /// Returns the effect with this id, unless it is leaving the chain for good.
+    /// Returns the effect with this id, unless it is being removed from the chain.
     pub fn effect_mut(&mut self, id: &str) -> Option<&mut E> {
         self.order.iter().any(|known| known == id).then_some(())?;
         self.slots.iter_mut().find(|slot| slot.id == id).map(|slot| &mut slot.effect)
@@ -242,7 +242,7 @@ impl<E: LiveEffect> LiveChain<E> {
     }
 
     /// Returns the latency of each effect in frames, in their order. An effect that is not audible
-    /// yet, or is leaving, has none.
+    /// yet, or is fading out, has none.
     pub fn latencies_frames(&self) -> Vec<usize> {
         let latency = |id: &String| {
             let slot = self.slots.iter().find(|slot| slot.id == *id)?;

@@ -8,9 +8,9 @@ use crate::mixer::channel::strip::ChannelStrip;
 impl MixGraph {
     /// Opens and closes the routes according to mute and solo.
     ///
-    /// The routes of a muted track are closed. While any track is soloed, a route is open only if a
-    /// soloed track comes before or after it in the signal flow, or if it leads to the side-chain
-    /// of a track that a soloed track comes before or after, or of the master. Removed routes that
+    /// The routes of a muted track are closed. While any track is soloed, a route is open only in
+    /// two cases. A soloed track comes before or after it in the signal flow; or it leads to the
+    /// side-chain of the master or of a track that is audible by this rule. Removed routes that
     /// fade out are ignored. `racks` are those of the strips.
     pub(crate) fn update_mute_and_solo(&mut self, racks: &[EffectRack]) {
         let strips = &mut self.strips;

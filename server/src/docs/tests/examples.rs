@@ -11,10 +11,10 @@ use crate::test_app::TestApp;
 /// Media type of the bodies that have examples.
 const JSON: &str = "application/json";
 
-/// Whether an operation has only error answers.
+/// Whether an operation answers each HTTP request with an error. This is also true for a WebSocket.
 fn has_only_errors(operation: &Value) -> bool {
     let answers = operation["responses"].as_object().expect("answers");
-    answers.keys().all(|status| status.as_str() >= "400")
+    answers.keys().all(|status| status == "101" || status.as_str() >= "400")
 }
 
 /// Returns why `example` does not follow the schema in the document, or `None` if it does.

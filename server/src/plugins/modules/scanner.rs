@@ -201,7 +201,7 @@ impl Scanner {
             return cached;
         }
         if to_run == ModulesToRun::None {
-            let problem = "it was not scanned since it was added or changed; ask an administrator to scan";
+            let problem = "it has not been scanned since it was added or changed; ask an administrator to scan the plugin folders";
             return ScanResult { problem: Some(problem.to_owned()), ..ScanResult::default() };
         }
         let max_secs = requested.flatten().or(remembered_max_secs);

@@ -129,10 +129,10 @@ async fn presets_are_programs_or_files() {
     assert!(detail.contains("programs 0 to "), "{detail}");
     let text = BASE64_STANDARD.encode("no preset");
     let detail = send(&service, &with(json!(text))).await.problem(422, "bad_preset");
-    assert!(detail.contains("refuses `preset`"), "{detail}");
+    assert!(detail.contains("`preset` cannot be used"), "{detail}");
     let state = json!({"plugin_id": ids[0], "notes": [], "state": text});
     let detail = send(&service, &state).await.problem(422, "bad_state");
-    assert!(detail.contains("refuses `state`"), "{detail}");
+    assert!(detail.contains("`state` cannot be used"), "{detail}");
 }
 
 #[tokio::test]

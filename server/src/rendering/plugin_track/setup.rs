@@ -191,7 +191,8 @@ pub(super) fn check_kind(opened: &Opened, plugin_id: &str, is_effect: bool) -> R
 fn refused(host: &PluginHost<'_>, code: &'static str, field: &str, error: HostError) -> RenderError {
     match error {
         HostError::Refused { reason } => {
-            let detail = format!("The plugin {:?} refuses `{field}`: {reason}.", host.opened().name);
+            let detail =
+                format!("`{field}` cannot be used with the plugin {:?}: {reason}.", host.opened().name);
             RenderError::PluginSetup { code, detail }
         }
         other => other.into(),

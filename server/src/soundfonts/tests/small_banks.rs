@@ -78,7 +78,7 @@ pub(crate) fn sf3() -> Vec<u8> {
 }
 
 #[test]
-fn only_the_bank_with_a_bad_sample_has_skipped_regions() {
+fn only_the_bank_with_a_bad_sample_has_skipped_parts() {
     let skipped = |bytes: Vec<u8>| Bank::from_vec(bytes).expect("a bank").skipped_total();
     assert_eq!((skipped(sf2(1_000)), skipped(sf3())), (0, 0));
     assert!(skipped(sf2_with_a_bad_sample()) > 0);

@@ -320,7 +320,7 @@ async fn unplayable_files_are_refused_and_not_stored() {
         .problem(401, "token_missing");
     app.remote(Method::DELETE, "/api/v1/plugins/soundfonts/a").send().await.problem(401, "token_missing");
     assert_eq!((stored_files(&app), ada.entry("a").await), (Vec::new(), None));
-    // A bank with faulty regions is accepted, and the answer names these regions.
+    // A bank with faulty parts is accepted, and the answer names these parts.
     let answer = ada.upload("gaps.sf2", &sf2_with_a_bad_sample()).await.expect(201);
     assert!(answer["uploaded"]["skipped"]["count"].as_u64().is_some_and(|count| count > 0), "{answer}");
     assert!(

@@ -1327,7 +1327,7 @@ export interface paths {
         put?: never;
         /**
          * Stores a SoundFont that only the caller can use. Refuses a file that cannot be played, and
-         *     reports skipped regions. An earlier SoundFont with the same id and format is replaced; sending
+         *     reports skipped parts. An earlier SoundFont with the same id and format is replaced; sending
          *     the same file again changes nothing. The file counts towards the caller's quota for audio.
          */
         post: operations["post_plugins_soundfonts_upload"];
@@ -4444,11 +4444,14 @@ export interface components {
             /** @description One entry for each setting. */
             items: components["schemas"]["SettingDescription"][];
         };
-        /** @description Faulty regions of a SoundFont, which is played without them. */
+        /**
+         * @description Faulty parts of a SoundFont (presets, zones, samples or modulators), which is played without
+         *     them.
+         */
         SkippedParts: {
-            /** @description Number of skipped regions. */
+            /** @description Number of skipped parts. */
             count: number;
-            /** @description Location and fault of the first regions, at most 20. */
+            /** @description Location and fault of the first skipped parts, at most 20. */
             reasons: string[];
         };
         /** @description A SoundFont with its presets. */
@@ -4560,7 +4563,7 @@ export interface components {
             usable: boolean;
             /** @description Reason why the bank cannot be played; null if it can. */
             problem: string | null;
-            /** @description Regions of the bank that are skipped. */
+            /** @description Faulty parts of the bank, which are skipped. */
             skipped: components["schemas"]["SkippedParts"];
             /** @description Other SoundFonts with the same id. This SoundFont is played instead of them. */
             others: components["schemas"]["OtherSoundFont"][];
@@ -4918,7 +4921,7 @@ export interface components {
             size_bytes: number;
             /** @description SHA-256 of the file in hexadecimal. */
             content_hash: string;
-            /** @description Regions of the bank that are skipped. */
+            /** @description Faulty parts of the bank, which are skipped. */
             skipped: components["schemas"]["SkippedParts"];
             /** @description Whether the caller already had the same file under this id. */
             already_there: boolean;
