@@ -11,7 +11,7 @@
 //!    connect from any of its addresses;
 //! 4. the request is not HTTP/1.0, which proxies use and browsers do not;
 //! 5. no header that proxies add is present, with any value ([`super::proxy_headers`]), and no
-//!    `Connection: upgrade`;
+//!    `Connection: upgrade`, except in the handshake of a WebSocket;
 //! 6. there is exactly one `Host`, and it is `localhost`, a loopback address or (in `standalone`)
 //!    another address of this machine;
 //! 7. `Origin`, if it is sent, equals the origin of this service exactly;
@@ -211,8 +211,8 @@ impl LocalRule {
     }
 }
 
-/// Whether `Connection` contains `upgrade`. The service supports no upgrades, so only proxies send
-/// it.
+/// Whether `Connection` contains `upgrade`. Only proxies send it, except in the handshake of a
+/// WebSocket, from which [`super::of_handshake`] removes it.
 fn asks_for_upgrade(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::CONNECTION).iter();
     values

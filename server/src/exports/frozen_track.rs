@@ -37,7 +37,7 @@ pub(super) fn freeze(
     let mut frozen = ObjectWriter::new(&mut text);
     for (key, field) in track.fields() {
         match key.raw_name() {
-            "kind" | "items" | "synth_engine" | "effects" | "bypass" => {}
+            "kind" | "items" | "synth_engine" | "effects" | "bypass" | "frozen" => {}
             "volume_db" | "pan" if stage == Stage::AfterFader => {}
             "automation" => push_list(frozen.begin(key), field.entries(), |out, lane| {
                 let is_kept = keeps_automation(&lane.text("target").unwrap_or_default(), stage);

@@ -11,6 +11,9 @@ use serde_json::Value;
 
 use super::message::Answer;
 
+/// Maximum number of refused parameters of an effect that are told.
+const REFUSED_MAX: usize = 4;
+
 /// The time of the song at a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SongTime {
@@ -51,14 +54,15 @@ impl BuiltIn {
         self.kind
     }
 
-    /// Sets all parameters, those that are not in `params` to their defaults. Returns an answer for
-    /// each that is refused.
+    /// Sets all parameters, those that are not in `params` to their defaults. Returns answers for
+    /// the first [`REFUSED_MAX`] that are refused.
     pub(super) fn set_all(&mut self, params: &BTreeMap<String, Value>, is_new: bool) -> Vec<Answer> {
         for parameter in self.kind.parameters.iter().filter(|parameter| !params.contains_key(parameter.id)) {
             // The default is valid.
             drop(self.set(parameter.id, &parameter.default.into(), is_new));
         }
-        params.iter().filter_map(|(param, value)| self.set(param, value, is_new).err()).collect()
+        let refused = params.iter().filter_map(|(param, value)| self.set(param, value, is_new).err());
+        refused.take(REFUSED_MAX).collect()
     }
 
     /// Sets a parameter: immediately in an effect that is new, otherwise with a ramp.

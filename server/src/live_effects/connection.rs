@@ -111,11 +111,15 @@ async fn send_block(socket: &mut WebSocket, block: Vec<u8>, latency: Option<Answ
     }
 }
 
+/// Sends answers, which the client has to read within [`SEND_TIMEOUT`] altogether.
 async fn send_answers(socket: &mut WebSocket, answers: &[Answer]) -> Result<(), Ended> {
-    for answer in answers {
-        send_answer(socket, answer).await?;
-    }
-    Ok(())
+    let sending = async {
+        for answer in answers {
+            send_answer(socket, answer).await?;
+        }
+        Ok(())
+    };
+    timeout(SEND_TIMEOUT, sending).await.unwrap_or(Err(Ended))
 }
 
 async fn send_answer(socket: &mut WebSocket, answer: &Answer) -> Result<(), Ended> {

@@ -32,6 +32,8 @@ pub(super) struct Stream {
     owner_id: String,
     /// Memory of the effects.
     reserved_bytes: ReservedBytes,
+    /// Memory of the effects that fade out, which those of the last chain may do.
+    fading_bytes: Option<ReservedBytes>,
 }
 
 impl Stream {
@@ -48,6 +50,7 @@ impl Stream {
             memory: memory.clone(),
             owner_id: owner_id.to_owned(),
             reserved_bytes: memory.reservation(owner_id),
+            fading_bytes: None,
         }
     }
 
@@ -71,6 +74,9 @@ impl Stream {
             [*left, *right] = frame.map(f32::from_le_bytes);
         }
         self.chain.process(&mut left, &mut right);
+        if !self.chain.is_changing() {
+            self.fading_bytes = None;
+        }
         for (frame, (left, right)) in frames.iter_mut().zip(left.iter().zip(&right)) {
             *frame = [left.to_le_bytes(), right.to_le_bytes()];
         }
@@ -124,8 +130,11 @@ impl Stream {
         let mut reserved_bytes = self.memory.reservation(&self.owner_id);
         reserved_bytes.grow(memory_bytes).map_err(|busy| Answer::error("busy", busy.to_string()))?;
         let time = SongTime { sample_rate_hz, bpm };
-        // Effects cannot change their sample rate, tempo or seed, so all of them are new then.
-        let is_first = (time, seed) != (self.time, self.seed) || self.chain.latencies_frames().is_empty();
+        // Effects cannot change their sample rate, tempo or seed, so all of them are new then. They go
+        // on at the same frame of the song.
+        let frame = self.chain.frame();
+        let is_first = (time, seed) != (self.time, self.seed)
+            || (self.chain.latencies_frames().is_empty() && !self.chain.is_changing());
         if is_first {
             self.chain = LiveChain::new(sample_rate_hz);
             (self.time, self.seed) = (time, seed);
@@ -151,10 +160,10 @@ impl Stream {
             self.chain.set_bypass(&requested.id, requested.is_bypassed);
         }
         if is_first {
-            self.chain.reset(0);
+            self.chain.reset(frame);
         }
         self.told_frames = self.chain.latencies_frames().iter().sum();
-        self.reserved_bytes = reserved_bytes;
+        self.fading_bytes = Some(std::mem::replace(&mut self.reserved_bytes, reserved_bytes));
         answers.push(self.latency());
         Ok(answers)
     }

@@ -68,16 +68,25 @@ impl<'a> PluginHost<'a> {
             plugin.module.to_str().ok_or_else(|| refused("the path of its module is not Unicode"))?;
         let mut helper = HostHelper::start(hosts, options.is_cancelled)?;
         let hello = Request::Hello { protocol_version: PROTOCOL_VERSION };
-        match helper.request(&hello, &[])?.header {
-            Answer::Hello { protocol_version: PROTOCOL_VERSION, .. } => {}
+        let answer = match helper.request(&hello, &[]) {
+            Ok(frame) => Ok(frame.header),
+            // A helper refuses a version that it does not know.
+            Err(HostError::Refused { reason }) => Err(reason),
+            Err(error) => return Err(error),
+        };
+        match answer {
+            Ok(Answer::Hello { protocol_version: PROTOCOL_VERSION, .. }) => {}
             answer => {
                 let program = hosts.bridge.program().display().to_string();
-                let version = match answer {
-                    Answer::Hello { protocol_version, .. } => protocol_version.to_string(),
-                    _ => "an unknown one".to_owned(),
+                let reason = match answer {
+                    Ok(Answer::Hello { protocol_version, .. }) => {
+                        format!(
+                            "it uses protocol version {protocol_version}; this service uses {PROTOCOL_VERSION}"
+                        )
+                    }
+                    Ok(_) => "it did not answer with its protocol version".to_owned(),
+                    Err(reason) => reason,
                 };
-                let reason =
-                    format!("it uses protocol version {version}; this service uses {PROTOCOL_VERSION}");
                 return Err(HostError::NotStarted { program, reason });
             }
         }

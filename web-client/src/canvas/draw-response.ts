@@ -31,7 +31,7 @@ export function gainAtY(y: number, heightPx: number): number {
 export type ResponseScene = {
   /** Gain in decibels for each pixel column; null if the engine is not running. */
   response: Float64Array | null;
-  handles: readonly { x: number; y: number; isOn: boolean; hovered: boolean }[];
+  handles: readonly { x: number; y: number; isOn: boolean; isHovered: boolean }[];
   hue: string;
 };
 
@@ -52,10 +52,10 @@ export function drawResponse(context: CanvasRenderingContext2D, scene: ResponseS
     context.fillText(name, x + 3, heightPx - 4);
   }
   if (scene.response) drawCurve(context, scene.response, scene.hue, widthPx, heightPx);
-  for (const { x, y, isOn, hovered } of scene.handles) {
+  for (const { x, y, isOn, isHovered } of scene.handles) {
     context.beginPath();
-    context.arc(x, Math.min(heightPx - 6, Math.max(6, y)), hovered ? 6 : 4.5, 0, 2 * Math.PI);
-    context.fillStyle = hovered ? palette().text : isOn ? scene.hue : palette().line;
+    context.arc(x, Math.min(heightPx - 6, Math.max(6, y)), isHovered ? 6 : 4.5, 0, 2 * Math.PI);
+    context.fillStyle = isHovered ? palette().text : isOn ? scene.hue : palette().line;
     context.fill();
     context.strokeStyle = palette().ground;
     context.lineWidth = 1.5;

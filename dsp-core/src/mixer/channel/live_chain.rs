@@ -3,7 +3,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::chain::MAX_EFFECTS;
 use crate::dsp::delay_line::DelayLine;
 use crate::dsp::smoothed_value::SmoothedValue;
 
@@ -159,11 +158,10 @@ impl<E: LiveEffect> LiveChain<E> {
     }
 
     /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty;
-    /// kept ids that do not exist are ignored. If many effects are still fading out, they are removed at once.
+    /// kept ids that do not exist are ignored. Effects that are still fading out are
+    /// removed at once, so that the chain never has more than the old and the new effects.
     pub fn change(&mut self, sources: Vec<LiveSource<E>>) {
-        if self.slots.iter().filter(|slot| slot.is_fading_out()).count() > MAX_EFFECTS {
-            self.slots.iter_mut().filter(|slot| slot.is_fading_out()).for_each(|slot| slot.presence.finish());
-        }
+        self.slots.iter_mut().filter(|slot| slot.is_fading_out()).for_each(|slot| slot.presence.finish());
         self.settle();
         let mut new_effects = Vec::new();
         self.order.clear();
@@ -249,6 +247,16 @@ impl<E: LiveEffect> LiveChain<E> {
             (slot.presence.target() > 0.0).then(|| slot.effect.latency_frames())
         };
         self.order.iter().map(|id| latency(id).unwrap_or(0)).collect()
+    }
+
+    /// Whether an effect is fading out.
+    pub fn is_changing(&self) -> bool {
+        self.slots.iter().any(Slot::is_fading_out)
+    }
+
+    /// Returns the frame of the song to which the next block belongs.
+    pub fn frame(&self) -> u64 {
+        self.frame
     }
 
     /// Clears all audio state and moves to `frame` of the song. All changes end.
@@ -360,16 +368,16 @@ mod tests {
     }
 
     #[test]
-    fn an_effect_that_returns_while_it_leaves_is_inserted_again() {
+    fn an_effect_moves_and_returns_while_it_fades_out() {
         let mut chain = LiveChain::new(48_000);
-        chain.change(vec![new("a", gain(0.5, 0))]);
+        chain.change(vec![new("a", gain(0.5, 0)), new("b", gain(3.0, 0))]);
         constant(&mut chain, 3);
-        chain.change(vec![]);
+        chain.change(vec![kept("b"), kept("a")]);
         constant(&mut chain, 1);
-        chain.change(vec![kept("a")]);
-        let output = constant(&mut chain, 6);
-        assert_smooth(&output, 0.01, 0.5);
-        assert_eq!(output.last(), Some(&0.5));
+        assert!(chain.is_changing());
+        chain.change(vec![kept("a"), kept("b")]);
+        assert_eq!(constant(&mut chain, 6).last(), Some(&1.5));
+        assert!(!chain.is_changing());
     }
 
     #[test]
@@ -390,7 +398,7 @@ mod tests {
             chain.change(vec![new("a", gain(change as f32, change % 2))]);
             constant(&mut chain, usize::from(change == 0) * 3);
         }
-        assert!(chain.slots.len() <= MAX_EFFECTS + 2, "{} effects", chain.slots.len());
+        assert!(chain.slots.len() <= 2, "{} effects", chain.slots.len());
     }
 
     #[test]

@@ -330,6 +330,7 @@ async fn a_frozen_track_plays_its_recording_and_keeps_the_original() {
     assert!(mix(&studio, &edited).await == frozen);
     let refrozen = result(&studio, FREEZE, &json!({ "project": project, "track_id": "drums" })).await;
     assert!(file(&studio, &refrozen["file"]).await == first_recording);
+    assert!(refrozen["track"].get("frozen").is_none(), "the new track would play the old recording");
     let after_fader = json!({ "project": project, "track_id": "drums", "stage": "after_fader" });
     assert_eq!(result(&studio, FREEZE, &after_fader).await["frozen"], Value::Null);
     // A recording that is missing is silent, and the export names it.
