@@ -117,15 +117,18 @@ pub(super) fn check(request: &Process, parameters: &HashSet<u32>) -> Result<(), 
     Ok(())
 }
 
+/// Possible tempos, which are those of songs.
+const TEMPI_BPM: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
+
 fn check_transport(transport: &Transport) -> Result<(), FailureReason> {
     let Transport { tempo_bpm, position_quarters, bar_start_quarters, numerator, denominator, .. } =
         *transport;
     let is_finite = position_quarters.is_finite() && bar_start_quarters.is_finite();
-    if (1.0..=1_000.0).contains(&tempo_bpm) && is_finite && numerator > 0 && denominator > 0 {
+    if TEMPI_BPM.contains(&tempo_bpm) && is_finite && numerator > 0 && denominator > 0 {
         return Ok(());
     }
     Err(format!(
-        "the transport of the request is invalid: the tempo {tempo_bpm} BPM must be 1 to 1000, the position \
+        "the transport of the request is invalid: the tempo {tempo_bpm} BPM must be 1 to 100000, the position \
          {position_quarters} and the bar start {bar_start_quarters} finite, and both numbers of the time signature \
          {numerator}/{denominator} at least 1"
     ))
@@ -264,6 +267,6 @@ mod tests {
         }
         refused(changes(&[1; TRANSPORT_CHANGES_MAX + 1]), "changes of the transport; the maximum is");
         let transport = Transport { tempo_bpm: 0.0, ..Transport::default() };
-        refused(Process { transport, ..Process::default() }, "the tempo 0 BPM must be 1 to 1000");
+        refused(Process { transport, ..Process::default() }, "the tempo 0 BPM must be 1 to 100000");
     }
 }

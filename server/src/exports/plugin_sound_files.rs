@@ -4,13 +4,14 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::encoding::audio_format::AudioFormat;
 use crate::error::ApiResult;
 use crate::rendering::plugin_track::PluginWarning;
 use crate::state::AppState;
-use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan};
+use crate::storage::{BadBlobId, BlobKey, BlobWriter, Blobs, Entry, FileKind, Orphan};
 
 /// Folder of the sounds in the blob storage.
 pub(crate) const FOLDER: &str = "plugin-sounds";
@@ -70,9 +71,32 @@ pub(super) fn warnings(blobs: &Blobs, sound: &BlobKey) -> io::Result<Vec<PluginW
     }))
 }
 
+/// Held while a sound is stored, one for each last character of its id, so that few sounds wait for
+/// each other.
+static STORING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
+
+/// Stores a sound and the warnings about it, unless another request has stored one with this key. A
+/// plugin may sound different each time, and playback and exports must have the same samples. Returns
+/// the stored sound.
+pub(super) fn store(
+    blobs: &Blobs,
+    key: &BlobKey,
+    sound: BlobWriter,
+    warnings: &[PluginWarning],
+) -> io::Result<File> {
+    let last_character = key.id().bytes().last().unwrap_or_default();
+    let lock = &STORING[usize::from(last_character) % STORING.len()];
+    let _storing = lock.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(stored) = find(blobs, key)? {
+        return Ok(stored);
+    }
+    store_warnings(blobs, key, warnings)?;
+    File::open(sound.finish_as(key)?)
+}
+
 /// Stores the warnings about a sound, also if there are none. Object storage is then asked for them
 /// only once.
-pub(super) fn store_warnings(blobs: &Blobs, sound: &BlobKey, warnings: &[PluginWarning]) -> io::Result<()> {
+fn store_warnings(blobs: &Blobs, sound: &BlobKey, warnings: &[PluginWarning]) -> io::Result<()> {
     let key = warnings_key(sound.id()).map_err(io::Error::other)?;
     blobs.put(&key, &serde_json::to_vec(warnings)?)
 }
@@ -126,6 +150,8 @@ pub(super) fn keep_newest(
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
     use crate::rendering::plugin_track::PluginFault;
     use crate::test_app::TestApp;
@@ -156,5 +182,20 @@ mod tests {
         let mut names: Vec<_> = entries.iter().map(Entry::file_name).collect();
         names.sort();
         assert_eq!(names, ["ada_new.json", "ada_new.wav"]);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_first_sound_with_a_key_stays() {
+        let app = TestApp::start().await;
+        let blobs = &app.state.blobs;
+        let key = key("ada", "sound").expect("a key");
+        for content in [&b"first"[..], b"second"] {
+            let mut writer = blobs.unnamed_writer(FOLDER).expect("starts");
+            writer.write_all(content).expect("writes");
+            let mut stored = String::new();
+            store(blobs, &key, writer, &[]).expect("stores").read_to_string(&mut stored).expect("reads");
+            assert_eq!(stored, "first");
+        }
+        assert_eq!(blobs.entries(FOLDER).expect("lists").len(), 2);
     }
 }

@@ -272,8 +272,7 @@ impl PluginSounds<'_> {
             },
             other_error => other_error,
         })?;
-        files::store_warnings(&self.state.blobs, key, &track.warnings())?;
-        let file = File::open(writer.into_inner().finish_as(key)?)?;
+        let file = files::store(&self.state.blobs, key, writer.into_inner(), &track.warnings())?;
         files::keep_newest(self.state, self.owner_id, key, self.started_at)?;
         Ok(file)
     }

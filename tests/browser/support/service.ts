@@ -65,8 +65,18 @@ export async function startService(settings: Record<string, string>, wrapperComm
   return { url: address.origin, port: Number(address.port), greeting, stop };
 }
 
-/** A test with a service, which all tests of a worker with the same settings share. */
-export const test = base.extend<object, { service: Service; settings: Record<string, string> }>({
+/**
+ * A test with a service, which all tests of a worker with the same settings share. Each test starts
+ * without the autosave of an earlier one, which the page would open instead of the demo song.
+ */
+export const test = base.extend<{ withoutAutosave: void }, { service: Service; settings: Record<string, string> }>({
+  withoutAutosave: [
+    async ({ service, request }, use) => {
+      await request.delete(`${service.url}/api/v1/projects/temp`);
+      await use();
+    },
+    { auto: true },
+  ],
   settings: [{}, { scope: 'worker', option: true }],
   service: [
     async ({ settings }, use) => {

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
+use songfoundry_bridge_protocol::host::PROTOCOL_VERSION;
+
 /// Number of counted files after which no further folder of a bundle is read.
 const FILES_MAX: u64 = 5_000;
 
@@ -11,14 +13,14 @@ const FILES_MAX: u64 = 5_000;
 const DEPTH_MAX: usize = 6;
 
 /// Returns a text that changes with the number, total size or latest modification time of a
-/// module's files. It also changes with the version of the service, because the helper has the same
-/// version.
+/// module's files. It also changes with the helper's protocol, not with every version of the service: on
+/// a server, users would otherwise have no plugins after an update until an administrator scans.
 pub(crate) fn version_of(module: &Path) -> String {
     let mut files = FileTotals::default();
     files.add(module, DEPTH_MAX);
     let modified = files.modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let nanos = modified.unwrap_or_default().as_nanos();
-    format!("{} {} {} {nanos}", env!("CARGO_PKG_VERSION"), files.count, files.size_bytes)
+    format!("{} {} {} {nanos}", PROTOCOL_VERSION, files.count, files.size_bytes)
 }
 
 /// Totals of the files of a module.
